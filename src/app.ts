@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Plugin } from 'graphql-yoga';
+import { createAuthenticate } from './auth/authenticator.js';
+import type { Config, ConfigSecrets } from './config.js';
+import type { ServerContext } from './graphql/context.js';
+import { serveGraphiQL } from './graphql/graphiql.js';
+import { createGraphQLServer } from './graphql/yoga.js';
+import { answerHealth } from './http/health.js';
+import { openInstallation, type Installation, type Overrides } from './installation.js';
+import { createKeyService } from './keys/service.js';
+import type { Logger } from './log.js';
+import { createRESTFace } from './rest/routes.js';
+
+export interface App {
+  readonly installation: Installation;
+  fetch(request: Request): Promise<Response>;
+  /** The same, for Node's own server. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** From now on `/ready` says no, so that balancers look elsewhere while requests under way are answered. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+/** Puts the parts together. Throws as `openInstallation` does. */
+export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, overrides: Overrides = {}): App {
+  const installation = openInstallation(config, secrets, overrides);
+  const keys = createKeyService(installation.ports);
+  const authenticate = createAuthenticate(installation.credentials, installation.now);
+  const answerREST = createRESTFace({ keys, authenticate, log });
+  let draining = false;
+
+  const readiness = { isReady: async () => Promise.resolve(!draining && installation.isReadable()) };
+  async function answerOther(request: Request, requestID: string): Promise<Response | undefined> {
+    const target = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
+    const path = target.split('?', 1)[0] ?? '';
+    const wantsPage = request.method === 'GET' && (request.headers.get('accept') ?? '').includes('text/html');
+    if (path === '/graphql' && !(wantsPage && config.graphiql)) return undefined;
+    if (path === '/graphql') return new Response(null, { status: 302, headers: { location: '/' } });
+    if (path === '/' && config.graphiql && ['GET', 'HEAD'].includes(request.method)) return serveGraphiQL(request);
+    return (await answerHealth(path, readiness)) ?? (await answerREST(request, target, requestID));
+  }
+
+  const useOtherFaces: Plugin<object, ServerContext> = {
+    async onRequest({ request, serverContext: { requestID }, endResponse }) {
+      const response = await answerOther(request, requestID);
+      if (response) endResponse(response);
+    },
+    onResponse({ request, response, serverContext: { requestID } }) {
+      response.headers.set('x-request-id', requestID);
+      log.info({ requestID, method: request.method, route: routeOf(request.url), status: response.status }, 'request');
+    },
+  };
+
+  const server = createGraphQLServer({ keys, authenticate, log, plugins: [useOtherFaces] });
+  return {
+    installation,
+    fetch: async (request) => server.fetch(request, { requestID: randomUUID() }),
+    handle: (request, response) => void server(request, response, { requestID: randomUUID() }),
+    drain: () => {
+      draining = true;
+    },
+    close: async () => {
+      await server.dispose();
+      installation.close();
+    },
+  };
+}
+
+/** A path for the log. A key identifier may be a token itself, and so may anything in a path that nobody serves. */
+function routeOf(url: string): string {
+  const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').split('?', 1)[0] ?? '';
+  if (path.startsWith('/svc/org/keys/')) return '/svc/org/keys/*';
+  return ['/', '/graphql', '/health', '/ready', '/api/keys/preview'].includes(path) ? path : '(other)';
+}

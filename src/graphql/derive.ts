@@ -1,0 +1,124 @@
+import type { InputFieldMap, InputObjectRef, ObjectRef } from '@pothos/core';
+import { z } from 'zod';
+import { fieldTraits, objectTraits } from '../keys/fields.js';
+import { core, memberOf, shapeOf } from '../keys/table.js';
+import { builder, type SchemaTypes } from './builder.js';
+
+/*
+ * Reads the table of fields and builds GraphQL types from it. This is where the types of the table and those of Pothos
+ * meet; the casts in this file are what spares every other file its own.
+ */
+
+type Schema = z.core.$ZodType;
+type Scalar = 'Int64' | 'Int' | 'Float' | 'String' | 'Boolean' | 'ID' | 'DateTime' | 'JSON' | 'JSONObject';
+
+const nestedInputs = new Map<string, InputObjectRef<SchemaTypes, unknown>>();
+
+/** An input type with a field for each of the table's, named `<Name>Input` where nested. */
+export function deriveInput<Shape>(name: string, schema: Schema, description: string): InputObjectRef<SchemaTypes, Shape> {
+  const ref = builder.inputRef<object>(name);
+  ref.implement({
+    description,
+    fields: (t) => {
+      const fields = Object.entries(shapeOf(schema) ?? {}).map(([field, inner]) => {
+        const { deprecated } = traitsOf(inner);
+        const options = {
+          description: descriptionOf(inner),
+          required: !isOptional(inner),
+          ...(deprecated && { deprecationReason: deprecated }),
+        };
+        const member = memberOf(inner);
+        const type = inputType(member ?? inner);
+        return [field, t.field({ ...options, type: (member ? [type] : type) as 'String' })];
+      });
+      return Object.fromEntries(fields) as InputFieldMap;
+    },
+  });
+  return ref as unknown as InputObjectRef<SchemaTypes, Shape>;
+}
+
+/** An output type with a field for each of the table's; a secret `x` shows as `xSet`. */
+export function deriveOutput<Shape>(name: string, schema: Schema, description: string): ObjectRef<SchemaTypes, Shape> {
+  const ref = builder.objectRef<Record<string, unknown>>(name);
+  ref.implement({
+    description,
+    fields: (t) => {
+      // The normal form has no deprecated field: its value has moved to the successor.
+      const shown = Object.entries(shapeOf(schema) ?? {}).filter(([, inner]) => !traitsOf(inner).deprecated);
+      const fields = shown.map(([field, inner]) => {
+        const isSecret = traitsOf(inner).secret === true;
+        const name = isSecret ? `${field}Set` : field;
+        const member = memberOf(inner);
+        const type = isSecret ? 'Boolean' : outputType(member ?? inner);
+        const ref = t.field({
+          type: (member ? [type] : type) as 'String',
+          nullable: !isSecret && isOptional(inner),
+          description: isSecret ? `Whether \`${field}\` is set. Its value is never shown.` : descriptionOf(inner),
+          resolve: (parent) => parent[name] as never,
+        });
+        return [name, ref] as const;
+      });
+      return Object.fromEntries(fields);
+    },
+  });
+  return ref as unknown as ObjectRef<SchemaTypes, Shape>;
+}
+
+function inputType(schema: Schema): Scalar | InputObjectRef<SchemaTypes, unknown> {
+  const object = objectOf(schema);
+  if (!object) return scalarOf(schema);
+  const known = nestedInputs.get(object.name);
+  if (known) return known;
+  const derived = deriveInput<unknown>(`${object.name}Input`, schema, object.description);
+  nestedInputs.set(object.name, derived);
+  return derived;
+}
+
+const nestedOutputs = new Map<string, ObjectRef<SchemaTypes, unknown>>();
+
+function outputType(schema: Schema): Scalar | ObjectRef<SchemaTypes, unknown> {
+  const object = objectOf(schema);
+  if (!object) return scalarOf(schema);
+  const known = nestedOutputs.get(object.name);
+  if (known) return known;
+  const derived = deriveOutput<unknown>(object.name, schema, object.description);
+  nestedOutputs.set(object.name, derived);
+  return derived;
+}
+
+function objectOf(schema: Schema) {
+  const inner = core(schema);
+  return inner instanceof z.ZodObject ? objectTraits.get(inner) : undefined;
+}
+
+function scalarOf(schema: Schema): Scalar {
+  const { scalar } = traitsOf(schema);
+  if (scalar) return scalar;
+  const inner = core(schema);
+  switch (inner._zod.def.type) {
+    case 'bigint':
+      return 'Int64';
+    case 'number':
+      return inner instanceof z.ZodNumber && inner.format === 'safeint' ? 'Int' : 'Float';
+    case 'string':
+      return 'String';
+    case 'boolean':
+      return 'Boolean';
+    default:
+      throw new Error(`GraphQL has no type yet for a field of kind ${inner._zod.def.type}`);
+  }
+}
+
+function isOptional(schema: Schema): boolean {
+  return schema instanceof z.ZodOptional;
+}
+
+function traitsOf(schema: Schema) {
+  return fieldTraits.get(schema as z.ZodType) ?? {};
+}
+
+function descriptionOf(schema: Schema): string {
+  const { description } = schema as z.ZodType;
+  if (description === undefined) throw new Error('Every field of the table has a description.');
+  return description;
+}

@@ -1,0 +1,89 @@
+import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
+import { AppError, pathText, type ErrorCode } from '../errors.js';
+
+/** The HTTP status where a request fails before it is executed. What fails in execution is answered with 200. */
+const statuses: Record<ErrorCode, number> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  INVALID: 400,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  TOO_LARGE: 413,
+  RATE_LIMITED: 429,
+  UNAVAILABLE: 503,
+  INTERNAL: 500,
+};
+
+const published = new WeakSet<GraphQLError>();
+
+/** What a caller may see of an error: ours as they are, GraphQL's without the values they quote, all else masked. */
+export function publicError(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError && published.has(error)) return error;
+  const shown = translated(error);
+  published.add(shown);
+  return shown;
+}
+
+/** The error of a whole request, with the HTTP status that goes with it. */
+export function requestError(error: AppError, status = statuses[error.code]): GraphQLError {
+  const shown = ours(error, undefined, { http: { status, headers: headersOf(error) } });
+  published.add(shown);
+  return shown;
+}
+
+/** The error that a masked one stands for, for the log; undefined where nothing was masked. */
+export function maskedCause(error: GraphQLError): unknown {
+  return error.extensions['code'] === 'INTERNAL' ? rootOf(error) : undefined;
+}
+
+function translated(error: unknown): GraphQLError {
+  const cause = rootOf(error);
+  if (cause instanceof AppError && cause.code !== 'INTERNAL') {
+    return error instanceof GraphQLError ? ours(cause, error) : requestError(cause);
+  }
+  if (cause instanceof GraphQLError && error instanceof GraphQLError) {
+    return new GraphQLError(withoutValues(cause.message), {
+      ...placeOf(error),
+      extensions: { ...cause.extensions, code: 'INVALID' },
+    });
+  }
+  return new GraphQLError('Internal error.', {
+    ...(error instanceof GraphQLError && placeOf(error)),
+    originalError: error instanceof Error ? error : new Error('A value that is no Error was thrown.'),
+    extensions: { code: 'INTERNAL' },
+  });
+}
+
+function ours(error: AppError, located?: GraphQLError, extensions: GraphQLErrorExtensions = {}): GraphQLError {
+  const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
+  return new GraphQLError(error.message, {
+    ...(located && placeOf(located)),
+    extensions: { ...extensions, code: error.code, ...(issues.length > 0 && { issues }) },
+  });
+}
+
+function headersOf({ retryAfterSeconds }: AppError): Record<string, string> {
+  return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+}
+
+function rootOf(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
+}
+
+function placeOf({ nodes, source, positions, path }: GraphQLError) {
+  return { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
+}
+
+/**
+ * GraphQL's own messages quote what was sent, and what was sent may be a secret in the wrong place. Names of the
+ * schema stay; tokens and values go.
+ */
+function withoutValues(message: string): string {
+  if (message.startsWith('Syntax Error')) return message.replace(/"(?:[^"\\]|\\.)*"?/g, '"…"');
+  return message
+    .replace(/(got invalid value) .*( at "[^"]*")?; .*$/s, '$1.')
+    .replace(/(cannot represent [^:]*): .*$/s, '$1.')
+    .replace(/(Expected value of type "[^"]+"), found .*$/s, '$1.')
+    .replace(/^Value .* does not exist in/s, 'The value does not exist in')
+    .replace(/^Enum "([^"]+)" cannot represent.*$/s, 'Enum "$1" cannot represent the value.');
+}

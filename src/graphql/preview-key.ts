@@ -1,0 +1,34 @@
+import type { KeyPreview as DomainPreview } from '../keys/preview.js';
+import { viewOf } from '../keys/view.js';
+import type { SecretName } from '../keys/normal-form.js';
+import { builder } from './builder.js';
+import { callerOf } from './context.js';
+import { KeyDefinition, PreviewKeyInput } from './key-definition.js';
+import { Warning } from './warning.js';
+
+const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
+  description: 'What a definition would be as a key. Nothing of it is stored.',
+  fields: (t) => ({
+    apiModel: t.field({ type: 'JSONObject', description: 'Always an empty object; kept for clients of the key API.', resolve: () => ({}) }),
+    data: t.field({ type: KeyDefinition, description: 'The definition in its normal form.', resolve: viewOfPreview }),
+    keyHash: t.exposeString('keyHash', { description: 'Hash of the key identifier, in lower-case hex.' }),
+    keyID: t.exposeID('keyID', { description: 'The key identifier that was sent, or a new one.' }),
+    warnings: t.field({ type: [Warning], description: 'What deserves a second look.', resolve: ({ warnings }) => [...warnings] }),
+  }),
+});
+
+builder.queryField('previewKey', (t) =>
+  t.field({
+    type: KeyPreview,
+    description:
+      'Checks and normalises a key definition and hashes its identifier, without storing anything. Needs a management credential (`Authorization: Bearer …`). Errors: INVALID with every problem in `extensions.issues`, FORBIDDEN for another organisation than the credential’s.',
+    extensions: { credential: 'management' },
+    args: { input: t.arg({ type: PreviewKeyInput, required: true, description: 'The definition to check.' }) },
+    resolve: (_, { input }, context) => context.keys.preview(callerOf(context, 'management'), input),
+  }),
+);
+
+function viewOfPreview({ definition, secrets }: DomainPreview) {
+  const set = Object.entries(secrets).flatMap(([name, value]) => (value === null ? [] : [name as SecretName]));
+  return viewOf(definition, new Set(set));
+}

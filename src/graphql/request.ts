@@ -1,0 +1,45 @@
+import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { isJSONContentType, readBody } from '../body.js';
+import { AppError } from '../errors.js';
+import { parseJSON } from '../json.js';
+import { requestError } from './errors.js';
+
+const bodyLimitBytes = 128 * 1024;
+
+/**
+ * Reads requests within bounds and with exact numbers. JSON is the one form of a body: a browser sends the others
+ * across sites without asking.
+ */
+export const useExactRequests: Plugin = {
+  onRequestParse({ setRequestParser }) {
+    setRequestParser(async (request) => {
+      if (request.method === 'GET') return paramsOfURL(request.url);
+      if (!isJSONContentType(request.headers.get('content-type'))) {
+        throw requestError(new AppError('INVALID', 'The content type must be application/json.'), 415);
+      }
+      return asParams(parseJSON(await readBody(request, bodyLimitBytes)));
+    });
+  },
+};
+
+function paramsOfURL(url: string): GraphQLParams {
+  const search = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+  const json = (name: string) => {
+    const text = search.get(name);
+    return text ? parseJSON(text) : undefined;
+  };
+  return {
+    query: search.get('query') ?? undefined,
+    operationName: search.get('operationName') ?? undefined,
+    variables: json('variables'),
+    extensions: json('extensions'),
+  } as GraphQLParams;
+}
+
+/** Yoga checks the members; here only that there are any to check, and that it is one operation and not a batch. */
+function asParams(body: unknown): GraphQLParams {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new AppError('INVALID', 'The body must be a JSON object with a `query`.');
+  }
+  return body;
+}

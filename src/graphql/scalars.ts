@@ -1,0 +1,62 @@
+import { GraphQLError, Kind, type ValueNode } from 'graphql';
+import { integerOf, isInt64 } from '../keys/int64.js';
+import { builder } from './builder.js';
+import { valueOfLiteral } from './literal.js';
+
+/** An integer of 64 bits from a number or decimal text; undefined for anything else. */
+export function readInt64(value: unknown): bigint | undefined {
+  const integer = typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : integerOf(value);
+  return integer !== undefined && isInt64(integer) ? integer : undefined;
+}
+
+function parseInt64(value: unknown): bigint {
+  const integer = readInt64(value);
+  // The value itself is left out: whatever was sent here by mistake may be a secret.
+  if (integer === undefined) throw new GraphQLError('Int64 cannot represent this value: an integer of 64 bits is needed.');
+  return integer;
+}
+
+builder.scalarType('Int64', {
+  description:
+    'A signed integer of 64 bits, exact over its whole range. Takes an integer or a decimal string. Answers a JSON number up to 2^53-1 in size and a decimal string beyond. Example: 1893456000.',
+  parseValue: parseInt64,
+  parseLiteral: (node) =>
+    parseInt64(node.kind === Kind.INT || node.kind === Kind.FLOAT || node.kind === Kind.STRING ? valueOfLiteral(node) : undefined),
+  serialize: (value) => exactly(value as bigint),
+});
+
+builder.scalarType('DateTime', {
+  description: 'A date and time with an offset, as in RFC 3339; answered in UTC. Example: 2026-01-31T12:00:00Z.',
+  parseValue: (value) => {
+    if (typeof value !== 'string') throw new GraphQLError('DateTime cannot represent this value: a string is needed.');
+    return value;
+  },
+  serialize: (value) => value,
+});
+
+builder.scalarType('JSON', {
+  description: 'Any JSON. Integers of more than 53 bits are answered as decimal strings.',
+  parseValue: (value) => value,
+  parseLiteral: (node, variables) => valueOfLiteral(node as ValueNode, variables ?? {}),
+  serialize: jsonSafe,
+});
+
+builder.scalarType('JSONObject', {
+  description: 'Any JSON object. Integers of more than 53 bits are answered as decimal strings.',
+  parseValue: (value) => value,
+  parseLiteral: (node, variables) => valueOfLiteral(node as ValueNode, variables ?? {}),
+  serialize: jsonSafe,
+});
+
+function exactly(value: bigint): number | string {
+  const asNumber = Number(value);
+  return Number.isSafeInteger(asNumber) ? asNumber : String(value);
+}
+
+function jsonSafe(value: unknown): unknown {
+  if (typeof value === 'bigint') return exactly(value);
+  if (typeof value === 'number' && Number.isInteger(value)) return exactly(BigInt(value));
+  if (Array.isArray(value)) return value.map(jsonSafe);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonSafe(member)]));
+}

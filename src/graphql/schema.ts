@@ -1,0 +1,28 @@
+import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
+import { builder } from './builder.js';
+import { callerOf, type Context } from './context.js';
+import './preview-key.js';
+import './scalars.js';
+import './update-org-key.js';
+
+/** The schema that is served. Every root field asks for its credential before its arguments are looked at. */
+export const schema = guarded(builder.toSchema());
+
+/**
+ * Puts the question for the credential outside of everything that Pothos wraps round a resolver, because its
+ * validation would otherwise tell an anonymous caller what is wrong with an input.
+ */
+function guarded(built: GraphQLSchema): GraphQLSchema {
+  for (const root of [built.getQueryType(), built.getMutationType(), built.getSubscriptionType()]) {
+    for (const field of Object.values(root?.getFields() ?? {})) {
+      const { credential } = field.extensions;
+      if (credential === undefined) throw new Error(`The root field ${field.name} does not say which credential it needs.`);
+      const resolve = field.resolve ?? defaultFieldResolver;
+      field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
+        callerOf(context, credential);
+        return resolve(source, args, context, info) as unknown;
+      };
+    }
+  }
+  return built;
+}

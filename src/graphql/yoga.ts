@@ -1,0 +1,74 @@
+import type { ExecutionResult } from 'graphql';
+import { createYoga, type Plugin } from 'graphql-yoga';
+import type { Authenticate } from '../credential.js';
+import type { KeyService } from '../keys/service.js';
+import type { Logger } from '../log.js';
+import type { Context, ServerContext } from './context.js';
+import { maskedCause, publicError, requestError } from './errors.js';
+import { explainRefusal } from './input-errors.js';
+import { useExactRequests } from './request.js';
+import { schema } from './schema.js';
+
+interface Parts {
+  readonly keys: KeyService;
+  readonly authenticate: Authenticate;
+  readonly log: Logger;
+  /** What other faces answer before a request reaches GraphQL. */
+  readonly plugins: readonly Plugin<object, ServerContext>[];
+}
+
+/** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
+export function createGraphQLServer({ keys, authenticate, log, plugins }: Parts) {
+  return createYoga<ServerContext, Context>({
+    schema,
+    context: async ({ request, requestID }) => ({ keys, requestID, holder: await authenticate(request.headers) }),
+    graphqlEndpoint: '/graphql',
+    // Matched by suffix, and so kept where no path can end with it; our own health checks match exactly.
+    healthCheckEndpoint: '/graphql/unused',
+    graphiql: false,
+    landingPage: false,
+    multipart: false,
+    cors: false,
+    logging: false,
+    // Bodies are bounded by `useExactRequests`, at half the cost of the built-in limit.
+    maxRequestBodySize: false,
+    maskedErrors: { maskError: publicError },
+    plugins: [...plugins, useExactRequests, useRefusals(authenticate), usePublicErrors(log)],
+  });
+}
+
+/** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
+function useRefusals(authenticate: Authenticate): Plugin {
+  return {
+    async onExecutionResult({ result, setResult, request, context }) {
+      if (!isResult(result) || 'data' in result || !result.errors?.length) return;
+      const refusal = explainRefusal(schema, context.params, await authenticate(request.headers));
+      if (!refusal) return;
+      const error = requestError(refusal);
+      // For clients of application/json a refused operation is an answer like any other.
+      Object.assign(error.extensions['http'] as object, { spec: true });
+      setResult({ errors: [error] });
+    },
+  };
+}
+
+/** The last look at every answer: no error leaves that was not made public, and the masked ones go to the log. */
+function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
+  return {
+    onResultProcess({ result, setResult, serverContext: { requestID } }) {
+      if (!isResult(result) || !result.errors) return;
+      const errors = result.errors.map((error) => {
+        const shown = publicError(error);
+        const cause = maskedCause(shown);
+        if (cause !== undefined) log.error({ requestID, err: cause }, 'internal error');
+        shown.extensions['requestID'] = requestID;
+        return shown;
+      });
+      setResult({ ...result, errors });
+    },
+  };
+}
+
+function isResult(result: unknown): result is ExecutionResult {
+  return typeof result === 'object' && result !== null && !(Symbol.asyncIterator in result) && !Array.isArray(result);
+}

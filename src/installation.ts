@@ -1,0 +1,120 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Config, ConfigSecrets } from './config.js';
+import type { CredentialStore } from './credential.js';
+import type { Ports } from './keys/service.js';
+import type { KeyStore } from './keys/store.js';
+import { createKeyHash } from './secrets/key-hash.js';
+import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from './secrets/key-ring.js';
+import { createPasswordHasher } from './secrets/passwords.js';
+import { createSealer, type Sealer } from './secrets/seal.js';
+import { createCredentialStore } from './storage/sqlite/credential-store.js';
+import { openDatabase } from './storage/sqlite/database.js';
+import { createKeyStore } from './storage/sqlite/key-store.js';
+import { createSettings, type Settings } from './storage/sqlite/settings.js';
+
+/** What tests put in the place of the world's own. */
+export interface Overrides {
+  readonly now?: () => Date;
+  readonly randomHex?: () => string;
+}
+
+/** A data folder that is open: what the server and the command line both stand on. */
+export interface Installation {
+  readonly ports: Ports;
+  readonly store: KeyStore;
+  readonly credentials: CredentialStore;
+  readonly sealer: Sealer;
+  readonly now: () => Date;
+  /** Whether nobody has been here before: there is no credential yet. */
+  isNew(): Promise<boolean>;
+  isReadable(): boolean;
+  close(): void;
+}
+
+const ringPlace = 'settings|key_ring';
+
+/**
+ * Opens the data folder, making what a new one lacks. Throws an Error in words for people where the folder does not fit
+ * the settings or its key ring is missing or another; nothing has been overwritten then.
+ */
+export function openInstallation(config: Config, secrets: ConfigSecrets, overrides: Overrides = {}): Installation {
+  const now = overrides.now ?? (() => new Date());
+  const database = openDatabase(config.databaseFile);
+  try {
+    const settings = createSettings(database);
+    const store = createKeyStore(database);
+    const sealer = createSealer(openKeyRing(config, settings, now()));
+    requireSameKeyRing(config, settings, sealer);
+    const hasKeys = database.prepare('SELECT 1 FROM keys LIMIT 1').get() !== undefined;
+    requireSameKeyHash(config, secrets, settings, hasKeys);
+    const credentials = createCredentialStore(database);
+    const passwords = createPasswordHasher();
+    const ports: Ports = {
+      store,
+      now,
+      hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
+      randomHex: overrides.randomHex ?? (() => randomBytes(16).toString('hex')),
+      hashPassword: (password, type) => passwords.hash(password, type),
+      seal: (plaintext, place) => sealer.seal(plaintext, place),
+    };
+    return {
+      ports,
+      store,
+      credentials,
+      sealer,
+      now,
+      isNew: async () => (await credentials.list()).length === 0,
+      isReadable: () => database.open && database.prepare('SELECT 1').get() !== undefined,
+      close: () => database.close(),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function openKeyRing({ databaseFile, keyRingFile }: Config, settings: Settings, now: Date): () => KeyRing {
+  if (databaseFile === ':memory:') {
+    const ring = createMemoryKeyRing(now);
+    return () => ring;
+  }
+  if (!existsSync(keyRingFile)) {
+    if (settings.get('key_ring') !== undefined) {
+      throw new Error(`The key ring ${keyRingFile} does not exist, and the database ${databaseFile} needs the one it was written with.`);
+    }
+    createKeyRingFile(keyRingFile, now);
+  }
+  return followKeyRing(keyRingFile);
+}
+
+/** The database holds a word sealed by its ring. Another ring cannot open it, and must not add secrets of its own. */
+function requireSameKeyRing({ databaseFile, keyRingFile }: Config, settings: Settings, sealer: Sealer): void {
+  const sealed = settings.get('key_ring');
+  if (sealed === undefined) {
+    settings.set('key_ring', Buffer.from(sealer.seal('keyfront', ringPlace)).toString('base64'));
+    return;
+  }
+  try {
+    sealer.open(Buffer.from(sealed, 'base64'), ringPlace);
+  } catch (cause) {
+    throw new Error(`The key ring ${keyRingFile} is not the one that the database ${databaseFile} was written with.`, { cause });
+  }
+}
+
+/** Keys are found by their hash, so that another way of hashing would lose them all without a word. */
+function requireSameKeyHash({ keyHash }: Config, { keyHashPepper }: ConfigSecrets, settings: Settings, hasKeys: boolean): void {
+  const pepper = keyHash === 'hmac-sha256' ? ` ${createHmac('sha256', keyHashPepper ?? '').update('keyfront').digest('hex')}` : '';
+  const wanted = `${keyHash}${pepper}`;
+  const found = settings.get('key_hash');
+  if (found === wanted) return;
+  if (found !== undefined && hasKeys) {
+    const [algorithm] = found.split(' ');
+    const what = algorithm === keyHash ? 'another KEYFRONT_KEY_HASH_PEPPER' : `KEYFRONT_KEY_HASH=${algorithm}`;
+    throw new Error(
+      `The keys of this database were hashed with ${what}. Start with that setting; or, to change it, write the keys out with ` +
+        '`keyfront keys export --with-secrets`, and import them with the new setting into a new KEYFRONT_DATA folder.',
+    );
+  }
+  settings.set('key_hash', wanted);
+}

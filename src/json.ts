@@ -1,0 +1,342 @@
+import { AppError } from './errors.js';
+import type { Path } from './errors.js';
+
+/** What a JSON text holds. An integer that no double can hold is a bigint; every other number is a number. */
+export type JSONValue = null | boolean | number | bigint | string | JSONValue[] | { [name: string]: JSONValue };
+
+/** How many arrays and objects may stand inside one another, the outermost counted. */
+export const maxJSONDepth = 64;
+
+/** From here on an integer may be the nearest double: a short token such as 1e300 must not become a giant bigint. */
+const exactBelow = 1e40;
+
+/** A double tells all decimals of up to this many digits apart, so shorter tokens cannot lose anything. */
+const safeDigits = 15;
+
+const quote = 0x22;
+const point = 0x2e;
+const digitNine = 0x39;
+const colon = 0x3a;
+const backslash = 0x5c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const letterE = 0x65;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const caseBit = 0x20;
+
+/**
+ * Reads a JSON text without losing anything silently; `__proto__` comes out as a plain own property.
+ * Throws INVALID with one issue: malformed_json, duplicate_member, too_deep, out_of_range or imprecise.
+ */
+export function parseJSON(text: string): JSONValue {
+  const value = parseNatively(text);
+  return value === undefined ? parseJSONCarefully(text) : value;
+}
+
+/** The definition of parseJSON, without its fast path; exported so that tests can hold the two against each other. */
+export function parseJSONCarefully(text: string): JSONValue {
+  return new CarefulParser(text).parse();
+}
+
+/**
+ * Writes what JSON.stringify writes, but integers with all their digits: bigints, and numbers below 1e40.
+ * Throws TypeError for a value that JSON cannot write, such as undefined, a function or a circular structure.
+ */
+export function stringifyJSON(value: unknown, indent?: number): string {
+  const text = stringifyNatively(value, indent) ?? stringifyExactly(value, indent);
+  if (text === undefined) throw new TypeError('JSON has no form for this value.');
+  return text;
+}
+
+/** JSON.parse where it provably gives the right answer; undefined leaves the text to the careful parser. */
+function parseNatively(text: string): JSONValue | undefined {
+  const names = countPlainNames(text);
+  if (names === undefined) return undefined;
+  try {
+    const value: JSONValue = JSON.parse(text);
+    // A repeated name overwrites its first value, so the text then has more names than the value has members.
+    return countMembers(value) === names ? value : undefined;
+  } catch {
+    // V8's message quotes the text, and the careful parser's does not.
+    return undefined;
+  }
+}
+
+/**
+ * Counts the member names of a text, or gives undefined where the text needs the careful parser in any case.
+ * The count means something only for a valid text, so JSON.parse has to accept the text as well.
+ */
+function countPlainNames(text: string): number | undefined {
+  let names = 0;
+  let depth = 0;
+  let digits = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= point && code <= digitNine) {
+      if (++digits > safeDigits) return undefined;
+      continue;
+    }
+    if (code === quote) {
+      at = closingQuote(text, at);
+      if (at === -1) return undefined;
+    } else if (code === colon) {
+      names++;
+    } else if (code === openBrace || code === openBracket) {
+      if (++depth > maxJSONDepth) return undefined;
+    } else if (code === closeBrace || code === closeBracket) {
+      depth--;
+    } else if (digits > 0 && (code | caseBit) === letterE) {
+      return undefined;
+    }
+    digits = 0;
+  }
+  return names;
+}
+
+/** The position of the quote that ends the string opened at `start`, or -1. */
+function closingQuote(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1) {
+    // An odd number of backslashes before a quote makes it part of the string.
+    let before = end;
+    while (text.charCodeAt(before - 1) === backslash) before--;
+    if ((end - before) % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return -1;
+}
+
+/** Recurses no deeper than maxJSONDepth, which countPlainNames has made sure of. */
+function countMembers(value: JSONValue): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let members = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') members += countMembers(item);
+    return members;
+  }
+  for (const member of Object.values(value)) {
+    members++;
+    if (typeof member === 'object') members += countMembers(member);
+  }
+  return members;
+}
+
+class CarefulParser {
+  readonly #text: string;
+  readonly #path: (string | number)[] = [];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  parse(): JSONValue {
+    const value = this.#value();
+    if (this.#at < this.#text.length) throw this.#malformed();
+    return value;
+  }
+
+  /** Reads one value with the white space around it. */
+  #value(): JSONValue {
+    this.#skipSpace();
+    const value = this.#bareValue();
+    this.#skipSpace();
+    return value;
+  }
+
+  #bareValue(): JSONValue {
+    switch (this.#text[this.#at]) {
+      case '{':
+        return this.#object();
+      case '[':
+        return this.#array();
+      case '"':
+        return this.#string();
+      case 't':
+        return this.#word('true', true);
+      case 'f':
+        return this.#word('false', false);
+      case 'n':
+        return this.#word('null', null);
+      default:
+        return this.#number();
+    }
+  }
+
+  #object(): JSONValue {
+    this.#enter();
+    // A map, unlike assignment to an object, treats the name __proto__ like any other, and so does fromEntries.
+    const members = new Map<string, JSONValue>();
+    this.#skipSpace();
+    if (this.#take('}')) return {};
+    do {
+      this.#skipSpace();
+      if (this.#text[this.#at] !== '"') throw this.#malformed();
+      const name = this.#string();
+      this.#path.push(name);
+      if (members.has(name)) {
+        throw refusal(this.#path, 'duplicate_member', 'The body has an object with the same member twice.');
+      }
+      this.#skipSpace();
+      if (!this.#take(':')) throw this.#malformed();
+      members.set(name, this.#value());
+      this.#path.pop();
+    } while (this.#take(','));
+    if (!this.#take('}')) throw this.#malformed();
+    return Object.fromEntries(members);
+  }
+
+  #array(): JSONValue {
+    this.#enter();
+    const items: JSONValue[] = [];
+    this.#skipSpace();
+    if (this.#take(']')) return items;
+    do {
+      this.#path.push(items.length);
+      items.push(this.#value());
+      this.#path.pop();
+    } while (this.#take(','));
+    if (!this.#take(']')) throw this.#malformed();
+    return items;
+  }
+
+  /** Steps over an opening bracket. The path has one step for each array or object around it. */
+  #enter(): void {
+    if (this.#path.length >= maxJSONDepth) {
+      throw refusal([], 'too_deep', `The body is nested more than ${maxJSONDepth} levels deep.`);
+    }
+    this.#at++;
+  }
+
+  #string(): string {
+    const start = this.#at;
+    let escaped = false;
+    for (;;) {
+      this.#at++;
+      const code = this.#text.charCodeAt(this.#at);
+      if (code === quote) break;
+      if (code === backslash) {
+        escaped = true;
+        this.#at += this.#match(escapeSequence).length - 1;
+      } else if (!(code >= 0x20)) {
+        // A bare control character, or the end of the text, where the code is NaN.
+        throw this.#malformed();
+      }
+    }
+    this.#at++;
+    if (!escaped) return this.#text.slice(start + 1, this.#at - 1);
+    // The token has been checked to its last character, so that this only resolves its escapes.
+    const decoded: string = JSON.parse(this.#text.slice(start, this.#at));
+    return decoded;
+  }
+
+  #word<T extends JSONValue>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) throw this.#malformed();
+    this.#at += word.length;
+    return value;
+  }
+
+  #number(): number | bigint {
+    const token = this.#match(numberToken);
+    this.#at += token.length;
+    const value = exactNumber(token);
+    if (value === 'out_of_range') throw refusal(this.#path, value, 'The number is too large.');
+    if (value === 'imprecise') throw refusal(this.#path, value, 'The number has more digits than can be kept.');
+    return value;
+  }
+
+  /** The text that a sticky pattern matches here. */
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    if (found === undefined) throw this.#malformed();
+    return found;
+  }
+
+  #take(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #skipSpace(): void {
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.#at++;
+    }
+  }
+
+  #malformed(): AppError {
+    const before = this.#text.slice(0, this.#at);
+    const line = before.split('\n').length;
+    const column = this.#at - before.lastIndexOf('\n');
+    return refusal([], 'malformed_json', `The body is not valid JSON (line ${line}, column ${column}).`);
+  }
+}
+
+const escapeSequence = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?$/;
+
+/** The value of a number token, or the code of the reason why there is none. */
+function exactNumber(token: string): number | bigint | 'out_of_range' | 'imprecise' {
+  const nearest = Number(token);
+  if (!Number.isFinite(nearest)) return 'out_of_range';
+  // Every integer up to 2^53 is a double and every double from 2^52 on is an integer, so the token is a fraction.
+  if (!Number.isInteger(nearest)) return nearest;
+
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = numberParts.exec(token) ?? [];
+  const digits = whole + fraction;
+  const end = significantEnd(digits);
+  if (end === 0) return nearest;
+  const zeros = Number(exponent) - fraction.length + digits.length - end;
+  // A digit stands behind the decimal point, and the double, being an integer, has lost it.
+  if (zeros < 0) return 'imprecise';
+  if (Number.isSafeInteger(nearest) || Math.abs(nearest) >= exactBelow) return nearest;
+  const exact = BigInt(sign + digits.slice(0, end) + '0'.repeat(zeros));
+  return BigInt(nearest) === exact ? nearest : exact;
+}
+
+/** Where the zeros at the end begin. A loop, since the pattern /0+$/ takes quadratic time on zeros before a one. */
+function significantEnd(digits: string): number {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end--;
+  return end;
+}
+
+function refusal(path: Path, code: string, message: string): AppError {
+  return new AppError('INVALID', message, { issues: [{ path: [...path], code, message }] });
+}
+
+/** The only integers that JSON.stringify rounds have 16 digits or more, or an exponent above zero. */
+const maybeRounded = /\d{16}|\de\+/;
+
+/** JSON.stringify where it is exact; undefined leaves the value to stringifyExactly. */
+function stringifyNatively(value: unknown, indent: number | undefined): string | undefined {
+  try {
+    const text: string | undefined = JSON.stringify(value, undefined, indent);
+    return text === undefined || maybeRounded.test(text) ? undefined : text;
+  } catch {
+    // The value has a bigint in it, or it has no JSON form at all, and then stringifyExactly throws as well.
+    return undefined;
+  }
+}
+
+// JSON.stringify can only write a long integer as a string, whose quotes then have to go. The random mark keeps
+// anybody from sending a string that would lose its quotes as well.
+const mark = crypto.randomUUID();
+const markedInteger = new RegExp(`"\\\\u0000${mark}(-?\\d+)"`, 'g');
+
+function stringifyExactly(value: unknown, indent: number | undefined): string | undefined {
+  const text: string | undefined = JSON.stringify(value, markLongInteger, indent);
+  return text?.replace(markedInteger, '$1');
+}
+
+function markLongInteger(_name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return `\u0000${mark}${value}`;
+  if (typeof value !== 'number' || !Number.isInteger(value)) return value;
+  if (Number.isSafeInteger(value) || Math.abs(value) >= exactBelow) return value;
+  return `\u0000${mark}${BigInt(value)}`;
+}

@@ -1,0 +1,29 @@
+import type { z } from 'zod';
+import { fieldsOnlyIn, KeyDefinition, type Variant } from './definition.js';
+import { freeFormObject } from './fields.js';
+import { invalidDefinition, issuesOf } from './issues.js';
+import { rules } from './rules.js';
+
+type Fields = z.core.util.Mask<keyof typeof KeyDefinition.shape>;
+
+function allBut(variant: Variant) {
+  const others: Fields = Object.fromEntries([...fieldsOnlyIn(variant)].map((field) => [field, true as const]));
+  return KeyDefinition.omit(others);
+}
+
+/** What a preview takes: a definition without the fields that only an update has. */
+export const PreviewInput: z.ZodType<KeyDefinition> = allBut('update').check(rules);
+
+/** What an update takes: a definition without the fields that only a preview has, and metadata that is an object. */
+export const UpdateInput: z.ZodType<KeyDefinition> = allBut('preview')
+  .safeExtend({ metaData: freeFormObject('Anything you want to keep with the key, as an object.') })
+  .check(rules);
+
+export const inputs: Record<Variant, z.ZodType<KeyDefinition>> = { preview: PreviewInput, update: UpdateInput };
+
+/** Reads a definition in the domain's names. Throws INVALID with every problem it has, paths in the domain's names. */
+export function readDefinition(variant: Variant, raw: unknown): KeyDefinition {
+  const result = inputs[variant].safeParse(raw);
+  if (result.success) return result.data;
+  throw invalidDefinition(issuesOf(result.error.issues, variant));
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { IssueCode } from './issue-codes.js';
+import { keyIDProblem } from './key-id.js';
+import { problem } from './problem.js';
+
+function rule<T>(finding: (value: T) => readonly [IssueCode, string] | undefined): z.core.$ZodCheck<T> {
+  return z.check<T>((ctx) => {
+    const found = finding(ctx.value);
+    if (found) ctx.issues.push(problem(found[0], found[1], ctx.value));
+  });
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
+
+/** A method of RFC 9110, PATCH, or QUERY, in any case. */
+export const httpMethod = rule<string>((method) =>
+  methods.has(method.trim().toUpperCase()) ? undefined : ['UNKNOWN_METHOD', `must be one of ${[...methods].join(', ')}`],
+);
+
+const weakHashes = /^(|plain|plaintext|none|md5|sha-?1|sha-?224|sha-?256|sha-?384|sha-?512|murmur(32|64|128)?|crc32)$/i;
+
+export const hashTypes = ['bcrypt', 'argon2id'] as const;
+export type HashType = (typeof hashTypes)[number];
+
+export const isHashType = (value: string): value is HashType => hashTypes.some((type) => type === value);
+
+/** A hash that is slow on purpose. Fast ones are refused by name, so that the reader learns why. */
+export const hashType = rule<string>((type) => {
+  if (isHashType(type)) return undefined;
+  return weakHashes.test(type)
+    ? ['WEAK_HASH', 'must be bcrypt or argon2id; this one can be tried millions of times a second']
+    : ['UNKNOWN_HASH_TYPE', 'must be bcrypt or argon2id'];
+});
+
+/** A secret, and not the placeholder that stands for one in a document or on a screen. */
+export const secret = rule<string>((value) => {
+  if (value === '') return ['EMPTY', 'must not be empty; send null to clear it, or leave it out to keep what is stored'];
+  return /^(<[^<>]*>|[*•●]+)$/.test(value)
+    ? ['MASKED_SECRET', 'is a placeholder; send the secret itself, null to clear it, or leave it out to keep it']
+    : undefined;
+});
+
+export const percent = rule<number>((value) =>
+  value > 0 && value <= 100 ? undefined : ['OUT_OF_RANGE', 'must be above 0 and at most 100'],
+);
+
+export const digits = rule<string>((value) =>
+  /^\d{1,19}$/.test(value) ? undefined : ['MALFORMED_TIMESTAMP', 'must be Unix seconds, written in digits'],
+);
+
+export const keyID = rule<string>((value) => {
+  const found = keyIDProblem(value);
+  return found === undefined ? undefined : ['MALFORMED_KEY_ID', found];
+});

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { integerOf, maxInt64, minInt64 } from './int64.js';
+import { checkFreeForm, checkFreeFormObject } from './free-form.js';
+import { problem } from './problem.js';
+import { isSound, reservedNames } from './text.js';
+
+/** What a field is beyond its type. Faces read this; zod does not. */
+export interface FieldTraits {
+  /** The scalar a face shows where the zod type alone does not tell: a date, an identifier, free-form JSON. */
+  readonly scalar?: 'DateTime' | 'ID' | 'JSON' | 'JSONObject';
+  /** Written and never read. */
+  readonly secret?: true;
+  /** Set by the service; a client's value is ignored with a warning. */
+  readonly serverOwned?: true;
+  /** Why not to use it, and what to use. */
+  readonly deprecated?: string;
+  /** The one variant that has the field; both where absent. */
+  readonly only?: 'preview' | 'update';
+}
+
+export const fieldTraits = z.registry<FieldTraits>();
+
+/** The name and description of a nested object's type. */
+export const objectTraits = z.registry<{ readonly name: string; readonly description: string }>();
+
+function field<T extends z.ZodType>(schema: T, description: string, traits: FieldTraits = {}) {
+  const described = schema.nullish().describe(description);
+  fieldTraits.add(described, traits);
+  return described;
+}
+
+const soundText = z.check<string>((ctx) => {
+  if (!isSound(ctx.value)) {
+    ctx.issues.push(problem('MALFORMED_TEXT', 'must be well-formed Unicode without NUL', ctx.value));
+  }
+});
+
+const notBlank = z.check<string>((ctx) => {
+  if (ctx.value.trim() === '') ctx.issues.push(problem('EMPTY', 'must not be empty', ctx.value));
+});
+
+// A label becomes a member's name in REST.
+const labelName = z.check<string>((ctx) => {
+  if (reservedNames.has(ctx.value)) ctx.issues.push(problem('RESERVED_NAME', 'must be another label', ctx.value));
+});
+
+const asInteger = (value: unknown, ctx: z.core.$RefinementCtx): unknown => {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return value;
+  const integer = integerOf(value);
+  if (integer !== undefined) return integer;
+  ctx.issues.push(problem('NOT_INTEGER', 'must be an integer', value));
+  return z.NEVER;
+};
+
+const asDouble = (value: unknown, ctx: z.core.$RefinementCtx): unknown => {
+  // The JSON reader yields a bigint only for an integer that no double holds.
+  if (typeof value === 'bigint') {
+    ctx.issues.push(problem('IMPRECISE', 'has more digits than a double-precision number holds', value));
+    return z.NEVER;
+  }
+  return Object.is(value, -0) ? 0 : value;
+};
+
+const minInt32 = -(2 ** 31);
+const maxInt32 = 2 ** 31 - 1;
+
+const asInt32 = (value: unknown, ctx: z.core.$RefinementCtx): unknown => {
+  const integer = asInteger(value, ctx);
+  if (typeof integer !== 'bigint') return integer;
+  if (integer >= BigInt(minInt32) && integer <= BigInt(maxInt32)) return Number(integer);
+  ctx.issues.push(problem('OUT_OF_RANGE', `must be from ${minInt32} to ${maxInt32}`, value));
+  return z.NEVER;
+};
+
+const bounded = (max: number) => z.string().check(soundText).max(max);
+
+/** A text of at most `max` UTF-16 units. */
+export const text = (description: string, max = 256, traits?: FieldTraits) => field(bounded(max), description, traits);
+
+/** A text that must say something. */
+export const name = (description: string, max = 256) => field(bounded(max).check(notBlank), description);
+
+/** A text with a rule of its own. */
+export const ruledText = (description: string, rule: z.core.$ZodCheck<string>, traits?: FieldTraits, max = 256) =>
+  field(bounded(max).check(rule), description, traits);
+
+/** A label that identifies its entry in a list. */
+export const label = (description: string) =>
+  z
+    .string({ error: (issue) => (issue.input === undefined ? 'is required' : undefined) })
+    .check(soundText, labelName, notBlank)
+    .max(256)
+    .describe(description);
+
+export const flag = (description: string, traits?: FieldTraits) => field(z.boolean(), description, traits);
+
+/** A double-precision number of at least `min`. */
+export const double = (description: string, min = -Number.MAX_VALUE) =>
+  field(z.preprocess(asDouble, z.number().min(min)), description);
+
+/** A signed 64-bit integer of at least `min`. */
+export const int64 = (description: string, min = minInt64) =>
+  field(z.preprocess(asInteger, z.bigint().min(min).max(maxInt64)), description);
+
+/** A signed 32-bit integer of at least `min`. */
+export const int32 = (description: string, min = minInt32) =>
+  field(z.preprocess(asInt32, z.int().min(min)), description);
+
+/** A list of texts; `blank: false` refuses those that say nothing. */
+export const texts = (description: string, options: { most?: number; rule?: z.core.$ZodCheck<string>; only?: 'preview' } = {}) =>
+  field(
+    z.array(bounded(512).check(notBlank, ...(options.rule ? [options.rule] : []))).max(options.most ?? 100),
+    description,
+    options.only ? { only: options.only } : {},
+  );
+
+/** A list of numbers, each in the given rule. */
+export const doubles = (description: string, rule: z.core.$ZodCheck<number>) =>
+  field(z.array(z.preprocess(asDouble, z.number().check(rule))).max(100), description);
+
+export const nested = <T extends z.ZodRawShape>(description: string, object: z.ZodObject<T, z.core.$strict>) =>
+  field(object, description);
+
+export const list = <T extends z.ZodRawShape>(description: string, object: z.ZodObject<T, z.core.$strict>, most: number) =>
+  field(z.array(object).max(most), description);
+
+/** Any JSON. Its numbers are exact where they are integers of 64 bits. */
+export const freeForm = (description: string) =>
+  field(z.unknown().check(checkFreeForm), description, { scalar: 'JSON' });
+
+/** Any JSON object. */
+export const freeFormObject = (description: string) =>
+  field(z.unknown().check(checkFreeFormObject), description, { scalar: 'JSONObject' });
+
+export const dateTime = (description: string, traits: FieldTraits) =>
+  field(
+    bounded(64).check(
+      z.check<string>((ctx) => {
+        if (!z.iso.datetime({ offset: true }).safeParse(ctx.value).success) {
+          ctx.issues.push(problem('MALFORMED_DATE', 'must be an RFC 3339 date and time with an offset', ctx.value));
+        }
+      }),
+    ),
+    description,
+    { ...traits, scalar: 'DateTime' },
+  );

@@ -1,0 +1,13 @@
+export const minInt64 = -(2n ** 63n);
+export const maxInt64 = 2n ** 63n - 1n;
+
+/** Whether a signed 64-bit integer can hold the value. */
+export function isInt64(value: bigint): boolean {
+  return value >= minInt64 && value <= maxInt64;
+}
+
+/** The integer a JSON number stands for. Undefined for a fraction, and for anything that is not a number. */
+export function integerOf(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint') return value;
+  return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined;
+}

@@ -1,0 +1,67 @@
+import type { z } from 'zod';
+import { AppError, type Issue, type Path } from '../errors.js';
+import { nearest } from '../nearest.js';
+import { fieldsOnlyIn, KeyDefinition, type Variant } from './definition.js';
+import { shapeAt } from './table.js';
+
+const nouns: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'an integer',
+  bigint: 'an integer',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+const units: Record<string, string> = { string: 'characters', array: 'members' };
+
+/** Turns what zod found into our issues. Field names in a message stand in backticks, so that a face can rename them. */
+export function issuesOf(found: readonly z.core.$ZodIssue[], variant: Variant): Issue[] {
+  return found.flatMap((issue) => {
+    const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
+    return issue.code === 'unrecognized_keys'
+      ? issue.keys.map((name) => unknownField([...path, name], variant))
+      : [{ path, ...verdict(issue) }];
+  });
+}
+
+/** The error that names every problem of a definition. */
+export function invalidDefinition(issues: readonly Issue[]): AppError {
+  const many = issues.length === 1 ? 'a problem' : `${issues.length} problems`;
+  return new AppError('INVALID', `The key definition has ${many}.`, { issues });
+}
+
+function verdict(issue: z.core.$ZodIssue): { code: string; message: string } {
+  switch (issue.code) {
+    case 'invalid_type': {
+      if (issue.message === 'is required') return { code: 'MISSING', message: issue.message };
+      const received = 'received' in issue ? issue.received : undefined;
+      if (received === 'Infinity' || received === 'NaN') return { code: 'OUT_OF_RANGE', message: 'must be a finite number' };
+      return { code: 'WRONG_TYPE', message: `must be ${nouns[issue.expected] ?? issue.expected}` };
+    }
+    case 'too_big': {
+      const unit = units[issue.origin];
+      if (unit === undefined) return { code: 'OUT_OF_RANGE', message: `must be at most ${issue.maximum}` };
+      return { code: issue.origin === 'string' ? 'TOO_LONG' : 'TOO_MANY', message: `must have at most ${issue.maximum} ${unit}` };
+    }
+    case 'too_small':
+      return { code: 'OUT_OF_RANGE', message: `must be at least ${issue.minimum}` };
+    case 'custom':
+      return { code: String(issue.params?.['code']), message: issue.message };
+    default:
+      return { code: 'WRONG_TYPE', message: 'has the wrong form' };
+  }
+}
+
+function unknownField(path: Path, variant: Variant): Issue {
+  const name = String(path.at(-1));
+  const other = variant === 'preview' ? 'update' : 'preview';
+  if (path.length === 1 && fieldsOnlyIn(other).has(name)) {
+    return { path, code: 'WRONG_VARIANT', message: `belongs to ${other === 'update' ? 'the update' : 'the preview'} only` };
+  }
+  const shape = shapeAt(KeyDefinition, path.slice(0, -1));
+  const known = Object.keys(shape).filter((field) => path.length > 1 || !fieldsOnlyIn(other).has(field));
+  const meant = nearest(name, known);
+  return { path, code: 'UNKNOWN_FIELD', message: `is not a field here${meant ? `; did you mean \`${meant}\`?` : ''}` };
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { Path } from '../errors.js';
+import type { KeyDefinition } from './definition.js';
+import type { IssueCode } from './issue-codes.js';
+import { problem } from './problem.js';
+
+type Report = (path: (string | number)[], code: IssueCode, message: string) => void;
+
+/** The rules that concern more than one field. Every field may be absent, and is where it has a problem of its own. */
+function examine(definition: KeyDefinition, report: Report): void {
+  const { accessRights, basicAuthData, enableDetailedRecording, enableDetailRecording, smoothing } = definition;
+
+  const seen = new Set<string>();
+  accessRights?.forEach(({ label }, index) => {
+    if (label === undefined) return;
+    if (seen.has(label)) report(['accessRights', index, 'label'], 'DUPLICATE_LABEL', 'must differ from the labels before it');
+    seen.add(label);
+  });
+
+  if (smoothing?.enabled === true) {
+    for (const field of ['step', 'delay', 'threshold', 'trigger'] as const) {
+      const value = smoothing[field];
+      if (value === undefined || value === null || value <= 0) {
+        report(['smoothing', field], 'INCOMPLETE_SMOOTHING', 'must be above 0 while smoothing is `enabled`');
+      } else if (field === 'trigger' && value > 1) {
+        report(['smoothing', field], 'OUT_OF_RANGE', 'must be at most 1');
+      }
+    }
+  }
+
+  const password = basicAuthData?.password;
+  if (password && (basicAuthData.hashType ?? 'bcrypt') === 'bcrypt' && new TextEncoder().encode(password).length > 72) {
+    report(['basicAuthData', 'password'], 'TOO_LONG', 'must have at most 72 bytes with bcrypt, which ignores the rest');
+  }
+
+  const [successor, deprecated] = [enableDetailedRecording ?? undefined, enableDetailRecording ?? undefined];
+  if (successor !== undefined && deprecated !== undefined && successor !== deprecated) {
+    report(['enableDetailRecording'], 'CONFLICTING_FIELDS', 'must say the same as `enableDetailedRecording`, or be left out');
+  }
+}
+
+/** A copy of `value` without the member that each path leads to. A list loses itself when one of its items is meant. */
+function without<T>(value: T, paths: readonly Path[]): T {
+  const copy: unknown = structuredClone(value);
+  for (const path of paths) {
+    let at = copy;
+    let owner: object | undefined;
+    let name = '';
+    for (const step of path) {
+      if (typeof at !== 'object' || at === null) break;
+      if (!Array.isArray(at)) [owner, name] = [at, String(step)];
+      at = Reflect.get(at, step);
+    }
+    if (owner) Reflect.deleteProperty(owner, name);
+  }
+  return copy as T;
+}
+
+/** Runs the rules beside whatever problems single fields have, so that one answer names them all. */
+export const rules = z.check<KeyDefinition>((ctx) => {
+  if (typeof ctx.value !== 'object' || ctx.value === null || Array.isArray(ctx.value)) return;
+  const failed = ctx.issues.map(({ path = [] }) => path.map((step) => (typeof step === 'number' ? step : String(step))));
+  const sound = failed.length === 0 ? ctx.value : without(ctx.value, failed);
+  examine(sound, (path, code, message) => ctx.issues.push(problem(code, message, undefined, path)));
+});
+rules._zod.def.when = () => true;

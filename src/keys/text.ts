@@ -1,0 +1,10 @@
+/**
+ * Whether a text can be hashed and stored as itself. Half of a surrogate pair has no UTF-8 form and would hash like
+ * U+FFFD, so that two identifiers collide; SQLite's functions end a text at NUL.
+ */
+export function isSound(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** Names that reach an object's prototype in careless code somewhere down the line. */
+export const reservedNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

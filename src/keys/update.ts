@@ -1,0 +1,91 @@
+import { AppError, type Issue } from '../errors.js';
+import { maxInt64 } from './int64.js';
+import { invalidDefinition } from './issues.js';
+import type { Definition } from './normal-form.js';
+import type { KeptSecrets } from './keep-secrets.js';
+import type { HashType } from './field-rules.js';
+import type { QuotaState, StoredKey, StoredSecrets } from './store.js';
+
+/** An update that is ready to be applied: its secrets hashed or sealed, undefined to keep and null to clear. */
+export interface PreparedUpdate {
+  readonly definition: Definition;
+  readonly secrets: KeptSecrets;
+  readonly resetQuota: boolean;
+  readonly expectedVersion: number | undefined;
+}
+
+/**
+ * The key after the update. Pure, so that storage may run it inside its transaction. Throws CONFLICT for a stale
+ * `expectedVersion` and INVALID where the definition does not fit the stored key.
+ */
+export function applyUpdate(stored: StoredKey, update: PreparedUpdate, now: Date): StoredKey {
+  if (update.expectedVersion !== undefined && update.expectedVersion !== stored.version) {
+    throw new AppError('CONFLICT', `The key has version ${stored.version} by now, not ${update.expectedVersion}.`);
+  }
+  const seconds = BigInt(Math.floor(now.getTime() / 1000));
+  const secrets = nextSecrets(stored.secrets, update.secrets);
+  const issues = [...ownerIssues(stored, update), ...passwordIssues(secrets, update)];
+  const quota = update.resetQuota ? resetQuota(stored.quota, update.definition, seconds, issues) : stored.quota;
+  if (issues.length > 0) throw invalidDefinition(issues);
+
+  return {
+    ...stored,
+    version: stored.version + 1,
+    lastUpdated: seconds > stored.lastUpdated ? seconds : stored.lastUpdated + 1n,
+    definition: nextDefinition(update, secrets, quota),
+    secrets,
+    quota,
+  };
+}
+
+/** How a stored password was hashed; each of the two writes its name at the front. */
+function hashTypeOfStored(passwordHash: string): HashType {
+  return passwordHash.startsWith('$argon2id$') ? 'argon2id' : 'bcrypt';
+}
+
+function ownerIssues({ orgID }: StoredKey, { definition }: PreparedUpdate): Issue[] {
+  if (definition.orgID === undefined || definition.orgID === orgID) return [];
+  return [{ path: ['orgID'], code: 'ORGANISATION_CHANGED', message: 'must be that of the stored key, or left out' }];
+}
+
+function passwordIssues({ passwordHash }: StoredSecrets, { definition, secrets }: PreparedUpdate): Issue[] {
+  const wanted = definition.basicAuthData?.hashType;
+  if (secrets.passwordHash !== undefined || passwordHash === undefined || wanted === undefined) return [];
+  if (wanted === hashTypeOfStored(passwordHash)) return [];
+  const message = 'differs from how the stored password is hashed; send the `password` with it';
+  return [{ path: ['basicAuthData', 'hashType'], code: 'PASSWORD_NEEDED', message }];
+}
+
+function nextSecrets(stored: StoredSecrets, changes: PreparedUpdate['secrets']): StoredSecrets {
+  const next = <T>(change: T | null | undefined, kept: T | undefined) => (change === undefined ? kept : (change ?? undefined));
+  return {
+    passwordHash: next(changes.passwordHash, stored.passwordHash),
+    jwtSecret: next(changes.jwtSecret, stored.jwtSecret),
+    hmacString: next(changes.hmacString, stored.hmacString),
+  };
+}
+
+function resetQuota(quota: QuotaState, definition: Definition, now: bigint, issues: Issue[]): QuotaState {
+  const period = definition.quotaRenewalRate ?? 0n;
+  // A quota that does not renew keeps the moment it has: there is no next period to begin.
+  if (period <= 0n) return { ...quota, used: 0n };
+  if (now + period > maxInt64) {
+    issues.push({ path: ['quotaRenewalRate'], code: 'OUT_OF_RANGE', message: 'leads to a renewal beyond the range of time' });
+  }
+  return { used: 0n, renews: now + period };
+}
+
+function nextDefinition(update: PreparedUpdate, secrets: StoredSecrets, quota: QuotaState): Definition {
+  const { orgID, ...sent } = update.definition;
+  const next = withStoredHashType(sent, secrets);
+  if (!update.resetQuota) return next;
+  if (next.quotaMax !== undefined) next.quotaRemaining = next.quotaMax;
+  if ((next.quotaRenewalRate ?? 0n) > 0n && quota.renews !== undefined) next.quotaRenews = quota.renews;
+  return next;
+}
+
+/** The definition naming the hash type of the password that is kept with it, so that a gateway knows how to verify it. */
+export function withStoredHashType(definition: Definition, { passwordHash }: StoredSecrets): Definition {
+  if (passwordHash === undefined) return { ...definition };
+  return { ...definition, basicAuthData: { ...definition.basicAuthData, hashType: hashTypeOfStored(passwordHash) } };
+}

@@ -1,0 +1,68 @@
+import type { Path } from '../errors.js';
+import type { KeyDefinition } from './definition.js';
+import type { WarningCode } from './issue-codes.js';
+
+/** Something to look at in a definition that is valid. Field names in the message stand in backticks. */
+export interface Warning {
+  readonly path: Path;
+  readonly code: WarningCode;
+  readonly message: string;
+}
+
+type Limits = Pick<KeyDefinition, 'rate' | 'per' | 'quotaMax' | 'quotaRemaining' | 'quotaRenewalRate'>;
+
+// The year 5138 in seconds; the year 1973 in milliseconds.
+const tooFarAhead = 100_000_000_000n;
+
+/** What a valid definition deserves a warning for, at the moment `now`. */
+export function warningsOf(definition: KeyDefinition, now: Date): Warning[] {
+  const warnings: Warning[] = [];
+  const warn = (path: Path, code: WarningCode, message: string) => warnings.push({ path, code, message });
+  const { accessRights, expires, monitor } = definition;
+
+  if (given(definition.applyPolicyID)) warn(['applyPolicyID'], 'DEPRECATED_FIELD', 'was moved into `applyPolicies`');
+  if (given(definition.enableDetailRecording)) {
+    warn(['enableDetailRecording'], 'DEPRECATED_FIELD', 'was moved into `enableDetailedRecording`');
+  }
+  for (const field of ['dateCreated', 'lastUpdated'] as const) {
+    if (given(definition[field])) warn([field], 'SERVER_OWNED', 'is set by the service; the value sent was ignored');
+  }
+
+  if (given(expires) && expires >= tooFarAhead) {
+    warn(['expires'], 'EXPIRES_IN_MILLISECONDS', 'looks like milliseconds, and is read as seconds');
+  } else if (given(expires) && expires >= 1n && expires <= BigInt(Math.floor(now.getTime() / 1000))) {
+    warn(['expires'], 'EXPIRES_IN_PAST', 'has passed already');
+  }
+
+  limitWarnings(definition, [], warn);
+  accessRights?.forEach(({ label, apiID, limit }, index) => {
+    if (given(apiID) && apiID !== label) {
+      warn(['accessRights', index, 'apiID'], 'LABEL_MISMATCH', 'differs from the label, and a gateway looks entries up by `apiID`');
+    }
+    if (limit) limitWarnings(limit, ['accessRights', index, 'limit'], warn);
+  });
+
+  const triggers = monitor?.triggerLimits ?? [];
+  if (triggers.some((trigger, index) => index > 0 && trigger >= (triggers[index - 1] ?? Infinity))) {
+    warn(['monitor', 'triggerLimits'], 'TRIGGERS_NOT_DESCENDING', 'should run from the highest to the lowest');
+  }
+  return warnings;
+}
+
+function limitWarnings(limits: Limits, at: Path, warn: (path: Path, code: WarningCode, message: string) => void): void {
+  const { rate, per, quotaMax, quotaRemaining, quotaRenewalRate } = limits;
+  if (given(rate) && rate > 0 && given(per) && per <= 0) {
+    warn([...at, 'per'], 'LIMIT_OFF', 'is 0 or less, which switches the `rate` off');
+  }
+  if (!given(quotaMax) || quotaMax <= 0n) return;
+  if (!given(quotaRenewalRate) || quotaRenewalRate <= 0n) {
+    warn([...at, 'quotaRenewalRate'], 'QUOTA_NEVER_RENEWS', 'is not above 0, so that the quota never renews');
+  }
+  if (given(quotaRemaining) && quotaRemaining > quotaMax) {
+    warn([...at, 'quotaRemaining'], 'REMAINING_ABOVE_MAXIMUM', 'is more than `quotaMax`');
+  }
+}
+
+function given<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
+}

@@ -1,0 +1,39 @@
+import { AppError, pathText, type ErrorCode } from '../errors.js';
+import { stringifyJSON } from '../json.js';
+
+const statuses: Record<ErrorCode, number> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  INVALID: 400,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  TOO_LARGE: 413,
+  RATE_LIMITED: 429,
+  UNAVAILABLE: 503,
+  INTERNAL: 500,
+};
+
+const always = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+/** A JSON answer; 64-bit integers are written in digits. */
+export function jsonResponse(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
+  return new Response(stringifyJSON(body), { status, headers: { ...always, ...headers } });
+}
+
+/** The answer to anything thrown. `status` replaces the code's own where HTTP knows a closer one. */
+export function errorResponse(thrown: unknown, requestID: string, status?: number, headers?: Record<string, string>): Response {
+  const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL', 'Internal error.');
+  const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
+  const body = {
+    status: 'error',
+    message: error.code === 'INTERNAL' ? 'Internal error.' : error.message,
+    code: error.code,
+    ...(issues.length > 0 && { issues }),
+    request_id: requestID,
+  };
+  return jsonResponse(body, status ?? statuses[error.code], {
+    ...(error.code === 'UNAUTHENTICATED' && { 'www-authenticate': 'Bearer realm="keyfront"' }),
+    ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(error.retryAfterSeconds) }),
+    ...headers,
+  });
+}

@@ -1,0 +1,75 @@
+import { demand, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
+import { AppError } from '../errors.js';
+import type { Caller, KeyService } from '../keys/service.js';
+import type { Logger } from '../log.js';
+import { errorResponse } from './errors.js';
+import { preview } from './preview.js';
+import { updateOrgKey } from './update-org-key.js';
+
+/** A request to a route, its credential checked. */
+export interface Call {
+  readonly request: Request;
+  readonly caller: Caller;
+  readonly keys: KeyService;
+  /** What the path's `*` stands for, still percent-encoded. */
+  readonly wildcard: string;
+  /** The raw query string without its question mark. */
+  readonly query: string;
+}
+
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly credential: CredentialKind;
+  readonly answer: (call: Call) => Promise<Response>;
+}
+
+/** Every route of the key API. Tests and documentation walk this table. */
+export const routes: readonly Route[] = [
+  { method: 'POST', path: '/api/keys/preview', credential: 'management', answer: preview },
+  { method: 'PUT', path: '/svc/org/keys/*', credential: 'service', answer: updateOrgKey },
+];
+
+interface Parts {
+  readonly keys: KeyService;
+  readonly authenticate: Authenticate;
+  readonly log: Logger;
+}
+
+/** Answers every path that is none of another face's: the key API's routes, else 404 or 405. */
+export function createRESTFace({ keys, authenticate, log }: Parts) {
+  return async (request: Request, target: string, requestID: string): Promise<Response> => {
+    const [path = '', query = ''] = target.split(/\?(.*)/s);
+    const found = routes.flatMap((route) => {
+      const wildcard = matched(route.path, path);
+      return wildcard === undefined ? [] : [{ route, wildcard }];
+    });
+    const match = found.find(({ route }) => route.method === request.method);
+    if (!match) {
+      if (found.length === 0) return errorResponse(new AppError('NOT_FOUND', 'There is nothing at this path.'), requestID);
+      const allow = found.map(({ route }) => route.method).join(', ');
+      return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, 405, { allow });
+    }
+    try {
+      const caller = callerOf(await authenticate(request.headers), match.route.credential, requestID);
+      return await match.route.answer({ request, caller, keys, wildcard: match.wildcard, query });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'INTERNAL') log.error({ requestID, err: error }, 'internal error');
+      const stale = error instanceof AppError && error.code === 'CONFLICT' && request.headers.has('if-match');
+      return errorResponse(error, requestID, stale ? 412 : undefined);
+    }
+  };
+}
+
+/** What `*` stands for in the path; empty where the pattern has none, undefined where the path does not match. */
+function matched(pattern: string, path: string): string | undefined {
+  if (!pattern.endsWith('*')) return pattern === path ? '' : undefined;
+  const prefix = pattern.slice(0, -1);
+  const rest = path.slice(prefix.length);
+  return path.startsWith(prefix) && rest !== '' && !rest.includes('/') ? rest : undefined;
+}
+
+function callerOf(holder: Holder, kind: CredentialKind, requestID: string): Caller {
+  const { id, label, orgID } = demand(holder, kind);
+  return { credentialID: id, label, orgID, requestID };
+}

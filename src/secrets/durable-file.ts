@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+const ownerOnly = 0o600;
+
+/** Makes a new file of mode 0600 that is either whole or absent after a crash. Throws EEXIST if the path is taken. */
+export function createDurableFile(path: string, content: string): void {
+  const draft = `${path}.${randomUUID()}.new`;
+  writeDraft(draft, () => content);
+  try {
+    // A rename would silently replace what another process has just put there; a link refuses.
+    linkSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncFolder(path);
+}
+
+/**
+ * Replaces a file by one of mode 0600; after a crash it is either the old one or the new one. `content` is called
+ * while the draft `<path>.new` is held, so that changes by several processes cannot overlap. Throws EEXIST if it is.
+ */
+export function replaceDurableFile(path: string, content: () => string): void {
+  // A link to the file is kept and its target replaced, so that the ring may live on another mount.
+  const target = realpathSync(path);
+  const draft = `${target}.new`;
+  writeDraft(draft, content);
+  try {
+    renameSync(draft, target);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  syncFolder(target);
+}
+
+function writeDraft(draft: string, content: () => string): void {
+  const file = openSync(draft, 'wx', ownerOnly);
+  try {
+    writeFileSync(file, content());
+    fsyncSync(file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A rename or link survives a power cut only once its folder has been written too. */
+function syncFolder(path: string): void {
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** The code of an error from the operating system, such as "ENOENT"; undefined for every other error. */
+export function systemCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,82 @@
+import { createHash, createHmac, createSecretKey } from 'node:crypto';
+import { murmur128, murmur32Legacy, murmur64 } from './murmur.js';
+
+/** What the setting may name. The murmur ones are there for parity with gateways and are not cryptographic. */
+export const keyHashAlgorithms = ['sha256', 'hmac-sha256', 'murmur32', 'murmur64', 'murmur128'] as const;
+
+export type KeyHashAlgorithm = (typeof keyHashAlgorithms)[number];
+
+type Digest = (data: Uint8Array) => string;
+
+const pepperBytes = 32;
+
+const sha256: Digest = (data) => createHash('sha256').update(data).digest('hex');
+
+/** The names a token may give in `h`. A Map, so that a name such as "constructor" finds nothing. */
+const tokenDigests: ReadonlyMap<unknown, Digest> = new Map([
+  ['murmur32', murmur32Legacy],
+  ['murmur64', murmur64],
+  ['murmur128', murmur128],
+  ['sha256', sha256],
+]);
+
+/**
+ * Gives the function from a key id to the lowercase hex its definition is stored under. Murmur is not cryptographic:
+ * ids can be found from their hashes, and two ids can share one; use it only where gateways' existing hashes must stay
+ * valid. Throws a plain Error if hmac-sha256 has no pepper of at least 32 bytes. Ids are expected to be well-formed.
+ */
+export function createKeyHash(algorithm: KeyHashAlgorithm, pepper?: string | Uint8Array): (keyID: string) => string {
+  switch (algorithm) {
+    // The two cryptographic settings hold for every id. If a token could name its own algorithm here, whoever writes
+    // the token could have its key stored under a weak hash, which is what the setting is meant to rule out.
+    case 'sha256':
+      return overUtf8(sha256);
+    case 'hmac-sha256':
+      return overUtf8(createHmacDigest(pepper));
+    case 'murmur32':
+      return createTokenAware(murmur32Legacy);
+    case 'murmur64':
+      return createTokenAware(murmur64);
+    case 'murmur128':
+      return createTokenAware(murmur128);
+  }
+}
+
+function overUtf8(digest: Digest): (keyID: string) => string {
+  return (keyID) => digest(Buffer.from(keyID, 'utf8'));
+}
+
+function createHmacDigest(pepper: string | Uint8Array = ''): Digest {
+  const bytes = Buffer.from(pepper);
+  if (bytes.length < pepperBytes) {
+    throw new Error(`The key hash hmac-sha256 needs KEYFRONT_KEY_HASH_PEPPER with at least ${pepperBytes} bytes.`);
+  }
+  const key = createSecretKey(bytes);
+  return (data) => createHmac('sha256', key).update(data).digest('hex');
+}
+
+function createTokenAware(configured: Digest): (keyID: string) => string {
+  return (keyID) => {
+    const named = algorithmInToken(keyID);
+    const digest = named === undefined ? configured : (tokenDigests.get(named) ?? murmur32Legacy);
+    return digest(Buffer.from(keyID, 'utf8'));
+  };
+}
+
+/** The `h` of an id in the base64 JSON form, or undefined for every other id. */
+function algorithmInToken(keyID: string): string | undefined {
+  // Node's decoder skips what it does not know. Gateways refuse it, so a JWT, say, must not pass for a token.
+  if (!keyID.startsWith('ey') || keyID.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(keyID)) return undefined;
+  try {
+    const token: unknown = JSON.parse(Buffer.from(keyID, 'base64').toString('utf8'));
+    return isToken(token) ? token.h : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isToken(value: unknown): value is { org: string; id: string; h: string } {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('org' in value && 'id' in value && 'h' in value)) return false;
+  return typeof value.org === 'string' && typeof value.id === 'string' && typeof value.h === 'string';
+}

@@ -1,0 +1,84 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { systemCodeOf } from './durable-file.js';
+
+/** A key as the file holds it: `created` is an ISO date, `key` is {@link keyBytes} bytes in base64. */
+export interface StoredKey {
+  readonly id: string;
+  readonly created: string;
+  readonly key: string;
+}
+
+/** There is always an active key; in the file it is the last of the list. */
+export interface StoredKeys {
+  readonly older: readonly StoredKey[];
+  readonly active: StoredKey;
+}
+
+/** What AES-256 takes. */
+export const keyBytes = 32;
+
+const idForm = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** Refuses a file that others can reach or that is not a ring; the errors name the path and never the content. */
+export function readKeyRingFile(path: string): StoredKeys {
+  return parseKeys(path, readPrivateFile(path));
+}
+
+/** The inverse of {@link readKeyRingFile}, as text to write. */
+export function keyRingText({ older, active }: StoredKeys): string {
+  return `${JSON.stringify({ keys: [...older, active] }, null, 2)}\n`;
+}
+
+function readPrivateFile(path: string): string {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    // The mode is taken from the open file, so that it belongs to what is read next.
+    if ((fstatSync(file).mode & 0o077) !== 0) {
+      throw new Error(`The key ring ${path} is open to other users. Run: chmod 600 ${path}`);
+    }
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === undefined) throw error;
+    throw new Error(`The key ring ${path} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}.`);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function parseKeys(path: string, text: string): StoredKeys {
+  const malformed = (what: string) => new Error(`The key ring ${path} is malformed: ${what}.`);
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text around the fault, which may be a key.
+    throw malformed('it is not JSON');
+  }
+  const list = isRecord(content) ? content['keys'] : undefined;
+  if (!Array.isArray(list)) throw malformed('it has no list "keys"');
+  const keys = list.map((item: unknown, index): StoredKey => {
+    const at = `entry ${index + 1} of "keys"`;
+    const { id, created, key } = isRecord(item) ? item : {};
+    if (typeof id !== 'string' || !idForm.test(id)) throw malformed(`${at} has no valid "id"`);
+    if (typeof created !== 'string' || Number.isNaN(Date.parse(created)))
+      throw malformed(`${at} has no date "created"`);
+    if (typeof key !== 'string' || !isKey(key)) throw malformed(`${at} has no "key" of ${keyBytes} bytes in base64`);
+    return { id, created, key };
+  });
+  if (new Set(keys.map(({ id }) => id)).size !== keys.length) throw malformed('two keys have the same "id"');
+  const active = keys.pop();
+  if (active === undefined) throw malformed('it has no key');
+  return { older: keys, active };
+}
+
+/** Whether the text is exactly what encoding a key gives: Node decodes far more than that without complaint. */
+function isKey(text: string): boolean {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === keyBytes && bytes.toString('base64') === text;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

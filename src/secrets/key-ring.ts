@@ -1,0 +1,107 @@
+import { statSync } from 'node:fs';
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import { createDurableFile, replaceDurableFile, systemCodeOf } from './durable-file.js';
+import { keyBytes, keyRingText, readKeyRingFile, type StoredKey, type StoredKeys } from './key-ring-file.js';
+
+/** The keys that seal secrets, oldest first. Printing or serialising a ring shows ids only. */
+export interface KeyRing {
+  /** The key that seals new secrets: the last of `ids`. */
+  readonly activeID: string;
+  readonly ids: readonly string[];
+  /** Throws a plain Error if the ring has no such key. */
+  keyOf(id: string): KeyObject;
+}
+
+/** Makes a ring of one fresh key. Throws, and changes nothing, if the file exists or cannot be written. */
+export function createKeyRingFile(path: string, now: Date): KeyRing {
+  const keys: StoredKeys = { older: [], active: freshKey('k1', now) };
+  try {
+    createDurableFile(path, keyRingText(keys));
+  } catch (error) {
+    if (systemCodeOf(error) === 'EEXIST') throw new Error(`The key ring ${path} exists already; it was not touched.`);
+    throw asUnwritable(path, error);
+  }
+  return createKeyRing(keys);
+}
+
+/** A ring that is gone with the process, for databases that are as well. */
+export function createMemoryKeyRing(now: Date): KeyRing {
+  return createKeyRing({ older: [], active: freshKey('k1', now) });
+}
+
+/** The ring as the file has it at each call: what another process rotates takes effect here without a restart. */
+export function followKeyRing(path: string): () => KeyRing {
+  const stampOf = () => {
+    const { mtimeMs, ino } = statSync(path);
+    return `${ino} ${mtimeMs}`;
+  };
+  let stamp = stampOf();
+  let ring = loadKeyRing(path);
+  return () => {
+    const found = stampOf();
+    if (found !== stamp) [stamp, ring] = [found, loadKeyRing(path)];
+    return ring;
+  };
+}
+
+/** Reads the ring. Every error is a plain Error that names the path and repeats nothing of what the file holds. */
+export function loadKeyRing(path: string): KeyRing {
+  return createKeyRing(readKeyRingFile(path));
+}
+
+/** Appends a fresh key and makes it the active one. Older keys stay, so everything sealed still opens. */
+export function addKey(path: string, now: Date): KeyRing {
+  return change(path, ({ older, active }) => {
+    const kept = [...older, active];
+    return { older: kept, active: freshKey(nextID(kept), now) };
+  });
+}
+
+/** Keeps the active key only. What is still sealed under another one is lost for good: reseal all of it first. */
+export function dropInactiveKeys(path: string): KeyRing {
+  return change(path, ({ active }) => ({ older: [], active }));
+}
+
+function createKeyRing({ older, active }: StoredKeys): KeyRing {
+  const keys = new Map([...older, active].map(({ id, key }) => [id, createSecretKey(key, 'base64')]));
+  // The keys live in this closure and in no member, which is what keeps them out of logs.
+  return Object.freeze({
+    activeID: active.id,
+    ids: Object.freeze([...keys.keys()]),
+    keyOf(id: string) {
+      const key = keys.get(id);
+      if (key === undefined) throw new Error(`The key ring has no key with the id ${JSON.stringify(id)}.`);
+      return key;
+    },
+  });
+}
+
+function freshKey(id: string, now: Date): StoredKey {
+  return { id, created: now.toISOString(), key: randomBytes(keyBytes).toString('base64') };
+}
+
+/** One above the highest number in use. The newest key is never dropped, so a number does not come back. */
+function nextID(keys: readonly StoredKey[]): string {
+  const numbers = keys.map(({ id }) => Number(/^k(\d{1,12})$/.exec(id)?.[1] ?? 0));
+  return `k${Math.max(...numbers) + 1}`;
+}
+
+function change(path: string, next: (keys: StoredKeys) => StoredKeys): KeyRing {
+  // What is wrong with the file as it stands is reported before anything is written beside it.
+  readKeyRingFile(path);
+  try {
+    replaceDurableFile(path, () => keyRingText(next(readKeyRingFile(path))));
+  } catch (error) {
+    if (systemCodeOf(error) !== 'EEXIST') throw asUnwritable(path, error);
+    throw new Error(
+      `The key ring ${path} is being changed, or a change of it was cut short. ` +
+        `If no other process is at it, remove the file beside it that ends in .new and try again.`,
+    );
+  }
+  return loadKeyRing(path);
+}
+
+function asUnwritable(path: string, error: unknown): unknown {
+  const code = systemCodeOf(error);
+  return code === undefined ? error : new Error(`The key ring ${path} cannot be written (${code}).`);
+}

@@ -1,0 +1,61 @@
+import { hash as argon2Hash } from '@node-rs/argon2';
+import bcrypt from 'bcrypt';
+import { AppError } from '../errors.js';
+import { createWorkSlots } from './work-slots.js';
+
+export type PasswordHashType = 'bcrypt' | 'argon2id';
+
+export interface PasswordHasher {
+  /** Rejects with INVALID for what bcrypt cannot take in full, and with UNAVAILABLE while too many hashes wait. */
+  hash(password: string, type: PasswordHashType): Promise<string>;
+}
+
+const bcryptCost = 10;
+const bcryptMaxBytes = 72;
+/** OWASP's minimum, memory in KiB. 2 is Argon2id: the package's const enum cannot be used under isolatedModules. */
+const argon2Options = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+const bcryptForm = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
+const argon2idForm =
+  /^\$argon2id\$v=(?:16|19)\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,7})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+/**
+ * Hashes in libuv's thread pool, so that requests go on being served meanwhile. At most `concurrency` (2) run at once,
+ * which leaves half of the pool's four threads to files and DNS; at most `queueLimit` (32) wait.
+ */
+export function createPasswordHasher(options: { concurrency?: number; queueLimit?: number } = {}): PasswordHasher {
+  const slots = createWorkSlots(options.concurrency ?? 2, options.queueLimit ?? 32);
+  return {
+    async hash(password, type) {
+      if (type === 'argon2id') return slots.run(() => argon2Hash(password, argon2Options));
+      refuseWhatBcryptCuts(password);
+      return slots.run(() => bcrypt.hash(password, bcryptCost));
+    },
+  };
+}
+
+/** bcrypt ignores what follows byte 72, and many verifiers what follows a NUL: other passwords would match as well. */
+function refuseWhatBcryptCuts(password: string): void {
+  if (Buffer.byteLength(password, 'utf8') > bcryptMaxBytes || password.includes('\0')) {
+    throw new AppError('INVALID', `A password for bcrypt has at most ${bcryptMaxBytes} bytes and no NUL.`);
+  }
+}
+
+/** Tells a complete bcrypt or Argon2id PHC string, by its exact format, from anything else, such as a password. */
+export function hashTypeOf(hash: string): PasswordHashType | undefined {
+  if (bcryptForm.test(hash)) return 'bcrypt';
+  return isArgon2id(hash) ? 'argon2id' : undefined;
+}
+
+/** Beyond the format, this holds the limits of RFC 9106: without them a verifier could not compute the hash at all. */
+function isArgon2id(text: string): boolean {
+  const [, memory, passes, lanes, salt = '', tag = ''] = argon2idForm.exec(text) ?? [];
+  const [m, t, p] = [Number(memory), Number(passes), Number(lanes)];
+  const inRange = m >= 8 * p && m < 2 ** 32 && t < 2 ** 32 && p < 2 ** 24;
+  return inRange && base64Bytes(salt) >= 8 && base64Bytes(tag) >= 4;
+}
+
+/** How many bytes unpadded base64 stands for; -1 for a length no bytes encode to. */
+function base64Bytes(text: string): number {
+  return text.length % 4 === 1 ? -1 : Math.floor((text.length * 3) / 4);
+}

@@ -1,0 +1,84 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { AppError } from '../errors.js';
+import type { KeyRing } from './key-ring.js';
+
+/**
+ * Keeps secrets unreadable at rest. `place` says where a secret stands, such as "keys|<keyHash>|hmac_string"; it is not
+ * stored, and a sealed secret opens only under the place it was sealed for.
+ */
+export interface Sealer {
+  /** Uses the active key. Throws INVALID for text with lone surrogates, which would not come back unchanged. */
+  seal(plaintext: string, place: string): Uint8Array;
+  /** Throws INTERNAL if the bytes were altered or moved, or if their key has left the ring. */
+  open(sealed: Uint8Array, place: string): string;
+  /** Which key sealed this, without checking that it opens. Throws INTERNAL if the bytes are no sealed secret. */
+  keyIDOf(sealed: Uint8Array): string;
+}
+
+const version = 1;
+const nonceBytes = 12;
+const tagBytes = 16;
+const algorithm = 'aes-256-gcm';
+const options = { authTagLength: tagBytes };
+
+/** AES-256-GCM. The ring is asked for at every call, so that a rotated one takes effect without a restart. */
+export function createSealer(ring: () => KeyRing): Sealer {
+  return {
+    seal(plaintext, place) {
+      if (!plaintext.isWellFormed()) throw new AppError('INVALID', 'A secret must be well-formed Unicode text.');
+      const current = ring();
+      const header = headerOf(current.activeID);
+      // Random nonces are safe for some 2^32 seals under one key, far beyond what a store of definitions makes.
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, current.keyOf(current.activeID), nonce, options);
+      cipher.setAAD(boundData(header, place));
+      const body = [cipher.update(plaintext, 'utf8'), cipher.final()];
+      return Buffer.concat([header, nonce, ...body, cipher.getAuthTag()]);
+    },
+    open: (sealed, place) =>
+      orUnopened(() => {
+        const { header, keyID, nonce, body, tag } = partsOf(sealed);
+        const decipher = createDecipheriv(algorithm, ring().keyOf(keyID), nonce, options);
+        decipher.setAAD(boundData(header, place));
+        decipher.setAuthTag(tag);
+        return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+      }),
+    keyIDOf: (sealed) => orUnopened(() => partsOf(sealed).keyID),
+  };
+}
+
+/** Version, length of the key id, key id: the length makes it end where it ends, whatever place follows it. */
+function headerOf(keyID: string): Buffer {
+  const id = Buffer.from(keyID, 'utf8');
+  if (id.length > 255) throw new Error('The id of a sealing key must fit in 255 bytes.');
+  return Buffer.concat([Uint8Array.of(version, id.length), id]);
+}
+
+function boundData(header: Uint8Array, place: string): Buffer {
+  return Buffer.concat([header, Buffer.from(place, 'utf8')]);
+}
+
+/** The layout: header | 12-byte nonce | ciphertext | 16-byte tag. */
+function partsOf(sealed: Uint8Array) {
+  const [first, idBytes = 0] = sealed;
+  if (first !== version) throw new Error('The sealed secret has an unknown version.');
+  const headerEnd = 2 + idBytes;
+  const nonceEnd = headerEnd + nonceBytes;
+  const tagStart = sealed.length - tagBytes;
+  if (tagStart < nonceEnd) throw new Error('The sealed secret is too short.');
+  return {
+    header: sealed.subarray(0, headerEnd),
+    keyID: Buffer.from(sealed.subarray(2, headerEnd)).toString('utf8'),
+    nonce: sealed.subarray(headerEnd, nonceEnd),
+    body: sealed.subarray(nonceEnd, tagStart),
+    tag: sealed.subarray(tagStart),
+  };
+}
+
+function orUnopened<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    throw new AppError('INTERNAL', 'A stored secret could not be opened.', { cause });
+  }
+}
