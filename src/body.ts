@@ -11,7 +11,7 @@ export async function readBody(request: Request, limitBytes: number): Promise<st
   const encoding = request.headers.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
     // Unpacking would need a second limit, since few packed bytes can hold very many.
-    throw invalid('unsupported_encoding', 'The body must be sent without a content encoding.');
+    throw invalid('UNSUPPORTED_ENCODING', 'The body must be sent without a content encoding.');
   }
   if (request.body === null) return '';
   return decode(await readBytes(request.body, limitBytes));
@@ -45,12 +45,12 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw invalid('malformed_text', 'The body is not valid UTF-8.', cause);
+    throw invalid('MALFORMED_TEXT', 'The body is not valid UTF-8.', cause);
   }
 }
 
 function refuseIncomplete(cause: unknown): never {
-  throw invalid('incomplete_body', 'The body could not be read to its end.', cause);
+  throw invalid('INCOMPLETE_BODY', 'The body could not be read to its end.', cause);
 }
 
 function tooLarge(limitBytes: number): AppError {

@@ -29,6 +29,8 @@ export interface Installation {
   /** Whether nobody has been here before: there is no credential yet. */
   isNew(): Promise<boolean>;
   isReadable(): boolean;
+  /** Seals the ring's own check word under the active key, as the last step of a rotation. */
+  resealCheck(): void;
   close(): void;
 }
 
@@ -66,6 +68,7 @@ export function openInstallation(config: Config, secrets: ConfigSecrets, overrid
       now,
       isNew: async () => (await credentials.list()).length === 0,
       isReadable: () => database.open && database.prepare('SELECT 1').get() !== undefined,
+      resealCheck: () => settings.set('key_ring', sealedCheck(sealer)),
       close: () => database.close(),
     };
   } catch (error) {
@@ -92,7 +95,7 @@ function openKeyRing({ databaseFile, keyRingFile }: Config, settings: Settings, 
 function requireSameKeyRing({ databaseFile, keyRingFile }: Config, settings: Settings, sealer: Sealer): void {
   const sealed = settings.get('key_ring');
   if (sealed === undefined) {
-    settings.set('key_ring', Buffer.from(sealer.seal('keyfront', ringPlace)).toString('base64'));
+    settings.set('key_ring', sealedCheck(sealer));
     return;
   }
   try {
@@ -100,6 +103,10 @@ function requireSameKeyRing({ databaseFile, keyRingFile }: Config, settings: Set
   } catch (cause) {
     throw new Error(`The key ring ${keyRingFile} is not the one that the database ${databaseFile} was written with.`, { cause });
   }
+}
+
+function sealedCheck(sealer: Sealer): string {
+  return Buffer.from(sealer.seal('keyfront', ringPlace)).toString('base64');
 }
 
 /** Keys are found by their hash, so that another way of hashing would lose them all without a word. */

@@ -176,7 +176,7 @@ class CarefulParser {
       const name = this.#string();
       this.#path.push(name);
       if (members.has(name)) {
-        throw refusal(this.#path, 'duplicate_member', 'The body has an object with the same member twice.');
+        throw refusal(this.#path, 'DUPLICATE_MEMBER', 'The body has an object with the same member twice.');
       }
       this.#skipSpace();
       if (!this.#take(':')) throw this.#malformed();
@@ -204,7 +204,7 @@ class CarefulParser {
   /** Steps over an opening bracket. The path has one step for each array or object around it. */
   #enter(): void {
     if (this.#path.length >= maxJSONDepth) {
-      throw refusal([], 'too_deep', `The body is nested more than ${maxJSONDepth} levels deep.`);
+      throw refusal([], 'TOO_DEEP', `The body is nested more than ${maxJSONDepth} levels deep.`);
     }
     this.#at++;
   }
@@ -241,8 +241,8 @@ class CarefulParser {
     const token = this.#match(numberToken);
     this.#at += token.length;
     const value = exactNumber(token);
-    if (value === 'out_of_range') throw refusal(this.#path, value, 'The number is too large.');
-    if (value === 'imprecise') throw refusal(this.#path, value, 'The number has more digits than can be kept.');
+    if (value === 'OUT_OF_RANGE') throw refusal(this.#path, value, 'The number is too large.');
+    if (value === 'IMPRECISE') throw refusal(this.#path, value, 'The number has more digits than can be kept.');
     return value;
   }
 
@@ -272,7 +272,7 @@ class CarefulParser {
     const before = this.#text.slice(0, this.#at);
     const line = before.split('\n').length;
     const column = this.#at - before.lastIndexOf('\n');
-    return refusal([], 'malformed_json', `The body is not valid JSON (line ${line}, column ${column}).`);
+    return refusal([], 'MALFORMED_JSON', `The body is not valid JSON (line ${line}, column ${column}).`);
   }
 }
 
@@ -281,9 +281,9 @@ const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?$/;
 
 /** The value of a number token, or the code of the reason why there is none. */
-function exactNumber(token: string): number | bigint | 'out_of_range' | 'imprecise' {
+function exactNumber(token: string): number | bigint | 'OUT_OF_RANGE' | 'IMPRECISE' {
   const nearest = Number(token);
-  if (!Number.isFinite(nearest)) return 'out_of_range';
+  if (!Number.isFinite(nearest)) return 'OUT_OF_RANGE';
   // Every integer up to 2^53 is a double and every double from 2^52 on is an integer, so the token is a fraction.
   if (!Number.isInteger(nearest)) return nearest;
 
@@ -293,7 +293,7 @@ function exactNumber(token: string): number | bigint | 'out_of_range' | 'impreci
   if (end === 0) return nearest;
   const zeros = Number(exponent) - fraction.length + digits.length - end;
   // A digit stands behind the decimal point, and the double, being an integer, has lost it.
-  if (zeros < 0) return 'imprecise';
+  if (zeros < 0) return 'IMPRECISE';
   if (Number.isSafeInteger(nearest) || Math.abs(nearest) >= exactBelow) return nearest;
   const exact = BigInt(sign + digits.slice(0, end) + '0'.repeat(zeros));
   return BigInt(nearest) === exact ? nearest : exact;

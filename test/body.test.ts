@@ -90,7 +90,7 @@ describe('readBody', () => {
 
   it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'x'])('refuses the content encoding %s', async (encoding) => {
     const request = requestWith('{}', { 'content-encoding': encoding });
-    await expect(readBody(request, limit)).rejects.toMatchObject(invalid('unsupported_encoding'));
+    await expect(readBody(request, limit)).rejects.toMatchObject(invalid('UNSUPPORTED_ENCODING'));
   });
 
   it.each(['identity', 'Identity'])('accepts the content encoding %s', async (encoding) => {
@@ -104,7 +104,7 @@ describe('readBody', () => {
     ['a surrogate', [0xed, 0xa0, 0x80]],
     ['UTF-16', [0xff, 0xfe, 0x7b, 0x00]],
   ])('refuses %s instead of replacing it', async (_what, bytes) => {
-    await expect(readBody(requestWith(Uint8Array.from(bytes)), limit)).rejects.toMatchObject(invalid('malformed_text'));
+    await expect(readBody(requestWith(Uint8Array.from(bytes)), limit)).rejects.toMatchObject(invalid('MALFORMED_TEXT'));
   });
 
   it('drops one byte order mark at the start and no other', async () => {
@@ -125,7 +125,7 @@ describe('readBody', () => {
       },
     });
     await expect(readBody(requestWith(stream), limit)).rejects.toMatchObject({
-      ...invalid('incomplete_body'),
+      ...invalid('INCOMPLETE_BODY'),
       message: 'The body could not be read to its end.',
       cause: inner,
     });

@@ -7,7 +7,7 @@ import { AppError } from '../src/errors.js';
 import { maxJSONDepth, parseJSON, parseJSONCarefully, stringifyJSON } from '../src/json.js';
 import type { JSONValue } from '../src/json.js';
 
-const extraRefusals = ['duplicate_member', 'too_deep', 'out_of_range', 'imprecise'];
+const extraRefusals = ['DUPLICATE_MEMBER', 'TOO_DEEP', 'OUT_OF_RANGE', 'IMPRECISE'];
 const publicMessages = [
   /^The body is not valid JSON \(line \d+, column \d+\)\.$/,
   /^The body has an object with the same member twice\.$/,
@@ -60,13 +60,13 @@ const withoutMinusZero = (value: JSONValue) => mapNumbers(value, (number) => (nu
 /** The contract for numbers, worked out with fractions of bigints instead of digits. */
 function expectedNumber(token: string): number | bigint | string {
   const nearest = Number(token);
-  if (!Number.isFinite(nearest)) return 'out_of_range';
+  if (!Number.isFinite(nearest)) return 'OUT_OF_RANGE';
   const [mantissa = '', exponent = '0'] = token.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
   const scale = Number(exponent) - fraction.length;
   const numerator = BigInt(whole + fraction) * (scale > 0 ? 10n ** BigInt(scale) : 1n);
   const denominator = scale < 0 ? 10n ** BigInt(-scale) : 1n;
-  if (numerator % denominator !== 0n) return Number.isInteger(nearest) ? 'imprecise' : nearest;
+  if (numerator % denominator !== 0n) return Number.isInteger(nearest) ? 'IMPRECISE' : nearest;
   const exact = numerator / denominator;
   return Math.abs(nearest) >= 1e40 || BigInt(nearest) === exact ? nearest : exact;
 }
@@ -242,14 +242,14 @@ describe('parseJSON beside JSON.parse', () => {
   it.each(['', ' ', 'tru', 'truex', '01', '1.', '.5', '+1', '-', '1e', '[1,]', '{"a":1,}', '{a:1}', '[1 2]', "'a'"])(
     'refuses %j',
     (text) => {
-      expect(issueOf(text)).toEqual({ path: [], code: 'malformed_json' });
+      expect(issueOf(text)).toEqual({ path: [], code: 'MALFORMED_JSON' });
     },
   );
 
   it.each(['"\u0000"', '"a\nb"', '"\\x"', '"\\u12g4"', '"\\u12"', '"\\', '"abc', '\ufeff1', '\u00a01', '1\u2028'])(
     'refuses the text %j, which only looks like JSON',
     (text) => {
-      expect(issueOf(text)).toEqual({ path: [], code: 'malformed_json' });
+      expect(issueOf(text)).toEqual({ path: [], code: 'MALFORMED_JSON' });
     },
   );
 });
@@ -308,13 +308,13 @@ describe('numbers', () => {
     '123456789012345678901234567890.5',
     '1e-99999999999999999999',
   ])('refuses %s, whose fraction a double would drop', (token) => {
-    expect(issueOf(`{"a":[1,${token}]}`)).toEqual({ path: ['a', 1], code: 'imprecise' });
+    expect(issueOf(`{"a":[1,${token}]}`)).toEqual({ path: ['a', 1], code: 'IMPRECISE' });
   });
 
   it.each(['1e400', '-1e400', '1e99999999999999999999', '9'.repeat(400), `${'9'.repeat(400)}.5`])(
     'refuses %s, which no double reaches',
     (token) => {
-      expect(issueOf(`{"a":[1,${token}]}`)).toEqual({ path: ['a', 1], code: 'out_of_range' });
+      expect(issueOf(`{"a":[1,${token}]}`)).toEqual({ path: ['a', 1], code: 'OUT_OF_RANGE' });
     },
   );
 
@@ -331,7 +331,7 @@ describe('numbers', () => {
       }),
       { numRuns: 10_000 },
     );
-    expect([...kinds].sort()).toEqual(['bigint', 'imprecise', 'number', 'out_of_range']);
+    expect([...kinds].sort()).toEqual(['IMPRECISE', 'OUT_OF_RANGE', 'bigint', 'number']);
   });
 
   it('that are integers below 1e40 come back with the digits they came with', () => {
@@ -368,7 +368,7 @@ describe('members', () => {
     ['{"a":"\\\\","a":"\\""}', ['a']],
     ['{"a":"\\"","b":"\\\\\\"","a":"\\\\"}', ['a']],
   ])('twice in one object are refused: %s', (text, path) => {
-    expect(issueOf(text)).toEqual({ path, code: 'duplicate_member' });
+    expect(issueOf(text)).toEqual({ path, code: 'DUPLICATE_MEMBER' });
   });
 
   it('of one name in different objects are accepted', () => {
@@ -392,7 +392,7 @@ describe('members', () => {
     } finally {
       Reflect.deleteProperty(Object.prototype, 'polluted');
     }
-    expect(issues?.[0]?.code).toBe('duplicate_member');
+    expect(issues?.[0]?.code).toBe('DUPLICATE_MEMBER');
   });
 });
 
@@ -404,13 +404,13 @@ describe('depth', () => {
     (inner) => {
       const depth = maxJSONDepth - (inner === '{}' ? 1 : 0);
       expect(parseJSON(nested(depth, inner))).toBeInstanceOf(Array);
-      expect(issueOf(nested(depth + 1, inner))).toEqual({ path: [], code: 'too_deep' });
+      expect(issueOf(nested(depth + 1, inner))).toEqual({ path: [], code: 'TOO_DEEP' });
     },
   );
 
   it('counts arrays and objects alike', () => {
     expect(parseJSON('{"a":['.repeat(32) + ']}'.repeat(32))).toBeInstanceOf(Object);
-    expect(issueOf(`[${'{"a":['.repeat(32)}${']}'.repeat(32)}]`).code).toBe('too_deep');
+    expect(issueOf(`[${'{"a":['.repeat(32)}${']}'.repeat(32)}]`).code).toBe('TOO_DEEP');
   });
 
   it('does not add up over neighbours', () => {
@@ -418,8 +418,8 @@ describe('depth', () => {
   });
 
   it.each(['[', '{"a":', '[{"a":['])('of 100,000 times %s is refused as too deep and exhausts nothing', (opening) => {
-    expect(issueOf(opening.repeat(100_000)).code).toBe('too_deep');
-    expect(issueOf(nested(100_000)).code).toBe('too_deep');
+    expect(issueOf(opening.repeat(100_000)).code).toBe('TOO_DEEP');
+    expect(issueOf(nested(100_000)).code).toBe('TOO_DEEP');
   });
 });
 
@@ -488,7 +488,7 @@ describe('time', () => {
     // A quadratic step over 200,000 characters takes ten seconds and more, and a linear one a few milliseconds.
     expect((user + system) / 1000).toBeLessThan(1000);
     expect(isDeepStrictEqual(first, outcome(text, parseJSONCarefully))).toBe(true);
-    expect(outcome(text, JSON.parse).syntaxError ?? false).toBe(first.issues?.[0]?.code === 'malformed_json');
+    expect(outcome(text, JSON.parse).syntaxError ?? false).toBe(first.issues?.[0]?.code === 'MALFORMED_JSON');
   });
 
   it('stays linear when strings of digits, quotes and NULs are written', () => {

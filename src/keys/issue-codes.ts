@@ -11,6 +11,8 @@ export const issueCodes = {
   EMPTY: 'The text is empty, or only white space, where it must say something.',
   MALFORMED_TEXT: 'The text holds NUL, half of a surrogate pair, or bytes that are not UTF-8.',
   MALFORMED_JSON: 'The body is not JSON.',
+  UNSUPPORTED_ENCODING: 'The body is compressed, or encoded in another way than plain.',
+  INCOMPLETE_BODY: 'The body broke off.',
   DUPLICATE_MEMBER: 'An object names the same member twice.',
   UNKNOWN_FIELD: 'There is no such field.',
   WRONG_VARIANT: 'The field exists, but only in the other operation.',

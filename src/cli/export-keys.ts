@@ -1,0 +1,49 @@
+import type { Installation } from '../installation.js';
+import { stringifyJSON } from '../json.js';
+import { remainingOf } from '../keys/import.js';
+import { placeOf } from '../keys/keep-secrets.js';
+import { withSecrets } from '../keys/normal-form.js';
+import type { StoredKey } from '../keys/store.js';
+import { definitionToWire } from '../rest/wire.js';
+import { createProgress, type IO } from './io.js';
+import { withInstallation } from './open.js';
+import type { Values } from './run.js';
+
+/** Gives all keys out, a line each, in the form that `keys import` takes. */
+export async function exportKeys(io: IO, values: Values): Promise<number> {
+  return withInstallation(io, async (installation) => {
+    const progress = createProgress(io, 'keys');
+    let count = 0;
+    for await (const key of installation.store.all()) {
+      io.out(`${stringifyJSON(lineOf(installation, key, values['with-secrets'] === true))}\n`);
+      count += 1;
+      progress.show(count);
+    }
+    progress.end();
+    io.say(`${count} exported${values['with-secrets'] === true ? ', with their secrets: keep the file safe' : ', without secrets'}.\n`);
+    return 0;
+  });
+}
+
+function lineOf({ sealer }: Installation, key: StoredKey, showSecrets: boolean): object {
+  const { keyHash, definition, secrets, quota } = key;
+  const opened = (sealed: Uint8Array | undefined, name: 'jwtSecret' | 'hmacString') =>
+    sealed === undefined ? null : sealer.open(sealed, placeOf(keyHash, name));
+  const shown = showSecrets
+    ? withSecrets(definition, {
+        password: secrets.passwordHash ?? null,
+        jwtSecret: opened(secrets.jwtSecret, 'jwtSecret'),
+        hmacString: opened(secrets.hmacString, 'hmacString'),
+      })
+    : definition;
+  const remaining = remainingOf(key);
+  const live = {
+    ...shown,
+    orgID: key.orgID,
+    dateCreated: key.dateCreated,
+    lastUpdated: String(key.lastUpdated),
+    ...(remaining !== undefined && { quotaRemaining: remaining }),
+    ...(quota.renews !== undefined && { quotaRenews: quota.renews }),
+  };
+  return { key_id: sealer.open(key.sealedKeyID, placeOf(keyHash, 'keyID')), ...definitionToWire(live) };
+}

@@ -1,0 +1,123 @@
+import { open } from 'node:fs/promises';
+import { AppError, pathText, type Issue } from '../errors.js';
+import type { Installation } from '../installation.js';
+import { parseJSON } from '../json.js';
+import { readDefinition } from '../keys/definition-input.js';
+import { invalidDefinition } from '../keys/issues.js';
+import { prepareImport } from '../keys/import.js';
+import type { Change } from '../keys/store.js';
+import { definitionFromWire, issueToWire } from '../rest/wire.js';
+import { hashTypeOf } from '../secrets/passwords.js';
+import { createProgress, type IO } from './io.js';
+import { withInstallation } from './open.js';
+import type { Values } from './run.js';
+
+export interface ImportOptions {
+  /** The owner of keys whose line names none. */
+  readonly orgID: string | undefined;
+  readonly passwordsAreHashed: boolean;
+}
+
+const batchSize = 500;
+const actor = { credentialID: 'cli', label: 'keyfront keys import' };
+
+/** Brings keys in, a line each. A bad line is named and left out; the others come in all the same. */
+export async function importKeys(io: IO, values: Values, [file = '']: readonly string[]): Promise<number> {
+  return withInstallation(io, async (installation) => {
+    const handle = await open(file).catch((cause: unknown) => {
+      throw new Error(`The file ${file} cannot be read.`, { cause });
+    });
+    const options = {
+      orgID: typeof values['org'] === 'string' ? values['org'] : undefined,
+      passwordsAreHashed: values['passwords-are-hashed'] === true,
+    };
+    const progress = createProgress(io, 'lines');
+    const counts = await importLines(installation, handle.readLines(), options, {
+      onBadLine: (line, reason) => {
+        progress.end();
+        io.say(`line ${line}: ${reason}\n`);
+      },
+      onProgress: progress.show,
+    });
+    progress.end();
+    io.say(`${counts.imported} imported, ${counts.present} already there and left as they are, ${counts.bad} refused.\n`);
+    return counts.bad === 0 ? 0 : 1;
+  });
+}
+
+interface Listener {
+  onBadLine(line: number, reason: string): void;
+  onProgress(lines: number): void;
+}
+
+/** Imports lines of the form `{"key_id": "...", ...definition}`, in transactions of a few hundred. */
+export async function importLines(
+  { ports, store }: Installation,
+  lines: AsyncIterable<string> | Iterable<string>,
+  options: ImportOptions,
+  listener: Listener,
+): Promise<{ imported: number; present: number; bad: number }> {
+  const counts = { imported: 0, present: 0, bad: 0 };
+  let batch: Change[] = [];
+  const flush = async () => {
+    const added = await store.add(batch);
+    const imported = added.filter(Boolean).length;
+    counts.imported += imported;
+    counts.present += added.length - imported;
+    batch = [];
+  };
+  let number = 0;
+  for await (const line of lines) {
+    number += 1;
+    if (line.trim() === '') continue;
+    try {
+      batch.push(await prepareImport(ports, { ...readLine(line, options), actor }));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'INVALID') throw error;
+      counts.bad += 1;
+      listener.onBadLine(number, reasonOf(error));
+    }
+    if (batch.length === batchSize) await flush();
+    listener.onProgress(number);
+  }
+  await flush();
+  return counts;
+}
+
+function readLine(line: string, { orgID, passwordsAreHashed }: ImportOptions) {
+  const body = parseJSON(line);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new AppError('INVALID', 'The line is not a JSON object.');
+  }
+  const { key_id: keyID, ...definition } = body;
+  if (typeof keyID !== 'string') throw new AppError('INVALID', 'The line has no text `key_id`.');
+  try {
+    const { passwordHash, rest } = passwordsAreHashed ? takePasswordHash(definition) : { passwordHash: undefined, rest: definition };
+    return { keyID, orgID, passwordHash, input: readDefinition('update', definitionFromWire(rest)) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const issues = error.issues.map((issue) => issueToWire(issue, definition));
+    throw new AppError(error.code, error.message, { issues, cause: error });
+  }
+}
+
+/** Takes the hash out of the line: it is kept as it is, and the rules for passwords are not rules for hashes. */
+function takePasswordHash(definition: Record<string, unknown>): { passwordHash: string | undefined; rest: unknown } {
+  const basic = definition['basic_auth_data'];
+  if (typeof basic !== 'object' || basic === null || !('password' in basic) || basic.password === null) {
+    return { passwordHash: undefined, rest: definition };
+  }
+  const { password, ...others } = basic;
+  const type = typeof password === 'string' ? hashTypeOf(password) : undefined;
+  const said: unknown = Reflect.get(others, 'hash_type');
+  if (typeof password !== 'string' || type === undefined || (said !== undefined && said !== null && said !== type)) {
+    const issue: Issue = { path: ['basicAuthData', 'password'], code: 'UNKNOWN_HASH_TYPE', message: 'must be a bcrypt or argon2id hash of the `hashType` given' };
+    throw invalidDefinition([issue]);
+  }
+  return { passwordHash: password, rest: { ...definition, basic_auth_data: others } };
+}
+
+function reasonOf({ message, issues }: AppError): string {
+  if (issues.length === 0) return message;
+  return issues.map(({ path, message: what }) => `${pathText(path)} ${what}`.trim()).join('; ');
+}

@@ -1,0 +1,30 @@
+/** What a command sees of the process it runs in. Only `main.ts` makes a real one. */
+export interface IO {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Results: what a caller may want to pipe. */
+  out(text: string): void;
+  /** Everything else: progress, warnings, explanations. */
+  say(text: string): void;
+  /** Whether a person is watching what `say` prints. */
+  readonly isWatched: boolean;
+  /** Calls back once when the process is asked to stop. */
+  onStop(callback: () => void): void;
+}
+
+/** A wrong call of a command: the message is for the person who typed it. */
+export class UsageError extends Error {}
+
+/** A line that is written over as work proceeds; nothing where nobody watches. */
+export function createProgress(io: IO, noun: string): { show(count: number): void; end(): void } {
+  let shown = 0;
+  return {
+    show: (count) => {
+      if (!io.isWatched || Date.now() - shown < 100) return;
+      shown = Date.now();
+      io.say(`\r${count.toLocaleString('en')} ${noun} …`);
+    },
+    end: () => {
+      if (io.isWatched) io.say('\r\u001b[K');
+    },
+  };
+}

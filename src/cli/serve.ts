@@ -1,0 +1,78 @@
+import { createApp, type App } from '../app.js';
+import { issueCredential } from '../auth/issue.js';
+import { readConfig } from '../config.js';
+import { listen } from '../http/server.js';
+import { createLogger } from '../log.js';
+import { importLines } from './import-keys.js';
+import type { IO } from './io.js';
+import type { Values } from './run.js';
+import { sampleKeys } from './sample.js';
+
+/** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
+export async function serve(io: IO, { sample }: Values): Promise<number> {
+  const { config, secrets } = readConfig(io.env);
+  const log = createLogger(config.logLevel);
+  const app = createApp(config, secrets, log);
+  try {
+    const first = (await app.installation.isNew()) ? await issueFirst(app) : undefined;
+    if (sample === true) await importSample(app, io);
+    const server = await listen(app.handle, config.host, config.port);
+    io.out(first ? welcome(server.url, first) : `Keyfront listens on ${server.url}\n`);
+    await new Promise<void>((resolve) => io.onStop(resolve));
+    log.info('stopping');
+    app.drain();
+    await server.stop();
+    return 0;
+  } finally {
+    await app.close();
+  }
+}
+
+interface FirstCredentials {
+  readonly management: string;
+  readonly service: string;
+}
+
+async function issueFirst({ installation: { credentials, now } }: App): Promise<FirstCredentials> {
+  const issued = async (kind: 'management' | 'service') =>
+    (await issueCredential(credentials, { kind, label: 'first start' }, now())).secret;
+  return { management: await issued('management'), service: await issued('service') };
+}
+
+async function importSample({ installation }: App, io: IO): Promise<void> {
+  const counts = await importLines(
+    installation,
+    sampleKeys,
+    { orgID: undefined, passwordsAreHashed: false },
+    { onBadLine: (line, reason) => io.say(`sample line ${line}: ${reason}\n`), onProgress: () => undefined },
+  );
+  io.out(`Sample keys: ${counts.imported} imported, ${counts.present} already there. Try acme-billing.\n`);
+}
+
+function welcome(url: string, { management, service }: FirstCredentials): string {
+  return `
+Keyfront listens on ${url}
+
+  Two credentials were issued. They are shown now and never again:
+
+    management (previews)            ${management}
+    service    (organisation keys)   ${service}
+
+  GraphiQL:  ${url}/   Put the credentials under "Headers" and press the play button.
+
+  The key API, previewing a definition:
+
+    curl -s ${url}/api/keys/preview \\
+      -H 'Authorization: Bearer ${management}' \\
+      -H 'Content-Type: application/json' \\
+      -d '{"alias":"Billing","org_id":"acme","rate":100,"per":60}'
+
+  The same in GraphQL:
+
+    curl -s ${url}/graphql \\
+      -H 'Authorization: Bearer ${management}' \\
+      -H 'Content-Type: application/json' \\
+      -d '{"query":"{ previewKey(input: {alias: \\"Billing\\", orgID: \\"acme\\", rate: 100, per: 60}) { keyID keyHash } }"}'
+
+`;
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+import { run } from './cli/run.js';
+
+// The only file that touches the process: everything below it is told what it needs to know.
+process.exitCode = await run(process.argv.slice(2), {
+  env: process.env,
+  out: (text) => process.stdout.write(text),
+  say: (text) => process.stderr.write(text),
+  isWatched: process.stderr.isTTY,
+  onStop: (callback) => {
+    process.once('SIGTERM', callback);
+    process.once('SIGINT', callback);
+  },
+});

@@ -1,0 +1,114 @@
+import { Writable } from 'node:stream';
+import { createApp, type App } from '../../src/app.js';
+import { issueCredential } from '../../src/auth/issue.js';
+import type { CredentialKind } from '../../src/credential.js';
+import { importLines } from '../../src/cli/import-keys.js';
+import { readConfig } from '../../src/config.js';
+import { parseJSON, stringifyJSON } from '../../src/json.js';
+import { createLogger } from '../../src/log.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as the exact JSON reader reads it; empty where it is no JSON object. */
+  readonly body: Record<string, unknown>;
+  readonly text: string;
+}
+
+export interface TestApp {
+  readonly app: App;
+  readonly management: string;
+  readonly service: string;
+  /** Every log line so far, at the most verbose level. */
+  readonly logs: () => string;
+  /** The clock, which stands still unless moved. */
+  readonly clock: { now: Date };
+  issue(kind: CredentialKind, options?: { orgID?: string; expires?: Date }): Promise<{ id: string; secret: string }>;
+  /** Brings keys in as `keyfront keys import` would; each is `{ key_id, ...definition }` in the names of REST. */
+  importKeys(...keys: object[]): Promise<void>;
+  graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
+  preview(definition: unknown, headers?: Record<string, string>): Promise<Answer>;
+  update(keyID: string, definition: unknown, query?: string, headers?: Record<string, string>): Promise<Answer>;
+  send(path: string, init?: RequestInit): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** The whole service with an in-memory database, a clock that stands at 2026-01-31T12:00:00Z, and no port. */
+export async function startApp(env: Record<string, string> = {}): Promise<TestApp> {
+  const clock = { now: new Date('2026-01-31T12:00:00Z') };
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString('utf8'));
+      done();
+    },
+  });
+  const { config, secrets } = readConfig(env);
+  const inMemory = env['KEYFRONT_DATA'] === undefined;
+  let hex = 0;
+  const app = createApp(inMemory ? { ...config, databaseFile: ':memory:' } : config, secrets, createLogger('trace', sink), {
+    now: () => clock.now,
+    randomHex: () => (hex += 1).toString(16).padStart(32, '0'),
+  });
+
+  const issue: TestApp['issue'] = async (kind, { orgID, expires } = {}) => {
+    const order = { kind, label: `test ${kind}`, orgID, expires };
+    const { credential, secret } = await issueCredential(app.installation.credentials, order, clock.now);
+    return { id: credential.id, secret };
+  };
+  const management = (await issue('management')).secret;
+  const service = (await issue('service')).secret;
+
+  const send: TestApp['send'] = async (path, init) => {
+    const response = await app.fetch(new Request(`http://keyfront.test${path}`, init));
+    const text = await response.text();
+    const isJSON = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
+    const body = isJSON ? (parseJSON(text) as Record<string, unknown>) : {};
+    return { status: response.status, headers: response.headers, body, text };
+  };
+  const json = (value: unknown) => (typeof value === 'string' ? value : stringifyJSON(value));
+
+  return {
+    app,
+    management,
+    service,
+    logs: () => lines.join(''),
+    clock,
+    issue,
+    importKeys: async (...keys) => {
+      const refused: string[] = [];
+      await importLines(
+        app.installation,
+        keys.map((key) => stringifyJSON(key)),
+        { orgID: undefined, passwordsAreHashed: false },
+        { onBadLine: (_line, reason) => refused.push(reason), onProgress: () => undefined },
+      );
+      if (refused.length > 0) throw new Error(`A test's key was refused: ${refused.join('; ')}`);
+    },
+    graphql: (query, variables = {}, headers = {}) =>
+      send('/graphql', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${management}`,
+          'x-svc-authorization': service,
+          ...headers,
+        },
+        body: stringifyJSON({ query, variables }),
+      }),
+    preview: (definition, headers = {}) =>
+      send('/api/keys/preview', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${management}`, ...headers },
+        body: json(definition),
+      }),
+    update: (keyID, definition, query = '', headers = {}) =>
+      send(`/svc/org/keys/${encodeURIComponent(keyID)}${query}`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', 'x-svc-authorization': service, ...headers },
+        body: json(definition),
+      }),
+    send,
+    close: () => app.close(),
+  };
+}
