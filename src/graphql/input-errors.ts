@@ -9,14 +9,13 @@ import {
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { demand, type Holder } from '../credential.js';
 import { AppError, type Issue } from '../errors.js';
 import type { Variant } from '../keys/definition.js';
 import { inputs, readDefinition } from '../keys/definition-input.js';
-import { fieldTraits } from '../keys/fields.js';
 import { invalidDefinition } from '../keys/issues.js';
-import { core, memberOf, shapeOf } from '../keys/table.js';
+import { core, memberOf, shapeOf, traitsOf } from '../keys/table.js';
 import { valueOfLiteral } from './literal.js';
 import { readInt64 } from './scalars.js';
 
@@ -89,9 +88,11 @@ function issuesIn(
   return field.args.flatMap((argument) => {
     const variant = variants[getNamedType(argument.type).name];
     const given = node.arguments?.find(({ name }) => name.value === argument.name);
-    if (!variant || !given) return [];
+    const value = given && valueOfLiteral(given.value, variables);
+    // A definition that is missing altogether is a matter of the operation, which GraphQL explains well.
+    if (!variant || value === undefined || value === null) return [];
     try {
-      readDefinition(variant, asGraphQLReads(inputs[variant], valueOfLiteral(given.value, variables)));
+      readDefinition(variant, asGraphQLReads(inputs[variant], value));
       return [];
     } catch (error) {
       if (error instanceof AppError) return error.issues;
@@ -115,6 +116,5 @@ function asGraphQLReads(schema: z.core.$ZodType, value: unknown): unknown {
     );
   }
   if (core(schema)._zod.def.type === 'bigint' && typeof value === 'string') return readInt64(value) ?? value;
-  const isID = schema instanceof z.ZodType && fieldTraits.get(schema)?.scalar === 'ID';
-  return isID && Number.isInteger(value) ? String(value) : value;
+  return traitsOf(schema).scalar === 'ID' && typeof value === 'number' && Number.isInteger(value) ? String(value) : value;
 }
