@@ -13,6 +13,8 @@ export interface Config {
   readonly keyRingFile: string;
   readonly keyHash: KeyHashAlgorithm;
   readonly graphiql: boolean;
+  /** For how long a deleted key can be restored. */
+  readonly restoreWindowMs: number;
 }
 
 /** What must not be logged. */
@@ -23,14 +25,20 @@ export interface ConfigSecrets {
 /** Every setting of ours, with what it means; the README's table is checked against it. */
 export const settings = {
   KEYFRONT_DATA: 'Folder of the database and the key ring. Default: data.',
-  KEYFRONT_KEY_RING: 'File of the keys that seal secrets, where it is not to lie beside the database. Default: key-ring.json in the data folder.',
+  KEYFRONT_KEY_RING:
+    'File of the keys that seal secrets, where it is not to lie beside the database. Default: key-ring.json in the data folder.',
   KEYFRONT_KEY_HASH: `How key identifiers are hashed: ${keyHashAlgorithms.join(', ')}. Default: sha256.`,
   KEYFRONT_KEY_HASH_PEPPER: 'The secret of hmac-sha256, at least 32 bytes.',
+  KEYFRONT_RESTORE_DAYS:
+    'For how many days a deleted key can be restored before it is purged, from 0 to 3650. Default: 30.',
   KEYFRONT_GRAPHIQL: 'on or off. Default: on in development, off in production.',
 } as const;
 
 /** Reads the environment. Throws one Error that names every problem. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): { config: Config; secrets: ConfigSecrets } {
+export function readConfig(env: Readonly<Record<string, string | undefined>>): {
+  config: Config;
+  secrets: ConfigSecrets;
+} {
   const problems: string[] = [];
   const oneOf = <T extends string>(name: string, allowed: readonly T[], fallback: T): T => {
     const given = env[name];
@@ -57,6 +65,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   if (keyHash === 'hmac-sha256' && Buffer.byteLength(keyHashPepper ?? '') < 32) {
     problems.push('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes for KEYFRONT_KEY_HASH=hmac-sha256.');
   }
+  const restoreDays = env['KEYFRONT_RESTORE_DAYS'] ?? '30';
+  if (!/^\d{1,4}$/.test(restoreDays) || Number(restoreDays) > 3650) {
+    problems.push('KEYFRONT_RESTORE_DAYS must be a number of days from 0 to 3650.');
+  }
   const data = env['KEYFRONT_DATA'] ?? 'data';
   const config: Config = {
     host,
@@ -66,9 +78,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     databaseFile: join(data, 'keyfront.db'),
     keyRingFile: env['KEYFRONT_KEY_RING'] ?? join(data, 'key-ring.json'),
     keyHash,
+    restoreWindowMs: Number(restoreDays) * 86_400_000,
     graphiql: oneOf('KEYFRONT_GRAPHIQL', ['on', 'off'], production ? 'off' : 'on') === 'on',
   };
-  if (problems.length > 0) throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+  if (problems.length > 0)
+    throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
   return { config, secrets: { keyHashPepper } };
 }
 

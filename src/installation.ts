@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Config, ConfigSecrets } from './config.js';
 import type { CredentialStore } from './credential.js';
-import type { Ports } from './keys/service.js';
+import type { Ports } from './keys/ports.js';
 import type { KeyStore } from './keys/store.js';
 import { createKeyHash } from './secrets/key-hash.js';
 import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from './secrets/key-ring.js';
@@ -54,11 +54,14 @@ export function openInstallation(config: Config, secrets: ConfigSecrets, overrid
     const passwords = createPasswordHasher();
     const ports: Ports = {
       store,
+      quotas: store,
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: overrides.randomHex ?? (() => randomBytes(16).toString('hex')),
       hashPassword: (password, type) => passwords.hash(password, type),
       seal: (plaintext, place) => sealer.seal(plaintext, place),
+      open: (sealed, place) => sealer.open(sealed, place),
+      restoreWindowMs: config.restoreWindowMs,
     };
     return {
       ports,
@@ -84,7 +87,9 @@ function openKeyRing({ databaseFile, keyRingFile }: Config, settings: Settings, 
   }
   if (!existsSync(keyRingFile)) {
     if (settings.get('key_ring') !== undefined) {
-      throw new Error(`The key ring ${keyRingFile} does not exist, and the database ${databaseFile} needs the one it was written with.`);
+      throw new Error(
+        `The key ring ${keyRingFile} does not exist, and the database ${databaseFile} needs the one it was written with.`,
+      );
     }
     createKeyRingFile(keyRingFile, now);
   }
@@ -101,7 +106,9 @@ function requireSameKeyRing({ databaseFile, keyRingFile }: Config, settings: Set
   try {
     sealer.open(Buffer.from(sealed, 'base64'), ringPlace);
   } catch (cause) {
-    throw new Error(`The key ring ${keyRingFile} is not the one that the database ${databaseFile} was written with.`, { cause });
+    throw new Error(`The key ring ${keyRingFile} is not the one that the database ${databaseFile} was written with.`, {
+      cause,
+    });
   }
 }
 
@@ -110,8 +117,18 @@ function sealedCheck(sealer: Sealer): string {
 }
 
 /** Keys are found by their hash, so that another way of hashing would lose them all without a word. */
-function requireSameKeyHash({ keyHash }: Config, { keyHashPepper }: ConfigSecrets, settings: Settings, hasKeys: boolean): void {
-  const pepper = keyHash === 'hmac-sha256' ? ` ${createHmac('sha256', keyHashPepper ?? '').update('keyfront').digest('hex')}` : '';
+function requireSameKeyHash(
+  { keyHash }: Config,
+  { keyHashPepper }: ConfigSecrets,
+  settings: Settings,
+  hasKeys: boolean,
+): void {
+  const pepper =
+    keyHash === 'hmac-sha256'
+      ? ` ${createHmac('sha256', keyHashPepper ?? '')
+          .update('keyfront')
+          .digest('hex')}`
+      : '';
   const wanted = `${keyHash}${pepper}`;
   const found = settings.get('key_hash');
   if (found === wanted) return;

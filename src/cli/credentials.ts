@@ -10,7 +10,8 @@ const millisecondsPer: Record<string, number> = { h: 3_600_000, d: 86_400_000, w
 export async function issue(io: IO, { kind, label, org, expires }: Values): Promise<number> {
   const known = credentialKinds.find((candidate) => candidate === kind);
   if (known === undefined) throw new UsageError('--kind must be management or service.');
-  if (typeof label !== 'string' || label.trim() === '') throw new UsageError('--label must say who uses the credential.');
+  if (typeof label !== 'string' || label.trim() === '')
+    throw new UsageError('--label must say who uses the credential.');
   return withInstallation(io, async ({ credentials, now }) => {
     const order = { kind: known, label, orgID: textOf(org), expires: momentOf(expires, now()) };
     const { credential, secret } = await issueCredential(credentials, order, now());
@@ -34,7 +35,13 @@ export async function list(io: IO): Promise<number> {
     ]);
     const table = [['ID', 'KIND', 'STATE', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LABEL'], ...rows];
     const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
-    for (const row of table) io.out(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()}\n`);
+    for (const row of table)
+      io.out(
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+      );
     return 0;
   });
 }
@@ -60,6 +67,7 @@ function momentOf(value: string | boolean | undefined, now: Date): Date | undefi
   if (value === undefined) return undefined;
   const [, count = '', unit = ''] = /^([1-9]\d{0,4})([hdw])$/.exec(String(value)) ?? [];
   const milliseconds = millisecondsPer[unit];
-  if (milliseconds === undefined) throw new UsageError('--expires must be a number of hours, days or weeks, such as 90d.');
+  if (milliseconds === undefined)
+    throw new UsageError('--expires must be a number of hours, days or weeks, such as 90d.');
   return new Date(now.getTime() + Number(count) * milliseconds);
 }

@@ -1,6 +1,6 @@
 import type { Installation } from '../installation.js';
 import { stringifyJSON } from '../json.js';
-import { remainingOf } from '../keys/import.js';
+import { quotaFigures } from '../keys/quota.js';
 import { placeOf } from '../keys/keep-secrets.js';
 import { withSecrets } from '../keys/normal-form.js';
 import type { StoredKey } from '../keys/store.js';
@@ -20,12 +20,14 @@ export async function exportKeys(io: IO, values: Values): Promise<number> {
       progress.show(count);
     }
     progress.end();
-    io.say(`${count} exported${values['with-secrets'] === true ? ', with their secrets: keep the file safe' : ', without secrets'}.\n`);
+    io.say(
+      `${count} exported${values['with-secrets'] === true ? ', with their secrets: keep the file safe' : ', without secrets'}.\n`,
+    );
     return 0;
   });
 }
 
-function lineOf({ sealer }: Installation, key: StoredKey, showSecrets: boolean): object {
+function lineOf({ sealer, now }: Installation, key: StoredKey, showSecrets: boolean): object {
   const { keyHash, definition, secrets, quota } = key;
   const opened = (sealed: Uint8Array | undefined, name: 'jwtSecret' | 'hmacString') =>
     sealed === undefined ? null : sealer.open(sealed, placeOf(keyHash, name));
@@ -36,7 +38,7 @@ function lineOf({ sealer }: Installation, key: StoredKey, showSecrets: boolean):
         hmacString: opened(secrets.hmacString, 'hmacString'),
       })
     : definition;
-  const remaining = remainingOf(key);
+  const { remaining } = quotaFigures(key, now());
   const live = {
     ...shown,
     orgID: key.orgID,

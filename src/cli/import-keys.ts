@@ -40,7 +40,9 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
       onProgress: progress.show,
     });
     progress.end();
-    io.say(`${counts.imported} imported, ${counts.present} already there and left as they are, ${counts.bad} refused.\n`);
+    io.say(
+      `${counts.imported} imported, ${counts.present} already there and left as they are, ${counts.bad} refused.\n`,
+    );
     return counts.bad === 0 ? 0 : 1;
   });
 }
@@ -92,7 +94,9 @@ function readLine(line: string, { orgID, passwordsAreHashed }: ImportOptions) {
   const { key_id: keyID, ...definition } = body;
   if (typeof keyID !== 'string') throw new AppError('INVALID', 'The line has no text `key_id`.');
   try {
-    const { passwordHash, rest } = passwordsAreHashed ? takePasswordHash(definition) : { passwordHash: undefined, rest: definition };
+    const { passwordHash, rest } = passwordsAreHashed
+      ? takePasswordHash(definition)
+      : { passwordHash: undefined, rest: definition };
     return { keyID, orgID, passwordHash, input: readDefinition('update', definitionFromWire(rest)) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
@@ -111,7 +115,11 @@ function takePasswordHash(definition: Record<string, unknown>): { passwordHash: 
   const type = typeof password === 'string' ? hashTypeOf(password) : undefined;
   const said: unknown = Reflect.get(others, 'hash_type');
   if (typeof password !== 'string' || type === undefined || (said !== undefined && said !== null && said !== type)) {
-    const issue: Issue = { path: ['basicAuthData', 'password'], code: 'UNKNOWN_HASH_TYPE', message: 'must be a bcrypt or argon2id hash of the `hashType` given' };
+    const issue: Issue = {
+      path: ['basicAuthData', 'password'],
+      code: 'UNKNOWN_HASH_TYPE',
+      message: 'must be a bcrypt or argon2id hash of the `hashType` given',
+    };
     throw invalidDefinition([issue]);
   }
   return { passwordHash: password, rest: { ...definition, basic_auth_data: others } };

@@ -21,7 +21,9 @@ export async function rotate(io: IO): Promise<number> {
     }
     installation.resealCheck();
     progress.end();
-    io.say(`Everything is sealed under the key ${activeID} now. Older keys stay in the ring until \`keyfront secrets prune\`.\n`);
+    io.say(
+      `Everything is sealed under the key ${activeID} now. Older keys stay in the ring until \`keyfront secrets prune\`.\n`,
+    );
     return 0;
   } finally {
     installation.close();

@@ -1,4 +1,5 @@
-import SchemaBuilder from '@pothos/core';
+import SchemaBuilder, { type InputShapeFromTypeParam } from '@pothos/core';
+import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../credential.js';
 import { invalidDefinition, issuesOf } from '../keys/issues.js';
@@ -14,6 +15,8 @@ declare module 'graphql' {
 interface OurTypes {
   Context: Context;
   DefaultFieldNullability: false;
+  DefaultNodeNullability: false;
+  DefaultEdgesNullability: false;
   Scalars: {
     Int64: { Input: bigint; Output: bigint };
     DateTime: { Input: string; Output: string };
@@ -24,7 +27,35 @@ interface OurTypes {
 
 /** Where all types are built. The rules of a definition reach its inputs through the validation plugin. */
 export const builder = new SchemaBuilder<OurTypes>({
-  plugins: [ValidationPlugin],
+  plugins: [RelayPlugin, ValidationPlugin],
+  relay: {
+    clientMutationId: 'omit',
+    cursorType: 'String',
+    nodeTypeOptions: { description: 'Whatever has an identifier of its own in this graph.' },
+    pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
+    idFieldOptions: { description: 'Identifier in this graph.' },
+    nodeQueryOptions: {
+      description:
+        'Anything by its identifier in this graph; null where there is none, or it is not yours to see. Needs a service credential.',
+      extensions: { credential: 'service' },
+      args: { id: { description: 'The identifier, as some `id` field answered it.' } },
+    },
+    nodesQueryOptions: false,
+    nodeFieldOptions: { nullable: false, description: 'The item.' },
+    edgesFieldOptions: { nullable: false, description: 'The items of the page, each with its place.' },
+    cursorFieldOptions: { description: 'The place of the item, for `after` and `before`.' },
+    pageInfoFieldOptions: { description: 'Where the page stands.' },
+    hasNextPageFieldOptions: { description: 'Whether there is more after the page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether there is more before the page.' },
+    startCursorFieldOptions: { description: 'The place of the first item; null where the page is empty.' },
+    endCursorFieldOptions: { description: 'The place of the last item, for `after`; null where the page is empty.' },
+    firstArgOptions: { description: 'How many items from the front.' },
+    lastArgOptions: { description: 'How many items from the end.' },
+    afterArgOptions: { description: 'Only what comes after this place.' },
+    beforeArgOptions: { description: 'Only what comes before this place.' },
+    defaultConnectionTypeOptions: { description: 'A page of a list.' },
+    defaultEdgeTypeOptions: { description: 'An item in its place in the list.' },
+  },
   defaultFieldNullability: false,
   validation: {
     validationError: ({ issues }) => {

@@ -1,5 +1,6 @@
 import { demand, type CredentialKind, type Holder } from '../credential.js';
-import type { Caller, KeyService } from '../keys/service.js';
+import type { Caller } from '../keys/ports.js';
+import type { KeyService } from '../keys/service.js';
 
 /** What every request to the server carries, whatever face it is for. */
 export interface ServerContext {

@@ -15,7 +15,11 @@ type Scalar = 'Int64' | 'Int' | 'Float' | 'String' | 'Boolean' | 'ID' | 'DateTim
 const nestedInputs = new Map<string, InputObjectRef<SchemaTypes, unknown>>();
 
 /** An input type with a field for each of the table's, named `<Name>Input` where nested. */
-export function deriveInput<Shape>(name: string, schema: Schema, description: string): InputObjectRef<SchemaTypes, Shape> {
+export function deriveInput<Shape>(
+  name: string,
+  schema: Schema,
+  description: string,
+): InputObjectRef<SchemaTypes, Shape> {
   const ref = builder.inputRef<object>(name);
   ref.implement({
     description,
@@ -121,4 +125,13 @@ function descriptionOf(schema: Schema): string {
   const { description } = schema as z.ZodType;
   if (description === undefined) throw new Error('Every field of the table has a description.');
   return description;
+}
+
+/** The values of an enum whose names and descriptions are declared in a table. */
+export function describedEnum<Name extends string>(table: Readonly<Record<Name, string>>) {
+  const values = Object.entries<string>(table).map(([name, description]) => [
+    name.toUpperCase(),
+    { value: name, description },
+  ]);
+  return Object.fromEntries(values) as Record<Uppercase<Name>, { value: Name; description: string }>;
 }

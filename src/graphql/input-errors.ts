@@ -116,5 +116,7 @@ function asGraphQLReads(schema: z.core.$ZodType, value: unknown): unknown {
     );
   }
   if (core(schema)._zod.def.type === 'bigint' && typeof value === 'string') return readInt64(value) ?? value;
-  return traitsOf(schema).scalar === 'ID' && typeof value === 'number' && Number.isInteger(value) ? String(value) : value;
+  return traitsOf(schema).scalar === 'ID' && typeof value === 'number' && Number.isInteger(value)
+    ? String(value)
+    : value;
 }

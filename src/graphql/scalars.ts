@@ -12,7 +12,8 @@ export function readInt64(value: unknown): bigint | undefined {
 function parseInt64(value: unknown): bigint {
   const integer = readInt64(value);
   // The value itself is left out: whatever was sent here by mistake may be a secret.
-  if (integer === undefined) throw new GraphQLError('Int64 cannot represent this value: an integer of 64 bits is needed.');
+  if (integer === undefined)
+    throw new GraphQLError('Int64 cannot represent this value: an integer of 64 bits is needed.');
   return integer;
 }
 
@@ -21,7 +22,11 @@ builder.scalarType('Int64', {
     'A signed integer of 64 bits, exact over its whole range. Takes an integer or a decimal string. Answers a JSON number up to 2^53-1 in size and a decimal string beyond. Example: 1893456000.',
   parseValue: parseInt64,
   parseLiteral: (node) =>
-    parseInt64(node.kind === Kind.INT || node.kind === Kind.FLOAT || node.kind === Kind.STRING ? valueOfLiteral(node) : undefined),
+    parseInt64(
+      node.kind === Kind.INT || node.kind === Kind.FLOAT || node.kind === Kind.STRING
+        ? valueOfLiteral(node)
+        : undefined,
+    ),
   serialize: (value) => exactly(value as bigint),
 });
 

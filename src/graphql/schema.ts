@@ -4,6 +4,10 @@ import { callerOf, type Context } from './context.js';
 import './preview-key.js';
 import './scalars.js';
 import './update-org-key.js';
+import './bulk.js';
+import './consume-org-quota.js';
+import './key-life.js';
+import './org-keys.js';
 
 /** The schema that is served. Every root field asks for its credential before its arguments are looked at. */
 export const schema = guarded(builder.toSchema());
@@ -16,7 +20,8 @@ function guarded(built: GraphQLSchema): GraphQLSchema {
   for (const root of [built.getQueryType(), built.getMutationType(), built.getSubscriptionType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) {
       const { credential } = field.extensions;
-      if (credential === undefined) throw new Error(`The root field ${field.name} does not say which credential it needs.`);
+      if (credential === undefined)
+        throw new Error(`The root field ${field.name} does not say which credential it needs.`);
       const resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
         callerOf(context, credential);

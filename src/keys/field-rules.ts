@@ -14,7 +14,9 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPT
 
 /** A method of RFC 9110, PATCH, or QUERY, in any case. */
 export const httpMethod = rule<string>((method) =>
-  methods.has(method.trim().toUpperCase()) ? undefined : ['UNKNOWN_METHOD', `must be one of ${[...methods].join(', ')}`],
+  methods.has(method.trim().toUpperCase())
+    ? undefined
+    : ['UNKNOWN_METHOD', `must be one of ${[...methods].join(', ')}`],
 );
 
 const weakHashes = /^(|plain|plaintext|none|md5|sha-?1|sha-?224|sha-?256|sha-?384|sha-?512|murmur(32|64|128)?|crc32)$/i;
@@ -34,7 +36,8 @@ export const hashType = rule<string>((type) => {
 
 /** A secret, and not the placeholder that stands for one in a document or on a screen. */
 export const secret = rule<string>((value) => {
-  if (value === '') return ['EMPTY', 'must not be empty; send null to clear it, or leave it out to keep what is stored'];
+  if (value === '')
+    return ['EMPTY', 'must not be empty; send null to clear it, or leave it out to keep what is stored'];
   return /^(<[^<>]*>|[*•●]+)$/.test(value)
     ? ['MASKED_SECRET', 'is a placeholder; send the secret itself, null to clear it, or leave it out to keep it']
     : undefined;

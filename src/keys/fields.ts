@@ -107,7 +107,10 @@ export const int32 = (description: string, min = minInt32) =>
   field(z.preprocess(asInt32, z.int().min(min)), description);
 
 /** A list of texts; `blank: false` refuses those that say nothing. */
-export const texts = (description: string, options: { most?: number; rule?: z.core.$ZodCheck<string>; only?: 'preview' } = {}) =>
+export const texts = (
+  description: string,
+  options: { most?: number; rule?: z.core.$ZodCheck<string>; only?: 'preview' } = {},
+) =>
   field(
     z.array(bounded(512).check(notBlank, ...(options.rule ? [options.rule] : []))).max(options.most ?? 100),
     description,
@@ -121,8 +124,11 @@ export const doubles = (description: string, rule: z.core.$ZodCheck<number>) =>
 export const nested = <T extends z.ZodRawShape>(description: string, object: z.ZodObject<T, z.core.$strict>) =>
   field(object, description);
 
-export const list = <T extends z.ZodRawShape>(description: string, object: z.ZodObject<T, z.core.$strict>, most: number) =>
-  field(z.array(object).max(most), description);
+export const list = <T extends z.ZodRawShape>(
+  description: string,
+  object: z.ZodObject<T, z.core.$strict>,
+  most: number,
+) => field(z.array(object).max(most), description);
 
 /** Any JSON. Its numbers are exact where they are integers of 64 bits. */
 export const freeForm = (description: string) =>

@@ -1,11 +1,12 @@
-import { AppError } from '../errors.js';
+import { changesBetween } from './changes.js';
 import type { KeyDefinition } from './definition.js';
 import { checkKeyID } from './key-id.js';
-import { keepSecrets, placeOf, type KeptSecrets } from './keep-secrets.js';
-import { inUTC, normalise } from './normal-form.js';
-import type { Ports } from './service.js';
-import type { Actor, Change, QuotaState, StoredKey } from './store.js';
-import { withStoredHashType } from './update.js';
+import { keepSecrets, placeOf } from './keep-secrets.js';
+import { newKey } from './new-key.js';
+import { normalise } from './normal-form.js';
+import { ownerMissing } from './owner.js';
+import type { Ports } from './ports.js';
+import type { Actor, Change } from './store.js';
 
 export interface ImportRequest {
   readonly keyID: string;
@@ -24,69 +25,33 @@ export async function prepareImport(ports: Ports, request: ImportRequest): Promi
   const keyHash = ports.hashKeyID(keyID);
   const { definition: named, secrets } = normalise(request.input);
   const { orgID = request.orgID, ...definition } = named;
-  if (orgID === undefined) {
-    throw new AppError('INVALID', 'The key names no organisation.', {
-      issues: [{ path: ['orgID'], code: 'MISSING', message: 'is required; every key has an owner' }],
-    });
-  }
+  if (orgID === undefined) throw ownerMissing();
   const kept = {
     ...(await keepSecrets(ports, keyHash, secrets, request.input.basicAuthData?.hashType)),
     ...(request.passwordHash !== undefined && { passwordHash: request.passwordHash }),
   };
   const at = ports.now();
-  const next = newKey({ keyHash, orgID, definition, kept, at, input: request.input, sealedKeyID: ports.seal(keyID, placeOf(keyHash, 'keyID')) });
+  const next = newKey({
+    keyHash,
+    orgID,
+    definition,
+    kept,
+    at,
+    dates: request.input,
+    sealedKeyID: ports.seal(keyID, placeOf(keyHash, 'keyID')),
+  });
   const audit = {
     at,
     keyHash,
     orgID,
     operation: 'import' as const,
     actor: request.actor,
+    reason: undefined,
     requestID: '',
     versionBefore: 0,
     versionAfter: next.version,
     quotaUsedBeforeReset: undefined,
+    changes: changesBetween(undefined, next),
   };
   return { next, audit };
-}
-
-interface Parts extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgID' | 'definition'> {
-  readonly kept: KeptSecrets;
-  readonly input: KeyDefinition;
-  readonly at: Date;
-}
-
-function newKey({ keyHash, sealedKeyID, orgID, definition, kept, input, at }: Parts): StoredKey {
-  const seconds = BigInt(Math.floor(at.getTime() / 1000));
-  const secrets = {
-    passwordHash: kept.passwordHash ?? undefined,
-    jwtSecret: kept.jwtSecret ?? undefined,
-    hmacString: kept.hmacString ?? undefined,
-  };
-  return {
-    keyHash,
-    sealedKeyID,
-    orgID,
-    version: 1,
-    dateCreated: input.dateCreated ? inUTC(input.dateCreated) : at.toISOString(),
-    lastUpdated: input.lastUpdated ? BigInt(input.lastUpdated) : seconds,
-    definition: withStoredHashType(definition, secrets),
-    secrets,
-    quota: quotaOf(definition, seconds),
-  };
-}
-
-/** The live quota that a definition brings along: what is missing from the maximum has been used. */
-function quotaOf({ quotaMax, quotaRemaining, quotaRenewalRate, quotaRenews }: StoredKey['definition'], now: bigint): QuotaState {
-  const max = quotaMax ?? 0n;
-  const left = quotaRemaining ?? max;
-  const used = max > 0n && left < max ? max - (left > 0n ? left : 0n) : 0n;
-  const period = quotaRenewalRate ?? 0n;
-  const renews = quotaRenews !== undefined && quotaRenews > 0n ? quotaRenews : period > 0n ? now + period : undefined;
-  return { used, renews };
-}
-
-/** What remains of a stored key's quota; undefined where it is unlimited. */
-export function remainingOf({ definition: { quotaMax }, quota }: StoredKey): bigint | undefined {
-  if (quotaMax === undefined || quotaMax <= 0n) return undefined;
-  return quota.used < quotaMax ? quotaMax - quota.used : 0n;
 }

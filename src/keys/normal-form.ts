@@ -28,14 +28,10 @@ export type SecretChanges = Partial<Record<SecretName, string | null>>;
 
 /** Parts a definition into its normal form and its secrets. Pure, and the identity on a normal form. */
 export function normalise(definition: KeyDefinition): { definition: Definition; secrets: SecretChanges } {
-  const {
-    applyPolicyID,
-    enableDetailRecording,
-    dateCreated,
-    lastUpdated,
-    hmacString,
-    ...kept
-  } = solid(KeyDefinition, definition) as Solid<KeyDefinition>;
+  const { applyPolicyID, enableDetailRecording, dateCreated, lastUpdated, hmacString, ...kept } = solid(
+    KeyDefinition,
+    definition,
+  ) as Solid<KeyDefinition>;
 
   const normal: Definition = { ...kept };
   if (kept.basicAuthData) {

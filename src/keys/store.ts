@@ -1,4 +1,6 @@
+import type { FieldChange } from './changes.js';
 import type { Definition } from './normal-form.js';
+import type { KeyState } from './state.js';
 
 /** The live side of a quota: traffic changes it, updates of the definition do not. */
 export interface QuotaState {
@@ -26,6 +28,8 @@ export interface StoredKey {
   readonly dateCreated: string;
   /** Unix seconds; strictly increasing per key, even when the clock goes back. */
   readonly lastUpdated: bigint;
+  /** When it was deleted; it can be restored until it is purged. */
+  readonly deleted: Date | undefined;
   readonly definition: Definition;
   readonly secrets: StoredSecrets;
   readonly quota: QuotaState;
@@ -37,19 +41,34 @@ export interface Actor {
   readonly label: string;
 }
 
+/** What may be done to a key. */
+export const operations = {
+  import: 'The key was brought in by the command line.',
+  create: 'The key was created.',
+  update: 'The definition was replaced.',
+  revert: 'The definition of an earlier version was put back.',
+  delete: 'The key was deleted.',
+  restore: 'The deleted key was put back.',
+} as const;
+
+export type Operation = keyof typeof operations;
+
 /** What is remembered of a change, written in the same transaction. */
 export interface AuditEntry {
   readonly at: Date;
   readonly keyHash: string;
   readonly orgID: string;
-  readonly operation: 'import' | 'update';
+  readonly operation: Operation;
   readonly actor: Actor;
+  /** Why, in the words of whoever did it. */
+  readonly reason: string | undefined;
   readonly requestID: string;
   /** 0 where the key did not exist before. */
   readonly versionBefore: number;
   readonly versionAfter: number;
   /** What had been used of the quota when it was reset; undefined where it was not. */
   readonly quotaUsedBeforeReset: bigint | undefined;
+  readonly changes: readonly FieldChange[];
 }
 
 export interface Change {
@@ -57,12 +76,57 @@ export interface Change {
   readonly audit: AuditEntry;
 }
 
+/** Which keys are meant. Every condition that is given must hold; deleted keys count only where they are asked for. */
+export interface KeyFilter {
+  readonly orgID?: string | undefined;
+  readonly aliasPrefix?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly policy?: string | undefined;
+  /** Identifier of an API in the access rights. */
+  readonly apiID?: string | undefined;
+  readonly state?: KeyState | undefined;
+  /** Keys that expire, and do so before this Unix second. */
+  readonly expiresBefore?: bigint | undefined;
+  /** Keys updated at this Unix second or later. */
+  readonly updatedSince?: bigint | undefined;
+}
+
+export const keyOrders = {
+  KEY_HASH: 'By hash: the order that is cheapest, whatever the filter.',
+  ALIAS: 'By alias; keys without one come first.',
+  LAST_UPDATED: 'By the last update.',
+} as const;
+
+export type KeyOrder = keyof typeof keyOrders;
+
+/** A place in an order: between a key and the next. */
+export interface Position {
+  readonly value: string | bigint;
+  readonly keyHash: string;
+}
+
+export interface KeyQuery {
+  readonly filter: KeyFilter;
+  readonly orderBy: KeyOrder;
+  readonly descending: boolean;
+  readonly after?: Position | undefined;
+  readonly before?: Position | undefined;
+  /** The most keys to answer with. */
+  readonly limit: number;
+  /** The moment that states are judged at. */
+  readonly now: Date;
+}
+
 /**
  * Where keys are kept. Every promise settles after the write is durable; a rejected one with an `AppError` of code
  * UNAVAILABLE may be tried again.
  */
 export interface KeyStore {
+  /** The key, also where it is deleted and not yet purged. */
   find(keyHash: string): Promise<StoredKey | undefined>;
+  /** A page of keys in order. Costs as much for the last page as for the first. */
+  list(query: KeyQuery): Promise<StoredKey[]>;
+  count(filter: KeyFilter, now: Date): Promise<number>;
   /**
    * Reads, applies and writes in one transaction. `change` is pure and synchronous: it may run again, and what it throws
    * undoes everything. Returns what was written.
@@ -74,6 +138,15 @@ export interface KeyStore {
   reseal(keyHash: string, change: (stored: StoredKey) => StoredKey): Promise<void>;
   /** Every key, ordered by hash, read a page at a time so that writers are not held up. */
   all(): AsyncIterable<StoredKey>;
-  /** What was remembered of one key, oldest first. */
-  auditOf(keyHash: string): Promise<AuditEntry[]>;
+  /** What was remembered of one key, oldest first: entries with `versionAfter` between the two, both excluded. */
+  auditOf(
+    keyHash: string,
+    range?: { after?: number; before?: number; last?: boolean; limit?: number },
+  ): Promise<AuditEntry[]>;
+  /** The definition that a key had at a version, without secrets; undefined where there was no such version. */
+  definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
+  /** Removes keys deleted before the moment, and what was remembered of them. Returns how many. */
+  purge(deletedBefore: Date): Promise<number>;
+  /** The hashes of keys whose history is not what was written: a changed, missing or added entry. */
+  brokenHistories(): AsyncIterable<string>;
 }

@@ -5,37 +5,46 @@ import type { Definition } from './normal-form.js';
 import type { KeptSecrets } from './keep-secrets.js';
 import type { HashType } from './field-rules.js';
 import type { QuotaState, StoredKey, StoredSecrets } from './store.js';
+import { unixSeconds } from './time.js';
 
 /** An update that is ready to be applied: its secrets hashed or sealed, undefined to keep and null to clear. */
 export interface PreparedUpdate {
   readonly definition: Definition;
   readonly secrets: KeptSecrets;
   readonly resetQuota: boolean;
-  readonly expectedVersion: number | undefined;
 }
 
+/** Whether two sealed values hold the same secret. */
+export type IsSameSecret = (secret: 'jwtSecret' | 'hmacString', a: Uint8Array, b: Uint8Array) => boolean;
+
 /**
- * The key after the update. Pure, so that storage may run it inside its transaction. Throws CONFLICT for a stale
- * `expectedVersion` and INVALID where the definition does not fit the stored key.
+ * The key after the update. Pure, so that storage may run it inside its transaction. Throws INVALID where the definition
+ * does not fit the stored key.
  */
-export function applyUpdate(stored: StoredKey, update: PreparedUpdate, now: Date): StoredKey {
-  if (update.expectedVersion !== undefined && update.expectedVersion !== stored.version) {
-    throw new AppError('CONFLICT', `The key has version ${stored.version} by now, not ${update.expectedVersion}.`);
-  }
-  const seconds = BigInt(Math.floor(now.getTime() / 1000));
-  const secrets = nextSecrets(stored.secrets, update.secrets);
+export function applyUpdate(stored: StoredKey, update: PreparedUpdate, now: Date, isSame: IsSameSecret): StoredKey {
+  const seconds = unixSeconds(now);
+  const secrets = nextSecrets(stored.secrets, update.secrets, isSame);
   const issues = [...ownerIssues(stored, update), ...passwordIssues(secrets, update)];
   const quota = update.resetQuota ? resetQuota(stored.quota, update.definition, seconds, issues) : stored.quota;
   if (issues.length > 0) throw invalidDefinition(issues);
 
+  return { ...successor(stored, now), definition: nextDefinition(update, secrets, quota), secrets, quota };
+}
+
+/** The key one version on, otherwise as it was. Times increase even where the clock does not. */
+export function successor(stored: StoredKey, now: Date): StoredKey {
+  const seconds = unixSeconds(now);
   return {
     ...stored,
     version: stored.version + 1,
     lastUpdated: seconds > stored.lastUpdated ? seconds : stored.lastUpdated + 1n,
-    definition: nextDefinition(update, secrets, quota),
-    secrets,
-    quota,
   };
+}
+
+/** Throws CONFLICT where the key is not at the version that the caller knows. */
+export function requireVersion(stored: StoredKey, expected: number | undefined): void {
+  if (expected === undefined || expected === stored.version) return;
+  throw new AppError('CONFLICT', `The key has version ${stored.version} by now, not ${expected}.`);
 }
 
 /** How a stored password was hashed; each of the two writes its name at the front. */
@@ -56,12 +65,18 @@ function passwordIssues({ passwordHash }: StoredSecrets, { definition, secrets }
   return [{ path: ['basicAuthData', 'hashType'], code: 'PASSWORD_NEEDED', message }];
 }
 
-function nextSecrets(stored: StoredSecrets, changes: PreparedUpdate['secrets']): StoredSecrets {
-  const next = <T>(change: T | null | undefined, kept: T | undefined) => (change === undefined ? kept : (change ?? undefined));
+function nextSecrets(stored: StoredSecrets, changes: KeptSecrets, isSame: IsSameSecret): StoredSecrets {
+  const next = <T>(change: T | null | undefined, kept: T | undefined) =>
+    change === undefined ? kept : (change ?? undefined);
+  // Sealed twice, a secret looks like two; what is stored stays where nothing changed, so that a repeated update is none.
+  const sealed = (name: 'jwtSecret' | 'hmacString') => {
+    const [was, is] = [stored[name], changes[name]];
+    return was && is && isSame(name, was, is) ? was : next(is, was);
+  };
   return {
     passwordHash: next(changes.passwordHash, stored.passwordHash),
-    jwtSecret: next(changes.jwtSecret, stored.jwtSecret),
-    hmacString: next(changes.hmacString, stored.hmacString),
+    jwtSecret: sealed('jwtSecret'),
+    hmacString: sealed('hmacString'),
   };
 }
 
@@ -70,7 +85,11 @@ function resetQuota(quota: QuotaState, definition: Definition, now: bigint, issu
   // A quota that does not renew keeps the moment it has: there is no next period to begin.
   if (period <= 0n) return { ...quota, used: 0n };
   if (now + period > maxInt64) {
-    issues.push({ path: ['quotaRenewalRate'], code: 'OUT_OF_RANGE', message: 'leads to a renewal beyond the range of time' });
+    issues.push({
+      path: ['quotaRenewalRate'],
+      code: 'OUT_OF_RANGE',
+      message: 'leads to a renewal beyond the range of time',
+    });
   }
   return { used: 0n, renews: now + period };
 }

@@ -1,6 +1,7 @@
 import { demand, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
 import { AppError } from '../errors.js';
-import type { Caller, KeyService } from '../keys/service.js';
+import type { Caller } from '../keys/ports.js';
+import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import { errorResponse } from './errors.js';
 import { preview } from './preview.js';
@@ -46,7 +47,8 @@ export function createRESTFace({ keys, authenticate, log }: Parts) {
     });
     const match = found.find(({ route }) => route.method === request.method);
     if (!match) {
-      if (found.length === 0) return errorResponse(new AppError('NOT_FOUND', 'There is nothing at this path.'), requestID);
+      if (found.length === 0)
+        return errorResponse(new AppError('NOT_FOUND', 'There is nothing at this path.'), requestID);
       const allow = found.map(({ route }) => route.method).join(', ');
       return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, 405, { allow });
     }
@@ -54,7 +56,8 @@ export function createRESTFace({ keys, authenticate, log }: Parts) {
       const caller = callerOf(await authenticate(request.headers), match.route.credential, requestID);
       return await match.route.answer({ request, caller, keys, wildcard: match.wildcard, query });
     } catch (error) {
-      if (!(error instanceof AppError) || error.code === 'INTERNAL') log.error({ requestID, err: error }, 'internal error');
+      if (!(error instanceof AppError) || error.code === 'INTERNAL')
+        log.error({ requestID, err: error }, 'internal error');
       const stale = error instanceof AppError && error.code === 'CONFLICT' && request.headers.has('if-match');
       return errorResponse(error, requestID, stale ? 412 : undefined);
     }

@@ -72,7 +72,11 @@ export function issueToWire(issue: Issue, body: unknown): Issue {
   const rights = isObject(body) ? (Reflect.get(body, 'access_rights') as unknown) : undefined;
   const label = isObject(rights) ? labelled(rights)[second]?.[0] : undefined;
   const inside = rest.at(-1) === 'label' ? rest.slice(0, -1) : rest;
-  const path: Path = ['access_rights', label ?? second, ...inside.map((step) => (typeof step === 'string' ? renamed(step) : step))];
+  const path: Path = [
+    'access_rights',
+    label ?? second,
+    ...inside.map((step) => (typeof step === 'string' ? renamed(step) : step)),
+  ];
   return { ...issue, path, message };
 }
 

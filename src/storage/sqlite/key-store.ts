@@ -1,90 +1,111 @@
 import type { Database } from 'better-sqlite3';
-import { parseJSON, stringifyJSON } from '../../json.js';
+import { parseJSON } from '../../json.js';
+import type { QuotaManager } from '../../keys/quota.js';
 import { definitionFromJSON } from '../../keys/stored-form.js';
-import type { AuditEntry, Change, KeyStore, StoredKey } from '../../keys/store.js';
+import type { Change, KeyStore, StoredKey } from '../../keys/store.js';
+import { auditColumns, auditEntryOf, auditRowOf, linkOf, type AuditRow } from './audit-row.js';
 import { whenFree } from './busy.js';
-
-interface KeyRow {
-  key_hash: string;
-  sealed_key_id: Uint8Array;
-  org_id: string;
-  version: bigint;
-  date_created: string;
-  last_updated: bigint;
-  definition: string;
-  password_hash: string | null;
-  jwt_secret: Uint8Array | null;
-  hmac_string: Uint8Array | null;
-  quota_used: bigint;
-  quota_renews: bigint | null;
-}
-
-interface AuditRow {
-  at: bigint;
-  key_hash: string;
-  org_id: string;
-  operation: AuditEntry['operation'];
-  credential_id: string;
-  credential_label: string;
-  request_id: string;
-  version_before: bigint;
-  version_after: bigint;
-  quota_used_before_reset: bigint | null;
-}
+import { countStatement, pageStatement } from './key-query.js';
+import { keyColumns, keyOf, rowOf, termsOf, type KeyRow } from './key-row.js';
 
 const pageSize = 500;
 
-/** The key store over one SQLite file. Writes are durable when they are answered. */
-export function createKeyStore(database: Database): KeyStore {
-  const columns = [
-    'key_hash',
-    'sealed_key_id',
-    'org_id',
-    'version',
-    'date_created',
-    'last_updated',
-    'definition',
-    'password_hash',
-    'jwt_secret',
-    'hmac_string',
-    'quota_used',
-    'quota_renews',
-  ] as const satisfies readonly (keyof KeyRow)[];
+/** The key store and the live counters over one SQLite file. Writes are durable when they are answered. */
+export function createKeyStore(database: Database): KeyStore & QuotaManager {
   const find = database.prepare<[string], KeyRow>('SELECT * FROM keys WHERE key_hash = ?');
-  const page = database.prepare<[string], KeyRow>(`SELECT * FROM keys WHERE key_hash > ? ORDER BY key_hash LIMIT ${pageSize}`);
+  const page = database.prepare<[string], KeyRow>(
+    `SELECT * FROM keys WHERE key_hash > ? ORDER BY key_hash LIMIT ${pageSize}`,
+  );
   const insert = database.prepare<[KeyRow]>(
-    `INSERT INTO keys (${columns.join(', ')}) VALUES (${columns.map((column) => `@${column}`).join(', ')})
-     ON CONFLICT (key_hash) DO NOTHING`,
+    `INSERT INTO keys (${keyColumns.join(', ')}) VALUES (${keyColumns.map((column) => `@${column}`).join(', ')})`,
   );
   const replace = database.prepare<[KeyRow]>(
-    `UPDATE keys SET ${columns.map((column) => `${column} = @${column}`).join(', ')} WHERE key_hash = @key_hash`,
+    `UPDATE keys SET ${keyColumns.map((column) => `${column} = @${column}`).join(', ')} WHERE key_hash = @key_hash`,
   );
-  const insertAudit = database.prepare<[AuditRow]>(
-    `INSERT INTO audit (at, key_hash, org_id, operation, credential_id, credential_label, request_id, version_before,
-       version_after, quota_used_before_reset)
-     VALUES (@at, @key_hash, @org_id, @operation, @credential_id, @credential_label, @request_id, @version_before,
-       @version_after, @quota_used_before_reset)`,
+  const count = database.prepare<[bigint, bigint | null, string]>(
+    'UPDATE keys SET quota_used = ?, quota_renews = ? WHERE key_hash = ?',
   );
-  const auditOf = database.prepare<[string], AuditRow>('SELECT * FROM audit WHERE key_hash = ? ORDER BY id');
+  const termsOfKey = database.prepare<[string], { term: string }>('SELECT term FROM key_terms WHERE key_hash = ?');
+  const addTerm = database.prepare<[string, string]>('INSERT INTO key_terms (term, key_hash) VALUES (?, ?)');
+  const dropTerm = database.prepare<[string, string]>('DELETE FROM key_terms WHERE term = ? AND key_hash = ?');
+  const remember = database.prepare<[AuditRow]>(
+    `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${auditColumns.map((column) => `@${column}`).join(', ')})`,
+  );
+  const auditForward = database.prepare<[string, number, number, number], AuditRow>(
+    'SELECT * FROM audit WHERE key_hash = ? AND version_after > ? AND version_after < ? ORDER BY version_after LIMIT ?',
+  );
+  const auditBackward = database.prepare<[string, number, number, number], AuditRow>(
+    'SELECT * FROM audit WHERE key_hash = ? AND version_after > ? AND version_after < ? ORDER BY version_after DESC LIMIT ?',
+  );
+  const definitionAt = database.prepare<[string, number], { definition: string }>(
+    'SELECT definition FROM audit WHERE key_hash = ? AND version_after = ?',
+  );
+  const forget = database.prepare<[string]>('DELETE FROM audit WHERE key_hash = ?');
+  const remove = database.prepare<[string]>('DELETE FROM keys WHERE key_hash = ?');
+  const deletedBefore = database.prepare<[bigint], { key_hash: string }>(
+    `SELECT key_hash FROM keys WHERE deleted < ? LIMIT ${pageSize}`,
+  );
+
+  function write({ next, audit }: Change, row: KeyRow | undefined): void {
+    // The definition is written out once, for the key and for its history alike.
+    const after = rowOf(next, new Uint8Array());
+    const entry = auditRowOf(audit, after.definition, row?.history_link ?? null);
+    after.history_link = entry.link;
+    if (row) replace.run(after);
+    else insert.run(after);
+    remember.run(entry);
+
+    const terms = termsOf(next);
+    const known = new Set(row ? termsOfKey.all(next.keyHash).map(({ term }) => term) : []);
+    for (const term of terms) if (!known.has(term)) addTerm.run(term, next.keyHash);
+    for (const term of known) if (!terms.has(term)) dropTerm.run(term, next.keyHash);
+  }
 
   const updateOne = database.transaction((keyHash: string, change: (stored: StoredKey | undefined) => Change) => {
     const row = find.get(keyHash);
     const changed = change(row && keyOf(row));
-    replace.run(rowOf(changed.next));
-    insertAudit.run(auditRowOf(changed.audit));
+    write(changed, row);
     return changed;
   });
   const resealOne = database.transaction((keyHash: string, change: (stored: StoredKey) => StoredKey) => {
     const row = find.get(keyHash);
-    if (row) replace.run(rowOf(change(keyOf(row))));
+    if (row) replace.run(rowOf(change(keyOf(row)), row.history_link));
   });
   const addAll = database.transaction((keys: readonly Change[]) =>
-    keys.map(({ next, audit }) => {
-      const added = insert.run(rowOf(next)).changes === 1;
-      if (added) insertAudit.run(auditRowOf(audit));
-      return added;
+    keys.map((change) => {
+      if (find.get(change.next.keyHash)) return false;
+      write(change, undefined);
+      return true;
     }),
   );
+  const purgePage = database.transaction((moment: bigint) => {
+    const hashes = deletedBefore.all(moment);
+    for (const { key_hash } of hashes) {
+      forget.run(key_hash);
+      remove.run(key_hash);
+    }
+    return hashes.length;
+  });
+
+  function isBroken(row: KeyRow): boolean {
+    let link: Uint8Array | null = null;
+    let version = 0n;
+    for (const entry of auditForward.iterate(row.key_hash, 0, Number.MAX_SAFE_INTEGER, -1)) {
+      if (entry.version_before !== version || !isSame(entry.link, linkOf(link, entry))) return true;
+      [link, version] = [entry.link, entry.version_after];
+    }
+    return version !== row.version || link === null || !isSame(link, row.history_link);
+  }
+
+  async function* rows(): AsyncIterable<KeyRow> {
+    for (let last = ''; ;) {
+      const found = await whenFree(() => page.all(last));
+      yield* found;
+      const final = found.at(-1);
+      if (final === undefined) return;
+      last = final.key_hash;
+    }
+  }
 
   return {
     find: (keyHash) =>
@@ -92,82 +113,57 @@ export function createKeyStore(database: Database): KeyStore {
         const row = find.get(keyHash);
         return row && keyOf(row);
       }),
+    list: (query) =>
+      whenFree(() => {
+        const { sql, parameters } = pageStatement(query);
+        return database.prepare<[object], KeyRow>(sql).all(parameters).map(keyOf);
+      }),
+    count: (filter, now) =>
+      whenFree(() => {
+        const { sql, parameters } = countStatement(filter, now);
+        return Number(database.prepare<[object], { count: bigint }>(sql).get(parameters)?.count ?? 0n);
+      }),
     update: (keyHash, change) => whenFree(() => updateOne.immediate(keyHash, change)),
     reseal: (keyHash, change) => whenFree(() => resealOne.immediate(keyHash, change)),
     add: (keys) => whenFree(() => addAll.immediate(keys)),
     async *all() {
-      for (let last = ''; ; ) {
-        const rows = await whenFree(() => page.all(last));
-        yield* rows.map(keyOf);
-        const final = rows.at(-1);
-        if (final === undefined) return;
-        last = final.key_hash;
+      for await (const row of rows()) yield keyOf(row);
+    },
+    auditOf: (keyHash, { after = 0, before = Number.MAX_SAFE_INTEGER, last = false, limit = -1 } = {}) =>
+      whenFree(() => {
+        const entries = (last ? auditBackward : auditForward).all(keyHash, after, before, limit).map(auditEntryOf);
+        return last ? entries.reverse() : entries;
+      }),
+    definitionAt: (keyHash, version) =>
+      whenFree(() => {
+        const found = definitionAt.get(keyHash, version);
+        return found && definitionFromJSON(parseJSON(found.definition));
+      }),
+    async purge(moment) {
+      let purged = 0;
+      for (;;) {
+        const page = await whenFree(() => purgePage.immediate(BigInt(moment.getTime())));
+        if (page === 0) return purged;
+        purged += page;
       }
     },
-    auditOf: (keyHash) => whenFree(() => auditOf.all(keyHash).map(auditEntryOf)),
-  };
-}
-
-function keyOf(row: KeyRow): StoredKey {
-  return {
-    keyHash: row.key_hash,
-    sealedKeyID: row.sealed_key_id,
-    orgID: row.org_id,
-    version: Number(row.version),
-    dateCreated: row.date_created,
-    lastUpdated: row.last_updated,
-    definition: definitionFromJSON(parseJSON(row.definition)),
-    secrets: {
-      passwordHash: row.password_hash ?? undefined,
-      jwtSecret: row.jwt_secret ?? undefined,
-      hmacString: row.hmac_string ?? undefined,
+    async *brokenHistories() {
+      for await (const row of rows()) if (isBroken(row)) yield row.key_hash;
     },
-    quota: { used: row.quota_used, renews: row.quota_renews ?? undefined },
+    consume: (keyHash, decide) =>
+      whenFree(() =>
+        database
+          .transaction(() => {
+            const row = find.get(keyHash);
+            const { next, answer } = decide(row && keyOf(row));
+            if (next) count.run(next.used, next.renews ?? null, keyHash);
+            return answer;
+          })
+          .immediate(),
+      ),
   };
 }
 
-function rowOf(key: StoredKey): KeyRow {
-  return {
-    key_hash: key.keyHash,
-    sealed_key_id: key.sealedKeyID,
-    org_id: key.orgID,
-    version: BigInt(key.version),
-    date_created: key.dateCreated,
-    last_updated: key.lastUpdated,
-    definition: stringifyJSON(key.definition),
-    password_hash: key.secrets.passwordHash ?? null,
-    jwt_secret: key.secrets.jwtSecret ?? null,
-    hmac_string: key.secrets.hmacString ?? null,
-    quota_used: key.quota.used,
-    quota_renews: key.quota.renews ?? null,
-  };
-}
-
-function auditRowOf(entry: AuditEntry): AuditRow {
-  return {
-    at: BigInt(entry.at.getTime()),
-    key_hash: entry.keyHash,
-    org_id: entry.orgID,
-    operation: entry.operation,
-    credential_id: entry.actor.credentialID,
-    credential_label: entry.actor.label,
-    request_id: entry.requestID,
-    version_before: BigInt(entry.versionBefore),
-    version_after: BigInt(entry.versionAfter),
-    quota_used_before_reset: entry.quotaUsedBeforeReset ?? null,
-  };
-}
-
-function auditEntryOf(row: AuditRow): AuditEntry {
-  return {
-    at: new Date(Number(row.at)),
-    keyHash: row.key_hash,
-    orgID: row.org_id,
-    operation: row.operation,
-    actor: { credentialID: row.credential_id, label: row.credential_label },
-    requestID: row.request_id,
-    versionBefore: Number(row.version_before),
-    versionAfter: Number(row.version_after),
-    quotaUsedBeforeReset: row.quota_used_before_reset ?? undefined,
-  };
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
 }

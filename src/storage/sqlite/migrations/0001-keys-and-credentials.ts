@@ -11,14 +11,34 @@ CREATE TABLE keys (
   version INTEGER NOT NULL,
   date_created TEXT NOT NULL,
   last_updated INTEGER NOT NULL,
+  deleted INTEGER, -- Unix milliseconds
   definition TEXT NOT NULL,
+  -- Copies out of the definition, to find keys by.
+  alias TEXT NOT NULL,
+  expires INTEGER NOT NULL,
+  is_inactive INTEGER NOT NULL,
   password_hash TEXT,
   jwt_secret BLOB,
   hmac_string BLOB,
   -- The counter of the live quota stands in the key's own row: a page of its own costs as much as the update itself.
   quota_used INTEGER NOT NULL,
-  quota_renews INTEGER
+  quota_renews INTEGER,
+  history_link BLOB NOT NULL
 ) STRICT;
+CREATE INDEX keys_by_org ON keys (org_id, key_hash);
+CREATE INDEX keys_by_alias ON keys (alias, key_hash);
+CREATE INDEX keys_by_org_alias ON keys (org_id, alias, key_hash);
+CREATE INDEX keys_by_update ON keys (last_updated, key_hash);
+CREATE INDEX keys_by_expiry ON keys (expires, key_hash) WHERE expires >= 1;
+CREATE INDEX keys_by_deletion ON keys (deleted, key_hash) WHERE deleted IS NOT NULL;
+
+-- Tags, policies and APIs, as t:…, p:… and a:….
+CREATE TABLE key_terms (
+  term TEXT NOT NULL,
+  key_hash TEXT NOT NULL REFERENCES keys (key_hash) ON DELETE CASCADE,
+  PRIMARY KEY (term, key_hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX key_terms_by_key ON key_terms (key_hash);
 
 CREATE TABLE audit (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -28,12 +48,17 @@ CREATE TABLE audit (
   operation TEXT NOT NULL,
   credential_id TEXT NOT NULL,
   credential_label TEXT NOT NULL,
+  reason TEXT,
   request_id TEXT NOT NULL,
   version_before INTEGER NOT NULL,
   version_after INTEGER NOT NULL,
-  quota_used_before_reset INTEGER
+  quota_used_before_reset INTEGER,
+  changes TEXT NOT NULL,
+  definition TEXT NOT NULL,
+  link BLOB NOT NULL
 ) STRICT;
-CREATE INDEX audit_by_key ON audit (key_hash, id);
+CREATE UNIQUE INDEX audit_by_key ON audit (key_hash, version_after);
+CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
 CREATE TABLE credentials (
   id TEXT PRIMARY KEY,

@@ -1,0 +1,143 @@
+import { pathText, type Issue } from '../errors.js';
+import { bulkLimit, type BulkItem as DomainItem, type BulkResult as DomainResult } from '../keys/bulk.js';
+import { builder } from './builder.js';
+import { callerOf } from './context.js';
+import { positionOf, cursorOf } from './cursor.js';
+import { UpdateKeyInput } from './key-definition.js';
+import { OrgKey } from './org-key.js';
+import { OrgKeyFilter, filterOf } from './org-keys.js';
+import { OrgKeyUpdatePreview } from './org-key-update.js';
+
+const IssueType = builder.objectRef<Issue>('Issue').implement({
+  description: 'One problem of a value.',
+  fields: (t) => ({
+    path: t.string({
+      description: 'Where it is. Example: accessRights[2].limit.quotaMax.',
+      resolve: ({ path }) => pathText(path),
+    }),
+    code: t.exposeString('code', { description: 'What it is, for programs. The README lists the codes.' }),
+    message: t.exposeString('message', { description: 'What it is, for people.' }),
+  }),
+});
+
+const BulkError = builder.objectRef<NonNullable<DomainItem['error']>>('BulkError').implement({
+  description: 'Why one key was left as it is.',
+  fields: (t) => ({
+    code: t.exposeString('code', {
+      description: 'INVALID, NOT_FOUND, CONFLICT or UNAVAILABLE, as a change of that key alone would say.',
+    }),
+    message: t.exposeString('message', { description: 'The same for people.' }),
+    issues: t.field({
+      type: [IssueType],
+      description: 'Every problem, where the definition is at fault.',
+      resolve: ({ issues }) => [...issues],
+    }),
+  }),
+});
+
+const BulkItem = builder.objectRef<DomainItem>('BulkItem').implement({
+  description: 'What became, or would become, of one key.',
+  fields: (t) => ({
+    orgKey: t.field({
+      type: OrgKey,
+      description: 'The key as it is now; in a dry run, as it would be.',
+      resolve: ({ key }) => key,
+    }),
+    change: t.field({
+      type: OrgKeyUpdatePreview,
+      nullable: true,
+      description: 'What changed, or would; null where there is an error.',
+      resolve: ({ change }) => change,
+    }),
+    error: t.field({
+      type: BulkError,
+      nullable: true,
+      description: 'Why the key was left as it is; null where it was not.',
+      resolve: ({ error }) => error,
+    }),
+  }),
+});
+
+const BulkResult = builder.objectRef<DomainResult>('BulkResult').implement({
+  description:
+    'What a change of many keys did. Each key is changed on its own: one that fails leaves the others changed.',
+  fields: (t) => ({
+    dryRun: t.exposeBoolean('isDryRun', { description: 'Whether nothing was stored.' }),
+    items: t.field({ type: [BulkItem], description: 'The keys, by hash.', resolve: ({ items }) => [...items] }),
+    hasNextPage: t.exposeBoolean('hasMore', { description: 'Whether more keys match after these.' }),
+    endCursor: t.string({
+      nullable: true,
+      description: 'The place of the last key, for `after`; null where there is none.',
+      resolve: ({ items }) => {
+        const last = items.at(-1);
+        return last && cursorOf(last.key, 'KEY_HASH');
+      },
+    }),
+  }),
+});
+
+const bulkArgs = builder.args((t) => ({
+  filter: t.field({ type: OrgKeyFilter, required: true, description: 'Which keys.' }),
+  dryRun: t.boolean({
+    required: true,
+    defaultValue: true,
+    description: 'Whether to store nothing and only say what would become of each key. True unless it is switched off.',
+  }),
+  reason: t.string({ description: 'Why, for the history: at most 500 characters, and no secrets.' }),
+  first: t.int({
+    description: `Go through the keys a page at a time, of at most ${bulkLimit}. Without it, all must fit into one page.`,
+  }),
+  after: t.string({ description: 'Only keys after this place, an `endCursor`.' }),
+}));
+
+function pageOf({ first, after }: { first?: number | null | undefined; after?: string | null | undefined }) {
+  if (typeof first !== 'number' && typeof after !== 'string') return undefined;
+  return {
+    first: Math.max(1, first ?? bulkLimit),
+    afterHash: typeof after === 'string' ? positionOf(after, 'KEY_HASH').keyHash : undefined,
+  };
+}
+
+builder.mutationField('updateOrgKeys', (t) =>
+  t.field({
+    type: BulkResult,
+    description: `Changes some fields of many keys, at most ${bulkLimit} a call; a dry run unless told otherwise. Needs a service credential. Errors: INVALID where more keys match, and nothing is changed then; what concerns one key stands in its item.`,
+    extensions: { credential: 'service' },
+    args: {
+      ...bulkArgs,
+      patch: t.arg({
+        type: UpdateKeyInput,
+        required: true,
+        description: 'The fields to set. Null clears a field; what is left out stays as it is.',
+      }),
+      resetQuota: t.arg.boolean({ description: 'Whether each quota begins anew as well.' }),
+    },
+    resolve: (_, { filter, patch, resetQuota, dryRun, reason, ...page }, context) =>
+      context.keys.updateOrgKeys(callerOf(context, 'service'), {
+        filter: filterOf(filter),
+        patch,
+        resetQuota: resetQuota ?? false,
+        isDryRun: dryRun,
+        reason: reason ?? undefined,
+        page: pageOf(page),
+      }),
+  }),
+);
+
+builder.mutationField('resetOrgQuotas', (t) =>
+  t.field({
+    type: BulkResult,
+    description: `Resets the live quota of many keys, at the end of a period for instance: at most ${bulkLimit} a call, a dry run unless told otherwise. Needs a service credential. Errors: as \`updateOrgKeys\`.`,
+    extensions: { credential: 'service' },
+    args: bulkArgs,
+    resolve: (_, { filter, dryRun, reason, ...page }, context) =>
+      context.keys.updateOrgKeys(callerOf(context, 'service'), {
+        filter: filterOf(filter),
+        patch: {},
+        resetQuota: true,
+        isDryRun: dryRun,
+        reason: reason ?? undefined,
+        page: pageOf(page),
+      }),
+  }),
+);

@@ -1,0 +1,33 @@
+import { pathText } from '../errors.js';
+import { changeKinds, type ChangeKind, type FieldChange as DomainChange } from '../keys/changes.js';
+import { builder } from './builder.js';
+import { describedEnum } from './derive.js';
+
+const ChangeKindType = builder.enumType('ChangeKind', {
+  description: 'How a field differs.',
+  values: describedEnum<ChangeKind>(changeKinds),
+});
+
+export const FieldChange = builder.objectRef<DomainChange>('FieldChange').implement({
+  description: 'One field that differs between two states of a key. Values of secrets are never shown.',
+  fields: (t) => ({
+    path: t.string({
+      description:
+        'Where in the definition it is; an access right stands under its label. Example: accessRights.invoices.limit.rate.',
+      resolve: ({ path }) => pathText(path),
+    }),
+    kind: t.expose('kind', { type: ChangeKindType, description: 'How the field differs.' }),
+    before: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'The value before, as JSON; null where there was none, and for secrets.',
+      resolve: ({ before }) => before ?? null,
+    }),
+    after: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'The value after, as JSON; null where there is none, and for secrets.',
+      resolve: ({ after }) => after ?? null,
+    }),
+  }),
+});

@@ -1,0 +1,94 @@
+import type { Path } from '../errors.js';
+import type { Definition } from './normal-form.js';
+import type { StoredKey, StoredSecrets } from './store.js';
+
+/** How a field differs. SET and CLEARED are said of secrets only, as is CHANGED without values. */
+export const changeKinds = {
+  ADDED: 'The field had no value before.',
+  CHANGED: 'The field has another value. Values of secrets are not shown.',
+  REMOVED: 'The field has no value any more.',
+  SET: 'A secret that was not set before is set.',
+  CLEARED: 'A secret that was set is gone.',
+} as const;
+
+export type ChangeKind = keyof typeof changeKinds;
+
+/** One field that differs. Access rights stand under their label: `accessRights.invoices.limit.rate`. */
+export interface FieldChange {
+  readonly path: Path;
+  readonly kind: ChangeKind;
+  /** JSON; absent where there was nothing, and for secrets. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** What differs between two states of a key, in the order of the document; secrets only as set, changed or cleared. */
+export function changesBetween(before: StoredKey | undefined, after: StoredKey): FieldChange[] {
+  return [
+    ...definitionChanges(before?.definition ?? {}, after.definition),
+    ...secretChanges(before?.secrets, after.secrets),
+  ];
+}
+
+/** What differs between two definitions. */
+export function definitionChanges(before: Definition, after: Definition): FieldChange[] {
+  return differences(byLabel(before), byLabel(after), []);
+}
+
+/** A list of entries would shift when one is taken out; by label, each entry is compared with itself. */
+function byLabel({ accessRights, ...others }: Definition): object {
+  if (accessRights === undefined) return others;
+  return { accessRights: Object.fromEntries(accessRights.map(({ label, ...entry }) => [label, entry])), ...others };
+}
+
+function differences(before: unknown, after: unknown, path: Path): FieldChange[] {
+  if (isSame(before, after)) return [];
+  if (isObject(before) && isObject(after)) {
+    const names = new Set([...Object.keys(after), ...Object.keys(before)]);
+    return [...names].flatMap((name) => differences(own(before, name), own(after, name), [...path, name]));
+  }
+  if (before === undefined) return [{ path, kind: 'ADDED', after }];
+  if (after === undefined) return [{ path, kind: 'REMOVED', before }];
+  return [{ path, kind: 'CHANGED', before, after }];
+}
+
+const secretPaths: Record<keyof StoredSecrets, Path> = {
+  passwordHash: ['basicAuthData', 'password'],
+  jwtSecret: ['jwtData', 'secret'],
+  hmacString: ['hmacString'],
+};
+
+function secretChanges(before: StoredSecrets | undefined, after: StoredSecrets): FieldChange[] {
+  return (['passwordHash', 'hmacString', 'jwtSecret'] as const).flatMap((name) => {
+    const [was, is] = [before?.[name], after[name]];
+    if (was === is || (was instanceof Uint8Array && is instanceof Uint8Array && isSameBytes(was, is))) return [];
+    const kind = was === undefined ? 'SET' : is === undefined ? 'CLEARED' : 'CHANGED';
+    return [{ path: secretPaths[name], kind } as const];
+  });
+}
+
+function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
+  // An integer is a number or a bigint, depending on its size and on where it was read.
+  if (typeof a === 'bigint' || typeof b === 'bigint') return typeof a !== 'object' && typeof b !== 'object' && a == b;
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && isSame(own(a, name), own(b, name)))
+  );
+}
+
+function own(value: object, name: string): unknown {
+  return Object.hasOwn(value, name) ? (Reflect.get(value, name) as unknown) : undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

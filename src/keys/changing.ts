@@ -1,0 +1,264 @@
+import { AppError } from '../errors.js';
+import { restorable, usable, visible } from './access.js';
+import { changesBetween, definitionChanges, type FieldChange } from './changes.js';
+import type { KeyDefinition } from './definition.js';
+import { checkKeyID } from './key-id.js';
+import { keepSecrets, placeOf } from './keep-secrets.js';
+import { newKey } from './new-key.js';
+import { normalise } from './normal-form.js';
+import { ownerMissing } from './owner.js';
+import type { Caller, Ports } from './ports.js';
+import { quotaFigures, type QuotaFigures } from './quota.js';
+import { checkReason } from './reason.js';
+import type { AuditEntry, Operation, StoredKey } from './store.js';
+import { applyUpdate, requireVersion, successor, type IsSameSecret, type PreparedUpdate } from './update.js';
+import { warningsOf, type Warning } from './warnings.js';
+
+/** What every change of a key may say beside what it changes. */
+export interface ChangeOptions {
+  /** Refuse the change where the key is at another version by now. */
+  readonly expectedVersion?: number | undefined;
+  /** Why, for the history. */
+  readonly reason?: string | undefined;
+}
+
+export interface UpdateRequest extends ChangeOptions {
+  readonly keyID: string;
+  readonly input: KeyDefinition;
+  readonly resetQuota: boolean;
+}
+
+export interface CreateRequest {
+  readonly keyID?: string | undefined;
+  readonly input: KeyDefinition;
+  readonly reason?: string | undefined;
+}
+
+/** One kind of change: whom it admits, and what it makes of the key. Both are pure and may run again. */
+interface Step extends ChangeOptions {
+  readonly operation: Operation;
+  /** What the caller sent, for its warnings. */
+  readonly input?: KeyDefinition;
+  readonly isReset?: boolean;
+  readonly admit: (found: StoredKey | undefined) => StoredKey | undefined;
+  readonly change: (stored: StoredKey | undefined, at: Date) => StoredKey;
+}
+
+/** What a change did, or would do. */
+export interface KeyChange {
+  readonly key: StoredKey;
+  readonly changes: readonly FieldChange[];
+  readonly warnings: readonly Warning[];
+  /** The live quota before and after. */
+  readonly quotaBefore: QuotaFigures;
+  readonly quotaAfter: QuotaFigures;
+}
+
+/** The use cases that change a key. All of them: NOT_FOUND, CONFLICT, UNAVAILABLE; durable when they resolve. */
+export function createChanging(ports: Ports) {
+  const { store, now, hashKeyID, randomHex, open, seal, hashPassword } = ports;
+
+  const isSameSecretOf =
+    (keyHash: string): IsSameSecret =>
+    (secret, a, b) =>
+      open(a, placeOf(keyHash, secret)) === open(b, placeOf(keyHash, secret));
+
+  /** Carries a step out in the store, with its history entry in the same transaction. */
+  async function carryOut(caller: Caller, keyHash: string, step: Step): Promise<KeyChange> {
+    const reason = checkReason(step.reason);
+    const at = now();
+    let before: StoredKey | undefined;
+    try {
+      const { next, audit } = await store.update(keyHash, (found) => {
+        before = step.admit(found);
+        if (before) requireVersion(before, step.expectedVersion);
+        const after = step.change(before, at);
+        return { next: after, audit: entryOf(caller, step, reason, at, before, after) };
+      });
+      return result(at, before, next, audit.changes, step.input);
+    } catch (error) {
+      throw await withChangesSince(error, keyHash, step.expectedVersion);
+    }
+  }
+
+  /** A CONFLICT that tells which fields have changed since the version that the caller knows. */
+  async function withChangesSince(error: unknown, keyHash: string, expected: number | undefined): Promise<unknown> {
+    if (!(error instanceof AppError) || error.code !== 'CONFLICT' || expected === undefined) return error;
+    const [known, current] = await Promise.all([store.definitionAt(keyHash, expected), store.find(keyHash)]);
+    if (!known || !current) return error;
+    const issues = definitionChanges(known, current.definition).map(({ path }) => ({
+      path,
+      code: 'CHANGED_SINCE',
+      message: `has changed since version ${expected}`,
+    }));
+    return new AppError('CONFLICT', error.message, { issues, cause: error });
+  }
+
+  async function prepare(request: UpdateRequest, keyHash: string, isDryRun: boolean): Promise<PreparedUpdate> {
+    const { definition, secrets } = normalise(request.input);
+    // A dry run needs no more of a password's hash than that it differs, and what it is made with.
+    const hash = isDryRun
+      ? async (_: string, type: string) => Promise.resolve(type === 'argon2id' ? '$argon2id$' : '$2b$')
+      : hashPassword;
+    const kept = await keepSecrets(
+      { seal, hashPassword: hash },
+      keyHash,
+      secrets,
+      request.input.basicAuthData?.hashType,
+    );
+    return { definition, secrets: kept, resetQuota: request.resetQuota };
+  }
+
+  async function updateStep(caller: Caller, request: UpdateRequest, keyHash: string, isDryRun: boolean): Promise<Step> {
+    const update = await prepare(request, keyHash, isDryRun);
+    const { input, resetQuota, expectedVersion, reason } = request;
+    return {
+      operation: 'update',
+      input,
+      isReset: resetQuota,
+      expectedVersion,
+      reason,
+      admit: (found) => usable(caller, found),
+      change: (stored, at) => applyUpdate(usable(caller, stored), update, at, isSameSecretOf(keyHash)),
+    };
+  }
+
+  /** Replaces the definition, and resets the quota where asked to. */
+  async function updateOrgKey(caller: Caller, request: UpdateRequest): Promise<KeyChange> {
+    const keyHash = hashKeyID(checkKeyID(request.keyID));
+    // Looked at once before the work of hashing, and again inside the transaction, where it counts.
+    usable(caller, await store.find(keyHash));
+    return carryOut(caller, keyHash, await updateStep(caller, request, keyHash, false));
+  }
+
+  /** Answers what `updateOrgKey` would do now, and writes nothing. */
+  async function previewOrgKeyUpdate(caller: Caller, request: UpdateRequest): Promise<KeyChange> {
+    const keyHash = hashKeyID(checkKeyID(request.keyID));
+    checkReason(request.reason);
+    const before = usable(caller, await store.find(keyHash));
+    try {
+      requireVersion(before, request.expectedVersion);
+    } catch (error) {
+      throw await withChangesSince(error, keyHash, request.expectedVersion);
+    }
+    const at = now();
+    const after = (await updateStep(caller, request, keyHash, true)).change(before, at);
+    return result(at, before, after, changesBetween(before, after), request.input);
+  }
+
+  /** Creates a key; its identifier is made where none is given. CONFLICT where it exists, also deleted and not purged. */
+  async function createOrgKey(caller: Caller, { keyID: wanted, input, reason }: CreateRequest): Promise<KeyChange> {
+    const { definition: named, secrets } = normalise(input);
+    const { orgID = caller.orgID, ...definition } = named;
+    if (orgID === undefined) throw ownerMissing();
+    if (caller.orgID !== undefined && orgID !== caller.orgID) {
+      throw new AppError('FORBIDDEN', 'The credential is bound to another organisation than the definition names.');
+    }
+    const keyID = checkKeyID(wanted ?? `${orgID}${randomHex()}`);
+    const keyHash = hashKeyID(keyID);
+    refuseExisting(caller, await store.find(keyHash));
+    const kept = await keepSecrets(ports, keyHash, secrets, input.basicAuthData?.hashType);
+    const sealedKeyID = seal(keyID, placeOf(keyHash, 'keyID'));
+    return carryOut(caller, keyHash, {
+      operation: 'create',
+      input,
+      reason,
+      admit: (found) => refuseExisting(caller, found),
+      change: (_, at) => newKey({ keyHash, sealedKeyID, orgID, definition, kept, dates: {}, at }),
+    });
+  }
+
+  /** Deletes a key. It can be restored within the window, and is purged after it. */
+  async function deleteOrgKey(caller: Caller, keyID: string, options: ChangeOptions): Promise<KeyChange> {
+    return carryOut(caller, hashKeyID(checkKeyID(keyID)), {
+      ...options,
+      operation: 'delete',
+      admit: (found) => usable(caller, found),
+      change: (stored, at) => ({ ...successor(usable(caller, stored), at), deleted: at }),
+    });
+  }
+
+  /** Puts a deleted key back as it was. NOT_FOUND where it is not deleted, or was for longer than the window. */
+  async function restoreOrgKey(caller: Caller, keyID: string, options: ChangeOptions): Promise<KeyChange> {
+    return carryOut(caller, hashKeyID(checkKeyID(keyID)), {
+      ...options,
+      operation: 'restore',
+      admit: (found) => restorable(caller, found, ports),
+      change: (stored, at) => ({ ...successor(restorable(caller, stored, ports), at), deleted: undefined }),
+    });
+  }
+
+  /** Puts the definition of an earlier version back, as a new version. Secrets and the live quota stay as they are. */
+  async function revertOrgKey(
+    caller: Caller,
+    keyID: string,
+    toVersion: number,
+    options: ChangeOptions,
+  ): Promise<KeyChange> {
+    const keyHash = hashKeyID(checkKeyID(keyID));
+    usable(caller, await store.find(keyHash));
+    const definition = await store.definitionAt(keyHash, toVersion);
+    if (definition === undefined) throw new AppError('NOT_FOUND', `The key has no version ${toVersion}.`);
+    // How the password was hashed then says nothing of the one that is stored now.
+    const { hashType, ...basicAuthData } = definition.basicAuthData ?? {};
+    const update = {
+      definition: definition.basicAuthData ? { ...definition, basicAuthData } : definition,
+      secrets: {},
+      resetQuota: false,
+    };
+    return carryOut(caller, keyHash, {
+      ...options,
+      operation: 'revert',
+      admit: (found) => usable(caller, found),
+      change: (stored, at) => applyUpdate(usable(caller, stored), update, at, isSameSecretOf(keyHash)),
+    });
+  }
+
+  return { updateOrgKey, previewOrgKeyUpdate, createOrgKey, deleteOrgKey, restoreOrgKey, revertOrgKey };
+}
+
+function entryOf(
+  caller: Caller,
+  { operation, isReset }: Step,
+  reason: string | undefined,
+  at: Date,
+  before: StoredKey | undefined,
+  after: StoredKey,
+): AuditEntry {
+  return {
+    at,
+    keyHash: after.keyHash,
+    orgID: after.orgID,
+    operation,
+    actor: { credentialID: caller.credentialID, label: caller.label },
+    reason,
+    requestID: caller.requestID,
+    versionBefore: before?.version ?? 0,
+    versionAfter: after.version,
+    quotaUsedBeforeReset: isReset === true ? before?.quota.used : undefined,
+    changes: changesBetween(before, after),
+  };
+}
+
+function result(
+  at: Date,
+  before: StoredKey | undefined,
+  after: StoredKey,
+  changes: readonly FieldChange[],
+  input: KeyDefinition | undefined,
+): KeyChange {
+  return {
+    key: after,
+    changes,
+    warnings: input ? warningsOf(input, at) : [],
+    quotaBefore: quotaFigures(before ?? after, at),
+    quotaAfter: quotaFigures(after, at),
+  };
+}
+
+function refuseExisting(caller: Caller, stored: StoredKey | undefined): undefined {
+  if (stored === undefined) return undefined;
+  const isDeleted = visible(caller, stored)?.deleted !== undefined;
+  const what = isDeleted ? 'was deleted and can be restored' : 'exists already';
+  throw new AppError('CONFLICT', `The key ${what}; it is not overwritten.`);
+}

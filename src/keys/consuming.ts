@@ -1,0 +1,28 @@
+import { AppError } from '../errors.js';
+import { usable } from './access.js';
+import { maxInt64 } from './int64.js';
+import { checkKeyID } from './key-id.js';
+import type { Caller, Ports } from './ports.js';
+import { consume, type Consumption } from './quota.js';
+
+/** The use case of gateways that ask before they let requests pass. */
+export function createConsuming({ quotas, now, hashKeyID }: Ports) {
+  return {
+    /** Takes `amount` requests from the quota if all of them are there, else none. INVALID, NOT_FOUND, UNAVAILABLE. */
+    async consumeOrgQuota(caller: Caller, keyID: string, amount: bigint): Promise<Consumption> {
+      const keyHash = hashKeyID(checkKeyID(keyID));
+      if (amount < 1n || amount > maxInt64 / 2n) {
+        throw new AppError('INVALID', 'The amount is not valid.', {
+          issues: [
+            {
+              path: ['amount'],
+              code: 'OUT_OF_RANGE',
+              message: 'must be at least 1, and of a size that can be counted',
+            },
+          ],
+        });
+      }
+      return quotas.consume(keyHash, (stored) => consume(usable(caller, stored), amount, now()));
+    },
+  };
+}

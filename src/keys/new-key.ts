@@ -1,0 +1,48 @@
+import type { KeyDefinition } from './definition.js';
+import type { KeptSecrets } from './keep-secrets.js';
+import { inUTC } from './normal-form.js';
+import type { QuotaState, StoredKey } from './store.js';
+import { unixSeconds } from './time.js';
+import { withStoredHashType } from './update.js';
+
+interface Parts extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgID' | 'definition'> {
+  readonly kept: KeptSecrets;
+  /** Where the dates of a key that is older than its entry here come from. */
+  readonly dates: Pick<KeyDefinition, 'dateCreated' | 'lastUpdated'>;
+  readonly at: Date;
+}
+
+/** A key at its first version. */
+export function newKey({ keyHash, sealedKeyID, orgID, definition, kept, dates, at }: Parts): StoredKey {
+  const seconds = unixSeconds(at);
+  const secrets = {
+    passwordHash: kept.passwordHash ?? undefined,
+    jwtSecret: kept.jwtSecret ?? undefined,
+    hmacString: kept.hmacString ?? undefined,
+  };
+  return {
+    keyHash,
+    sealedKeyID,
+    orgID,
+    version: 1,
+    dateCreated: dates.dateCreated ? inUTC(dates.dateCreated) : at.toISOString(),
+    lastUpdated: dates.lastUpdated ? BigInt(dates.lastUpdated) : seconds,
+    deleted: undefined,
+    definition: withStoredHashType(definition, secrets),
+    secrets,
+    quota: quotaOf(definition, seconds),
+  };
+}
+
+/** The live quota that a definition brings along: what is missing from the maximum has been used. */
+function quotaOf(
+  { quotaMax, quotaRemaining, quotaRenewalRate, quotaRenews }: StoredKey['definition'],
+  now: bigint,
+): QuotaState {
+  const max = quotaMax ?? 0n;
+  const left = quotaRemaining ?? max;
+  const used = max > 0n && left < max ? max - (left > 0n ? left : 0n) : 0n;
+  const period = quotaRenewalRate ?? 0n;
+  const renews = quotaRenews !== undefined && quotaRenews > 0n ? quotaRenews : period > 0n ? now + period : undefined;
+  return { used, renews };
+}

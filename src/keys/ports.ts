@@ -1,0 +1,24 @@
+import type { SecretKeeping } from './keep-secrets.js';
+import type { QuotaManager } from './quota.js';
+import type { Actor, KeyStore } from './store.js';
+
+/** Who asks: a verified credential, perhaps bound to one organisation. */
+export interface Caller extends Actor {
+  readonly orgID: string | undefined;
+  readonly requestID: string;
+}
+
+/** What the domain needs from the world around it. */
+export interface Ports extends SecretKeeping {
+  readonly store: KeyStore;
+  readonly quotas: QuotaManager;
+  readonly now: () => Date;
+  /** Lower-case hex of a key identifier. The same identifier always has the same hash. */
+  readonly hashKeyID: (keyID: string) => string;
+  /** 32 fresh random hex digits. */
+  readonly randomHex: () => string;
+  /** The inverse of `seal`. */
+  readonly open: (sealed: Uint8Array, place: string) => string;
+  /** For how long a deleted key can be restored. */
+  readonly restoreWindowMs: number;
+}

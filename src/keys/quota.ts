@@ -1,0 +1,91 @@
+import { stateOf } from './state.js';
+import type { QuotaState, StoredKey } from './store.js';
+import { unixSeconds } from './time.js';
+
+/** Why a request may not pass, although the key is there. */
+export const refusals = {
+  QUOTA_EXCEEDED: 'Less of the quota remains than was asked for.',
+  INACTIVE: 'The key is switched off.',
+  EXPIRED: 'The key has expired.',
+} as const;
+
+export type Refusal = keyof typeof refusals;
+
+/** The live figures of a quota. */
+export interface QuotaFigures {
+  /** Requests allowed in a period; undefined where that is unlimited. */
+  readonly max: bigint | undefined;
+  readonly used: bigint;
+  /** Never below 0; undefined where the quota is unlimited. */
+  readonly remaining: bigint | undefined;
+  /** End of the period in Unix seconds; undefined where the quota does not renew, or no period has begun. */
+  readonly renewsAt: bigint | undefined;
+}
+
+/** The answer to a gateway that asks whether it may let requests pass. */
+export interface Consumption {
+  readonly allowed: boolean;
+  readonly refusal: Refusal | undefined;
+  readonly figures: QuotaFigures;
+}
+
+/**
+ * Where live counters stand. A store keeps them beside the definitions; a fleet of gateways may keep them elsewhere.
+ * `decide` is pure and may run again; what it returns as `next` is durable before the promise resolves.
+ */
+export interface QuotaManager {
+  consume<T>(
+    keyHash: string,
+    decide: (stored: StoredKey | undefined) => { next: QuotaState | undefined; answer: T },
+  ): Promise<T>;
+}
+
+/** Takes `amount` from the quota if all of it is there, else nothing. Pure. */
+export function consume(
+  key: StoredKey,
+  amount: bigint,
+  now: Date,
+): { next: QuotaState | undefined; answer: Consumption } {
+  const current = atMoment(key, now);
+  const max = maximumOf(key);
+  const refusal =
+    refusalOf(key, now) ?? (max !== undefined && current.used + amount > max ? 'QUOTA_EXCEEDED' : undefined);
+  if (refusal !== undefined)
+    return { next: undefined, answer: { allowed: false, refusal, figures: figuresOf(key, current) } };
+  if (max === undefined)
+    return { next: undefined, answer: { allowed: true, refusal, figures: figuresOf(key, current) } };
+  const next = { used: current.used + amount, renews: current.renews };
+  return { next, answer: { allowed: true, refusal, figures: figuresOf(key, next) } };
+}
+
+/** The figures as they are at this moment, a period that has ended counted as renewed. */
+export function quotaFigures(key: StoredKey, now: Date): QuotaFigures {
+  return figuresOf(key, atMoment(key, now));
+}
+
+/** The counter at this moment. Periods follow each other without a gap, however late the first request of one comes. */
+function atMoment({ definition, quota }: StoredKey, now: Date): QuotaState {
+  const period = definition.quotaRenewalRate ?? 0n;
+  if (period <= 0n) return quota;
+  const seconds = unixSeconds(now);
+  if (quota.renews === undefined) return { ...quota, renews: seconds + period };
+  if (quota.renews > seconds) return quota;
+  const ended = (seconds - quota.renews) / period + 1n;
+  return { used: 0n, renews: quota.renews + ended * period };
+}
+
+function figuresOf(key: StoredKey, { used, renews }: QuotaState): QuotaFigures {
+  const max = maximumOf(key);
+  const remaining = max === undefined ? undefined : used < max ? max - used : 0n;
+  return { max, used, remaining, renewsAt: (key.definition.quotaRenewalRate ?? 0n) > 0n ? renews : undefined };
+}
+
+/** Unlimited is written as -1, and 0 has always meant it too. */
+function maximumOf({ definition: { quotaMax } }: StoredKey): bigint | undefined {
+  return quotaMax !== undefined && quotaMax > 0n ? quotaMax : undefined;
+}
+
+function refusalOf(key: StoredKey, now: Date): Refusal | undefined {
+  const state = stateOf(key, now);
+  return state === 'INACTIVE' || state === 'EXPIRED' ? state : undefined;
+}

@@ -1,0 +1,84 @@
+import { parseJSON, stringifyJSON } from '../../json.js';
+import type { FieldChange } from '../../keys/changes.js';
+import type { AuditEntry } from '../../keys/store.js';
+import { historyLink } from '../history-chain.js';
+
+export interface AuditRow {
+  at: bigint;
+  key_hash: string;
+  org_id: string;
+  operation: AuditEntry['operation'];
+  credential_id: string;
+  credential_label: string;
+  reason: string | null;
+  request_id: string;
+  version_before: bigint;
+  version_after: bigint;
+  quota_used_before_reset: bigint | null;
+  changes: string;
+  definition: string;
+  link: Uint8Array;
+}
+
+const linked = [
+  'at',
+  'key_hash',
+  'org_id',
+  'operation',
+  'credential_id',
+  'credential_label',
+  'reason',
+  'request_id',
+  'version_before',
+  'version_after',
+  'quota_used_before_reset',
+  'changes',
+  'definition',
+] as const satisfies readonly (keyof AuditRow)[];
+
+export const auditColumns = [...linked, 'link'] as const;
+
+/** The link that a row must have after the given one. */
+export function linkOf(previous: Uint8Array | null, row: Omit<AuditRow, 'link'>): Uint8Array {
+  return historyLink(
+    previous,
+    linked.map((column) => row[column]),
+  );
+}
+
+/** The row of an entry; `definition` is the key's own after it, as JSON. */
+export function auditRowOf(entry: AuditEntry, definition: string, previous: Uint8Array | null): AuditRow {
+  const row = {
+    at: BigInt(entry.at.getTime()),
+    key_hash: entry.keyHash,
+    org_id: entry.orgID,
+    operation: entry.operation,
+    credential_id: entry.actor.credentialID,
+    credential_label: entry.actor.label,
+    reason: entry.reason ?? null,
+    request_id: entry.requestID,
+    version_before: BigInt(entry.versionBefore),
+    version_after: BigInt(entry.versionAfter),
+    quota_used_before_reset: entry.quotaUsedBeforeReset ?? null,
+    changes: stringifyJSON(entry.changes),
+    definition,
+  };
+  return { ...row, link: linkOf(previous, row) };
+}
+
+export function auditEntryOf(row: AuditRow): AuditEntry {
+  return {
+    at: new Date(Number(row.at)),
+    keyHash: row.key_hash,
+    orgID: row.org_id,
+    operation: row.operation,
+    actor: { credentialID: row.credential_id, label: row.credential_label },
+    reason: row.reason ?? undefined,
+    requestID: row.request_id,
+    versionBefore: Number(row.version_before),
+    versionAfter: Number(row.version_after),
+    quotaUsedBeforeReset: row.quota_used_before_reset ?? undefined,
+    // Written by us, from this very type.
+    changes: parseJSON(row.changes) as unknown as FieldChange[],
+  };
+}
