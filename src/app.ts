@@ -29,6 +29,7 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
   const authenticate = createAuthenticate(installation.credentials, installation.now);
   const answerREST = createRESTFace({ keys, authenticate, log });
   let draining = false;
+  const purge = startPurging(installation, config.restoreWindowMs, log);
 
   const readiness = { isReady: async () => Promise.resolve(!draining && installation.isReadable()) };
   async function answerOther(request: Request, requestID: string): Promise<Response | undefined> {
@@ -61,10 +62,27 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
       draining = true;
     },
     close: async () => {
+      clearInterval(purge);
       await server.dispose();
       installation.close();
     },
   };
+}
+
+const purgeEveryMs = 3_600_000;
+
+/** Removes what was deleted too long ago to be restored: now, and every hour. */
+function startPurging({ store, now }: Installation, restoreWindowMs: number, log: Logger): NodeJS.Timeout {
+  const purge = async () => {
+    try {
+      const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
+      if (purged > 0) log.info({ purged }, 'deleted keys purged');
+    } catch (error) {
+      log.error({ err: error }, 'purging failed; it is tried again in an hour');
+    }
+  };
+  void purge();
+  return setInterval(() => void purge(), purgeEveryMs).unref();
 }
 
 /** A path for the log. A key identifier may be a token itself, and so may anything in a path that nobody serves. */

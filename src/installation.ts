@@ -29,6 +29,8 @@ export interface Installation {
   /** Whether nobody has been here before: there is no credential yet. */
   isNew(): Promise<boolean>;
   isReadable(): boolean;
+  /** What the database itself finds wrong with its file. */
+  damages(): string[];
   /** Seals the ring's own check word under the active key, as the last step of a rotation. */
   resealCheck(): void;
   close(): void;
@@ -71,6 +73,10 @@ export function openInstallation(config: Config, secrets: ConfigSecrets, overrid
       now,
       isNew: async () => (await credentials.list()).length === 0,
       isReadable: () => database.open && database.prepare('SELECT 1').get() !== undefined,
+      damages: () => {
+        const found = database.pragma('integrity_check') as { integrity_check: string }[];
+        return found.map((row) => row.integrity_check).filter((line) => line !== 'ok');
+      },
       resealCheck: () => settings.set('key_ring', sealedCheck(sealer)),
       close: () => database.close(),
     };

@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { nearest } from '../nearest.js';
+import { check } from './check.js';
 import { issue, list, revoke } from './credentials.js';
 import { exportKeys } from './export-keys.js';
 import { importKeys } from './import-keys.js';
@@ -43,6 +44,7 @@ const commands: Readonly<Record<string, Command>> = {
     words: 0,
     run: exportKeys,
   },
+  check: { usage: 'check', options: {}, words: 0, run: check },
   'secrets rotate': { usage: 'secrets rotate', options: {}, words: 0, run: rotate },
   'secrets prune': { usage: 'secrets prune', options: {}, words: 0, run: prune },
 };

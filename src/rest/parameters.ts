@@ -43,7 +43,7 @@ export function noParameters(query: string): void {
   throw malformed(name, 'is not a parameter here');
 }
 
-function malformed(name: string, message: string, cause?: unknown): AppError {
+export function malformed(name: string, message: string, cause?: unknown): AppError {
   return new AppError('INVALID', 'A parameter of the request is not valid.', {
     issues: [{ path: [name], code: 'MALFORMED_ARGUMENT', message }],
     cause,

@@ -1,0 +1,159 @@
+import { AppError } from '../errors.js';
+import { integerOf } from '../keys/int64.js';
+import { keyStates, type KeyState } from '../keys/state.js';
+import type { KeyFilter, StoredKey } from '../keys/store.js';
+import { nearest } from '../nearest.js';
+import { readDefinition } from '../keys/definition-input.js';
+import { inWireNames, readJSONBody, warningsMember } from './body.js';
+import { jsonResponse } from './errors.js';
+import { expectedVersionFrom, keyIDFrom, malformed, noParameters } from './parameters.js';
+import type { Call } from './routes.js';
+import { definitionFromWire, definitionToWire } from './wire.js';
+
+const largestPage = 100;
+
+/** `GET /svc/org/keys`: a page of keys by hash, with the cursor of the next where there is one. */
+export async function listOrgKeys({ caller, keys, query }: Call): Promise<Response> {
+  const { filter, limit, after } = pageFrom(query);
+  const page = await keys.orgKeys(caller, {
+    filter,
+    orderBy: 'KEY_HASH',
+    descending: false,
+    limit: limit + 1,
+    ...(after !== undefined && { after: { value: '', keyHash: after } }),
+  });
+  const shown = page.slice(0, limit);
+  const last = shown.at(-1);
+  return jsonResponse({
+    keys: shown.map((key) => keyMember(keys, key)),
+    ...(page.length > limit && last && { next: last.keyHash }),
+  });
+}
+
+/** `GET /svc/org/keys/{keyID}`: the definition without its secrets; the `ETag` is the key's version. */
+export async function getOrgKey({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+  noParameters(query);
+  const key = await keys.existingOrgKey(caller, keyIDFrom(wildcard));
+  const etag = `"${key.version}"`;
+  if (request.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers: { etag } });
+  return jsonResponse(keyMember(keys, key), 200, { etag });
+}
+
+/** `POST /svc/org/keys/{keyID}`: creates a key that does not exist. */
+export async function createOrgKey({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+  noParameters(query);
+  const keyID = keyIDFrom(wildcard);
+  const body = await readJSONBody(request);
+  return inWireNames(body, async () => {
+    const input = readDefinition('update', definitionFromWire(body));
+    const { key, warnings } = await keys.createOrgKey(caller, { keyID, input });
+    return changed('added', keyID, key, warningsMember(warnings, body));
+  });
+}
+
+/** `DELETE /svc/org/keys/{keyID}`: deletes a key, which can be restored for a while. */
+export async function deleteOrgKey({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+  noParameters(query);
+  const keyID = keyIDFrom(wildcard);
+  const expectedVersion = expectedVersionFrom(request.headers.get('if-match'));
+  const { key } = await keys.deleteOrgKey(caller, keyID, { expectedVersion });
+  return changed('deleted', keyID, key);
+}
+
+/** `POST /svc/org/keys/{keyID}/restore`: puts a deleted key back. */
+export async function restoreOrgKey({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+  noParameters(query);
+  const keyID = keyIDFrom(wildcard);
+  const expectedVersion = expectedVersionFrom(request.headers.get('if-match'));
+  const { key } = await keys.restoreOrgKey(caller, keyID, { expectedVersion });
+  return changed('restored', keyID, key);
+}
+
+/** `POST /svc/org/keys/{keyID}/quota`: takes requests from the live quota, `{"amount": n}` of them or one. */
+export async function consumeOrgQuota({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+  noParameters(query);
+  const keyID = keyIDFrom(wildcard);
+  const amount = await amountFrom(request);
+  const { allowed, refusal, figures } = await keys.consumeOrgQuota(caller, keyID, amount);
+  return jsonResponse({
+    allowed,
+    ...(refusal && { refusal }),
+    used: figures.used,
+    remaining: figures.remaining ?? -1n,
+    quota_max: figures.max ?? -1n,
+    ...(figures.renewsAt !== undefined && { renews_at: figures.renewsAt }),
+  });
+}
+
+async function amountFrom(request: Request): Promise<bigint> {
+  if (request.headers.get('content-type') === null) return 1n;
+  const body = await readJSONBody(request);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new AppError('INVALID', 'The body must be an object.');
+  const unknown = Object.keys(body).find((name) => name !== 'amount');
+  if (unknown !== undefined) throw malformed(unknown, 'is not a member here; `amount` is the only one');
+  const amount = body['amount'] === undefined ? 1n : integerOf(body['amount']);
+  if (amount === undefined) throw malformed('amount', 'must be an integer');
+  return amount;
+}
+
+function changed(action: string, keyID: string, { keyHash, version }: StoredKey, more: object = {}): Response {
+  return jsonResponse({ action, key: keyID, key_hash: keyHash, status: 'ok', ...more }, 200, { etag: `"${version}"` });
+}
+
+function keyMember(keys: Call['keys'], key: StoredKey): object {
+  const dates = { orgID: key.orgID, dateCreated: key.dateCreated, lastUpdated: String(key.lastUpdated) };
+  const { used, remaining, renewsAt } = keys.quotaOf(key);
+  return {
+    key: keys.keyIDOf(key),
+    key_hash: key.keyHash,
+    version: key.version,
+    state: keys.stateOf(key),
+    data: definitionToWire({ ...key.definition, ...dates }),
+    quota: { used, remaining: remaining ?? -1n, ...(renewsAt !== undefined && { renews_at: renewsAt }) },
+  };
+}
+
+type Read = (text: string, name: string) => Partial<KeyFilter>;
+
+const seconds = (text: string, name: string): bigint => {
+  if (!/^-?\d{1,18}$/.test(text)) throw malformed(name, 'must be Unix seconds');
+  return BigInt(text);
+};
+
+const filters: Readonly<Record<string, Read>> = {
+  org_id: (orgID) => ({ orgID }),
+  alias_prefix: (aliasPrefix) => ({ aliasPrefix }),
+  tag: (tag) => ({ tag }),
+  policy: (policy) => ({ policy }),
+  api_id: (apiID) => ({ apiID }),
+  state: (text, name) => {
+    const state = Object.keys(keyStates).find((known): known is KeyState => known === text);
+    if (state === undefined) throw malformed(name, `must be one of ${Object.keys(keyStates).join(', ')}`);
+    return { state };
+  },
+  expires_before: (text, name) => ({ expiresBefore: seconds(text, name) }),
+  updated_since: (text, name) => ({ updatedSince: seconds(text, name) }),
+};
+
+/** The page that a query string asks for. Throws INVALID for a parameter that is unknown, repeated or malformed. */
+function pageFrom(query: string): { filter: KeyFilter; limit: number; after: string | undefined } {
+  let limit = 20;
+  let after: string | undefined;
+  const filter: Partial<KeyFilter> = {};
+  const seen = new Set<string>();
+  for (const [name, text] of new URLSearchParams(query)) {
+    if (seen.has(name)) throw malformed(name, 'must be given once');
+    seen.add(name);
+    const read = Object.hasOwn(filters, name) ? filters[name] : undefined;
+    if (read) Object.assign(filter, read(text, name));
+    else if (name === 'after') after = text;
+    else if (name === 'limit') {
+      limit = Number(text);
+      if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > largestPage) throw malformed(name, `must be from 1 to ${largestPage}`);
+    } else {
+      const meant = nearest(name, [...Object.keys(filters), 'after', 'limit']);
+      throw malformed(name, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);
+    }
+  }
+  return { filter, limit, after };
+}
