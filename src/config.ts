@@ -23,14 +23,18 @@ export interface ConfigSecrets {
 /** Every setting of ours, with what it means; the README's table is checked against it. */
 export const settings = {
   KEYFRONT_DATA: 'Folder of the database and the key ring. Default: data.',
-  KEYFRONT_KEY_RING: 'File of the keys that seal secrets, where it is not to lie beside the database. Default: key-ring.json in the data folder.',
+  KEYFRONT_KEY_RING:
+    'File of the keys that seal secrets, where it is not to lie beside the database. Default: key-ring.json in the data folder.',
   KEYFRONT_KEY_HASH: `How key identifiers are hashed: ${keyHashAlgorithms.join(', ')}. Default: sha256.`,
   KEYFRONT_KEY_HASH_PEPPER: 'The secret of hmac-sha256, at least 32 bytes.',
   KEYFRONT_GRAPHIQL: 'on or off. Default: on in development, off in production.',
 } as const;
 
 /** Reads the environment. Throws one Error that names every problem. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): { config: Config; secrets: ConfigSecrets } {
+export function readConfig(env: Readonly<Record<string, string | undefined>>): {
+  config: Config;
+  secrets: ConfigSecrets;
+} {
   const problems: string[] = [];
   const oneOf = <T extends string>(name: string, allowed: readonly T[], fallback: T): T => {
     const given = env[name];
@@ -68,7 +72,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     keyHash,
     graphiql: oneOf('KEYFRONT_GRAPHIQL', ['on', 'off'], production ? 'off' : 'on') === 'on',
   };
-  if (problems.length > 0) throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+  if (problems.length > 0)
+    throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
   return { config, secrets: { keyHashPepper } };
 }
 

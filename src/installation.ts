@@ -84,7 +84,9 @@ function openKeyRing({ databaseFile, keyRingFile }: Config, settings: Settings, 
   }
   if (!existsSync(keyRingFile)) {
     if (settings.get('key_ring') !== undefined) {
-      throw new Error(`The key ring ${keyRingFile} does not exist, and the database ${databaseFile} needs the one it was written with.`);
+      throw new Error(
+        `The key ring ${keyRingFile} does not exist, and the database ${databaseFile} needs the one it was written with.`,
+      );
     }
     createKeyRingFile(keyRingFile, now);
   }
@@ -101,7 +103,9 @@ function requireSameKeyRing({ databaseFile, keyRingFile }: Config, settings: Set
   try {
     sealer.open(Buffer.from(sealed, 'base64'), ringPlace);
   } catch (cause) {
-    throw new Error(`The key ring ${keyRingFile} is not the one that the database ${databaseFile} was written with.`, { cause });
+    throw new Error(`The key ring ${keyRingFile} is not the one that the database ${databaseFile} was written with.`, {
+      cause,
+    });
   }
 }
 
@@ -110,8 +114,18 @@ function sealedCheck(sealer: Sealer): string {
 }
 
 /** Keys are found by their hash, so that another way of hashing would lose them all without a word. */
-function requireSameKeyHash({ keyHash }: Config, { keyHashPepper }: ConfigSecrets, settings: Settings, hasKeys: boolean): void {
-  const pepper = keyHash === 'hmac-sha256' ? ` ${createHmac('sha256', keyHashPepper ?? '').update('keyfront').digest('hex')}` : '';
+function requireSameKeyHash(
+  { keyHash }: Config,
+  { keyHashPepper }: ConfigSecrets,
+  settings: Settings,
+  hasKeys: boolean,
+): void {
+  const pepper =
+    keyHash === 'hmac-sha256'
+      ? ` ${createHmac('sha256', keyHashPepper ?? '')
+          .update('keyfront')
+          .digest('hex')}`
+      : '';
   const wanted = `${keyHash}${pepper}`;
   const found = settings.get('key_hash');
   if (found === wanted) return;

@@ -6,7 +6,17 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 's
 export type LogLevel = (typeof logLevels)[number];
 
 /** Members that no log line shows, whoever logs them and however deep. */
-const hidden = ['password', 'secret', 'hmacString', 'hmac_string', 'authorization', 'x-svc-authorization', 'keyID', 'key_id', 'token'];
+const hidden = [
+  'password',
+  'secret',
+  'hmacString',
+  'hmac_string',
+  'authorization',
+  'x-svc-authorization',
+  'keyID',
+  'key_id',
+  'token',
+];
 
 /** The one logger: a JSON line each, on standard error unless told otherwise, with every known secret's name redacted. */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {

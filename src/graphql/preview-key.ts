@@ -9,11 +9,19 @@ import { Warning } from './warning.js';
 const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
   description: 'What a definition would be as a key. Nothing of it is stored.',
   fields: (t) => ({
-    apiModel: t.field({ type: 'JSONObject', description: 'Always an empty object; kept for clients of the key API.', resolve: () => ({}) }),
+    apiModel: t.field({
+      type: 'JSONObject',
+      description: 'Always an empty object; kept for clients of the key API.',
+      resolve: () => ({}),
+    }),
     data: t.field({ type: KeyDefinition, description: 'The definition in its normal form.', resolve: viewOfPreview }),
     keyHash: t.exposeString('keyHash', { description: 'Hash of the key identifier, in lower-case hex.' }),
     keyID: t.exposeID('keyID', { description: 'The key identifier that was sent, or a new one.' }),
-    warnings: t.field({ type: [Warning], description: 'What deserves a second look.', resolve: ({ warnings }) => [...warnings] }),
+    warnings: t.field({
+      type: [Warning],
+      description: 'What deserves a second look.',
+      resolve: ({ warnings }) => [...warnings],
+    }),
   }),
 });
 

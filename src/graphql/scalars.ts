@@ -1,10 +1,10 @@
-import { GraphQLError, Kind, type ValueNode } from 'graphql';
+import { GraphQLError, Kind } from 'graphql';
 import { integerOf, isInt64 } from '../keys/int64.js';
 import { builder } from './builder.js';
 import { valueOfLiteral } from './literal.js';
 
 /** An integer of 64 bits from a number or decimal text; undefined for anything else. */
-export function readInt64(value: unknown): bigint | undefined {
+function readInt64(value: unknown): bigint | undefined {
   const integer = typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : integerOf(value);
   return integer !== undefined && isInt64(integer) ? integer : undefined;
 }
@@ -12,7 +12,8 @@ export function readInt64(value: unknown): bigint | undefined {
 function parseInt64(value: unknown): bigint {
   const integer = readInt64(value);
   // The value itself is left out: whatever was sent here by mistake may be a secret.
-  if (integer === undefined) throw new GraphQLError('Int64 cannot represent this value: an integer of 64 bits is needed.');
+  if (integer === undefined)
+    throw new GraphQLError('Int64 cannot represent this value: an integer of 64 bits is needed.');
   return integer;
 }
 
@@ -21,8 +22,12 @@ builder.scalarType('Int64', {
     'A signed integer of 64 bits, exact over its whole range. Takes an integer or a decimal string. Answers a JSON number up to 2^53-1 in size and a decimal string beyond. Example: 1893456000.',
   parseValue: parseInt64,
   parseLiteral: (node) =>
-    parseInt64(node.kind === Kind.INT || node.kind === Kind.FLOAT || node.kind === Kind.STRING ? valueOfLiteral(node) : undefined),
-  serialize: (value) => exactly(value as bigint),
+    parseInt64(
+      node.kind === Kind.INT || node.kind === Kind.FLOAT || node.kind === Kind.STRING
+        ? valueOfLiteral(node)
+        : undefined,
+    ),
+  serialize: (value) => exactly(value),
 });
 
 builder.scalarType('DateTime', {
@@ -37,14 +42,14 @@ builder.scalarType('DateTime', {
 builder.scalarType('JSON', {
   description: 'Any JSON. Integers of more than 53 bits are answered as decimal strings.',
   parseValue: (value) => value,
-  parseLiteral: (node, variables) => valueOfLiteral(node as ValueNode, variables ?? {}),
+  parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
   serialize: jsonSafe,
 });
 
 builder.scalarType('JSONObject', {
   description: 'Any JSON object. Integers of more than 53 bits are answered as decimal strings.',
   parseValue: (value) => value,
-  parseLiteral: (node, variables) => valueOfLiteral(node as ValueNode, variables ?? {}),
+  parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
   serialize: jsonSafe,
 });
 

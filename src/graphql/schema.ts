@@ -16,11 +16,12 @@ function guarded(built: GraphQLSchema): GraphQLSchema {
   for (const root of [built.getQueryType(), built.getMutationType(), built.getSubscriptionType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) {
       const { credential } = field.extensions;
-      if (credential === undefined) throw new Error(`The root field ${field.name} does not say which credential it needs.`);
+      if (credential === undefined)
+        throw new Error(`The root field ${field.name} does not say which credential it needs.`);
       const resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
         callerOf(context, credential);
-        return resolve(source, args, context, info) as unknown;
+        return resolve(source, args, context, info);
       };
     }
   }

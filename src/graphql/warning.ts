@@ -3,7 +3,10 @@ import { warningCodes, type WarningCode } from '../keys/issue-codes.js';
 import type { Warning as DomainWarning } from '../keys/warnings.js';
 import { builder } from './builder.js';
 
-const values = Object.entries(warningCodes).map(([code, description]) => [code, { value: code as WarningCode, description }]);
+const values = Object.entries(warningCodes).map(([code, description]) => [
+  code,
+  { value: code as WarningCode, description },
+]);
 
 const WarningCodeType = builder.enumType('WarningCode', {
   description: 'What a definition may deserve a second look for.',
@@ -18,6 +21,8 @@ export const Warning = builder.objectRef<DomainWarning>('Warning').implement({
       resolve: ({ path }) => pathText(path),
     }),
     code: t.expose('code', { type: WarningCodeType, description: 'What it is, for programs.' }),
-    message: t.exposeString('message', { description: 'What it is, for people: "`path` message" reads as a sentence.' }),
+    message: t.exposeString('message', {
+      description: 'What it is, for people: "`path` message" reads as a sentence.',
+    }),
   }),
 });

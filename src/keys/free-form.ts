@@ -22,7 +22,8 @@ function examine(value: unknown, report: Report): void {
     } else if (typeof node === 'bigint') {
       if (!isInt64(node)) report('IMPRECISE', 'is an integer that 64 bits cannot hold', path);
     } else if (typeof node === 'object' && node !== null) {
-      if (path.length >= mostLevels) return report('TOO_DEEP', `must be nested at most ${mostLevels} levels deep`, path);
+      if (path.length >= mostLevels)
+        return report('TOO_DEEP', `must be nested at most ${mostLevels} levels deep`, path);
       for (const [name, member] of Object.entries(node)) {
         members += 1;
         if (members === mostMembers + 1) report('TOO_MANY', `must have at most ${mostMembers} members in all`, []);

@@ -1,11 +1,13 @@
 import { AppError } from '../errors.js';
-import type { KeyDefinition } from './definition.js';
+import { unlimited, type KeyDefinition } from './definition.js';
+import { maxInt64 } from './int64.js';
+import { invalidDefinition } from './issues.js';
 import { checkKeyID } from './key-id.js';
 import { keepSecrets, placeOf, type KeptSecrets } from './keep-secrets.js';
 import { inUTC, normalise } from './normal-form.js';
 import type { Ports } from './service.js';
 import type { Actor, Change, QuotaState, StoredKey } from './store.js';
-import { withStoredHashType } from './update.js';
+import { renewalBeyondTime, withStoredHashType } from './update.js';
 
 export interface ImportRequest {
   readonly keyID: string;
@@ -34,7 +36,15 @@ export async function prepareImport(ports: Ports, request: ImportRequest): Promi
     ...(request.passwordHash !== undefined && { passwordHash: request.passwordHash }),
   };
   const at = ports.now();
-  const next = newKey({ keyHash, orgID, definition, kept, at, input: request.input, sealedKeyID: ports.seal(keyID, placeOf(keyHash, 'keyID')) });
+  const next = newKey({
+    keyHash,
+    orgID,
+    definition,
+    kept,
+    at,
+    input: request.input,
+    sealedKeyID: ports.seal(keyID, placeOf(keyHash, 'keyID')),
+  });
   const audit = {
     at,
     keyHash,
@@ -76,13 +86,18 @@ function newKey({ keyHash, sealedKeyID, orgID, definition, kept, input, at }: Pa
 }
 
 /** The live quota that a definition brings along: what is missing from the maximum has been used. */
-function quotaOf({ quotaMax, quotaRemaining, quotaRenewalRate, quotaRenews }: StoredKey['definition'], now: bigint): QuotaState {
+function quotaOf(
+  { quotaMax, quotaRemaining, quotaRenewalRate, quotaRenews }: StoredKey['definition'],
+  now: bigint,
+): QuotaState {
   const max = quotaMax ?? 0n;
-  const left = quotaRemaining ?? max;
-  const used = max > 0n && left < max ? max - (left > 0n ? left : 0n) : 0n;
+  // Where the rest is said to be unlimited, nothing is known to have been used.
+  const left = quotaRemaining === undefined || quotaRemaining === unlimited ? max : quotaRemaining;
+  const used = left < max ? max - left : 0n;
+  if (quotaRenews !== undefined && quotaRenews > 0n) return { used, renews: quotaRenews };
   const period = quotaRenewalRate ?? 0n;
-  const renews = quotaRenews !== undefined && quotaRenews > 0n ? quotaRenews : period > 0n ? now + period : undefined;
-  return { used, renews };
+  if (now + period > maxInt64) throw invalidDefinition([renewalBeyondTime]);
+  return { used, renews: period > 0n ? now + period : undefined };
 }
 
 /** What remains of a stored key's quota; undefined where it is unlimited. */

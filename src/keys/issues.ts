@@ -37,13 +37,17 @@ function verdict(issue: z.core.$ZodIssue): { code: string; message: string } {
     case 'invalid_type': {
       if (issue.message === 'is required') return { code: 'MISSING', message: issue.message };
       const received = 'received' in issue ? issue.received : undefined;
-      if (received === 'Infinity' || received === 'NaN') return { code: 'OUT_OF_RANGE', message: 'must be a finite number' };
+      if (received === 'Infinity' || received === 'NaN')
+        return { code: 'OUT_OF_RANGE', message: 'must be a finite number' };
       return { code: 'WRONG_TYPE', message: `must be ${nouns[issue.expected] ?? issue.expected}` };
     }
     case 'too_big': {
       const unit = units[issue.origin];
       if (unit === undefined) return { code: 'OUT_OF_RANGE', message: `must be at most ${issue.maximum}` };
-      return { code: issue.origin === 'string' ? 'TOO_LONG' : 'TOO_MANY', message: `must have at most ${issue.maximum} ${unit}` };
+      return {
+        code: issue.origin === 'string' ? 'TOO_LONG' : 'TOO_MANY',
+        message: `must have at most ${issue.maximum} ${unit}`,
+      };
     }
     case 'too_small':
       return { code: 'OUT_OF_RANGE', message: `must be at least ${issue.minimum}` };
@@ -58,7 +62,11 @@ function unknownField(path: Path, variant: Variant): Issue {
   const name = String(path.at(-1));
   const other = variant === 'preview' ? 'update' : 'preview';
   if (path.length === 1 && fieldsOnlyIn(other).has(name)) {
-    return { path, code: 'WRONG_VARIANT', message: `belongs to ${other === 'update' ? 'the update' : 'the preview'} only` };
+    return {
+      path,
+      code: 'WRONG_VARIANT',
+      message: `belongs to ${other === 'update' ? 'the update' : 'the preview'} only`,
+    };
   }
   const shape = shapeAt(KeyDefinition, path.slice(0, -1));
   const known = Object.keys(shape).filter((field) => path.length > 1 || !fieldsOnlyIn(other).has(field));

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Path } from '../errors.js';
 import type { KeyDefinition } from './definition.js';
+import { mostTexts } from './fields.js';
 import type { IssueCode } from './issue-codes.js';
+import { policiesOf } from './normal-form.js';
 import { problem } from './problem.js';
 
 type Report = (path: (string | number)[], code: IssueCode, message: string) => void;
@@ -13,7 +15,8 @@ function examine(definition: KeyDefinition, report: Report): void {
   const seen = new Set<string>();
   accessRights?.forEach(({ label }, index) => {
     if (label === undefined) return;
-    if (seen.has(label)) report(['accessRights', index, 'label'], 'DUPLICATE_LABEL', 'must differ from the labels before it');
+    if (seen.has(label))
+      report(['accessRights', index, 'label'], 'DUPLICATE_LABEL', 'must differ from the labels before it');
     seen.add(label);
   });
 
@@ -33,9 +36,22 @@ function examine(definition: KeyDefinition, report: Report): void {
     report(['basicAuthData', 'password'], 'TOO_LONG', 'must have at most 72 bytes with bcrypt, which ignores the rest');
   }
 
+  // The normal form holds the one among the others, and has to be valid itself.
+  if (policiesOf(definition).length > mostTexts) {
+    report(
+      ['applyPolicyID'],
+      'TOO_MANY',
+      `must not be one more than ${mostTexts} policies, with those in \`applyPolicies\``,
+    );
+  }
+
   const [successor, deprecated] = [enableDetailedRecording ?? undefined, enableDetailRecording ?? undefined];
   if (successor !== undefined && deprecated !== undefined && successor !== deprecated) {
-    report(['enableDetailRecording'], 'CONFLICTING_FIELDS', 'must say the same as `enableDetailedRecording`, or be left out');
+    report(
+      ['enableDetailRecording'],
+      'CONFLICTING_FIELDS',
+      'must say the same as `enableDetailedRecording`, or be left out',
+    );
   }
 }
 
@@ -59,7 +75,9 @@ function without<T>(value: T, paths: readonly Path[]): T {
 /** Runs the rules beside whatever problems single fields have, so that one answer names them all. */
 export const rules = z.check<KeyDefinition>((ctx) => {
   if (typeof ctx.value !== 'object' || ctx.value === null || Array.isArray(ctx.value)) return;
-  const failed = ctx.issues.map(({ path = [] }) => path.map((step) => (typeof step === 'number' ? step : String(step))));
+  const failed = ctx.issues.map(({ path = [] }) =>
+    path.map((step) => (typeof step === 'number' ? step : String(step))),
+  );
   const sound = failed.length === 0 ? ctx.value : without(ctx.value, failed);
   examine(sound, (path, code, message) => ctx.issues.push(problem(code, message, undefined, path)));
 });

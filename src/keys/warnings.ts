@@ -37,7 +37,11 @@ export function warningsOf(definition: KeyDefinition, now: Date): Warning[] {
   limitWarnings(definition, [], warn);
   accessRights?.forEach(({ label, apiID, limit }, index) => {
     if (given(apiID) && apiID !== label) {
-      warn(['accessRights', index, 'apiID'], 'LABEL_MISMATCH', 'differs from the label, and a gateway looks entries up by `apiID`');
+      warn(
+        ['accessRights', index, 'apiID'],
+        'LABEL_MISMATCH',
+        'differs from the label, and a gateway looks entries up by `apiID`',
+      );
     }
     if (limit) limitWarnings(limit, ['accessRights', index, 'limit'], warn);
   });

@@ -1,7 +1,8 @@
 import { AppError, pathText, type ErrorCode } from '../errors.js';
 import { stringifyJSON } from '../json.js';
 
-const statuses: Record<ErrorCode, number> = {
+/** The HTTP status of each code. */
+export const statuses: Record<ErrorCode, number> = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   INVALID: 400,
@@ -13,7 +14,11 @@ const statuses: Record<ErrorCode, number> = {
   INTERNAL: 500,
 };
 
-const always = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+const always = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
 
 /** A JSON answer; 64-bit integers are written in digits. */
 export function jsonResponse(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
@@ -21,7 +26,12 @@ export function jsonResponse(body: unknown, status = 200, headers: Record<string
 }
 
 /** The answer to anything thrown. `status` replaces the code's own where HTTP knows a closer one. */
-export function errorResponse(thrown: unknown, requestID: string, status?: number, headers?: Record<string, string>): Response {
+export function errorResponse(
+  thrown: unknown,
+  requestID: string,
+  status?: number,
+  headers?: Record<string, string>,
+): Response {
   const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL', 'Internal error.');
   const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
   const body = {

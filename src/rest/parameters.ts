@@ -17,7 +17,9 @@ export function keyIDFrom(encoded: string): string {
 export function resetQuotaFrom(query: string): boolean {
   if (query === '') return false;
   const parameters = query.split('&');
-  const unknown = parameters.map((parameter) => parameter.split('=', 1)[0] ?? '').find((name) => name !== 'reset_quota');
+  const unknown = parameters
+    .map((parameter) => parameter.split('=', 1)[0] ?? '')
+    .find((name) => name !== 'reset_quota');
   if (unknown !== undefined) {
     const meant = nearest(unknown, ['reset_quota']);
     throw malformed(unknown, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);

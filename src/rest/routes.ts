@@ -1,5 +1,5 @@
 import { demand, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
-import { AppError } from '../errors.js';
+import { AppError, type ErrorCode } from '../errors.js';
 import type { Caller, KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import { errorResponse } from './errors.js';
@@ -18,17 +18,47 @@ export interface Call {
 }
 
 export interface Route {
+  /** The name it goes by in its documentation. */
+  readonly operation: 'previewKey' | 'updateOrgKey';
   readonly method: string;
   readonly path: string;
   readonly credential: CredentialKind;
+  /** The codes it may fail with beside those of `commonErrors`. */
+  readonly errors: readonly ErrorCode[];
   readonly answer: (call: Call) => Promise<Response>;
 }
 
 /** Every route of the key API. Tests and documentation walk this table. */
 export const routes: readonly Route[] = [
-  { method: 'POST', path: '/api/keys/preview', credential: 'management', answer: preview },
-  { method: 'PUT', path: '/svc/org/keys/*', credential: 'service', answer: updateOrgKey },
+  {
+    operation: 'previewKey',
+    method: 'POST',
+    path: '/api/keys/preview',
+    credential: 'management',
+    errors: ['FORBIDDEN'],
+    answer: preview,
+  },
+  {
+    operation: 'updateOrgKey',
+    method: 'PUT',
+    path: '/svc/org/keys/*',
+    credential: 'service',
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    answer: updateOrgKey,
+  },
 ];
+
+/** The codes that every route may fail with. */
+export const commonErrors: readonly ErrorCode[] = [
+  'INVALID',
+  'UNAUTHENTICATED',
+  'TOO_LARGE',
+  'INTERNAL',
+  'UNAVAILABLE',
+];
+
+/** What CONFLICT becomes where `If-Match` asked for a version. Nothing else conflicts in REST. */
+export const staleStatus = 412;
 
 interface Parts {
   readonly keys: KeyService;
@@ -46,7 +76,9 @@ export function createRESTFace({ keys, authenticate, log }: Parts) {
     });
     const match = found.find(({ route }) => route.method === request.method);
     if (!match) {
-      if (found.length === 0) return errorResponse(new AppError('NOT_FOUND', 'There is nothing at this path.'), requestID);
+      if (found.length === 0) {
+        return errorResponse(new AppError('NOT_FOUND', 'There is nothing at this path.'), requestID);
+      }
       const allow = found.map(({ route }) => route.method).join(', ');
       return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, 405, { allow });
     }
@@ -54,9 +86,11 @@ export function createRESTFace({ keys, authenticate, log }: Parts) {
       const caller = callerOf(await authenticate(request.headers), match.route.credential, requestID);
       return await match.route.answer({ request, caller, keys, wildcard: match.wildcard, query });
     } catch (error) {
-      if (!(error instanceof AppError) || error.code === 'INTERNAL') log.error({ requestID, err: error }, 'internal error');
+      if (!(error instanceof AppError) || error.code === 'INTERNAL') {
+        log.error({ requestID, err: error }, 'internal error');
+      }
       const stale = error instanceof AppError && error.code === 'CONFLICT' && request.headers.has('if-match');
-      return errorResponse(error, requestID, stale ? 412 : undefined);
+      return errorResponse(error, requestID, stale ? staleStatus : undefined);
     }
   };
 }

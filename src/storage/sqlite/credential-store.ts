@@ -21,7 +21,9 @@ export function createCredentialStore(database: Database): CredentialStore {
     `INSERT INTO credentials (id, kind, label, secret_hash, org_id, created, expires, revoked)
      VALUES (@id, @kind, @label, @secret_hash, @org_id, @created, @expires, @revoked)`,
   );
-  const revoke = database.prepare<[bigint, string]>('UPDATE credentials SET revoked = coalesce(revoked, ?) WHERE id = ?');
+  const revoke = database.prepare<[bigint, string]>(
+    'UPDATE credentials SET revoked = coalesce(revoked, ?) WHERE id = ?',
+  );
 
   return {
     findBySecretHash: (secretHash) =>

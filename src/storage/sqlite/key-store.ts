@@ -51,7 +51,9 @@ export function createKeyStore(database: Database): KeyStore {
     'quota_renews',
   ] as const satisfies readonly (keyof KeyRow)[];
   const find = database.prepare<[string], KeyRow>('SELECT * FROM keys WHERE key_hash = ?');
-  const page = database.prepare<[string], KeyRow>(`SELECT * FROM keys WHERE key_hash > ? ORDER BY key_hash LIMIT ${pageSize}`);
+  const page = database.prepare<[string], KeyRow>(
+    `SELECT * FROM keys WHERE key_hash > ? ORDER BY key_hash LIMIT ${pageSize}`,
+  );
   const insert = database.prepare<[KeyRow]>(
     `INSERT INTO keys (${columns.join(', ')}) VALUES (${columns.map((column) => `@${column}`).join(', ')})
      ON CONFLICT (key_hash) DO NOTHING`,
@@ -96,7 +98,7 @@ export function createKeyStore(database: Database): KeyStore {
     reseal: (keyHash, change) => whenFree(() => resealOne.immediate(keyHash, change)),
     add: (keys) => whenFree(() => addAll.immediate(keys)),
     async *all() {
-      for (let last = ''; ; ) {
+      for (let last = ''; ;) {
         const rows = await whenFree(() => page.all(last));
         yield* rows.map(keyOf);
         const final = rows.at(-1);

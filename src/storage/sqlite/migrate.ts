@@ -8,7 +8,9 @@ const migrations: readonly string[] = [keysAndCredentials];
 export function migrate(database: Database): void {
   const versionOf = () => Number(database.pragma('user_version', { simple: true }));
   if (versionOf() > migrations.length) {
-    throw new Error(`it has schema version ${versionOf()}, and this Keyfront knows ${migrations.length}; use a newer Keyfront`);
+    throw new Error(
+      `it has schema version ${versionOf()}, and this Keyfront knows ${migrations.length}; use a newer Keyfront`,
+    );
   }
   for (const [index, statements] of migrations.entries()) {
     const apply = database.transaction(() => {
