@@ -14,12 +14,12 @@ import { createRESTFace } from './rest/routes.js';
 
 export interface App {
   readonly installation: Installation;
-  fetch(request: Request): Promise<Response>;
+  readonly fetch: (request: Request) => Promise<Response>;
   /** The same, for Node's own server. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** From now on `/ready` says no, so that balancers look elsewhere while requests under way are answered. */
-  drain(): void;
-  close(): Promise<void>;
+  readonly drain: () => void;
+  readonly close: () => Promise<void>;
 }
 
 /** Puts the parts together. Throws as `openInstallation` does. */
@@ -43,9 +43,9 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
   }
 
   const useOtherFaces: Plugin<object, ServerContext> = {
-    async onRequest({ request, serverContext: { requestID }, endResponse }) {
-      const response = await answerOther(request, requestID);
-      if (response) endResponse(response);
+    async onRequest(event) {
+      const response = await answerOther(event.request, event.serverContext.requestID);
+      if (response) event.endResponse(response);
     },
     onResponse({ request, response, serverContext: { requestID } }) {
       response.headers.set('x-request-id', requestID);

@@ -27,13 +27,13 @@ export interface Installation {
   readonly sealer: Sealer;
   readonly now: () => Date;
   /** Whether nobody has been here before: there is no credential yet. */
-  isNew(): Promise<boolean>;
-  isReadable(): boolean;
+  readonly isNew: () => Promise<boolean>;
+  readonly isReadable: () => boolean;
   /** What the database itself finds wrong with its file. */
-  damages(): string[];
+  readonly damages: () => string[];
   /** Seals the ring's own check word under the active key, as the last step of a rotation. */
-  resealCheck(): void;
-  close(): void;
+  readonly resealCheck: () => void;
+  readonly close: () => void;
 }
 
 const ringPlace = 'settings|key_ring';

@@ -54,7 +54,7 @@ function parseNatively(text: string): JSONValue | undefined {
   const names = countPlainNames(text);
   if (names === undefined) return undefined;
   try {
-    const value: JSONValue = JSON.parse(text);
+    const value = JSON.parse(text) as JSONValue;
     // A repeated name overwrites its first value, so the text then has more names than the value has members.
     return countMembers(value) === names ? value : undefined;
   } catch {
@@ -227,8 +227,7 @@ class CarefulParser {
     this.#at++;
     if (!escaped) return this.#text.slice(start + 1, this.#at - 1);
     // The token has been checked to its last character, so that this only resolves its escapes.
-    const decoded: string = JSON.parse(this.#text.slice(start, this.#at));
-    return decoded;
+    return JSON.parse(this.#text.slice(start, this.#at)) as string;
   }
 
   #word<T extends JSONValue>(word: string, value: T): T {

@@ -25,7 +25,11 @@ export async function check(io: IO): Promise<number> {
     }
     progress.end();
     for (const problem of problems) io.say(`${problem}\n`);
-    io.say(problems.length === 0 ? `${count} keys, all as they were written.\n` : `${problems.length} problems in ${count} keys.\n`);
+    io.say(
+      problems.length === 0
+        ? `${count} keys, all as they were written.\n`
+        : `${problems.length} problems in ${count} keys.\n`,
+    );
     return problems.length === 0 ? 0 : 1;
   });
 }

@@ -5,10 +5,13 @@ import { parseJSON } from '../json.js';
 import { readDefinition } from '../keys/definition-input.js';
 import { invalidDefinition } from '../keys/issues.js';
 import { prepareImport } from '../keys/import.js';
+import type { Ports } from '../keys/ports.js';
 import type { Change } from '../keys/store.js';
-import { definitionFromWire, issueToWire } from '../rest/wire.js';
+import { inWireNames } from '../rest/body.js';
+import { definitionFromWire } from '../rest/wire.js';
 import { hashTypeOf } from '../secrets/passwords.js';
 import { createProgress, type IO } from './io.js';
+import { linesOf } from './lines.js';
 import { withInstallation } from './open.js';
 import type { Values } from './run.js';
 
@@ -32,7 +35,7 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
       passwordsAreHashed: values['passwords-are-hashed'] === true,
     };
     const progress = createProgress(io, 'lines');
-    const counts = await importLines(installation, handle.readLines(), options, {
+    const counts = await importLines(installation, linesOf(handle.createReadStream()), options, {
       onBadLine: (line, reason) => {
         progress.end();
         io.say(`line ${line}: ${reason}\n`);
@@ -47,6 +50,9 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
   });
 }
 
+/** Text, or the bytes of a file that should be UTF-8. */
+type Line = string | Uint8Array;
+
 interface Listener {
   onBadLine(line: number, reason: string): void;
   onProgress(lines: number): void;
@@ -55,7 +61,7 @@ interface Listener {
 /** Imports lines of the form `{"key_id": "...", ...definition}`, in transactions of a few hundred. */
 export async function importLines(
   { ports, store }: Installation,
-  lines: AsyncIterable<string> | Iterable<string>,
+  lines: AsyncIterable<Line> | Iterable<Line>,
   options: ImportOptions,
   listener: Listener,
 ): Promise<{ imported: number; present: number; bad: number }> {
@@ -71,9 +77,9 @@ export async function importLines(
   let number = 0;
   for await (const line of lines) {
     number += 1;
-    if (line.trim() === '') continue;
     try {
-      batch.push(await prepareImport(ports, { ...readLine(line, options), actor }));
+      const text = textOf(line);
+      if (text.trim() !== '') batch.push(await readLine(ports, text, options));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'INVALID') throw error;
       counts.bad += 1;
@@ -86,23 +92,28 @@ export async function importLines(
   return counts;
 }
 
-function readLine(line: string, { orgID, passwordsAreHashed }: ImportOptions) {
+function textOf(line: Line): string {
+  try {
+    return typeof line === 'string' ? line : new TextDecoder('utf-8', { fatal: true }).decode(line);
+  } catch (cause) {
+    throw new AppError('INVALID', 'The line is not valid UTF-8.', { cause });
+  }
+}
+
+async function readLine(ports: Ports, line: string, { orgID, passwordsAreHashed }: ImportOptions): Promise<Change> {
   const body = parseJSON(line);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new AppError('INVALID', 'The line is not a JSON object.');
   }
   const { key_id: keyID, ...definition } = body;
   if (typeof keyID !== 'string') throw new AppError('INVALID', 'The line has no text `key_id`.');
-  try {
+  return inWireNames(definition, async () => {
     const { passwordHash, rest } = passwordsAreHashed
       ? takePasswordHash(definition)
       : { passwordHash: undefined, rest: definition };
-    return { keyID, orgID, passwordHash, input: readDefinition('update', definitionFromWire(rest)) };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const issues = error.issues.map((issue) => issueToWire(issue, definition));
-    throw new AppError(error.code, error.message, { issues, cause: error });
-  }
+    const input = readDefinition('update', definitionFromWire(rest));
+    return prepareImport(ports, { keyID, orgID, passwordHash, input, actor });
+  });
 }
 
 /** Takes the hash out of the line: it is kept as it is, and the rules for passwords are not rules for hashes. */

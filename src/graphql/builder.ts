@@ -1,4 +1,4 @@
-import SchemaBuilder, { type InputShapeFromTypeParam } from '@pothos/core';
+import SchemaBuilder from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../credential.js';

@@ -1,7 +1,6 @@
 import type { InputFieldMap, InputObjectRef, ObjectRef } from '@pothos/core';
 import { z } from 'zod';
-import { fieldTraits, objectTraits } from '../keys/fields.js';
-import { core, memberOf, shapeOf } from '../keys/table.js';
+import { descriptionOf, memberOf, objectTraitsOf, scalarOf, shapeOf, traitsOf, type Scalar } from '../keys/table.js';
 import { builder, type SchemaTypes } from './builder.js';
 
 /*
@@ -10,7 +9,6 @@ import { builder, type SchemaTypes } from './builder.js';
  */
 
 type Schema = z.core.$ZodType;
-type Scalar = 'Int64' | 'Int' | 'Float' | 'String' | 'Boolean' | 'ID' | 'DateTime' | 'JSON' | 'JSONObject';
 
 const nestedInputs = new Map<string, InputObjectRef<SchemaTypes, unknown>>();
 
@@ -50,7 +48,7 @@ export function deriveOutput<Shape>(name: string, schema: Schema, description: s
       // The normal form has no deprecated field: its value has moved to the successor.
       const shown = Object.entries(shapeOf(schema) ?? {}).filter(([, inner]) => !traitsOf(inner).deprecated);
       const fields = shown.map(([field, inner]) => {
-        const isSecret = traitsOf(inner).secret === true;
+        const isSecret = traitsOf(inner).secret !== undefined;
         const name = isSecret ? `${field}Set` : field;
         const member = memberOf(inner);
         const type = isSecret ? 'Boolean' : outputType(member ?? inner);
@@ -69,7 +67,7 @@ export function deriveOutput<Shape>(name: string, schema: Schema, description: s
 }
 
 function inputType(schema: Schema): Scalar | InputObjectRef<SchemaTypes, unknown> {
-  const object = objectOf(schema);
+  const object = objectTraitsOf(schema);
   if (!object) return scalarOf(schema);
   const known = nestedInputs.get(object.name);
   if (known) return known;
@@ -81,7 +79,7 @@ function inputType(schema: Schema): Scalar | InputObjectRef<SchemaTypes, unknown
 const nestedOutputs = new Map<string, ObjectRef<SchemaTypes, unknown>>();
 
 function outputType(schema: Schema): Scalar | ObjectRef<SchemaTypes, unknown> {
-  const object = objectOf(schema);
+  const object = objectTraitsOf(schema);
   if (!object) return scalarOf(schema);
   const known = nestedOutputs.get(object.name);
   if (known) return known;
@@ -90,41 +88,8 @@ function outputType(schema: Schema): Scalar | ObjectRef<SchemaTypes, unknown> {
   return derived;
 }
 
-function objectOf(schema: Schema) {
-  const inner = core(schema);
-  return inner instanceof z.ZodObject ? objectTraits.get(inner) : undefined;
-}
-
-function scalarOf(schema: Schema): Scalar {
-  const { scalar } = traitsOf(schema);
-  if (scalar) return scalar;
-  const inner = core(schema);
-  switch (inner._zod.def.type) {
-    case 'bigint':
-      return 'Int64';
-    case 'number':
-      return inner instanceof z.ZodNumber && inner.format === 'safeint' ? 'Int' : 'Float';
-    case 'string':
-      return 'String';
-    case 'boolean':
-      return 'Boolean';
-    default:
-      throw new Error(`GraphQL has no type yet for a field of kind ${inner._zod.def.type}`);
-  }
-}
-
 function isOptional(schema: Schema): boolean {
   return schema instanceof z.ZodOptional;
-}
-
-function traitsOf(schema: Schema) {
-  return fieldTraits.get(schema as z.ZodType) ?? {};
-}
-
-function descriptionOf(schema: Schema): string {
-  const { description } = schema as z.ZodType;
-  if (description === undefined) throw new Error('Every field of the table has a description.');
-  return description;
 }
 
 /** The values of an enum whose names and descriptions are declared in a table. */

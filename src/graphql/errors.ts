@@ -79,7 +79,8 @@ function placeOf({ nodes, source, positions, path }: GraphQLError) {
  * schema stay; tokens and values go.
  */
 function withoutValues(message: string): string {
-  if (message.startsWith('Syntax Error')) return message.replace(/"(?:[^"\\]|\\.)*"?/g, '"…"');
+  // A token stands in the message as it was written, quotes and line breaks included, so that only the last one ends it.
+  if (message.startsWith('Syntax Error')) return message.replace(/".*"/s, '"…"');
   return message
     .replace(/(got invalid value) .*( at "[^"]*")?; .*$/s, '$1.')
     .replace(/(cannot represent [^:]*): .*$/s, '$1.')

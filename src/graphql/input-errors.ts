@@ -17,7 +17,6 @@ import { inputs, readDefinition } from '../keys/definition-input.js';
 import { invalidDefinition } from '../keys/issues.js';
 import { core, memberOf, shapeOf, traitsOf } from '../keys/table.js';
 import { valueOfLiteral } from './literal.js';
-import { readInt64 } from './scalars.js';
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
 
@@ -115,7 +114,10 @@ function asGraphQLReads(schema: z.core.$ZodType, value: unknown): unknown {
       }),
     );
   }
-  if (core(schema)._zod.def.type === 'bigint' && typeof value === 'string') return readInt64(value) ?? value;
+  if (core(schema)._zod.def.type === 'bigint' && typeof value === 'string') {
+    // Of more digits than 64 bits have, so that the answer is "out of range" and not "no integer".
+    return /^-?\d{1,40}$/.test(value) ? BigInt(value) : value;
+  }
   return traitsOf(schema).scalar === 'ID' && typeof value === 'number' && Number.isInteger(value)
     ? String(value)
     : value;

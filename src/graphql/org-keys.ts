@@ -70,7 +70,7 @@ builder.queryField('orgKeys', (t) =>
       fields: (f) => ({
         totalCount: f.int({
           description: 'How many keys match in all. Counted only when asked for, and then over all that match.',
-          resolve: ({ count }) => (count as () => Promise<number>)(),
+          resolve: ({ count }) => (count)(),
         }),
       }),
     },

@@ -1,10 +1,10 @@
-import { GraphQLError, Kind, type ValueNode } from 'graphql';
+import { GraphQLError, Kind } from 'graphql';
 import { integerOf, isInt64 } from '../keys/int64.js';
 import { builder } from './builder.js';
 import { valueOfLiteral } from './literal.js';
 
 /** An integer of 64 bits from a number or decimal text; undefined for anything else. */
-export function readInt64(value: unknown): bigint | undefined {
+function readInt64(value: unknown): bigint | undefined {
   const integer = typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : integerOf(value);
   return integer !== undefined && isInt64(integer) ? integer : undefined;
 }
@@ -27,7 +27,7 @@ builder.scalarType('Int64', {
         ? valueOfLiteral(node)
         : undefined,
     ),
-  serialize: (value) => exactly(value as bigint),
+  serialize: (value) => exactly(value),
 });
 
 builder.scalarType('DateTime', {
@@ -42,14 +42,14 @@ builder.scalarType('DateTime', {
 builder.scalarType('JSON', {
   description: 'Any JSON. Integers of more than 53 bits are answered as decimal strings.',
   parseValue: (value) => value,
-  parseLiteral: (node, variables) => valueOfLiteral(node as ValueNode, variables ?? {}),
+  parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
   serialize: jsonSafe,
 });
 
 builder.scalarType('JSONObject', {
   description: 'Any JSON object. Integers of more than 53 bits are answered as decimal strings.',
   parseValue: (value) => value,
-  parseLiteral: (node, variables) => valueOfLiteral(node as ValueNode, variables ?? {}),
+  parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
   serialize: jsonSafe,
 });
 

@@ -6,6 +6,7 @@ import type { Logger } from '../log.js';
 import type { Context, ServerContext } from './context.js';
 import { maskedCause, publicError, requestError } from './errors.js';
 import { explainRefusal } from './input-errors.js';
+import { exactFloats } from './literal.js';
 import { useExactRequests } from './request.js';
 import { schema } from './schema.js';
 
@@ -23,8 +24,8 @@ export function createGraphQLServer({ keys, authenticate, log, plugins }: Parts)
     schema,
     context: async ({ request, requestID }) => ({ keys, requestID, holder: await authenticate(request.headers) }),
     graphqlEndpoint: '/graphql',
-    // Matched by suffix, and so kept where no path can end with it; our own health checks match exactly.
-    healthCheckEndpoint: '/graphql/unused',
+    // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
+    healthCheckEndpoint: '\n',
     graphiql: false,
     landingPage: false,
     multipart: false,
@@ -33,21 +34,26 @@ export function createGraphQLServer({ keys, authenticate, log, plugins }: Parts)
     // Bodies are bounded by `useExactRequests`, at half the cost of the built-in limit.
     maxRequestBodySize: false,
     maskedErrors: { maskError: publicError },
-    plugins: [...plugins, useExactRequests, useRefusals(authenticate), usePublicErrors(log)],
+    plugins: [...plugins, useExactRequests, useExactFloats, useRefusals(authenticate), usePublicErrors(log)],
   });
 }
+
+const useExactFloats: Plugin = {
+  onValidate: ({ addValidationRule }) => addValidationRule(exactFloats),
+};
 
 /** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
 function useRefusals(authenticate: Authenticate): Plugin {
   return {
-    async onExecutionResult({ result, setResult, request, context }) {
+    async onExecutionResult(event) {
+      const { result, request, context } = event;
       if (!isResult(result) || 'data' in result || !result.errors?.length) return;
       const refusal = explainRefusal(schema, context.params, await authenticate(request.headers));
       if (!refusal) return;
       const error = requestError(refusal);
       // For clients of application/json a refused operation is an answer like any other.
       Object.assign(error.extensions['http'] as object, { spec: true });
-      setResult({ errors: [error] });
+      event.setResult({ errors: [error] });
     },
   };
 }
@@ -55,16 +61,17 @@ function useRefusals(authenticate: Authenticate): Plugin {
 /** The last look at every answer: no error leaves that was not made public, and the masked ones go to the log. */
 function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
   return {
-    onResultProcess({ result, setResult, serverContext: { requestID } }) {
+    onResultProcess(event) {
+      const { result, serverContext } = event;
       if (!isResult(result) || !result.errors) return;
       const errors = result.errors.map((error) => {
         const shown = publicError(error);
         const cause = maskedCause(shown);
-        if (cause !== undefined) log.error({ requestID, err: cause }, 'internal error');
-        shown.extensions['requestID'] = requestID;
+        if (cause !== undefined) log.error({ requestID: serverContext.requestID, err: cause }, 'internal error');
+        shown.extensions['requestID'] = serverContext.requestID;
         return shown;
       });
-      setResult({ ...result, errors });
+      event.setResult({ ...result, errors });
     },
   };
 }

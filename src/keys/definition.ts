@@ -53,12 +53,10 @@ const AllowedUrl = z
   })
   .register(objectTraits, { name: 'AllowedUrl', description: 'Paths and methods that a key may call.' });
 
-const Limit = z
-  .strictObject(limits)
-  .register(objectTraits, {
-    name: 'Limit',
-    description: 'Limits of one API; each has the meaning of the key’s own field of that name.',
-  });
+const Limit = z.strictObject(limits).register(objectTraits, {
+  name: 'Limit',
+  description: 'Limits of one API; each has the meaning of the key’s own field of that name.',
+});
 
 const AccessRight = z
   .strictObject({
@@ -77,7 +75,7 @@ const BasicAuthData = z
     password: ruledText(
       'The password, in clear; it is hashed when the key is stored and never shown.',
       is.secret,
-      { secret: true },
+      { secret: 'hashed' },
       1024,
     ),
     user: text('User name.'),
@@ -89,7 +87,7 @@ const JwtData = z
     secret: ruledText(
       'The secret or public key that signatures are checked with. Kept encrypted, never shown.',
       is.secret,
-      { secret: true },
+      { secret: 'sealed' },
       16_384,
     ),
   })
@@ -123,7 +121,7 @@ export const KeyDefinition = z.strictObject({
   alias: text('Human-readable name of the key. Example: Billing, production.'),
   allowance: double('Obsolete; carried as it is.'),
   applyPolicies: texts('Identifiers of the policies applied to the key.'),
-  applyPolicyID: text('Identifier of the policy applied to the key.', 512, { deprecated: 'Use applyPolicies.' }),
+  applyPolicyID: text('Identifier of the policy applied to the key.', 512, { deprecated: 'Use `applyPolicies`.' }),
   basicAuthData: nested('Credentials for HTTP basic authentication.', BasicAuthData),
   certificate: text('Certificate of the client, or its identifier.', 65_536),
   mtlsStaticCertificateBindings: texts('Identifiers of certificates bound to the key.', { only: 'preview' }),
@@ -132,7 +130,7 @@ export const KeyDefinition = z.strictObject({
   enableDetailedRecording: flag('Whether the gateway records requests and responses in full.'),
   enableDetailRecording: flag('Whether the gateway records requests and responses in full.', {
     only: 'update',
-    deprecated: 'Use enableDetailedRecording.',
+    deprecated: 'Use `enableDetailedRecording`.',
   }),
   enableHttpSignatureValidation: flag('Whether requests must carry an HTTP signature.', { only: 'update' }),
   expires: int64('When the key expires, in Unix seconds. Below 1 it never does. Example: 1893456000.'),
@@ -140,7 +138,7 @@ export const KeyDefinition = z.strictObject({
   hmacString: ruledText(
     'The secret of HMAC signatures. Kept encrypted, never shown.',
     is.secret,
-    { secret: true },
+    { secret: 'sealed' },
     4096,
   ),
   idExtractorDeadline: int64('Until when a custom authentication result is cached, in Unix seconds.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxInt64 } from './int64.js';
 import type { IssueCode } from './issue-codes.js';
 import { keyIDProblem } from './key-id.js';
 import { problem } from './problem.js';
@@ -13,11 +14,12 @@ function rule<T>(finding: (value: T) => readonly [IssueCode, string] | undefined
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
 
 /** A method of RFC 9110, PATCH, or QUERY, in any case. */
-export const httpMethod = rule<string>((method) =>
-  methods.has(method.trim().toUpperCase())
-    ? undefined
-    : ['UNKNOWN_METHOD', `must be one of ${[...methods].join(', ')}`],
-);
+export const httpMethod = rule<string>((text) => {
+  const method = text.trim();
+  // In capitals, the long s and the dotless i would pass for letters that they are not.
+  if (/^[A-Za-z]+$/.test(method) && methods.has(method.toUpperCase())) return undefined;
+  return ['UNKNOWN_METHOD', `must be one of ${[...methods].join(', ')}`];
+});
 
 const weakHashes = /^(|plain|plaintext|none|md5|sha-?1|sha-?224|sha-?256|sha-?384|sha-?512|murmur(32|64|128)?|crc32)$/i;
 
@@ -47,8 +49,13 @@ export const percent = rule<number>((value) =>
   value > 0 && value <= 100 ? undefined : ['OUT_OF_RANGE', 'must be above 0 and at most 100'],
 );
 
+// Every update that a version can count must still find a later moment.
+const latestMoment = maxInt64 - 2n ** 32n;
+
 export const digits = rule<string>((value) =>
-  /^\d{1,19}$/.test(value) ? undefined : ['MALFORMED_TIMESTAMP', 'must be Unix seconds, written in digits'],
+  /^\d{1,19}$/.test(value) && BigInt(value) <= latestMoment
+    ? undefined
+    : ['MALFORMED_TIMESTAMP', 'must be Unix seconds, written in digits'],
 );
 
 export const keyID = rule<string>((value) => {

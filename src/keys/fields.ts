@@ -8,8 +8,8 @@ import { isSound, reservedNames } from './text.js';
 export interface FieldTraits {
   /** The scalar a face shows where the zod type alone does not tell: a date, an identifier, free-form JSON. */
   readonly scalar?: 'DateTime' | 'ID' | 'JSON' | 'JSONObject';
-  /** Written and never read. */
-  readonly secret?: true;
+  /** Written and never read: kept as a hash that only verifies, or encrypted. */
+  readonly secret?: 'hashed' | 'sealed';
   /** Set by the service; a client's value is ignored with a warning. */
   readonly serverOwned?: true;
   /** Why not to use it, and what to use. */
@@ -106,13 +106,16 @@ export const int64 = (description: string, min = minInt64) =>
 export const int32 = (description: string, min = minInt32) =>
   field(z.preprocess(asInt32, z.int().min(min)), description);
 
+/** How many texts a list has at most, where it does not say. */
+export const mostTexts = 100;
+
 /** A list of texts; `blank: false` refuses those that say nothing. */
 export const texts = (
   description: string,
   options: { most?: number; rule?: z.core.$ZodCheck<string>; only?: 'preview' } = {},
 ) =>
   field(
-    z.array(bounded(512).check(notBlank, ...(options.rule ? [options.rule] : []))).max(options.most ?? 100),
+    z.array(bounded(512).check(notBlank, ...(options.rule ? [options.rule] : []))).max(options.most ?? mostTexts),
     description,
     options.only ? { only: options.only } : {},
   );
@@ -142,7 +145,9 @@ export const dateTime = (description: string, traits: FieldTraits) =>
   field(
     bounded(64).check(
       z.check<string>((ctx) => {
-        if (!z.iso.datetime({ offset: true }).safeParse(ctx.value).success) {
+        // In UTC the year may be another one, and RFC 3339 has four digits for it.
+        const year = new Date(ctx.value).getUTCFullYear();
+        if (!z.iso.datetime({ offset: true }).safeParse(ctx.value).success || year < 0 || year > 9999) {
           ctx.issues.push(problem('MALFORMED_DATE', 'must be an RFC 3339 date and time with an offset', ctx.value));
         }
       }),

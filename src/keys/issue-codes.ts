@@ -21,6 +21,7 @@ export const issueCodes = {
   MALFORMED_TIMESTAMP: 'The text is not a run of digits.',
   MALFORMED_KEY_ID: 'The key identifier has a character, a length or a form that key identifiers must not have.',
   MALFORMED_ARGUMENT: 'A parameter beside the definition has a value it must not have.',
+  CHANGED_SINCE: 'The field has changed since the version that the change was meant for.',
   DUPLICATE_LABEL: 'Two access rights carry the same label.',
   UNKNOWN_METHOD: 'There is no such HTTP method.',
   WEAK_HASH: 'The hash type is too weak to keep a password.',

@@ -1,9 +1,11 @@
-import type { KeyDefinition } from './definition.js';
+import { unlimited, type KeyDefinition } from './definition.js';
+import { maxInt64 } from './int64.js';
+import { invalidDefinition } from './issues.js';
 import type { KeptSecrets } from './keep-secrets.js';
 import { inUTC } from './normal-form.js';
 import type { QuotaState, StoredKey } from './store.js';
 import { unixSeconds } from './time.js';
-import { withStoredHashType } from './update.js';
+import { renewalBeyondTime, withStoredHashType } from './update.js';
 
 interface Parts extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgID' | 'definition'> {
   readonly kept: KeptSecrets;
@@ -40,9 +42,11 @@ function quotaOf(
   now: bigint,
 ): QuotaState {
   const max = quotaMax ?? 0n;
-  const left = quotaRemaining ?? max;
-  const used = max > 0n && left < max ? max - (left > 0n ? left : 0n) : 0n;
+  // Where the rest is said to be unlimited, nothing is known to have been used.
+  const left = quotaRemaining === undefined || quotaRemaining === unlimited ? max : quotaRemaining;
+  const used = left < max ? max - left : 0n;
+  if (quotaRenews !== undefined && quotaRenews > 0n) return { used, renews: quotaRenews };
   const period = quotaRenewalRate ?? 0n;
-  const renews = quotaRenews !== undefined && quotaRenews > 0n ? quotaRenews : period > 0n ? now + period : undefined;
-  return { used, renews };
+  if (now + period > maxInt64) throw invalidDefinition([renewalBeyondTime]);
+  return { used, renews: period > 0n ? now + period : undefined };
 }

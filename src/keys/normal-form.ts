@@ -54,12 +54,20 @@ export function normalise(definition: KeyDefinition): { definition: Definition; 
     }));
   }
   if (kept.tags) normal.tags = unique(kept.tags);
-  const policies = [...(kept.applyPolicies ?? []), ...(applyPolicyID?.trim() ? [applyPolicyID] : [])];
-  if (kept.applyPolicies || policies.length > 0) normal.applyPolicies = unique(policies);
+  const policies = policiesOf({ applyPolicyID, applyPolicies: kept.applyPolicies });
+  if (kept.applyPolicies || policies.length > 0) normal.applyPolicies = policies;
   const recording = kept.enableDetailedRecording ?? enableDetailRecording;
   if (recording !== undefined) normal.enableDetailedRecording = recording;
 
   return { definition: normal, secrets: secretsOf(definition) };
+}
+
+/** The policies of a definition, the one in the deprecated field among them. */
+export function policiesOf({
+  applyPolicies,
+  applyPolicyID,
+}: Pick<KeyDefinition, 'applyPolicies' | 'applyPolicyID'>): string[] {
+  return unique([...(applyPolicies ?? []), ...(applyPolicyID?.trim() ? [applyPolicyID] : [])]);
 }
 
 /** The same instant in UTC, with as many fractional digits as were given. Expects an RFC 3339 text. */

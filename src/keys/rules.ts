@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Path } from '../errors.js';
 import type { KeyDefinition } from './definition.js';
+import { mostTexts } from './fields.js';
 import type { IssueCode } from './issue-codes.js';
+import { policiesOf } from './normal-form.js';
 import { problem } from './problem.js';
 
 type Report = (path: (string | number)[], code: IssueCode, message: string) => void;
@@ -32,6 +34,15 @@ function examine(definition: KeyDefinition, report: Report): void {
   const password = basicAuthData?.password;
   if (password && (basicAuthData.hashType ?? 'bcrypt') === 'bcrypt' && new TextEncoder().encode(password).length > 72) {
     report(['basicAuthData', 'password'], 'TOO_LONG', 'must have at most 72 bytes with bcrypt, which ignores the rest');
+  }
+
+  // The normal form holds the one among the others, and has to be valid itself.
+  if (policiesOf(definition).length > mostTexts) {
+    report(
+      ['applyPolicyID'],
+      'TOO_MANY',
+      `must not be one more than ${mostTexts} policies, with those in \`applyPolicies\``,
+    );
   }
 
   const [successor, deprecated] = [enableDetailedRecording ?? undefined, enableDetailRecording ?? undefined];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Path } from '../errors.js';
+import { fieldTraits, objectTraits, type FieldTraits } from './fields.js';
 
 /** What a field holds once "may be left out", "may be null" and reading rules are taken off. */
 export function core(schema: z.core.$ZodType): z.core.$ZodType {
@@ -28,4 +29,44 @@ export function shapeAt(schema: z.core.$ZodType, path: Path): z.core.$ZodShape {
     at = typeof step === 'number' ? memberOf(at) : shapeOf(at)?.[step];
   }
   return (at && shapeOf(at)) ?? {};
+}
+
+/** What a field is beyond its type. */
+export function traitsOf(schema: z.core.$ZodType): FieldTraits {
+  return (schema instanceof z.ZodType && fieldTraits.get(schema)) || {};
+}
+
+/** What a field means, for people. */
+export function descriptionOf(schema: z.core.$ZodType): string {
+  const description = schema instanceof z.ZodType ? schema.description : undefined;
+  if (description === undefined) throw new Error('Every field of the table has a description.');
+  return description;
+}
+
+/** The name and description of an object's type, or undefined for any other schema. */
+export function objectTraitsOf(schema: z.core.$ZodType) {
+  const inner = core(schema);
+  return inner instanceof z.ZodObject ? objectTraits.get(inner) : undefined;
+}
+
+/** What a field holds that is neither object nor list. `Int` has 32 bits, `JSON` may be anything. */
+export type Scalar = 'Int64' | 'Int' | 'Float' | 'String' | 'Boolean' | NonNullable<FieldTraits['scalar']>;
+
+/** The scalar of a field. Throws for a type that the table has not had so far. */
+export function scalarOf(schema: z.core.$ZodType): Scalar {
+  const { scalar } = traitsOf(schema);
+  if (scalar) return scalar;
+  const inner = core(schema);
+  switch (inner._zod.def.type) {
+    case 'bigint':
+      return 'Int64';
+    case 'number':
+      return inner instanceof z.ZodNumber && inner.format === 'safeint' ? 'Int' : 'Float';
+    case 'string':
+      return 'String';
+    case 'boolean':
+      return 'Boolean';
+    default:
+      throw new Error(`The faces have no type yet for a field of kind ${inner._zod.def.type}.`);
+  }
 }

@@ -80,17 +80,18 @@ function nextSecrets(stored: StoredSecrets, changes: KeptSecrets, isSame: IsSame
   };
 }
 
+/** What is wrong with a period whose end has no number. */
+export const renewalBeyondTime: Issue = {
+  path: ['quotaRenewalRate'],
+  code: 'OUT_OF_RANGE',
+  message: 'leads to a renewal beyond the range of time',
+};
+
 function resetQuota(quota: QuotaState, definition: Definition, now: bigint, issues: Issue[]): QuotaState {
   const period = definition.quotaRenewalRate ?? 0n;
   // A quota that does not renew keeps the moment it has: there is no next period to begin.
   if (period <= 0n) return { ...quota, used: 0n };
-  if (now + period > maxInt64) {
-    issues.push({
-      path: ['quotaRenewalRate'],
-      code: 'OUT_OF_RANGE',
-      message: 'leads to a renewal beyond the range of time',
-    });
-  }
+  if (now + period > maxInt64) issues.push(renewalBeyondTime);
   return { used: 0n, renews: now + period };
 }
 

@@ -1,7 +1,8 @@
 import { AppError, pathText, type ErrorCode } from '../errors.js';
 import { stringifyJSON } from '../json.js';
 
-const statuses: Record<ErrorCode, number> = {
+/** The HTTP status of each code. */
+export const statuses: Record<ErrorCode, number> = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   INVALID: 400,

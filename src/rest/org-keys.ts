@@ -88,7 +88,8 @@ export async function consumeOrgQuota({ request, caller, keys, wildcard, query }
 async function amountFrom(request: Request): Promise<bigint> {
   if (request.headers.get('content-type') === null) return 1n;
   const body = await readJSONBody(request);
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new AppError('INVALID', 'The body must be an object.');
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new AppError('INVALID', 'The body must be an object.');
   const unknown = Object.keys(body).find((name) => name !== 'amount');
   if (unknown !== undefined) throw malformed(unknown, 'is not a member here; `amount` is the only one');
   const amount = body['amount'] === undefined ? 1n : integerOf(body['amount']);
@@ -149,7 +150,8 @@ function pageFrom(query: string): { filter: KeyFilter; limit: number; after: str
     else if (name === 'after') after = text;
     else if (name === 'limit') {
       limit = Number(text);
-      if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > largestPage) throw malformed(name, `must be from 1 to ${largestPage}`);
+      if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > largestPage)
+        throw malformed(name, `must be from 1 to ${largestPage}`);
     } else {
       const meant = nearest(name, [...Object.keys(filters), 'after', 'limit']);
       throw malformed(name, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);

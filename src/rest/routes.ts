@@ -1,9 +1,10 @@
 import { demand, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
-import { AppError } from '../errors.js';
+import { AppError, type ErrorCode } from '../errors.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import { errorResponse } from './errors.js';
+import { consumeOrgQuota, createOrgKey, deleteOrgKey, getOrgKey, listOrgKeys, restoreOrgKey } from './org-keys.js';
 import { preview } from './preview.js';
 import { updateOrgKey } from './update-org-key.js';
 
@@ -19,17 +20,103 @@ export interface Call {
 }
 
 export interface Route {
+  /** The name it goes by in its documentation. */
+  readonly operation:
+    | 'previewKey'
+    | 'orgKeys'
+    | 'orgKey'
+    | 'createOrgKey'
+    | 'updateOrgKey'
+    | 'deleteOrgKey'
+    | 'restoreOrgKey'
+    | 'consumeOrgQuota';
   readonly method: string;
   readonly path: string;
   readonly credential: CredentialKind;
+  /** The codes it may fail with beside those of `commonErrors`. */
+  readonly errors: readonly ErrorCode[];
   readonly answer: (call: Call) => Promise<Response>;
 }
 
 /** Every route of the key API. Tests and documentation walk this table. */
 export const routes: readonly Route[] = [
-  { method: 'POST', path: '/api/keys/preview', credential: 'management', answer: preview },
-  { method: 'PUT', path: '/svc/org/keys/*', credential: 'service', answer: updateOrgKey },
+  {
+    operation: 'previewKey',
+    method: 'POST',
+    path: '/api/keys/preview',
+    credential: 'management',
+    errors: ['FORBIDDEN'],
+    answer: preview,
+  },
+  {
+    operation: 'updateOrgKey',
+    method: 'PUT',
+    path: '/svc/org/keys/*',
+    credential: 'service',
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    answer: updateOrgKey,
+  },
+  {
+    operation: 'orgKeys',
+    method: 'GET',
+    path: '/svc/org/keys',
+    credential: 'service',
+    errors: [],
+    answer: listOrgKeys,
+  },
+  {
+    operation: 'orgKey',
+    method: 'GET',
+    path: '/svc/org/keys/*',
+    credential: 'service',
+    errors: ['NOT_FOUND'],
+    answer: getOrgKey,
+  },
+  {
+    operation: 'createOrgKey',
+    method: 'POST',
+    path: '/svc/org/keys/*',
+    credential: 'service',
+    errors: ['FORBIDDEN', 'CONFLICT'],
+    answer: createOrgKey,
+  },
+  {
+    operation: 'deleteOrgKey',
+    method: 'DELETE',
+    path: '/svc/org/keys/*',
+    credential: 'service',
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    answer: deleteOrgKey,
+  },
+  {
+    operation: 'restoreOrgKey',
+    method: 'POST',
+    path: '/svc/org/keys/*/restore',
+    credential: 'service',
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    answer: restoreOrgKey,
+  },
+  {
+    operation: 'consumeOrgQuota',
+    method: 'POST',
+    path: '/svc/org/keys/*/quota',
+    credential: 'service',
+    errors: ['NOT_FOUND'],
+    answer: consumeOrgQuota,
+  },
 ];
+
+/** The codes that every route may fail with. */
+export const commonErrors: readonly ErrorCode[] = [
+  'INVALID',
+  'UNAUTHENTICATED',
+  'TOO_LARGE',
+  'INTERNAL',
+  'UNAVAILABLE',
+];
+
+/** What CONFLICT becomes where `If-Match` asked for a version. Nothing else conflicts in REST. */
+export const staleStatus = 412;
 
 interface Parts {
   readonly keys: KeyService;
@@ -47,8 +134,9 @@ export function createRESTFace({ keys, authenticate, log }: Parts) {
     });
     const match = found.find(({ route }) => route.method === request.method);
     if (!match) {
-      if (found.length === 0)
+      if (found.length === 0) {
         return errorResponse(new AppError('NOT_FOUND', 'There is nothing at this path.'), requestID);
+      }
       const allow = found.map(({ route }) => route.method).join(', ');
       return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, 405, { allow });
     }
@@ -56,20 +144,22 @@ export function createRESTFace({ keys, authenticate, log }: Parts) {
       const caller = callerOf(await authenticate(request.headers), match.route.credential, requestID);
       return await match.route.answer({ request, caller, keys, wildcard: match.wildcard, query });
     } catch (error) {
-      if (!(error instanceof AppError) || error.code === 'INTERNAL')
+      if (!(error instanceof AppError) || error.code === 'INTERNAL') {
         log.error({ requestID, err: error }, 'internal error');
+      }
       const stale = error instanceof AppError && error.code === 'CONFLICT' && request.headers.has('if-match');
-      return errorResponse(error, requestID, stale ? 412 : undefined);
+      return errorResponse(error, requestID, stale ? staleStatus : undefined);
     }
   };
 }
 
 /** What `*` stands for in the path; empty where the pattern has none, undefined where the path does not match. */
 function matched(pattern: string, path: string): string | undefined {
-  if (!pattern.endsWith('*')) return pattern === path ? '' : undefined;
-  const prefix = pattern.slice(0, -1);
-  const rest = path.slice(prefix.length);
-  return path.startsWith(prefix) && rest !== '' && !rest.includes('/') ? rest : undefined;
+  const [prefix = '', suffix] = pattern.split('*');
+  if (suffix === undefined) return pattern === path ? '' : undefined;
+  const rest = path.slice(prefix.length, path.length - suffix.length);
+  const fits = path.startsWith(prefix) && path.endsWith(suffix) && path.length > prefix.length + suffix.length;
+  return fits && !rest.includes('/') ? rest : undefined;
 }
 
 function callerOf(holder: Holder, kind: CredentialKind, requestID: string): Caller {

@@ -8,10 +8,15 @@ export function wireName(field: string): string {
   return field.replace('ID', 'Id').replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 }
 
-/** In REST a label is the name of its entry, so that no member of an entry may be called so. */
+/** A list whose entries have this field is an object in REST, and the label is the name of its entry. */
+export const labelField = 'label';
+
+/** What takes the label's place among an entry's names: no member of an entry may be called so. */
 const noMember = '(label)';
 
-const pairs = fieldsOf(KeyDefinition).map((field) => [field, field === 'label' ? noMember : wireName(field)] as const);
+const pairs = fieldsOf(KeyDefinition).map(
+  (field) => [field, field === labelField ? noMember : wireName(field)] as const,
+);
 const others = new Map([...pairs, ...pairs.map(([field, wire]) => [wire, field] as const)]);
 
 /**
@@ -20,6 +25,11 @@ const others = new Map([...pairs, ...pairs.map(([field, wire]) => [wire, field] 
  */
 function renamed(name: string): string {
   return others.get(name) ?? name;
+}
+
+/** A text for people that names fields in backticks, with the names of REST. */
+export function textToWire(text: string): string {
+  return text.replace(/`(\w+)`/g, (_, field: string) => `\`${renamed(field)}\``);
 }
 
 /** A body in the domain's names. Keeps whatever is wrong with it for the rules to find. */
@@ -32,7 +42,8 @@ function fromWire(schema: z.core.$ZodType, value: unknown): unknown {
   if (shape && isObject(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([wire, member]) => {
-        const field = renamed(wire);
+        // The stand-in for a label is not a name of ours, and must not become one.
+        const field = wire === noMember ? wire : renamed(wire);
         const inner = Object.hasOwn(shape, field) ? shape[field] : undefined;
         if (field === 'accessRights' && inner) return [field, entriesFromWire(inner, member)];
         return [field, inner ? fromWire(inner, member) : member];
@@ -65,19 +76,29 @@ export function issueToWire(issue: Issue, body: unknown): Issue {
   const message =
     first === 'accessRights' && second === undefined && issue.code === 'WRONG_TYPE'
       ? 'must be an object of labels and their entries'
-      : issue.message.replace(/`(\w+)`/g, (_, field: string) => `\`${renamed(field)}\``);
+      : // Nobody can have meant a member that does not exist.
+        textToWire(issue.message).replace(`; did you mean \`${noMember}\`?`, '');
   if (first !== 'accessRights' || typeof second !== 'number') {
-    return { ...issue, path: issue.path.map((step) => (typeof step === 'string' ? renamed(step) : step)), message };
+    return { ...issue, path: pathToWire(issue.path), message };
   }
   const rights = isObject(body) ? (Reflect.get(body, 'access_rights') as unknown) : undefined;
   const label = isObject(rights) ? labelled(rights)[second]?.[0] : undefined;
-  const inside = rest.at(-1) === 'label' ? rest.slice(0, -1) : rest;
-  const path: Path = [
-    'access_rights',
-    label ?? second,
-    ...inside.map((step) => (typeof step === 'string' ? renamed(step) : step)),
-  ];
+  const inside = rest.at(-1) === labelField ? rest.slice(0, -1) : rest;
+  const path: Path = ['access_rights', label ?? second, ...pathToWire([first, second, ...inside]).slice(2)];
   return { ...issue, path, message };
+}
+
+/** A path with the fields of the table renamed. What stands inside free-form JSON has the client's own names. */
+function pathToWire(path: Path): Path {
+  let at: z.core.$ZodType | undefined = KeyDefinition;
+  return path.map((step) => {
+    const shape = at && shapeOf(at);
+    const name = shape && typeof step === 'string' ? renamed(step) : step;
+    const inner: z.core.$ZodType | undefined = shape && Object.hasOwn(shape, step) ? shape[step] : undefined;
+    // An entry of a list may go by its position or by its label.
+    at = (at && memberOf(at)) ?? inner;
+    return name;
+  });
 }
 
 /** A definition in the names of REST, its members in the order of the key API's document. */
@@ -91,7 +112,7 @@ function toWire(schema: z.core.$ZodType, value: unknown): unknown {
     return Object.fromEntries(
       Object.entries(shape).flatMap(([field, inner]) => {
         const member: unknown = Reflect.get(value, field);
-        if (member === undefined || field === 'label') return [];
+        if (member === undefined || field === labelField) return [];
         return [[wireName(field), field === 'accessRights' ? entriesToWire(inner, member) : toWire(inner, member)]];
       }),
     );

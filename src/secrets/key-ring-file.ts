@@ -41,7 +41,8 @@ function readPrivateFile(path: string): string {
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined) throw error;
-    throw new Error(`The key ring ${path} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}.`);
+    const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+    throw new Error(`The key ring ${path} ${reason}.`, { cause: error });
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -18,8 +18,8 @@ export function createKeyRingFile(path: string, now: Date): KeyRing {
   try {
     createDurableFile(path, keyRingText(keys));
   } catch (error) {
-    if (systemCodeOf(error) === 'EEXIST') throw new Error(`The key ring ${path} exists already; it was not touched.`);
-    throw asUnwritable(path, error);
+    if (systemCodeOf(error) !== 'EEXIST') throw asUnwritable(path, error);
+    throw new Error(`The key ring ${path} exists already; it was not touched.`, { cause: error });
   }
   return createKeyRing(keys);
 }
@@ -96,6 +96,7 @@ function change(path: string, next: (keys: StoredKeys) => StoredKeys): KeyRing {
     throw new Error(
       `The key ring ${path} is being changed, or a change of it was cut short. ` +
         `If no other process is at it, remove the file beside it that ends in .new and try again.`,
+      { cause: error },
     );
   }
   return loadKeyRing(path);
@@ -103,5 +104,5 @@ function change(path: string, next: (keys: StoredKeys) => StoredKeys): KeyRing {
 
 function asUnwritable(path: string, error: unknown): unknown {
   const code = systemCodeOf(error);
-  return code === undefined ? error : new Error(`The key ring ${path} cannot be written (${code}).`);
+  return code === undefined ? error : new Error(`The key ring ${path} cannot be written (${code}).`, { cause: error });
 }

@@ -215,7 +215,7 @@ describe('loadKeyRing', () => {
 it('shows no key when a ring is inspected, serialised or printed', () => {
   put({ keys: [{ id: 'k1', created, key }] });
   const ring = loadKeyRing(path);
-  const shown = [inspect(ring, { showHidden: true, depth: 9 }), JSON.stringify(ring), `${ring}`, inspect({ ring })];
+  const shown = [inspect(ring, { showHidden: true, depth: 9 }), JSON.stringify(ring), String(ring), inspect({ ring })];
   expect(shown[0]).toContain('k1');
   expect(JSON.parse(JSON.stringify(ring))).toEqual({ activeID: 'k1', ids: ['k1'] });
   for (const text of [...shown, inspect(ring.keyOf('k1'), { showHidden: true, depth: 9 })]) {

@@ -46,10 +46,15 @@ export async function startApp(env: Record<string, string> = {}): Promise<TestAp
   const { config, secrets } = readConfig(env);
   const inMemory = env['KEYFRONT_DATA'] === undefined;
   let hex = 0;
-  const app = createApp(inMemory ? { ...config, databaseFile: ':memory:' } : config, secrets, createLogger('trace', sink), {
-    now: () => clock.now,
-    randomHex: () => (hex += 1).toString(16).padStart(32, '0'),
-  });
+  const app = createApp(
+    inMemory ? { ...config, databaseFile: ':memory:' } : config,
+    secrets,
+    createLogger('trace', sink),
+    {
+      now: () => clock.now,
+      randomHex: () => (hex += 1).toString(16).padStart(32, '0'),
+    },
+  );
 
   const issue: TestApp['issue'] = async (kind, { orgID, expires } = {}) => {
     const order = { kind, label: `test ${kind}`, orgID, expires };

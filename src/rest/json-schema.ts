@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import {
+  core,
+  descriptionOf,
+  memberOf,
+  objectTraitsOf,
+  scalarOf,
+  shapeOf,
+  traitsOf,
+  type Scalar,
+} from '../keys/table.js';
+import { labelField, textToWire, wireName } from './wire.js';
+
+/** A JSON Schema of draft 2020-12, which is the one that OpenAPI 3.1 uses. */
+export type JSONSchema = Readonly<Record<string, unknown>>;
+
+/** What is written, and where. An `output` is a preview's: a definition in its normal form. */
+export interface Target {
+  readonly direction: 'input' | 'output';
+  /** Collects the schemas of the objects inside others, by name. */
+  readonly components: Map<string, JSONSchema>;
+}
+
+type Schema = z.core.$ZodType;
+
+const scalars: Record<Scalar, JSONSchema> = {
+  Int64: { type: 'integer', format: 'int64' },
+  Int: { type: 'integer', format: 'int32' },
+  Float: { type: 'number', format: 'double' },
+  String: { type: 'string' },
+  Boolean: { type: 'boolean' },
+  ID: { type: 'string' },
+  DateTime: { type: 'string', format: 'date-time' },
+  JSON: {},
+  JSONObject: { type: 'object' },
+};
+
+/** The JSON Schema of an object of the table, in the names of REST. */
+export function objectSchema(object: Schema, target: Target): JSONSchema {
+  const { [labelField]: _, ...fields } = shapeOf(object) ?? {};
+  const shown = Object.entries(fields).filter(([, field]) => target.direction === 'input' || isAnswered(field));
+  return {
+    type: 'object',
+    properties: Object.fromEntries(shown.map(([name, field]) => [wireName(name), fieldSchema(field, target)])),
+    // A request with an unknown member is refused; an answer may get another member one day.
+    ...(target.direction === 'input' && { additionalProperties: false }),
+  };
+}
+
+/** Whether a preview answers the field: not what was moved or ignored, and not the password. */
+function isAnswered(field: Schema): boolean {
+  const { deprecated, serverOwned, secret } = traitsOf(field);
+  return !deprecated && !serverOwned && secret !== 'hashed';
+}
+
+function fieldSchema(field: Schema, target: Target): JSONSchema {
+  const { deprecated, secret, serverOwned } = traitsOf(field);
+  const isInput = target.direction === 'input';
+  const value = valueSchema(field, target);
+  const text = secret && !isInput ? 'The secret as it was sent.' : descriptionOf(field);
+  return {
+    ...(isInput ? orNull(value) : value),
+    description: textToWire(deprecated ? `${text} ${deprecated}` : text),
+    ...(deprecated && { deprecated: true }),
+    ...(secret && isInput && { writeOnly: true }),
+    ...(serverOwned && { readOnly: true }),
+  };
+}
+
+function orNull(schema: JSONSchema): JSONSchema {
+  // Where anything may stand, null may.
+  if (Object.keys(schema).length === 0) return schema;
+  return 'type' in schema ? { ...schema, type: [schema['type'], 'null'] } : { anyOf: [schema, { type: 'null' }] };
+}
+
+function valueSchema(field: Schema, target: Target): JSONSchema {
+  const member = memberOf(field);
+  if (!member)
+    return shapeOf(field) ? reference(field, target) : { ...scalars[scalarOf(field)], ...boundsOf(core(field)) };
+  const item = valueSchema(member, target);
+  const most = mostMembers(core(field));
+  const label = shapeOf(member)?.[labelField];
+  if (!label) return { type: 'array', items: item, maxItems: most };
+  const entry = target.direction === 'input' ? orNull(item) : item;
+  return { type: 'object', propertyNames: boundsOf(core(label)), additionalProperties: entry, maxProperties: most };
+}
+
+function reference(object: Schema, target: Target): JSONSchema {
+  const traits = objectTraitsOf(object);
+  if (!traits) throw new Error('Every object inside the table has a name.');
+  const name = target.direction === 'input' ? `${traits.name}Input` : traits.name;
+  target.components.set(name, { description: textToWire(traits.description), ...objectSchema(object, target) });
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** The bounds that a scalar's format does not imply. */
+function boundsOf(leaf: Schema): JSONSchema {
+  if (leaf instanceof z.ZodString && leaf.maxLength !== null) return { maxLength: leaf.maxLength };
+  if (!(leaf instanceof z.ZodNumber || leaf instanceof z.ZodBigInt)) return {};
+  const minimum = Number(leaf.minValue ?? -Infinity);
+  return minimum > -(2 ** 31) ? { minimum } : {};
+}
+
+function mostMembers(list: Schema): number | undefined {
+  return list._zod.def.checks?.find((check) => check instanceof z.core.$ZodCheckMaxLength)?._zod.def.maximum;
+}

@@ -1,0 +1,168 @@
+import type { CredentialKind } from '../credential.js';
+import { errorCodes, type ErrorCode } from '../errors.js';
+import { inputs } from '../keys/definition-input.js';
+import { issueCodes, warningCodes } from '../keys/issue-codes.js';
+import { statuses } from './errors.js';
+import { objectSchema, type JSONSchema } from './json-schema.js';
+import { operations, type Operation } from './operations.js';
+import { commonErrors, routes, staleStatus, type Route } from './routes.js';
+
+/** The OpenAPI document of the key API, derived from its routes and from the table of fields. */
+export function openAPIDocument(): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Keyfront key API',
+      version: '1',
+      description:
+        'Validates key definitions and updates the keys of organisations. Integers of 64 bits are JSON numbers with all their digits.',
+    },
+    servers: [{ url: '/' }],
+    paths: paths(),
+    components: { schemas: schemas(), responses: failures(), securitySchemes },
+  };
+}
+
+const securitySchemes: Record<CredentialKind, JSONSchema> = {
+  management: { type: 'http', scheme: 'bearer', description: 'A management credential: kf_mgt_….' },
+  service: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Svc-Authorization',
+    description: 'A service credential: kf_svc_….',
+  },
+};
+
+/** The routes by path, and then by method. */
+function paths(): JSONSchema {
+  const byPath = new Map<string, JSONSchema>();
+  for (const route of routes) {
+    const path = route.path.replace('*', '{keyID}');
+    byPath.set(path, { ...byPath.get(path), ...pathItem(route) });
+  }
+  return Object.fromEntries(byPath);
+}
+
+function pathItem({ operation, method, credential, errors }: Route): JSONSchema {
+  const { summary, description, parameters, input, output, success, isVersioned } = operations[operation];
+  return {
+    [method.toLowerCase()]: {
+      operationId: operation,
+      summary,
+      description,
+      security: [{ [credential]: [] }],
+      parameters,
+      ...(input && { requestBody: { required: input.variant !== undefined, content: jsonOf(input.name) } }),
+      responses: {
+        200: {
+          description: success,
+          headers: { ...requestIDHeader, ...(isVersioned && etag) },
+          content: jsonOf(output.name),
+        },
+        ...Object.fromEntries([...commonErrors, ...errors].flatMap((code) => failuresOf(code, operation))),
+      },
+    },
+  };
+}
+
+const requestIDHeader = {
+  'X-Request-ID': { description: 'Names the request in the log of the service.', schema: { type: 'string' } },
+};
+
+const etag = { ETag: { description: 'The version of the key.', schema: { type: 'string' } } };
+
+const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
+  UNAUTHENTICATED: { 'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } } },
+  UNAVAILABLE: { 'Retry-After': { description: 'After how many seconds to try again.', schema: { type: 'integer' } } },
+};
+
+/** The statuses of an error. A conflict is about a version, or else about a key that exists. */
+function failuresOf(code: ErrorCode, operation: Route['operation']): [number, JSONSchema][] {
+  const isStale = code === 'CONFLICT' && operation !== 'createOrgKey';
+  return [[isStale ? staleStatus : statuses[code], { $ref: `#/components/responses/${code}` }]];
+}
+
+function failures(): JSONSchema {
+  const codes = new Set([...commonErrors, ...routes.flatMap(({ errors }) => errors)]);
+  return Object.fromEntries(
+    [...codes].map((code) => {
+      const headers = { ...requestIDHeader, ...headersOfFailure[code] };
+      return [code, { description: `The error has the code \`${code}\`.`, headers, content: jsonOf('Error') }];
+    }),
+  );
+}
+
+function schemas(): JSONSchema {
+  const components = new Map<string, JSONSchema>();
+  for (const { input, output } of Object.values(operations)) {
+    if (input?.schema) components.set(input.name, input.schema);
+    if (input?.variant) {
+      components.set(input.name, {
+        description: 'A key definition. Every field may be left out.',
+        ...objectSchema(inputs[input.variant], { direction: 'input', components }),
+      });
+    }
+    components.set(output.name, answerSchema(output));
+  }
+  components.set('KeyDefinition', {
+    description: 'A key definition in its normal form, where nothing is null and deprecated fields have moved.',
+    ...objectSchema(inputs.preview, { direction: 'output', components }),
+  });
+  components.set('Error', errorSchema);
+  components.set('Issue', problemSchema('One problem of one value.', issueCodes));
+  components.set(
+    'Warning',
+    problemSchema('Something to look at in a definition that is valid all the same.', warningCodes),
+  );
+  return Object.fromEntries(components);
+}
+
+function answerSchema({ members, optional }: Operation['output']): JSONSchema {
+  return { type: 'object', required: Object.keys(members), properties: { ...members, ...optional } };
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['status', 'message', 'code', 'request_id'],
+  properties: {
+    status: { const: 'error' },
+    message: { type: 'string', description: 'What went wrong, for people.' },
+    code: { type: 'string', enum: errorCodes, description: 'What went wrong, for programs.' },
+    issues: {
+      type: 'array',
+      items: refTo('Issue'),
+      description: 'Every problem found, where the request is at fault.',
+    },
+    request_id: { type: 'string', description: 'Names the request in the log of the service.' },
+  },
+};
+
+/** Path, code and message of an issue or a warning; what each code means stands in the code's description. */
+function problemSchema(description: string, codes: Readonly<Record<string, string>>): JSONSchema {
+  const meanings = Object.entries(codes).map(([code, meaning]) => `- \`${code}\`: ${meaning}`);
+  return {
+    description,
+    type: 'object',
+    required: ['path', 'code', 'message'],
+    properties: {
+      path: {
+        type: 'string',
+        description: 'Where it is; empty for the whole. Example: access_rights.invoices.limit.quota_max.',
+      },
+      code: {
+        type: 'string',
+        enum: Object.keys(codes),
+        description: `What it is, for programs.\n${meanings.join('\n')}`,
+      },
+      message: { type: 'string', description: 'What it is, for people: "path message" reads as a sentence.' },
+    },
+  };
+}
+
+function jsonOf(schema: string): JSONSchema {
+  return { 'application/json': { schema: refTo(schema) } };
+}
+
+function refTo(schema: string): JSONSchema {
+  return { $ref: `#/components/schemas/${schema}` };
+}

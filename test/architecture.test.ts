@@ -1,0 +1,116 @@
+import { dirname, join, normalize } from 'node:path/posix';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { KeyDefinition } from '../src/keys/definition.js';
+import { wireName } from '../src/rest/wire.js';
+import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
+
+const groundFloor = ['errors', 'json', 'body', 'log', 'nearest', 'credential'];
+const rooms = ['graphql', 'rest', 'http', 'auth', 'storage', 'secrets'];
+
+/** What each place under `src/`, a folder or a file at the top, may import beside itself. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(groundFloor.map((place) => [place, groundFloor])),
+  keys: ['errors', 'nearest'],
+  ...Object.fromEntries(rooms.map((room) => [room, [...groundFloor, 'keys']])),
+  config: [...groundFloor, 'secrets'],
+  installation: [...groundFloor, 'keys', 'config', 'secrets', 'storage'],
+  app: [...groundFloor, 'keys', 'config', 'installation', ...rooms],
+  cli: [...groundFloor, 'keys', 'config', 'installation', 'app', ...rooms],
+  main: ['cli'],
+};
+
+const files = sourceFiles();
+
+function placeOf(path: string): string {
+  return path.split('/', 1)[0]?.replace(/\.ts$/, '') ?? '';
+}
+
+/** The paths from `src/` on of what a file imports of ours. */
+function ourImports({ path, imports }: SourceFile): string[] {
+  return imports.filter((name) => name.startsWith('.')).map((name) => normalize(join(dirname(path), name)));
+}
+
+function packagesOf({ imports }: SourceFile): string[] {
+  return imports.filter((name) => !name.startsWith('.'));
+}
+
+describe('imports', () => {
+  it('are found at all', () => {
+    expect(files.length).toBeGreaterThan(40);
+    expect(files.find(({ path }) => path === 'app.ts')?.imports).toContain('./rest/routes.js');
+  });
+
+  it.each([...new Set(files.map(({ path }) => placeOf(path)))])('of %s lead only to what stands below it', (place) => {
+    const allowed = [place, ...(mayImport[place] ?? [])];
+    const strays = files
+      .filter(({ path }) => placeOf(path) === place)
+      .flatMap((file) => ourImports(file).map((target) => ({ from: file.path, target })))
+      .filter(({ target }) => !allowed.includes(placeOf(target.replace(/\.js$/, '.ts'))));
+    expect(strays).toEqual([]);
+  });
+
+  it('of keys lead to zod and to no other package, nor to Node', () => {
+    const packages = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(packagesOf);
+    expect(new Set(packages)).toEqual(new Set(['zod']));
+  });
+});
+
+describe('the process', () => {
+  it('is touched by main.ts only', () => {
+    const touching = files.filter(
+      (file) =>
+        packagesOf(file).some((name) => /^(node:)?process$/.test(name)) ||
+        nodesOf(file.tree).some((node) => ts.isIdentifier(node) && node.text === 'process'),
+    );
+    expect(touching.map(({ path }) => path)).toEqual(['main.ts']);
+  });
+});
+
+describe('the file system', () => {
+  it('is not reached upwards from src by any literal path', () => {
+    const upwards = files.flatMap(({ path, imports, tree }) =>
+      nodesOf(tree)
+        .filter((node) => ts.isStringLiteralLike(node) && node.text.includes('../') && !imports.includes(node.text))
+        .map((node) => `${path}: ${node.getText()}`),
+    );
+    expect(upwards).toEqual([]);
+  });
+});
+
+describe('a field of the key definition', () => {
+  const fields = Object.keys(KeyDefinition.shape);
+
+  it.each(fields)('%s is declared once', (field) => {
+    const table = files.filter(({ path }) => path === 'keys/definition.ts');
+    const declarations = table
+      .flatMap(({ tree }) => nodesOf(tree))
+      .filter((node) => ts.isPropertyAssignment(node) && node.name.getText() === field)
+      // What is no call mentions a declaration that stands elsewhere: `rate: limits.rate`.
+      .filter((node) => ts.isPropertyAssignment(node) && ts.isCallExpression(node.initializer));
+    expect(declarations).toHaveLength(1);
+  });
+
+  it('is named by a face only where it differs in kind', () => {
+    const named = files
+      .filter(({ path }) => ['graphql', 'rest'].includes(placeOf(path)))
+      .flatMap(({ tree }) => nodesOf(tree).map(nameIn));
+    const found = fields.filter((field) => named.includes(field) || named.includes(wireName(field)));
+    expect(found).toEqual([
+      // The list of the domain is an object of labels in REST.
+      'accessRights',
+      // Both operations take or answer the identifier of the key itself.
+      'keyID',
+      // A caller may be bound to an organisation.
+      'orgID',
+    ]);
+  });
+});
+
+/** The text of a literal, or the name that a property is given. */
+function nameIn(node: ts.Node): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  const isProperty =
+    ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node) || ts.isPropertySignature(node);
+  return isProperty ? node.name.getText() : undefined;
+}

@@ -1,0 +1,317 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Definition } from '../../src/keys/normal-form.js';
+import type { AuditEntry, Change, KeyStore, StoredKey } from '../../src/keys/store.js';
+
+const maxInt64 = 9223372036854775807n;
+const minInt64 = -9223372036854775808n;
+
+/** A place of storage that outlives the stores that are opened on it. */
+export interface Place {
+  /** Opens it, in a process of its own or as good as. */
+  open(): Promise<{ store: KeyStore; close: () => Promise<void> }>;
+  remove(): Promise<void>;
+}
+
+export const hashOf = (name: string | number) => createHash('sha256').update(String(name)).digest('hex');
+
+export function storedKey(name: string | number, changes: Partial<StoredKey> = {}): StoredKey {
+  return {
+    keyHash: hashOf(name),
+    sealedKeyID: Uint8Array.of(1, 2, 3),
+    orgID: 'acme',
+    version: 1,
+    dateCreated: '2026-01-31T12:00:00.000Z',
+    lastUpdated: 1769860800n,
+    definition: {},
+    secrets: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
+    quota: { used: 0n, renews: undefined },
+    ...changes,
+  };
+}
+
+export function auditOf(key: StoredKey, changes: Partial<AuditEntry> = {}): AuditEntry {
+  return {
+    at: new Date('2026-01-31T12:00:00.123Z'),
+    keyHash: key.keyHash,
+    orgID: key.orgID,
+    operation: 'import',
+    actor: { credentialID: 'cred_1', label: 'a test' },
+    requestID: 'request-1',
+    versionBefore: key.version - 1,
+    versionAfter: key.version,
+    quotaUsedBeforeReset: undefined,
+    ...changes,
+  };
+}
+
+export const added = (key: StoredKey): Change => ({ next: key, audit: auditOf(key) });
+
+/** The change that every caller makes: one version more. */
+export function nextVersion(found: StoredKey | undefined, changes: Partial<StoredKey> = {}): Change {
+  if (!found) throw new Error('There is no such key.');
+  const next = { ...found, version: found.version + 1, ...changes };
+  return { next, audit: auditOf(next, { operation: 'update' }) };
+}
+
+/** A key with every field of storage filled, at the ends of its range. */
+const full = storedKey('full', {
+  sealedKeyID: Uint8Array.from({ length: 256 }, (_, byte) => byte),
+  orgID: 'ácme 🔑',
+  version: 2 ** 31 - 1,
+  dateCreated: '0001-01-01T00:00:00.123456789Z',
+  lastUpdated: maxInt64,
+  definition: {
+    accessRights: [{ label: 'a', limit: { quotaMax: maxInt64, rate: 0.1 } }],
+    alias: 'quotes " and \\ and \u2028 and 🔑',
+    expires: minInt64,
+    quotaMax: maxInt64,
+    quotaRemaining: 9007199254740993n,
+    rate: 5e-324,
+    per: Number.MAX_VALUE,
+    maxQueryDepth: -1,
+    metaData: { list: [1, null, { deep: true }], big: 9007199254740993n, __proto: 'x' },
+    tags: [],
+  } satisfies Definition,
+  secrets: {
+    passwordHash: '$2b$10$abcdefghijklmnopqrstuuAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    jwtSecret: Uint8Array.of(0, 255),
+    hmacString: new Uint8Array(4096).fill(7),
+  },
+  quota: { used: maxInt64, renews: minInt64 },
+});
+
+/** Bytes may come back as another kind of byte array; what counts is what is in them. */
+function plain<T>(value: T): T {
+  const bytes = (array: Uint8Array | undefined) => array && Uint8Array.from(array);
+  const one = (key: StoredKey): StoredKey => ({
+    ...key,
+    sealedKeyID: Uint8Array.from(key.sealedKeyID),
+    secrets: { ...key.secrets, jwtSecret: bytes(key.secrets.jwtSecret), hmacString: bytes(key.secrets.hmacString) },
+  });
+  return value === undefined ? value : (one(value as StoredKey) as T);
+}
+
+async function everything(store: KeyStore): Promise<StoredKey[]> {
+  const keys: StoredKey[] = [];
+  for await (const key of store.all()) keys.push(key);
+  return keys;
+}
+
+/** What every engine promises. An engine is tested by handing in how to make a place of it. */
+export function keyStoreContract(name: string, makePlace: () => Promise<Place>): void {
+  describe(`the key store on ${name}`, () => {
+    let place: Place;
+    let store: KeyStore;
+    let close: () => Promise<void>;
+    beforeEach(async () => {
+      place = await makePlace();
+      ({ store, close } = await place.open());
+    });
+    afterEach(async () => {
+      await close();
+      await place.remove();
+    });
+
+    async function reopen(): Promise<void> {
+      await close();
+      ({ store, close } = await place.open());
+    }
+
+    it('finds what was added, exactly, also after it was closed and opened again', async () => {
+      for (const key of [full, storedKey('empty')]) {
+        expect(await store.add([added(key)])).toStrictEqual([true]);
+        expect(plain(await store.find(key.keyHash))).toStrictEqual(key);
+        await reopen();
+        expect(plain(await store.find(key.keyHash))).toStrictEqual(key);
+      }
+    });
+
+    it('finds nothing for a hash that no key has', async () => {
+      await store.add([added(storedKey(1))]);
+      for (const hash of [hashOf(2), '', hashOf(1).toUpperCase(), hashOf(1).slice(0, -1), `${hashOf(1)}0`]) {
+        expect(await store.find(hash)).toBeUndefined();
+        expect(await store.auditOf(hash)).toStrictEqual([]);
+      }
+    });
+
+    it('leaves a key that exists as it is when it is added again, and tells so for each', async () => {
+      const first = storedKey(1, { orgID: 'first' });
+      await store.add([added(first)]);
+      const again = [storedKey(2), storedKey(1, { orgID: 'second' }), storedKey(2, { orgID: 'twice' })];
+      expect(await store.add(again.map(added))).toStrictEqual([true, false, false]);
+      expect((await store.find(hashOf(1)))?.orgID).toBe('first');
+      expect((await store.find(hashOf(2)))?.orgID).toBe('acme');
+      expect(await store.auditOf(hashOf(1))).toHaveLength(1);
+      expect(await store.auditOf(hashOf(2))).toHaveLength(1);
+    });
+
+    it('adds none of several keys where one of them cannot be written', async () => {
+      const bad = storedKey(2, { lastUpdated: maxInt64 + 1n });
+      await expect(store.add([storedKey(1), bad, storedKey(3)].map(added))).rejects.toThrow();
+      expect(await everything(store)).toStrictEqual([]);
+      expect(await store.auditOf(hashOf(1))).toStrictEqual([]);
+    });
+
+    it('adds nothing without complaint', async () => {
+      expect(await store.add([])).toStrictEqual([]);
+    });
+
+    it('updates what it hands to the change, and answers and keeps what the change gives', async () => {
+      await store.add([added(full)]);
+      const handed: (StoredKey | undefined)[] = [];
+      const next: Partial<StoredKey> = {
+        definition: { alias: 'after' },
+        secrets: { passwordHash: undefined, jwtSecret: undefined, hmacString: Uint8Array.of(9) },
+        quota: { used: 5n, renews: undefined },
+        sealedKeyID: Uint8Array.of(4),
+        lastUpdated: minInt64,
+        version: 3,
+      };
+      const change = await store.update(full.keyHash, (found) => {
+        handed.push(plain(found));
+        return nextVersion(found, next);
+      });
+      expect(handed).toStrictEqual([full]);
+      expect(plain(change.next)).toStrictEqual({ ...full, ...next });
+      await reopen();
+      expect(plain(await store.find(full.keyHash))).toStrictEqual({ ...full, ...next });
+    });
+
+    it('touches no other key in an update', async () => {
+      await store.add([storedKey(1), storedKey(2)].map(added));
+      await store.update(hashOf(1), (found) => nextVersion(found, { definition: { alias: 'x' } }));
+      expect(plain(await store.find(hashOf(2)))).toStrictEqual(storedKey(2));
+      expect(await store.auditOf(hashOf(2))).toHaveLength(1);
+    });
+
+    it('hands undefined to the change for a key that does not exist, and writes nothing when it throws', async () => {
+      const handed: unknown[] = [];
+      const refuse = (found: StoredKey | undefined): Change => {
+        handed.push(found);
+        throw new Error('There is no such key.');
+      };
+      await expect(store.update(hashOf(1), refuse)).rejects.toThrow('There is no such key.');
+      expect(handed).toStrictEqual([undefined]);
+      expect(await everything(store)).toStrictEqual([]);
+    });
+
+    it('writes neither key nor audit entry where the change throws, and passes on what it threw', async () => {
+      await store.add([added(full)]);
+      const audit = await store.auditOf(full.keyHash);
+      const thrown = new TypeError('from within');
+      const attempt = store.update(full.keyHash, () => {
+        throw thrown;
+      });
+      await expect(attempt).rejects.toBe(thrown);
+      expect(plain(await store.find(full.keyHash))).toStrictEqual(full);
+      expect(await store.auditOf(full.keyHash)).toStrictEqual(audit);
+      await store.update(full.keyHash, (found) => nextVersion(found, { version: 2 }));
+    });
+
+    it('writes no key where the audit entry cannot be written', async () => {
+      await store.add([added(storedKey(1))]);
+      const attempt = store.update(hashOf(1), (found) => {
+        const { next } = nextVersion(found);
+        return { next, audit: auditOf(next, { quotaUsedBeforeReset: maxInt64 + 1n }) };
+      });
+      await expect(attempt).rejects.toThrow();
+      expect(plain(await store.find(hashOf(1)))).toStrictEqual(storedKey(1));
+      expect(await store.auditOf(hashOf(1))).toHaveLength(1);
+    });
+
+    it('remembers every change exactly, oldest first', async () => {
+      const key = storedKey(1);
+      const first = auditOf(key);
+      await store.add([{ next: key, audit: first }]);
+      const second = auditOf(key, {
+        at: new Date('2026-01-31T12:00:00.000Z'),
+        operation: 'update',
+        orgID: 'ácme',
+        actor: { credentialID: 'cred_2', label: 'quotes " and 🔑' },
+        requestID: '',
+        versionBefore: 1,
+        versionAfter: 2,
+        quotaUsedBeforeReset: maxInt64,
+      });
+      await store.update(key.keyHash, (found) => ({ ...nextVersion(found), audit: second }));
+      const third = { ...second, quotaUsedBeforeReset: 0n };
+      await store.update(key.keyHash, (found) => ({ ...nextVersion(found), audit: third }));
+      await reopen();
+      expect(await store.auditOf(key.keyHash)).toStrictEqual([first, second, third]);
+    });
+
+    it('runs updates at the same time one after the other: none is lost', async () => {
+      await store.add([added(storedKey(1))]);
+      const second = await place.open();
+      const stores = [store, second.store];
+      const versions = await Promise.all(
+        Array.from({ length: 40 }, async (_, index) => {
+          const one = stores[index % 2] ?? store;
+          return (await one.update(hashOf(1), (found) => nextVersion(found))).next.version;
+        }),
+      );
+      expect(versions.sort((a, b) => a - b)).toStrictEqual(Array.from({ length: 40 }, (_, index) => index + 2));
+      const audit = await store.auditOf(hashOf(1));
+      expect(audit.map(({ versionAfter }) => versionAfter)).toStrictEqual(Array.from({ length: 41 }, (_, index) => index + 1));
+      await second.close();
+    });
+
+    it('shows at once what another process wrote', async () => {
+      const second = await place.open();
+      await second.store.add([added(storedKey(1))]);
+      expect(await store.find(hashOf(1))).toBeDefined();
+      await store.update(hashOf(1), (found) => nextVersion(found));
+      expect((await second.store.find(hashOf(1)))?.version).toBe(2);
+      await second.close();
+    });
+
+    it('seals anew without a version and without an audit entry', async () => {
+      await store.add([added(full)]);
+      const audit = await store.auditOf(full.keyHash);
+      await store.reseal(full.keyHash, (stored) => ({ ...stored, sealedKeyID: Uint8Array.of(42) }));
+      expect(plain(await store.find(full.keyHash))).toStrictEqual({ ...full, sealedKeyID: Uint8Array.of(42) });
+      expect(await store.auditOf(full.keyHash)).toStrictEqual(audit);
+    });
+
+    it('seals nothing anew where there is no such key, or where the change throws', async () => {
+      await store.add([added(full)]);
+      await store.reseal(hashOf('nobody'), () => {
+        throw new Error('must not be asked');
+      });
+      const refused = store.reseal(full.keyHash, () => {
+        throw new Error('no');
+      });
+      await expect(refused).rejects.toThrow('no');
+      expect(plain(await store.find(full.keyHash))).toStrictEqual(full);
+      expect(await everything(store)).toHaveLength(1);
+    });
+
+    it.each([0, 1, 499, 500, 501, 1000, 1203])('gives all of %i keys, once each, ordered by hash', async (count) => {
+      const keys = Array.from({ length: count }, (_, index) => storedKey(index));
+      await store.add(keys.map(added));
+      const hashes = (await everything(store)).map(({ keyHash }) => keyHash);
+      expect(hashes).toStrictEqual(keys.map(({ keyHash }) => keyHash).sort());
+    });
+
+    it('lets writers in while all keys are read, and still gives each key that was there once', async () => {
+      const keys = Array.from({ length: 1100 }, (_, index) => storedKey(index));
+      await store.add(keys.map(added));
+      const hashes: string[] = [];
+      for await (const { keyHash } of store.all()) {
+        if (hashes.length % 300 === 0) await store.update(keyHash, (found) => nextVersion(found));
+        hashes.push(keyHash);
+      }
+      expect(hashes).toStrictEqual(keys.map(({ keyHash }) => keyHash).sort());
+    });
+
+    it('leaves off reading where its reader does', async () => {
+      await store.add(Array.from({ length: 600 }, (_, index) => added(storedKey(index))));
+      for await (const { keyHash } of store.all()) {
+        expect(keyHash).toBeDefined();
+        break;
+      }
+      await store.update(hashOf(1), (found) => nextVersion(found));
+    });
+  });
+}

@@ -1,0 +1,221 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile, chmod, mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../src/errors.js';
+import { openDatabase } from '../../src/storage/sqlite/database.js';
+import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
+import { startApp } from '../support/app.js';
+import { stateOf } from '../support/state.js';
+import { added, hashOf, keyStoreContract, nextVersion, storedKey } from './key-store.contract.js';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-sqlite-'));
+  file = join(folder, 'keyfront.db');
+});
+afterEach(async () => rm(folder, { recursive: true }));
+
+keyStoreContract('a SQLite file', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'keyfront-contract-'));
+  return {
+    open: async () => {
+      const database = openDatabase(join(own, 'keyfront.db'));
+      return { store: createKeyStore(database), close: async () => void database.close() };
+    },
+    remove: async () => rm(own, { recursive: true }),
+  };
+});
+
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+
+describe('a SQLite file', () => {
+  it('is written through to the disk: synchronous is FULL and the journal is WAL, also after writes', async () => {
+    const database = openDatabase(file);
+    const store = createKeyStore(database);
+    const settings = () => [database.pragma('synchronous', { simple: true }), database.pragma('journal_mode', { simple: true })].map(String);
+    expect(settings()).toStrictEqual(['2', 'wal']);
+    await store.add([added(storedKey(1))]);
+    await store.update(hashOf(1), (found) => nextVersion(found));
+    expect(settings()).toStrictEqual(['2', 'wal']);
+    database.close();
+    const again = openDatabase(file);
+    expect(String(again.pragma('synchronous', { simple: true }))).toBe('2');
+    again.close();
+  });
+
+  it('waits for another process only shortly, since a wait holds up everybody', () => {
+    const database = openDatabase(file);
+    expect(Number(database.pragma('busy_timeout', { simple: true }))).toBeLessThanOrEqual(250);
+    database.close();
+  });
+
+  it('is for its owner’s eyes only, and so are its companions and its folder', async () => {
+    const inner = join(folder, 'new', 'deeper');
+    const database = openDatabase(join(inner, 'keyfront.db'));
+    await createKeyStore(database).add([added(storedKey(1))]);
+    const names = await readdir(inner);
+    expect(names.sort()).toStrictEqual(['keyfront.db', 'keyfront.db-shm', 'keyfront.db-wal']);
+    for (const name of names) expect(`${name} ${await modeOf(join(inner, name))}`).toBe(`${name} 600`);
+    expect(await modeOf(inner)).toBe('700');
+    database.close();
+  });
+
+  it('is one file again once it is closed', async () => {
+    const database = openDatabase(file);
+    await createKeyStore(database).add([added(storedKey(1))]);
+    database.close();
+    expect(await readdir(folder)).toStrictEqual(['keyfront.db']);
+  });
+
+  it('of a newer version is refused in words, and is left as it is', async () => {
+    openDatabase(file).close();
+    const newer = new Database(file);
+    newer.pragma('user_version = 99');
+    newer.close();
+    const before = await readFile(file);
+    expect(() => openDatabase(file)).toThrow(
+      /^The database .*keyfront\.db cannot be used: it has schema version 99, and this Keyfront knows \d+; use a newer Keyfront$/,
+    );
+    expect(await readFile(file)).toStrictEqual(before);
+  });
+
+  it('that is no database is refused in words, and is left as it is', async () => {
+    const text = 'this is somebody’s precious text file\n'.repeat(100);
+    await writeFile(file, text);
+    expect(() => openDatabase(file)).toThrow(/^The database .*keyfront\.db cannot be used: file is not a database$/);
+    expect(await readFile(file, 'utf8')).toBe(text);
+  });
+
+  it('that is a folder, or lies below a file, is refused in words that name it', async () => {
+    await mkdir(file);
+    expect(() => openDatabase(file)).toThrow(/^The database .*keyfront\.db cannot be opened: /);
+    await writeFile(join(folder, 'a-file'), '');
+    expect(() => openDatabase(join(folder, 'a-file', 'keyfront.db'))).toThrow(/^The database .* cannot be opened: /);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('that may not be read is refused in words that name it', async () => {
+    await writeFile(file, '');
+    await chmod(file, 0);
+    expect(() => openDatabase(file)).toThrow(/^The database .*keyfront\.db cannot be opened: /);
+  });
+
+  it('is migrated once, by whichever of two that start together comes first', () => {
+    const first = openDatabase(file);
+    const second = openDatabase(file);
+    const versions = [first, second].map((database) => Number(database.pragma('user_version', { simple: true })));
+    expect(versions).toStrictEqual([1, 1]);
+    first.close();
+    second.close();
+  });
+});
+
+describe('a SQLite file that another process holds', () => {
+  async function whileLocked(work: () => Promise<void>): Promise<void> {
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    try {
+      await work();
+    } finally {
+      other.exec('ROLLBACK');
+      other.close();
+    }
+  }
+
+  it('makes an update fail with UNAVAILABLE and a time to try again, with nothing written and nothing lost after', async () => {
+    const database = openDatabase(file);
+    const store = createKeyStore(database);
+    await store.add([added(storedKey(1))]);
+    await whileLocked(async () => {
+      const attempt = store.update(hashOf(1), (found) => nextVersion(found));
+      const error: unknown = await attempt.catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(AppError);
+      expect(error).toMatchObject({ code: 'UNAVAILABLE', message: 'Storage is busy.', retryAfterSeconds: 1 });
+      await expect(store.add([added(storedKey(2))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      expect((await store.find(hashOf(1)))?.version).toBe(1);
+    });
+    expect(await store.find(hashOf(2))).toBeUndefined();
+    expect(await store.auditOf(hashOf(1))).toHaveLength(1);
+    expect((await store.update(hashOf(1), (found) => nextVersion(found))).next.version).toBe(2);
+    database.close();
+  });
+
+  it('is waited for where it is let go in time', async () => {
+    const database = openDatabase(file);
+    const store = createKeyStore(database);
+    await store.add([added(storedKey(1))]);
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    // The first attempts block this thread, so that the timer runs between two of them.
+    setTimeout(() => {
+      other.exec('ROLLBACK');
+    }, 10);
+    expect((await store.update(hashOf(1), (found) => nextVersion(found))).next.version).toBe(2);
+    other.close();
+    database.close();
+  });
+
+  it('answers UNAVAILABLE in both faces, with Retry-After, and answers reads meanwhile', async () => {
+    const t = await startApp({ KEYFRONT_DATA: folder });
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const before = await stateOf(t, 'k1');
+    await whileLocked(async () => {
+      const rest = await t.update('k1', { alias: 'lost' });
+      expect(rest.status).toBe(503);
+      expect(rest.headers.get('retry-after')).toBe('1');
+      expect(rest.body).toMatchObject({ status: 'error', code: 'UNAVAILABLE', message: 'Storage is busy.' });
+      const graphql = await t.graphql('mutation { updateOrgKey(keyID: "k1", input: { alias: "lost" }) { status } }');
+      expect(graphql.body).toMatchObject({ errors: [{ message: 'Storage is busy.', extensions: { code: 'UNAVAILABLE' } }] });
+      expect((await t.preview({})).status).toBe(200);
+      expect((await t.send('/ready')).status).toBe(200);
+    });
+    expect(await stateOf(t, 'k1')).toStrictEqual(before);
+    await t.close();
+  });
+});
+
+describe('a data folder', () => {
+  it('holds neither key identifiers nor secrets in clear, in no file', async () => {
+    const t = await startApp({ KEYFRONT_DATA: folder });
+    const secrets = {
+      key_id: 'token-Xq7-identifier',
+      basic_auth_data: { user: 'u', password: 'Xq7-password' },
+      jwt_data: { secret: 'Xq7-jwt-secret' },
+      hmac_string: 'Xq7-hmac-string',
+    };
+    await t.importKeys({ ...secrets, org_id: 'acme' });
+    const { key_id, ...definition } = secrets;
+    expect((await t.update(key_id, definition)).status).toBe(200);
+    expect((await t.graphql('mutation { updateOrgKey(keyID: "token-Xq7-identifier", input: { hmacString: "Xq7-other" }) { status } }')).body).toHaveProperty('data.updateOrgKey');
+    const names = async () => (await readdir(folder)).sort();
+    const contents = async () => Buffer.concat(await Promise.all((await names()).map((name) => readFile(join(folder, name))))).toString('latin1');
+    expect(await names()).toStrictEqual(['key-ring.json', 'keyfront.db', 'keyfront.db-shm', 'keyfront.db-wal']);
+    const open = await contents();
+    await t.close();
+    for (const text of [open, await contents(), t.logs()]) {
+      expect(text).not.toContain('Xq7');
+      expect(text).not.toContain(t.management);
+      expect(text).not.toContain(t.service);
+    }
+    expect(open).toContain(hashOf('token-Xq7-identifier'));
+  });
+
+  it('keeps what was acknowledged when the process is killed', async () => {
+    const script = `
+      import { openDatabase } from ${JSON.stringify(new URL('../../dist/storage/sqlite/database.js', import.meta.url).href)};
+      const database = openDatabase(process.argv[1]);
+      database.exec("INSERT INTO settings (name, value) VALUES ('acknowledged', 'yes')");
+      process.kill(process.pid, 'SIGKILL');
+    `;
+    const run = promisify(execFile);
+    const killed: unknown = await run(process.execPath, ['--input-type=module', '-e', script, file]).catch((error: unknown) => error);
+    expect(killed).toMatchObject({ signal: 'SIGKILL' });
+    const database = openDatabase(file);
+    expect(database.prepare("SELECT value FROM settings WHERE name = 'acknowledged'").get()).toStrictEqual({ value: 'yes' });
+    database.close();
+  });
+});

@@ -1,0 +1,30 @@
+import type { Parameters } from 'fast-check';
+
+/** What every generated suite starts from. `FUZZ_SEED` brings a run back; a failure prints the seed it had. */
+export const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+
+/** How many cases to generate: as many as the environment variable says, or the few that `npm test` has time for. */
+export function runs(variable: string, few: number): number {
+  return Number(process.env[variable] ?? few);
+}
+
+/** Settings for `fc.assert`. Its own report names the seed as well, and the path to the smallest case. */
+export function generated<T>(numRuns: number): Parameters<T> {
+  return { numRuns, seed, interruptAfterTimeLimit: 1_800_000, markInterruptAsFailure: true };
+}
+
+/** A random source of 32-bit integers that is the same for the same seed (mulberry32). */
+export function createRandom(from: number): { below: (limit: number) => number; pick: <T>(items: readonly T[]) => T } {
+  let state = from >>> 0;
+  const below = (limit: number) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
+  };
+  const pick = <T>(items: readonly T[]): T => {
+    if (items.length === 0) throw new Error('There is nothing to pick from.');
+    return items[below(items.length)] as T;
+  };
+  return { below, pick };
+}

@@ -1,0 +1,20 @@
+import type { TestApp } from './app.js';
+import type { AuditEntry, StoredKey } from '../../src/keys/store.js';
+
+export interface State {
+  readonly key: StoredKey | undefined;
+  readonly audit: AuditEntry[];
+}
+
+/** All that storage holds of a key: what must be the same before and after a request that is refused. */
+export async function stateOf({ app: { installation } }: TestApp, keyID: string): Promise<State> {
+  const keyHash = installation.ports.hashKeyID(keyID);
+  return { key: await installation.store.find(keyHash), audit: await installation.store.auditOf(keyHash) };
+}
+
+/** The hashes of all keys, by which a test sees that none was created. */
+export async function allHashes({ app: { installation } }: TestApp): Promise<string[]> {
+  const hashes: string[] = [];
+  for await (const { keyHash } of installation.store.all()) hashes.push(keyHash);
+  return hashes;
+}
