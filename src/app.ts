@@ -89,5 +89,5 @@ function startPurging({ store, now }: Installation, restoreWindowMs: number, log
 function routeOf(url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').split('?', 1)[0] ?? '';
   if (path.startsWith('/svc/org/keys/')) return '/svc/org/keys/*';
-  return ['/', '/graphql', '/health', '/ready', '/api/keys/preview'].includes(path) ? path : '(other)';
+  return ['/', '/graphql', '/health', '/ready', '/api/keys/preview', '/svc/org/keys'].includes(path) ? path : '(other)';
 }

@@ -99,10 +99,15 @@ describe('a field of the key definition', () => {
     expect(found).toEqual([
       // The list of the domain is an object of labels in REST.
       'accessRights',
+      // A stored key shows its dates beside its version.
+      'dateCreated',
       // Both operations take or answer the identifier of the key itself.
       'keyID',
-      // A caller may be bound to an organisation.
+      'lastUpdated',
+      // A caller may be bound to an organisation, and keys are listed by it.
       'orgID',
+      // The live quota is answered with the maximum that it is held against.
+      'quotaMax',
     ]);
   });
 });

@@ -4,6 +4,7 @@ import { errorCodes } from '../src/errors.js';
 import { KeyDefinition } from '../src/keys/definition.js';
 import { issueCodes, warningCodes } from '../src/keys/issue-codes.js';
 import { openAPIDocument } from '../src/rest/openapi.js';
+import { routes } from '../src/rest/routes.js';
 import { wireName } from '../src/rest/wire.js';
 
 interface Schema {
@@ -137,6 +138,35 @@ describe('the OpenAPI document', () => {
     expect([preview.security, update.security]).toEqual([[{ management: [] }], [{ service: [] }]]);
     expect(update.parameters.map(({ name }) => name)).toEqual(['keyID', 'reset_quota', 'If-Match']);
     expect(update.parameters[1]?.schema).toEqual({ type: 'integer', enum: [1] });
+  });
+
+  it('has every route, with its credential and the parameters of its path', () => {
+    for (const { operation: name, method, path, credential } of routes) {
+      const found = operation(path.replace('*', '{keyID}'), method.toLowerCase());
+      expect([found.operationId, found.security]).toEqual([name, [{ [credential]: [] }]]);
+      expect(found.parameters.some((parameter) => parameter.name === 'keyID')).toBe(path.includes('*'));
+    }
+    expect(Object.values(document.paths).flatMap(Object.keys)).toHaveLength(routes.length);
+  });
+
+  it('names 409 for a key that exists and 412 for one that has changed', () => {
+    const statusesOf = (path: string, method: string) => Object.keys(operation(path, method).responses);
+    expect(statusesOf('/svc/org/keys/{keyID}', 'post')).toEqual([
+      '200',
+      '400',
+      '401',
+      '403',
+      '409',
+      '413',
+      '500',
+      '503',
+    ]);
+    for (const [path, method] of [
+      ['/svc/org/keys/{keyID}', 'delete'],
+      ['/svc/org/keys/{keyID}/restore', 'post'],
+    ] as const) {
+      expect(statusesOf(path, method)).toEqual(['200', '400', '401', '404', '412', '413', '500', '503']);
+    }
   });
 
   it('names every status', () => {

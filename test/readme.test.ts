@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { settings } from '../src/config.js';
+import { schema } from '../src/graphql/schema.js';
 import { issueCodes, warningCodes } from '../src/keys/issue-codes.js';
+import { routes } from '../src/rest/routes.js';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
@@ -19,8 +21,22 @@ describe('the README', () => {
     expect(rowsOf(table)).toEqual(Object.entries(entries).map(([name, meaning]) => `| ${name} | ${meaning} |`));
   });
 
+  it('lists every operation of either face, with its arguments', () => {
+    const cells = rowsOf('operations').flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, cell = '']) => cell));
+    const called = [schema.getQueryType(), schema.getMutationType()]
+      .flatMap((type) => Object.values(type?.getFields() ?? {}))
+      .map(({ name, args }) => [name, ...args.map((argument) => argument.name).toSorted()].join(' '));
+    const requested = routes.map(({ method, path }) => `${method} ${path.replace('*', '{keyID}')}`);
+    const listed = cells.map((cell) => cell.replace('?reset_quota=1', ''));
+    const calls = listed.filter((cell) => cell.includes('(')).map((cell) => cell.split(/[(), ]+/).filter(Boolean));
+    expect(calls.map(([name, ...args]) => [name, ...args.toSorted()].join(' ')).toSorted()).toEqual(called.toSorted());
+    expect(listed.filter((cell) => cell.includes(' /')).toSorted()).toEqual(requested.toSorted());
+  });
+
   it('names every runtime dependency with its reason', () => {
-    const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { dependencies: object };
+    const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+      dependencies: object;
+    };
     const [, section = ''] = readme.split('## Runtime dependencies');
     for (const name of Object.keys(manifest.dependencies)) expect(section).toContain(name);
   });

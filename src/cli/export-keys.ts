@@ -9,12 +9,13 @@ import { createProgress, type IO } from './io.js';
 import { withInstallation } from './open.js';
 import type { Values } from './run.js';
 
-/** Gives all keys out, a line each, in the form that `keys import` takes. */
+/** Gives all keys out that are not deleted, a line each, in the form that `keys import` takes. */
 export async function exportKeys(io: IO, values: Values): Promise<number> {
   return withInstallation(io, async (installation) => {
     const progress = createProgress(io, 'keys');
     let count = 0;
     for await (const key of installation.store.all()) {
+      if (key.deleted !== undefined) continue;
       io.out(`${stringifyJSON(lineOf(installation, key, values['with-secrets'] === true))}\n`);
       count += 1;
       progress.show(count);

@@ -15,7 +15,10 @@ export interface IO {
 export class UsageError extends Error {}
 
 /** A line that is written over as work proceeds; nothing where nobody watches. */
-export function createProgress(io: IO, noun: string): { readonly show: (count: number) => void; readonly end: () => void } {
+export function createProgress(
+  io: IO,
+  noun: string,
+): { readonly show: (count: number) => void; readonly end: () => void } {
   let shown = 0;
   return {
     show: (count) => {

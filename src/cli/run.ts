@@ -81,7 +81,7 @@ function find(args: readonly string[]): { command: Command; rest: string[] } {
   for (const length of [2, 1, 0]) {
     const name = words.slice(0, length).join(' ');
     const command = words.length === 0 ? commands['serve'] : commands[name];
-    if (command) return { command, rest: args.slice(words.length === 0 ? 0 : length) };
+    if (command) return { command, rest: args.slice(Math.min(length, words.length)) };
   }
   const given = words.slice(0, 2).join(' ');
   const meant = nearest(given, Object.keys(commands));

@@ -1,4 +1,4 @@
-import { pathText, type Issue } from '../errors.js';
+import { AppError, pathText, type Issue } from '../errors.js';
 import { bulkLimit, type BulkItem as DomainItem, type BulkResult as DomainResult } from '../keys/bulk.js';
 import { builder } from './builder.js';
 import { callerOf } from './context.js';
@@ -92,9 +92,14 @@ const bulkArgs = builder.args((t) => ({
 
 function pageOf({ first, after }: { first?: number | null | undefined; after?: string | null | undefined }) {
   if (typeof first !== 'number' && typeof after !== 'string') return undefined;
+  if (typeof first === 'number' && first < 1) {
+    throw new AppError('INVALID', 'The page is not valid.', {
+      issues: [{ path: ['first'], code: 'OUT_OF_RANGE', message: 'must be at least 1' }],
+    });
+  }
   return {
-    first: Math.max(1, first ?? bulkLimit),
-    afterHash: typeof after === 'string' ? positionOf(after, 'KEY_HASH').keyHash : undefined,
+    first: first ?? bulkLimit,
+    afterHash: typeof after === 'string' ? positionOf(after, 'KEY_HASH', 'after').keyHash : undefined,
   };
 }
 

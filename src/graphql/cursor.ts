@@ -1,5 +1,6 @@
 import { AppError } from '../errors.js';
 import { parseJSON, stringifyJSON } from '../json.js';
+import { integerOf, isInt64 } from '../keys/int64.js';
 import type { KeyOrder, Position, StoredKey } from '../keys/store.js';
 
 /** A place in a list of keys. Opaque to callers; good for as long as the order is the same. */
@@ -7,24 +8,26 @@ export function cursorOf(key: StoredKey, orderBy: KeyOrder): string {
   return Buffer.from(stringifyJSON([orderBy, valueOf(key, orderBy), key.keyHash]), 'utf8').toString('base64url');
 }
 
+/** The argument that a cursor was given as. */
+type Argument = 'after' | 'before';
+
 /** The place that a cursor names. Throws INVALID for what is no cursor, or one of another order. */
-export function positionOf(cursor: string, orderBy: KeyOrder): Position {
+export function positionOf(cursor: string, orderBy: KeyOrder, argument: Argument): Position {
   let parts: unknown;
   try {
     parts = parseJSON(Buffer.from(cursor, 'base64url').toString('utf8'));
   } catch {
-    throw badCursor();
+    throw badCursor(argument);
   }
   const [order, value, keyHash] = Array.isArray(parts) ? (parts as unknown[]) : [];
-  if (order !== orderBy || typeof keyHash !== 'string') throw badCursor();
-  if (orderBy === 'LAST_UPDATED' && Number.isInteger(value)) return { value: BigInt(value as number), keyHash };
-  if (orderBy !== 'LAST_UPDATED' && typeof value === 'string') return { value, keyHash };
-  throw badCursor();
+  const place = orderBy === 'LAST_UPDATED' ? int64Of(value) : typeof value === 'string' ? value : undefined;
+  if (order !== orderBy || typeof keyHash !== 'string' || place === undefined) throw badCursor(argument);
+  return { value: place, keyHash };
 }
 
-/** The version that a cursor of a history names. */
-export function versionOfCursor(cursor: string): number {
-  if (!/^\d{1,10}$/.test(cursor)) throw badCursor();
+/** The version that a cursor of a history names. Throws INVALID for what is no cursor. */
+export function versionOfCursor(cursor: string, argument: Argument): number {
+  if (!/^\d{1,10}$/.test(cursor)) throw badCursor(argument);
   return Number(cursor);
 }
 
@@ -33,10 +36,15 @@ function valueOf({ definition, lastUpdated }: StoredKey, orderBy: KeyOrder): str
   return orderBy === 'LAST_UPDATED' ? lastUpdated : '';
 }
 
-function badCursor(): AppError {
+function int64Of(value: unknown): bigint | undefined {
+  const integer = integerOf(value);
+  return integer !== undefined && isInt64(integer) ? integer : undefined;
+}
+
+function badCursor(argument: Argument): AppError {
   return new AppError('INVALID', 'The cursor is not one of this list in this order.', {
     issues: [
-      { path: ['after'], code: 'MALFORMED_ARGUMENT', message: 'must be a cursor of this list, in the same order' },
+      { path: [argument], code: 'MALFORMED_ARGUMENT', message: 'must be a cursor of this list, in the same order' },
     ],
   });
 }

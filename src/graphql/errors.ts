@@ -85,6 +85,10 @@ function withoutValues(message: string): string {
     .replace(/(got invalid value) .*( at "[^"]*")?; .*$/s, '$1.')
     .replace(/(cannot represent [^:]*): .*$/s, '$1.')
     .replace(/(Expected value of type "[^"]+"), found .*$/s, '$1.')
+    .replace(
+      /^(Invalid global ID: ).*|^.* (has not been implemented|does not support loading by id)$/s,
+      'The id is none of this graph.',
+    )
     .replace(/^Value .* does not exist in/s, 'The value does not exist in')
     .replace(/^Enum "([^"]+)" cannot represent.*$/s, 'Enum "$1" cannot represent the value.');
 }

@@ -9,7 +9,7 @@ import { describedEnum } from './derive.js';
 import { FieldChange } from './key-change.js';
 import { KeyDefinition } from './key-definition.js';
 import { versionOfCursor } from './cursor.js';
-import { pageSizes } from './paging.js';
+import { pageSizes, placed } from './paging.js';
 import { Quota } from './quota.js';
 
 export const KeyStateType = builder.enumType('KeyState', {
@@ -103,13 +103,15 @@ builder.node(OrgKey, {
       type: HistoryEntry,
       description:
         'What has been done to the key, oldest first; ask for the `last` few to see the newest. At most 100 a page.',
-      resolve: (key, args, { keys }) =>
-        resolveCursorConnection<Promise<AuditEntry[]>>(
-          { args, ...pageSizes, toCursor: ({ versionAfter }) => String(versionAfter) },
-          async ({ before, after, limit, inverted }) =>
-            inverted
-              ? (await keys.history(key, { ...range(before, after), last: true, limit })).reverse()
-              : keys.history(key, { ...range(before, after), limit }),
+      resolve: async (key, args, { keys }) =>
+        placed(
+          await resolveCursorConnection<Promise<AuditEntry[]>>(
+            { args, ...pageSizes, toCursor: ({ versionAfter }) => String(versionAfter) },
+            async ({ before, after, limit, inverted }) =>
+              inverted
+                ? (await keys.history(key, { ...range(before, after), last: true, limit })).reverse()
+                : keys.history(key, { ...range(before, after), limit }),
+          ),
         ),
     }),
   }),
@@ -117,8 +119,8 @@ builder.node(OrgKey, {
 
 function range(before: string | undefined, after: string | undefined) {
   return {
-    ...(before !== undefined && { before: versionOfCursor(before) }),
-    ...(after !== undefined && { after: versionOfCursor(after) }),
+    ...(before !== undefined && { before: versionOfCursor(before, 'before') }),
+    ...(after !== undefined && { after: versionOfCursor(after, 'after') }),
   };
 }
 

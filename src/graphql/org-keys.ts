@@ -5,7 +5,7 @@ import { callerOf } from './context.js';
 import { cursorOf, positionOf } from './cursor.js';
 import { describedEnum } from './derive.js';
 import { KeyStateType, OrgKey } from './org-key.js';
-import { pageSizes } from './paging.js';
+import { pageSizes, placed } from './paging.js';
 
 export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
   description:
@@ -49,7 +49,7 @@ builder.queryField('orgKeys', (t) =>
         const caller = callerOf(context, 'service');
         const orderBy = args.orderBy ?? 'KEY_HASH';
         const filter = filterOf(args.filter);
-        const connection = await resolveCursorConnection<Promise<StoredKey[]>>(
+        const page = await resolveCursorConnection<Promise<StoredKey[]>>(
           { args, ...pageSizes, toCursor: (key) => cursorOf(key, orderBy) },
           ({ before, after, limit, inverted }) =>
             context.keys.orgKeys(caller, {
@@ -58,11 +58,11 @@ builder.queryField('orgKeys', (t) =>
               // The last keys of an order are the first of its reverse.
               descending: (args.descending ?? false) !== inverted,
               limit,
-              ...(after !== undefined && { [inverted ? 'before' : 'after']: positionOf(after, orderBy) }),
-              ...(before !== undefined && { [inverted ? 'after' : 'before']: positionOf(before, orderBy) }),
+              ...(after !== undefined && { [inverted ? 'before' : 'after']: positionOf(after, orderBy, 'after') }),
+              ...(before !== undefined && { [inverted ? 'after' : 'before']: positionOf(before, orderBy, 'before') }),
             }),
         );
-        return { ...connection, count: () => context.keys.countOrgKeys(caller, filter) };
+        return { ...placed(page), count: () => context.keys.countOrgKeys(caller, filter) };
       },
     },
     {
@@ -70,7 +70,7 @@ builder.queryField('orgKeys', (t) =>
       fields: (f) => ({
         totalCount: f.int({
           description: 'How many keys match in all. Counted only when asked for, and then over all that match.',
-          resolve: ({ count }) => (count)(),
+          resolve: ({ count }) => count(),
         }),
       }),
     },

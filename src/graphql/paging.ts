@@ -1,2 +1,11 @@
+import type { PageInfoShape } from '@pothos/plugin-relay';
+
 /** How many items a page has where nothing is said, and at the most. */
 export const pageSizes = { defaultSize: 20, maxSize: 100 } as const;
+
+/** The page, which has no first and no last place where it is empty. */
+export function placed<Page extends { readonly edges: readonly unknown[]; readonly pageInfo: PageInfoShape }>(
+  page: Page,
+) {
+  return page.edges.length > 0 ? page : { ...page, pageInfo: { ...page.pageInfo, startCursor: null, endCursor: null } };
+}

@@ -47,6 +47,9 @@ function summaryOf(before: QuotaFigures, after: QuotaFigures): string {
   if (after.renewsAt !== before.renewsAt && after.renewsAt !== undefined) {
     parts.push(`${parts.length ? '' : 'The quota '}renews at ${moment(after.renewsAt)}`);
   }
+  if (after.renewsAt === undefined && before.renewsAt !== undefined) {
+    parts.push(`${parts.length ? '' : 'The quota '}renews no more`);
+  }
   return parts.length === 0 ? 'The quota stays as it is.' : `${parts.join(', ')}.`;
 }
 

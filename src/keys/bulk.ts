@@ -4,6 +4,7 @@ import type { KeyDefinition } from './definition.js';
 import { readDefinition } from './definition-input.js';
 import type { Caller } from './ports.js';
 import type { createReading } from './reading.js';
+import { checkReason } from './reason.js';
 import type { KeyFilter, StoredKey } from './store.js';
 
 /** How many keys one call may change: what a person can look over, and a request can carry out in time. */
@@ -45,6 +46,7 @@ export function createBulk({ reading, update, preview }: Steps) {
   return {
     /** INVALID where more keys match than one call may change, unless they are paged; nothing has been changed then. */
     async updateOrgKeys(caller: Caller, request: BulkRequest): Promise<BulkResult> {
+      checkReason(request.reason);
       const first = Math.min(request.page?.first ?? bulkLimit, bulkLimit);
       const afterHash = request.page?.afterHash;
       const keys = await reading.orgKeys(caller, {

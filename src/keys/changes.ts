@@ -22,7 +22,7 @@ export interface FieldChange {
   readonly after?: unknown;
 }
 
-/** What differs between two states of a key, in the order of the document; secrets only as set, changed or cleared. */
+/** What differs between two states of a key: first the definition, then the secrets, only as set, changed or cleared. */
 export function changesBetween(before: StoredKey | undefined, after: StoredKey): FieldChange[] {
   return [
     ...definitionChanges(before?.definition ?? {}, after.definition),
@@ -58,6 +58,11 @@ const secretPaths: Record<keyof StoredSecrets, Path> = {
   hmacString: ['hmacString'],
 };
 
+/** Whether the change is one of a secret, of which no values are told. */
+export function isOfSecret(change: FieldChange): boolean {
+  return !('before' in change) && !('after' in change);
+}
+
 function secretChanges(before: StoredSecrets | undefined, after: StoredSecrets): FieldChange[] {
   return (['passwordHash', 'hmacString', 'jwtSecret'] as const).flatMap((name) => {
     const [was, is] = [before?.[name], after[name]];
@@ -76,13 +81,17 @@ function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
   // An integer is a number or a bigint, depending on its size and on where it was read.
-  if (typeof a === 'bigint' || typeof b === 'bigint') return typeof a !== 'object' && typeof b !== 'object' && a == b;
+  if (isNumber(a) && isNumber(b)) return a == b;
   if (!isObject(a) || !isObject(b)) return false;
   const names = Object.keys(a);
   return (
     names.length === Object.keys(b).length &&
     names.every((name) => Object.hasOwn(b, name) && isSame(own(a, name), own(b, name)))
   );
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function own(value: object, name: string): unknown {

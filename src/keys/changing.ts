@@ -1,12 +1,12 @@
-import { AppError } from '../errors.js';
+import { AppError, pathText } from '../errors.js';
 import { restorable, usable, visible } from './access.js';
-import { changesBetween, definitionChanges, type FieldChange } from './changes.js';
+import { changesBetween, definitionChanges, isOfSecret, type FieldChange } from './changes.js';
 import type { KeyDefinition } from './definition.js';
 import { checkKeyID } from './key-id.js';
 import { keepSecrets, placeOf } from './keep-secrets.js';
 import { newKey } from './new-key.js';
 import { normalise } from './normal-form.js';
-import { ownerMissing } from './owner.js';
+import { ownerOf } from './owner.js';
 import type { Caller, Ports } from './ports.js';
 import { quotaFigures, type QuotaFigures } from './quota.js';
 import { checkReason } from './reason.js';
@@ -86,12 +86,23 @@ export function createChanging(ports: Ports) {
     if (!(error instanceof AppError) || error.code !== 'CONFLICT' || expected === undefined) return error;
     const [known, current] = await Promise.all([store.definitionAt(keyHash, expected), store.find(keyHash)]);
     if (!known || !current) return error;
-    const issues = definitionChanges(known, current.definition).map(({ path }) => ({
+    const changes = [
+      ...definitionChanges(known, current.definition),
+      ...(await secretsChangedSince(keyHash, expected)),
+    ];
+    const issues = changes.map(({ path }) => ({
       path,
       code: 'CHANGED_SINCE',
       message: `has changed since version ${expected}`,
     }));
     return new AppError('CONFLICT', error.message, { issues, cause: error });
+  }
+
+  /** What the history tells of secrets, whose values it does not keep. It is not read further back than 100 changes. */
+  async function secretsChangedSince(keyHash: string, version: number): Promise<FieldChange[]> {
+    const entries = await store.auditOf(keyHash, { after: version, last: true, limit: 100 });
+    const changes = entries.flatMap((entry) => entry.changes).filter(isOfSecret);
+    return [...new Map(changes.map((change) => [pathText(change.path), change])).values()];
   }
 
   async function prepare(request: UpdateRequest, keyHash: string, isDryRun: boolean): Promise<PreparedUpdate> {
@@ -126,6 +137,7 @@ export function createChanging(ports: Ports) {
   /** Replaces the definition, and resets the quota where asked to. */
   async function updateOrgKey(caller: Caller, request: UpdateRequest): Promise<KeyChange> {
     const keyHash = hashKeyID(checkKeyID(request.keyID));
+    checkReason(request.reason);
     // Looked at once before the work of hashing, and again inside the transaction, where it counts.
     usable(caller, await store.find(keyHash));
     return carryOut(caller, keyHash, await updateStep(caller, request, keyHash, false));
@@ -149,8 +161,8 @@ export function createChanging(ports: Ports) {
   /** Creates a key; its identifier is made where none is given. CONFLICT where it exists, also deleted and not purged. */
   async function createOrgKey(caller: Caller, { keyID: wanted, input, reason }: CreateRequest): Promise<KeyChange> {
     const { definition: named, secrets } = normalise(input);
-    const { orgID = caller.orgID, ...definition } = named;
-    if (orgID === undefined) throw ownerMissing();
+    const { orgID: owner = caller.orgID, ...definition } = named;
+    const orgID = ownerOf(owner);
     if (caller.orgID !== undefined && orgID !== caller.orgID) {
       throw new AppError('FORBIDDEN', 'The credential is bound to another organisation than the definition names.');
     }

@@ -4,7 +4,7 @@ import { checkKeyID } from './key-id.js';
 import { keepSecrets, placeOf } from './keep-secrets.js';
 import { newKey } from './new-key.js';
 import { normalise } from './normal-form.js';
-import { ownerMissing } from './owner.js';
+import { ownerOf } from './owner.js';
 import type { Ports } from './ports.js';
 import type { Actor, Change } from './store.js';
 
@@ -24,8 +24,8 @@ export async function prepareImport(ports: Ports, request: ImportRequest): Promi
   const keyID = checkKeyID(request.keyID);
   const keyHash = ports.hashKeyID(keyID);
   const { definition: named, secrets } = normalise(request.input);
-  const { orgID = request.orgID, ...definition } = named;
-  if (orgID === undefined) throw ownerMissing();
+  const { orgID: owner = request.orgID, ...definition } = named;
+  const orgID = ownerOf(owner);
   const kept = {
     ...(await keepSecrets(ports, keyHash, secrets, request.input.basicAuthData?.hashType)),
     ...(request.passwordHash !== undefined && { passwordHash: request.passwordHash }),

@@ -1,3 +1,5 @@
+import { maxInt64 } from './int64.js';
+import type { Definition } from './normal-form.js';
 import { stateOf } from './state.js';
 import type { QuotaState, StoredKey } from './store.js';
 import { unixSeconds } from './time.js';
@@ -63,15 +65,30 @@ export function quotaFigures(key: StoredKey, now: Date): QuotaFigures {
   return figuresOf(key, atMoment(key, now));
 }
 
+/** The counter that a key takes along into another definition: used is what has been used, whatever the period was. */
+export function carriedOver(key: StoredKey, definition: Definition, now: Date): QuotaState {
+  const quota = atMoment(key, now);
+  const period = definition.quotaRenewalRate ?? 0n;
+  const seconds = unixSeconds(now);
+  if (period <= 0n || (quota.renews !== undefined && quota.renews > seconds)) return quota;
+  // A quota that did not renew begins its first period now: an end that lies behind it would clear the count.
+  return { ...quota, renews: within(seconds + period) };
+}
+
 /** The counter at this moment. Periods follow each other without a gap, however late the first request of one comes. */
 function atMoment({ definition, quota }: StoredKey, now: Date): QuotaState {
   const period = definition.quotaRenewalRate ?? 0n;
   if (period <= 0n) return quota;
   const seconds = unixSeconds(now);
-  if (quota.renews === undefined) return { ...quota, renews: seconds + period };
+  if (quota.renews === undefined) return { ...quota, renews: within(seconds + period) };
   if (quota.renews > seconds) return quota;
   const ended = (seconds - quota.renews) / period + 1n;
-  return { used: 0n, renews: quota.renews + ended * period };
+  return { used: 0n, renews: within(quota.renews + ended * period) };
+}
+
+/** The moment, or the last one that has a number: a period may be longer than time. */
+function within(seconds: bigint): bigint {
+  return seconds > maxInt64 ? maxInt64 : seconds;
 }
 
 function figuresOf(key: StoredKey, { used, renews }: QuotaState): QuotaFigures {

@@ -147,6 +147,6 @@ export interface KeyStore {
   definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
   /** Removes keys deleted before the moment, and what was remembered of them. Returns how many. */
   purge(deletedBefore: Date): Promise<number>;
-  /** The hashes of keys whose history is not what was written: a changed, missing or added entry. */
+  /** The hashes of keys that are not what their history says, or have one that is not what was written. */
   brokenHistories(): AsyncIterable<string>;
 }

@@ -4,6 +4,7 @@ import { invalidDefinition } from './issues.js';
 import type { Definition } from './normal-form.js';
 import type { KeptSecrets } from './keep-secrets.js';
 import type { HashType } from './field-rules.js';
+import { carriedOver } from './quota.js';
 import type { QuotaState, StoredKey, StoredSecrets } from './store.js';
 import { unixSeconds } from './time.js';
 
@@ -25,7 +26,9 @@ export function applyUpdate(stored: StoredKey, update: PreparedUpdate, now: Date
   const seconds = unixSeconds(now);
   const secrets = nextSecrets(stored.secrets, update.secrets, isSame);
   const issues = [...ownerIssues(stored, update), ...passwordIssues(secrets, update)];
-  const quota = update.resetQuota ? resetQuota(stored.quota, update.definition, seconds, issues) : stored.quota;
+  const quota = update.resetQuota
+    ? resetQuota(stored.quota, update.definition, seconds, issues)
+    : carriedOver(stored, update.definition, now);
   if (issues.length > 0) throw invalidDefinition(issues);
 
   return { ...successor(stored, now), definition: nextDefinition(update, secrets, quota), secrets, quota };

@@ -1,7 +1,8 @@
 import { AppError } from '../errors.js';
-import { integerOf } from '../keys/int64.js';
+import { integerOf, isInt64 } from '../keys/int64.js';
 import { keyStates, type KeyState } from '../keys/state.js';
 import type { KeyFilter, StoredKey } from '../keys/store.js';
+import { viewOfStored } from '../keys/view.js';
 import { nearest } from '../nearest.js';
 import { readDefinition } from '../keys/definition-input.js';
 import { inWireNames, readJSONBody, warningsMember } from './body.js';
@@ -35,7 +36,8 @@ export async function getOrgKey({ request, caller, keys, wildcard, query }: Call
   noParameters(query);
   const key = await keys.existingOrgKey(caller, keyIDFrom(wildcard));
   const etag = `"${key.version}"`;
-  if (request.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers: { etag } });
+  if (isKnown(request.headers.get('if-none-match'), etag))
+    return new Response(null, { status: 304, headers: { etag } });
   return jsonResponse(keyMember(keys, key), 200, { etag });
 }
 
@@ -56,7 +58,7 @@ export async function deleteOrgKey({ request, caller, keys, wildcard, query }: C
   noParameters(query);
   const keyID = keyIDFrom(wildcard);
   const expectedVersion = expectedVersionFrom(request.headers.get('if-match'));
-  const { key } = await keys.deleteOrgKey(caller, keyID, { expectedVersion });
+  const { key } = await inWireNames(null, () => keys.deleteOrgKey(caller, keyID, { expectedVersion }));
   return changed('deleted', keyID, key);
 }
 
@@ -65,7 +67,7 @@ export async function restoreOrgKey({ request, caller, keys, wildcard, query }: 
   noParameters(query);
   const keyID = keyIDFrom(wildcard);
   const expectedVersion = expectedVersionFrom(request.headers.get('if-match'));
-  const { key } = await keys.restoreOrgKey(caller, keyID, { expectedVersion });
+  const { key } = await inWireNames(null, () => keys.restoreOrgKey(caller, keyID, { expectedVersion }));
   return changed('restored', keyID, key);
 }
 
@@ -92,9 +94,15 @@ async function amountFrom(request: Request): Promise<bigint> {
     throw new AppError('INVALID', 'The body must be an object.');
   const unknown = Object.keys(body).find((name) => name !== 'amount');
   if (unknown !== undefined) throw malformed(unknown, 'is not a member here; `amount` is the only one');
-  const amount = body['amount'] === undefined ? 1n : integerOf(body['amount']);
+  const amount = integerOf(body['amount'] ?? 1n);
   if (amount === undefined) throw malformed('amount', 'must be an integer');
   return amount;
+}
+
+/** Whether `If-None-Match` names the entity tag. Proxies mark one as weak when they compress the answer. */
+function isKnown(ifNoneMatch: string | null, etag: string): boolean {
+  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
 }
 
 function changed(action: string, keyID: string, { keyHash, version }: StoredKey, more: object = {}): Response {
@@ -102,14 +110,13 @@ function changed(action: string, keyID: string, { keyHash, version }: StoredKey,
 }
 
 function keyMember(keys: Call['keys'], key: StoredKey): object {
-  const dates = { orgID: key.orgID, dateCreated: key.dateCreated, lastUpdated: String(key.lastUpdated) };
   const { used, remaining, renewsAt } = keys.quotaOf(key);
   return {
     key: keys.keyIDOf(key),
     key_hash: key.keyHash,
     version: key.version,
     state: keys.stateOf(key),
-    data: definitionToWire({ ...key.definition, ...dates }),
+    data: definitionToWire(viewOfStored(key)),
     quota: { used, remaining: remaining ?? -1n, ...(renewsAt !== undefined && { renews_at: renewsAt }) },
   };
 }
@@ -117,7 +124,7 @@ function keyMember(keys: Call['keys'], key: StoredKey): object {
 type Read = (text: string, name: string) => Partial<KeyFilter>;
 
 const seconds = (text: string, name: string): bigint => {
-  if (!/^-?\d{1,18}$/.test(text)) throw malformed(name, 'must be Unix seconds');
+  if (!/^-?\d{1,19}$/.test(text) || !isInt64(BigInt(text))) throw malformed(name, 'must be Unix seconds');
   return BigInt(text);
 };
 

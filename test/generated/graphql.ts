@@ -38,11 +38,50 @@ export type BasicAuthDataInput = {
   user?: string | null | undefined;
 };
 
+/** How a field differs. */
+export type ChangeKind =
+  /** The field had no value before. */
+  | 'ADDED'
+  /** The field has another value. Values of secrets are not shown. */
+  | 'CHANGED'
+  /** A secret that was set is gone. */
+  | 'CLEARED'
+  /** The field has no value any more. */
+  | 'REMOVED'
+  /** A secret that was not set before is set. */
+  | 'SET';
+
 /** What JSON web tokens of this key are checked with. */
 export type JwtDataInput = {
   /** The secret or public key that signatures are checked with. Kept encrypted, never shown. */
   secret?: string | null | undefined;
 };
+
+/** What was done to a key. */
+export type KeyOperation =
+  /** The key was created. */
+  | 'CREATE'
+  /** The key was deleted. */
+  | 'DELETE'
+  /** The key was brought in by the command line. */
+  | 'IMPORT'
+  /** The deleted key was put back. */
+  | 'RESTORE'
+  /** The definition of an earlier version was put back. */
+  | 'REVERT'
+  /** The definition was replaced. */
+  | 'UPDATE';
+
+/** What can become of a key. */
+export type KeyState =
+  /** The key may be used. */
+  | 'ACTIVE'
+  /** The key was deleted and can still be restored. */
+  | 'DELETED'
+  /** The key’s `expires` has passed. */
+  | 'EXPIRED'
+  /** The key is switched off by `isInactive`. */
+  | 'INACTIVE';
 
 /** Limits of one API; each has the meaning of the key’s own field of that name. */
 export type LimitInput = {
@@ -67,6 +106,35 @@ export type MonitorInput = {
   /** Shares of the quota at which the gateway raises an event, in percent, highest first. Example: 90. */
   triggerLimits?: Array<number> | null | undefined;
 };
+
+/** Which keys are meant: those for which all that is given holds. Deleted keys count only where `state` asks for them. */
+export type OrgKeyFilter = {
+  /** Keys whose alias begins so; case counts. */
+  aliasPrefix?: string | null | undefined;
+  /** Keys with access to the API of this identifier. */
+  apiID?: string | null | undefined;
+  /** Keys that expire before this moment, in Unix seconds. */
+  expiresBefore?: number | string | null | undefined;
+  /** Keys of this organisation. */
+  orgID?: string | null | undefined;
+  /** Keys with this policy. */
+  policy?: string | null | undefined;
+  /** Keys in this state. */
+  state?: KeyState | null | undefined;
+  /** Keys with this tag. */
+  tag?: string | null | undefined;
+  /** Keys changed at this moment or later, in Unix seconds. */
+  updatedSince?: number | string | null | undefined;
+};
+
+/** The order of a list of keys. Among equals, the hash decides. */
+export type OrgKeyOrder =
+  /** By alias; keys without one come first. */
+  | 'ALIAS'
+  /** By hash: the order that is cheapest, whatever the filter. */
+  | 'KEY_HASH'
+  /** By the last update. */
+  | 'LAST_UPDATED';
 
 /** A key definition to preview. Every field may be left out; null is the same as leaving it out. */
 export type PreviewKeyInput = {
@@ -148,6 +216,15 @@ export type PreviewKeyInput = {
   /** How often a held request is tried again; -1 is off. */
   throttleRetryLimit?: number | null | undefined;
 };
+
+/** Why requests may not pass. */
+export type QuotaRefusal =
+  /** The key has expired. */
+  | 'EXPIRED'
+  /** The key is switched off. */
+  | 'INACTIVE'
+  /** Less of the quota remains than was asked for. */
+  | 'QUOTA_EXCEEDED';
 
 /** Raises and lowers the rate limit step by step. */
 export type SmoothingInput = {
@@ -285,7 +362,132 @@ export type UpdateOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type UpdateOrgKeyMutation = { updateOrgKey: { action: string, key: string, keyHash: string, status: string, version: number, quotaUsed: number | string, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, warnings: Array<{ path: string, code: WarningCode, message: string }> } };
+export type UpdateOrgKeyMutation = { updateOrgKey: { action: string, key: string, keyHash: string, status: string, version: number, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } }, warnings: Array<{ path: string, code: WarningCode, message: string }> } };
+
+export type PreviewOrgKeyUpdateQueryVariables = Exact<{
+  keyID: string | number;
+  input: UpdateKeyInput;
+  resetQuota?: boolean | null | undefined;
+  expectedVersion?: number | null | undefined;
+}>;
+
+
+export type PreviewOrgKeyUpdateQuery = { previewOrgKeyUpdate: { version: number, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } }, warnings: Array<{ path: string, code: WarningCode, message: string }> } };
+
+export type OrgKeyQueryVariables = Exact<{
+  keyID?: string | number | null | undefined;
+  keyHash?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, credentialID: string, credentialLabel: string, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }> } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null };
+
+export type OrgKeysQueryVariables = Exact<{
+  filter?: OrgKeyFilter | null | undefined;
+  orderBy?: OrgKeyOrder | null | undefined;
+  descending?: boolean | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type OrgKeysQuery = { orgKeys: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+
+export type NodeQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type NodeQuery = { node: { keyHash: string } | null };
+
+export type CreateOrgKeyMutationVariables = Exact<{
+  keyID?: string | number | null | undefined;
+  input: UpdateKeyInput;
+  reason?: string | null | undefined;
+}>;
+
+
+export type CreateOrgKeyMutation = { createOrgKey: { action: string, key: string, version: number } };
+
+export type DeleteOrgKeyMutationVariables = Exact<{
+  keyID: string | number;
+  expectedVersion?: number | null | undefined;
+  reason?: string | null | undefined;
+}>;
+
+
+export type DeleteOrgKeyMutation = { deleteOrgKey: { action: string, version: number } };
+
+export type RestoreOrgKeyMutationVariables = Exact<{
+  keyID: string | number;
+  expectedVersion?: number | null | undefined;
+  reason?: string | null | undefined;
+}>;
+
+
+export type RestoreOrgKeyMutation = { restoreOrgKey: { action: string, version: number } };
+
+export type RevertOrgKeyMutationVariables = Exact<{
+  keyID: string | number;
+  toVersion: number;
+  expectedVersion?: number | null | undefined;
+  reason?: string | null | undefined;
+}>;
+
+
+export type RevertOrgKeyMutation = { revertOrgKey: { action: string, version: number } };
+
+export type ConsumeOrgQuotaMutationVariables = Exact<{
+  keyID: string | number;
+  amount?: number | string | null | undefined;
+}>;
+
+
+export type ConsumeOrgQuotaMutation = { consumeOrgQuota: { allowed: boolean, refusal: QuotaRefusal | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } };
+
+export type UpdateOrgKeysMutationVariables = Exact<{
+  filter: OrgKeyFilter;
+  patch: UpdateKeyInput;
+  resetQuota?: boolean | null | undefined;
+  dryRun?: boolean;
+  reason?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type UpdateOrgKeysMutation = { updateOrgKeys: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } }, change: { version: number, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } }, warnings: Array<{ path: string, code: WarningCode, message: string }> } | null, error: { code: string, message: string, issues: Array<{ path: string, code: string, message: string }> } | null }> } };
+
+export type ResetOrgQuotasMutationVariables = Exact<{
+  filter: OrgKeyFilter;
+  dryRun?: boolean;
+  reason?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ResetOrgQuotasMutation = { resetOrgQuotas: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } }, change: { version: number, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } }, warnings: Array<{ path: string, code: WarningCode, message: string }> } | null, error: { code: string, message: string, issues: Array<{ path: string, code: string, message: string }> } | null }> } };
+
+export type OrgKeyFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } };
+
+export type PreviewFragment = { version: number, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } }, warnings: Array<{ path: string, code: WarningCode, message: string }> };
+
+export type BulkFragment = { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } }, change: { version: number, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } }, warnings: Array<{ path: string, code: WarningCode, message: string }> } | null, error: { code: string, message: string, issues: Array<{ path: string, code: string, message: string }> } | null }> };
+
+export type ChangeFragment = { path: string, kind: ChangeKind, before: unknown, after: unknown };
+
+export type EffectFragment = { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } };
+
+export type FiguresFragment = { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null };
+
+export type PlaceFragment = { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null };
 
 export type DefinitionFragment = { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null };
 
@@ -381,6 +583,403 @@ export const DefinitionFragmentDoc = new TypedDocumentString(`
   throttleRetryLimit
 }
     `, {"fragmentName":"Definition"}) as unknown as TypedDocumentString<DefinitionFragment, unknown>;
+export const FiguresFragmentDoc = new TypedDocumentString(`
+    fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}
+    `, {"fragmentName":"Figures"}) as unknown as TypedDocumentString<FiguresFragment, unknown>;
+export const OrgKeyFragmentDoc = new TypedDocumentString(`
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+    fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"fragmentName":"OrgKey"}) as unknown as TypedDocumentString<OrgKeyFragment, unknown>;
+export const ChangeFragmentDoc = new TypedDocumentString(`
+    fragment Change on FieldChange {
+  path
+  kind
+  before
+  after
+}
+    `, {"fragmentName":"Change"}) as unknown as TypedDocumentString<ChangeFragment, unknown>;
+export const EffectFragmentDoc = new TypedDocumentString(`
+    fragment Effect on QuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+    fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}`, {"fragmentName":"Effect"}) as unknown as TypedDocumentString<EffectFragment, unknown>;
+export const PreviewFragmentDoc = new TypedDocumentString(`
+    fragment Preview on OrgKeyUpdatePreview {
+  version
+  definition {
+    ...Definition
+  }
+  changes {
+    ...Change
+  }
+  quotaEffect {
+    ...Effect
+  }
+  warnings {
+    path
+    code
+    message
+  }
+}
+    fragment Change on FieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Effect on QuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"fragmentName":"Preview"}) as unknown as TypedDocumentString<PreviewFragment, unknown>;
+export const BulkFragmentDoc = new TypedDocumentString(`
+    fragment Bulk on BulkResult {
+  dryRun
+  items {
+    orgKey {
+      ...OrgKey
+    }
+    change {
+      ...Preview
+    }
+    error {
+      code
+      message
+      issues {
+        path
+        code
+        message
+      }
+    }
+  }
+  hasNextPage
+  endCursor
+}
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Preview on OrgKeyUpdatePreview {
+  version
+  definition {
+    ...Definition
+  }
+  changes {
+    ...Change
+  }
+  quotaEffect {
+    ...Effect
+  }
+  warnings {
+    path
+    code
+    message
+  }
+}
+fragment Change on FieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Effect on QuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"fragmentName":"Bulk"}) as unknown as TypedDocumentString<BulkFragment, unknown>;
+export const PlaceFragmentDoc = new TypedDocumentString(`
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+    `, {"fragmentName":"Place"}) as unknown as TypedDocumentString<PlaceFragment, unknown>;
 export const PreviewKeyDocument = new TypedDocumentString(`
     query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
@@ -485,7 +1084,15 @@ export const UpdateOrgKeyDocument = new TypedDocumentString(`
     definition {
       ...Definition
     }
-    quotaUsed
+    orgKey {
+      ...OrgKey
+    }
+    changes {
+      ...Change
+    }
+    quotaEffect {
+      ...Effect
+    }
     warnings {
       path
       code
@@ -493,7 +1100,45 @@ export const UpdateOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment Definition on KeyDefinition {
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on FieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Effect on QuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
   accessRights {
     label
     apiID
@@ -564,4 +1209,770 @@ export const UpdateOrgKeyDocument = new TypedDocumentString(`
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:080ac8f3fdcdda373926dfbf5912097c35c081e785dacc86b1b2ac6a9f53b552"}) as unknown as TypedDocumentString<UpdateOrgKeyMutation, UpdateOrgKeyMutationVariables>;
+}`, {"hash":"sha256:d965a65fa297e4b3aeb3266469bfe1009b8ede478d22d4b4514f4c4df361ee44"}) as unknown as TypedDocumentString<UpdateOrgKeyMutation, UpdateOrgKeyMutationVariables>;
+export const PreviewOrgKeyUpdateDocument = new TypedDocumentString(`
+    query PreviewOrgKeyUpdate($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int) {
+  previewOrgKeyUpdate(
+    keyID: $keyID
+    input: $input
+    resetQuota: $resetQuota
+    expectedVersion: $expectedVersion
+  ) {
+    ...Preview
+  }
+}
+    fragment Preview on OrgKeyUpdatePreview {
+  version
+  definition {
+    ...Definition
+  }
+  changes {
+    ...Change
+  }
+  quotaEffect {
+    ...Effect
+  }
+  warnings {
+    path
+    code
+    message
+  }
+}
+fragment Change on FieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Effect on QuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:31175e37a2262fcd0546865fc2ea913eeed6028417270edf779668dfc0674e06"}) as unknown as TypedDocumentString<PreviewOrgKeyUpdateQuery, PreviewOrgKeyUpdateQueryVariables>;
+export const OrgKeyDocument = new TypedDocumentString(`
+    query OrgKey($keyID: ID, $keyHash: String, $first: Int, $after: String, $last: Int, $before: String) {
+  orgKey(keyID: $keyID, keyHash: $keyHash) {
+    ...OrgKey
+    history(first: $first, after: $after, last: $last, before: $before) {
+      edges {
+        cursor
+        node {
+          version
+          at
+          operation
+          credentialID
+          credentialLabel
+          reason
+          requestID
+          quotaUsedBeforeReset
+          changes {
+            ...Change
+          }
+        }
+      }
+      pageInfo {
+        ...Place
+      }
+    }
+  }
+}
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on FieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:d21650849d7aaddcab7f3a615b16990e986290d7399527cd0109d96b13752522"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
+export const OrgKeysDocument = new TypedDocumentString(`
+    query OrgKeys($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
+  orgKeys(
+    filter: $filter
+    orderBy: $orderBy
+    descending: $descending
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    edges {
+      cursor
+      node {
+        ...OrgKey
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+    totalCount
+  }
+}
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:57d5c7d6243df445659e18fbb1df73489d79ca8d6859b89473450c28449648f0"}) as unknown as TypedDocumentString<OrgKeysQuery, OrgKeysQueryVariables>;
+export const NodeDocument = new TypedDocumentString(`
+    query Node($id: ID!) {
+  node(id: $id) {
+    ... on OrgKey {
+      keyHash
+    }
+  }
+}
+    `, {"hash":"sha256:c2485193049dbea6b73329895943aa0038c84408a1536e1d2ae140df21c123b4"}) as unknown as TypedDocumentString<NodeQuery, NodeQueryVariables>;
+export const CreateOrgKeyDocument = new TypedDocumentString(`
+    mutation CreateOrgKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
+  createOrgKey(keyID: $keyID, input: $input, reason: $reason) {
+    action
+    key
+    version
+  }
+}
+    `, {"hash":"sha256:f963b53ae2b017950a503be7ce2064aac8fbb9abfb52fcf4f47a6a362a73f89e"}) as unknown as TypedDocumentString<CreateOrgKeyMutation, CreateOrgKeyMutationVariables>;
+export const DeleteOrgKeyDocument = new TypedDocumentString(`
+    mutation DeleteOrgKey($keyID: ID!, $expectedVersion: Int, $reason: String) {
+  deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) {
+    action
+    version
+  }
+}
+    `, {"hash":"sha256:2d0e6621e0fab912c870b921f2dc98a1240ee50dcb13de9d0c5c73bf70bb9a8d"}) as unknown as TypedDocumentString<DeleteOrgKeyMutation, DeleteOrgKeyMutationVariables>;
+export const RestoreOrgKeyDocument = new TypedDocumentString(`
+    mutation RestoreOrgKey($keyID: ID!, $expectedVersion: Int, $reason: String) {
+  restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) {
+    action
+    version
+  }
+}
+    `, {"hash":"sha256:0bdaf821ae9d819967f35c237f887cc5864fca2aed7f24db524efc900f12254f"}) as unknown as TypedDocumentString<RestoreOrgKeyMutation, RestoreOrgKeyMutationVariables>;
+export const RevertOrgKeyDocument = new TypedDocumentString(`
+    mutation RevertOrgKey($keyID: ID!, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
+  revertOrgKey(
+    keyID: $keyID
+    toVersion: $toVersion
+    expectedVersion: $expectedVersion
+    reason: $reason
+  ) {
+    action
+    version
+  }
+}
+    `, {"hash":"sha256:2529fbc8b0eb60b83f8b07147c862a5de48f0328220940d58048637413302e5d"}) as unknown as TypedDocumentString<RevertOrgKeyMutation, RevertOrgKeyMutationVariables>;
+export const ConsumeOrgQuotaDocument = new TypedDocumentString(`
+    mutation ConsumeOrgQuota($keyID: ID!, $amount: Int64) {
+  consumeOrgQuota(keyID: $keyID, amount: $amount) {
+    allowed
+    refusal
+    quota {
+      ...Figures
+    }
+  }
+}
+    fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}`, {"hash":"sha256:b9d5f359358a3df57384c0435edcfd75ffefb42f1559a141a990a327bfd3b741"}) as unknown as TypedDocumentString<ConsumeOrgQuotaMutation, ConsumeOrgQuotaMutationVariables>;
+export const UpdateOrgKeysDocument = new TypedDocumentString(`
+    mutation UpdateOrgKeys($filter: OrgKeyFilter!, $patch: UpdateKeyInput!, $resetQuota: Boolean, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String) {
+  updateOrgKeys(
+    filter: $filter
+    patch: $patch
+    resetQuota: $resetQuota
+    dryRun: $dryRun
+    reason: $reason
+    first: $first
+    after: $after
+  ) {
+    ...Bulk
+  }
+}
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Preview on OrgKeyUpdatePreview {
+  version
+  definition {
+    ...Definition
+  }
+  changes {
+    ...Change
+  }
+  quotaEffect {
+    ...Effect
+  }
+  warnings {
+    path
+    code
+    message
+  }
+}
+fragment Bulk on BulkResult {
+  dryRun
+  items {
+    orgKey {
+      ...OrgKey
+    }
+    change {
+      ...Preview
+    }
+    error {
+      code
+      message
+      issues {
+        path
+        code
+        message
+      }
+    }
+  }
+  hasNextPage
+  endCursor
+}
+fragment Change on FieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Effect on QuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:df3ff635bbf1a6db55dbd80245e549e648fb939e1ece6f16897fffd7ac2703a8"}) as unknown as TypedDocumentString<UpdateOrgKeysMutation, UpdateOrgKeysMutationVariables>;
+export const ResetOrgQuotasDocument = new TypedDocumentString(`
+    mutation ResetOrgQuotas($filter: OrgKeyFilter!, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String) {
+  resetOrgQuotas(
+    filter: $filter
+    dryRun: $dryRun
+    reason: $reason
+    first: $first
+    after: $after
+  ) {
+    ...Bulk
+  }
+}
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Preview on OrgKeyUpdatePreview {
+  version
+  definition {
+    ...Definition
+  }
+  changes {
+    ...Change
+  }
+  quotaEffect {
+    ...Effect
+  }
+  warnings {
+    path
+    code
+    message
+  }
+}
+fragment Bulk on BulkResult {
+  dryRun
+  items {
+    orgKey {
+      ...OrgKey
+    }
+    change {
+      ...Preview
+    }
+    error {
+      code
+      message
+      issues {
+        path
+        code
+        message
+      }
+    }
+  }
+  hasNextPage
+  endCursor
+}
+fragment Change on FieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Effect on QuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on Quota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:0d16089a609042ffd3191f21a4c0cf0e716db7ecec676b0b76b99fb17de3a4a7"}) as unknown as TypedDocumentString<ResetOrgQuotasMutation, ResetOrgQuotasMutationVariables>;

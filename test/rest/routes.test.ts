@@ -16,10 +16,16 @@ const both = () => ({
 });
 
 describe('the key API', () => {
-  it('has the two operations of its document and no other', () => {
+  it('has the two operations of its document, those that go with them, and no other', () => {
     expect(routes.map(({ method, path, credential }) => ({ method, path, credential }))).toStrictEqual([
       { method: 'POST', path: '/api/keys/preview', credential: 'management' },
       { method: 'PUT', path: '/svc/org/keys/*', credential: 'service' },
+      { method: 'GET', path: '/svc/org/keys', credential: 'service' },
+      { method: 'GET', path: '/svc/org/keys/*', credential: 'service' },
+      { method: 'POST', path: '/svc/org/keys/*', credential: 'service' },
+      { method: 'DELETE', path: '/svc/org/keys/*', credential: 'service' },
+      { method: 'POST', path: '/svc/org/keys/*/restore', credential: 'service' },
+      { method: 'POST', path: '/svc/org/keys/*/quota', credential: 'service' },
     ]);
   });
 
@@ -29,11 +35,16 @@ describe('the key API', () => {
     ['PUT', '/api/keys/preview', 'POST'],
     ['DELETE', '/api/keys/preview', 'POST'],
     ['OPTIONS', '/api/keys/preview', 'POST'],
-    ['GET', '/svc/org/keys/k1', 'PUT'],
-    ['POST', '/svc/org/keys/k1', 'PUT'],
-    ['PATCH', '/svc/org/keys/k1', 'PUT'],
-    ['DELETE', '/svc/org/keys/k1', 'PUT'],
-    ['OPTIONS', '/svc/org/keys/k1', 'PUT'],
+    ['PATCH', '/svc/org/keys/k1', 'PUT, GET, POST, DELETE'],
+    ['HEAD', '/svc/org/keys/k1', 'PUT, GET, POST, DELETE'],
+    ['OPTIONS', '/svc/org/keys/k1', 'PUT, GET, POST, DELETE'],
+    ['POST', '/svc/org/keys', 'GET'],
+    ['PUT', '/svc/org/keys', 'GET'],
+    ['DELETE', '/svc/org/keys', 'GET'],
+    ['GET', '/svc/org/keys/k1/restore', 'POST'],
+    ['DELETE', '/svc/org/keys/k1/restore', 'POST'],
+    ['GET', '/svc/org/keys/k1/quota', 'POST'],
+    ['PUT', '/svc/org/keys/k1/quota', 'POST'],
   ])('answers %s %s with 405 and Allow: %s', async (method, path, allow) => {
     for (const headers of [{}, both()]) {
       const { status, headers: answered, body } = await t.send(path, { method, headers });
@@ -54,8 +65,13 @@ describe('the key API', () => {
     '/API/keys/preview',
     '/api/keys/preview%2f',
     '/api/keys%2fpreview',
-    '/svc/org/keys',
+    '/svc/org',
     '/svc/org/keys/',
+    '/svc/org/keys//restore',
+    '/svc/org/keys/k1/restore/',
+    '/svc/org/keys/k1/x/restore',
+    '/svc/org/keys/k1/Quota',
+    '/svc/org/keys/k1/quota/1',
     '/svc/org/keys/k1/',
     '/svc/org/keys/k1/x',
     '/svc/org/Keys/k1',

@@ -23,6 +23,7 @@ export function storedKey(name: string | number, changes: Partial<StoredKey> = {
     version: 1,
     dateCreated: '2026-01-31T12:00:00.000Z',
     lastUpdated: 1769860800n,
+    deleted: undefined,
     definition: {},
     secrets: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
     quota: { used: 0n, renews: undefined },
@@ -37,10 +38,12 @@ export function auditOf(key: StoredKey, changes: Partial<AuditEntry> = {}): Audi
     orgID: key.orgID,
     operation: 'import',
     actor: { credentialID: 'cred_1', label: 'a test' },
+    reason: undefined,
     requestID: 'request-1',
     versionBefore: key.version - 1,
     versionAfter: key.version,
     quotaUsedBeforeReset: undefined,
+    changes: [],
     ...changes,
   };
 }
@@ -229,16 +232,85 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         operation: 'update',
         orgID: 'ácme',
         actor: { credentialID: 'cred_2', label: 'quotes " and 🔑' },
+        reason: 'quotes " and 🔑',
         requestID: '',
+        changes: [
+          { path: ['accessRights', 'a.b', 'limit', 'quotaMax'], kind: 'CHANGED', before: 1, after: maxInt64 },
+          { path: ['hmacString'], kind: 'SET' },
+        ],
         versionBefore: 1,
         versionAfter: 2,
         quotaUsedBeforeReset: maxInt64,
       });
       await store.update(key.keyHash, (found) => ({ ...nextVersion(found), audit: second }));
-      const third = { ...second, quotaUsedBeforeReset: 0n };
+      const third = { ...second, versionBefore: 2, versionAfter: 3, quotaUsedBeforeReset: 0n };
       await store.update(key.keyHash, (found) => ({ ...nextVersion(found), audit: third }));
       await reopen();
       expect(await store.auditOf(key.keyHash)).toStrictEqual([first, second, third]);
+    });
+
+    it('remembers no two changes that led to the same version', async () => {
+      await store.add([added(storedKey(1))]);
+      const attempt = store.update(hashOf(1), (found) => ({ ...nextVersion(found), audit: auditOf(storedKey(1)) }));
+      await expect(attempt).rejects.toThrow();
+      expect(plain(await store.find(hashOf(1)))).toStrictEqual(storedKey(1));
+    });
+
+    it('gives the part of a history that is asked for, oldest first, and the definition at each version', async () => {
+      const aliasOf = (version: number) => ({ definition: { alias: `at ${version}`, quotaMax: maxInt64 } });
+      await store.add([storedKey(1, aliasOf(1)), storedKey(2)].map(added));
+      for (let version = 2; version <= 7; version += 1) {
+        await store.update(hashOf(1), (found) => nextVersion(found, aliasOf(version)));
+      }
+      const versions = async (range: Parameters<KeyStore['auditOf']>[1]) =>
+        (await store.auditOf(hashOf(1), range)).map(({ versionAfter }) => versionAfter);
+      expect(await versions({})).toStrictEqual([1, 2, 3, 4, 5, 6, 7]);
+      expect(await versions({ after: 2, before: 6 })).toStrictEqual([3, 4, 5]);
+      expect(await versions({ after: 2, limit: 2 })).toStrictEqual([3, 4]);
+      expect(await versions({ last: true, limit: 2 })).toStrictEqual([6, 7]);
+      expect(await versions({ last: true, after: 1, before: 5, limit: 2 })).toStrictEqual([3, 4]);
+      expect(await versions({ limit: 0 })).toStrictEqual([]);
+      expect(await versions({ after: 7 })).toStrictEqual([]);
+      await reopen();
+      for (const version of [1, 4, 7]) {
+        expect(await store.definitionAt(hashOf(1), version)).toStrictEqual(aliasOf(version).definition);
+      }
+      for (const version of [0, 8, -1]) expect(await store.definitionAt(hashOf(1), version)).toBeUndefined();
+      expect(await store.definitionAt(hashOf('nobody'), 1)).toBeUndefined();
+    });
+
+    it('purges what was deleted before the moment with its history and its terms, and nothing else', async () => {
+      const moment = new Date('2026-01-31T12:00:00.000Z');
+      const deletedAt = (name: string, milliseconds: number) =>
+        storedKey(name, { definition: { tags: ['t'] }, deleted: new Date(moment.getTime() + milliseconds) });
+      const old = Array.from({ length: 501 }, (_, index) => deletedAt(`old ${index}`, -1 - index));
+      const kept = [deletedAt('then', 0), deletedAt('later', 1), storedKey('living', { definition: { tags: ['t'] } })];
+      await store.add([...old, ...kept].map(added));
+      expect(await store.purge(moment)).toBe(501);
+      expect(await store.purge(moment)).toBe(0);
+      expect((await everything(store)).map(({ keyHash }) => keyHash)).toStrictEqual(
+        kept.map(({ keyHash }) => keyHash).sort(),
+      );
+      expect(await store.auditOf(hashOf('old 0'))).toStrictEqual([]);
+      const tagged = {
+        filter: { tag: 't' },
+        orderBy: 'KEY_HASH',
+        descending: false,
+        limit: 1000,
+        now: moment,
+      } as const;
+      expect(await store.list(tagged)).toHaveLength(1);
+      expect(await store.count({ tag: 't', state: 'DELETED' }, moment)).toBe(2);
+      expect(await store.add([added(storedKey('old 0'))])).toStrictEqual([true]);
+    });
+
+    it('finds no history broken that it wrote itself', async () => {
+      await store.add([{ ...full, version: 1 }, storedKey(1), storedKey(2)].map(added));
+      await store.update(hashOf(1), (found) => nextVersion(found, { definition: full.definition }));
+      await store.reseal(full.keyHash, (stored) => ({ ...stored, sealedKeyID: Uint8Array.of(42) }));
+      const broken: string[] = [];
+      for await (const keyHash of store.brokenHistories()) broken.push(keyHash);
+      expect(broken).toStrictEqual([]);
     });
 
     it('runs updates at the same time one after the other: none is lost', async () => {
@@ -253,7 +325,9 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       );
       expect(versions.sort((a, b) => a - b)).toStrictEqual(Array.from({ length: 40 }, (_, index) => index + 2));
       const audit = await store.auditOf(hashOf(1));
-      expect(audit.map(({ versionAfter }) => versionAfter)).toStrictEqual(Array.from({ length: 41 }, (_, index) => index + 1));
+      expect(audit.map(({ versionAfter }) => versionAfter)).toStrictEqual(
+        Array.from({ length: 41 }, (_, index) => index + 1),
+      );
       await second.close();
     });
 

@@ -15,68 +15,90 @@ const orderColumns: Record<KeyOrder, string | undefined> = {
 
 /** The statement for a page of keys. Values are parameters throughout; only our own column names are put together. */
 export function pageStatement(query: KeyQuery): Statement {
-  const { joins, conditions, parameters } = where(query.filter, query.now);
-  const column = orderColumns[query.orderBy];
   const direction = query.descending ? 'DESC' : 'ASC';
-  const compared = column ? `(${column}, k.key_hash)` : 'k.key_hash';
-  for (const [name, position, operator] of [
-    ['after', query.after, query.descending ? '<' : '>'],
-    ['before', query.before, query.descending ? '>' : '<'],
-  ] as const) {
+  const bounds = [
+    { name: 'after', position: query.after, operator: query.descending ? '<' : '>' },
+    { name: 'before', position: query.before, operator: query.descending ? '>' : '<' },
+  ] as const;
+  const isBounded = (operator: '<' | '>') => bounds.some((bound) => bound.position && bound.operator === operator);
+  const { from, hash, conditions, parameters } = where(query.filter, query.now, {
+    column: orderColumns[query.orderBy],
+    isBoundedBelow: isBounded('>'),
+    isBoundedAbove: isBounded('<'),
+  });
+  const column = orderColumns[query.orderBy];
+  for (const { name, position, operator } of bounds) {
     if (!position) continue;
-    conditions.push(`${compared} ${operator} ${column ? `(@${name}Value, @${name}Hash)` : `@${name}Hash`}`);
+    conditions.push(
+      column ? `(${column}, ${hash}) ${operator} (@${name}Value, @${name}Hash)` : `${hash} ${operator} @${name}Hash`,
+    );
     if (column) parameters[`${name}Value`] = position.value;
     parameters[`${name}Hash`] = position.keyHash;
   }
-  const order = `${column ? `${column} ${direction}, ` : ''}k.key_hash ${direction}`;
+  const order = `${column ? `${column} ${direction}, ` : ''}${hash} ${direction}`;
   return {
-    sql: `SELECT k.* FROM ${joins} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT @limit`,
+    sql: `SELECT k.* FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT @limit`,
     parameters: { ...parameters, limit: BigInt(query.limit) },
   };
 }
 
 export function countStatement(filter: KeyFilter, now: Date): Statement {
-  const { joins, conditions, parameters } = where(filter, now);
-  return { sql: `SELECT count(*) AS count FROM ${joins} WHERE ${conditions.join(' AND ')}`, parameters };
+  const { from, conditions, parameters } = where(filter, now);
+  return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };
 }
 
-function where(filter: KeyFilter, now: Date) {
+/** The column that a page is ordered by, and where cursors already bound it. */
+interface Order {
+  readonly column: string | undefined;
+  readonly isBoundedBelow: boolean;
+  readonly isBoundedAbove: boolean;
+}
+
+function where(filter: KeyFilter, now: Date, order?: Order) {
   const parameters: Record<string, string | bigint> = {};
   const conditions: string[] = [];
   const need = (condition: string, values: Record<string, string | bigint> = {}) => {
     conditions.push(condition);
     Object.assign(parameters, values);
   };
+  // An index is entered at one bound. It has to be the cursor’s, or a late page would begin where the filter does; a
+  // plus sign keeps SQLite from entering at the other.
+  const lower = (column: string) => (order?.isBoundedBelow && order.column === column ? `+${column}` : column);
+  const upper = (column: string) => (order?.isBoundedAbove && order.column === column ? `+${column}` : column);
 
   const terms = [
     filter.tag === undefined ? undefined : term.tag(filter.tag),
     filter.policy === undefined ? undefined : term.policy(filter.policy),
     filter.apiID === undefined ? undefined : term.api(filter.apiID),
   ].filter((found) => found !== undefined);
-  const joins = [
-    'keys k',
-    ...terms.map((_, index) => `JOIN key_terms t${index} ON t${index}.key_hash = k.key_hash`),
-  ].join(' ');
+  // A CROSS JOIN is read from left to right: the first term leads, in the order of hashes, and all others are looked up.
+  const from = [...terms.map((_, index) => `key_terms t${index}`), 'keys k'].join(' CROSS JOIN ');
+  const [first, hash] = terms.length > 0 ? ['t0', 't0.key_hash'] : ['k', 'k.key_hash'];
   terms.forEach((found, index) => {
     need(`t${index}.term = @term${index}`, { [`term${index}`]: found });
+    if (index > 0) need(`t${index}.key_hash = t0.key_hash`);
   });
+  if (terms.length > 0) need('k.key_hash = t0.key_hash');
 
-  if (filter.orgID !== undefined) need('k.org_id = @orgID', { orgID: filter.orgID });
+  if (filter.orgID !== undefined) need(`${first}.org_id = @orgID`, { orgID: filter.orgID });
   if (filter.aliasPrefix !== undefined && filter.aliasPrefix !== '') {
-    need('k.alias >= @prefix AND k.alias < @prefixEnd', {
+    need(`${lower('k.alias')} >= @prefix AND ${upper('k.alias')} < @prefixEnd`, {
       prefix: filter.aliasPrefix,
-      prefixEnd: `${filter.aliasPrefix}\u{10ffff}`,
+      // Behind whatever may follow: the last character there is, more often than an alias is long.
+      prefixEnd: `${filter.aliasPrefix}${'\u{10ffff}'.repeat(256)}`,
     });
   }
   if (filter.expiresBefore !== undefined) {
     need('k.expires >= 1 AND k.expires < @expiresBefore', { expiresBefore: filter.expiresBefore });
   }
-  if (filter.updatedSince !== undefined) need('k.last_updated >= @updatedSince', { updatedSince: filter.updatedSince });
+  if (filter.updatedSince !== undefined) {
+    need(`${lower('k.last_updated')} >= @updatedSince`, { updatedSince: filter.updatedSince });
+  }
 
   need(filter.state === 'DELETED' ? 'k.deleted IS NOT NULL' : 'k.deleted IS NULL');
   const seconds = { now: unixSeconds(now) };
   if (filter.state === 'INACTIVE') need('k.is_inactive = 1');
   if (filter.state === 'ACTIVE') need('k.is_inactive = 0 AND (k.expires < 1 OR k.expires > @now)', seconds);
   if (filter.state === 'EXPIRED') need('k.is_inactive = 0 AND k.expires >= 1 AND k.expires <= @now', seconds);
-  return { joins, conditions, parameters };
+  return { from, hash, conditions, parameters };
 }

@@ -10,6 +10,9 @@ import { keyColumns, keyOf, rowOf, termsOf, type KeyRow } from './key-row.js';
 
 const pageSize = 500;
 
+/** Columns that are in an index and that most updates leave as they are. */
+const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias', 'expires', 'is_inactive']);
+
 /** The key store and the live counters over one SQLite file. Writes are durable when they are answered. */
 export function createKeyStore(database: Database): KeyStore & QuotaManager {
   const find = database.prepare<[string], KeyRow>('SELECT * FROM keys WHERE key_hash = ?');
@@ -19,14 +22,19 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
   const insert = database.prepare<[KeyRow]>(
     `INSERT INTO keys (${keyColumns.join(', ')}) VALUES (${keyColumns.map((column) => `@${column}`).join(', ')})`,
   );
-  const replace = database.prepare<[KeyRow]>(
-    `UPDATE keys SET ${keyColumns.map((column) => `${column} = @${column}`).join(', ')} WHERE key_hash = @key_hash`,
-  );
+  const update = (columns: readonly (keyof KeyRow)[]) =>
+    database.prepare<[KeyRow]>(
+      `UPDATE keys SET ${columns.map((column) => `${column} = @${column}`).join(', ')} WHERE key_hash = @key_hash`,
+    );
+  const replace = update(keyColumns.filter((column) => column !== 'key_hash'));
+  // Naming a column writes the indexes it is in, whether its value is another or not: half of an update's pages.
+  const replaceInPlace = update(keyColumns.filter((column) => column !== 'key_hash' && !indexed.has(column)));
   const count = database.prepare<[bigint, bigint | null, string]>(
     'UPDATE keys SET quota_used = ?, quota_renews = ? WHERE key_hash = ?',
   );
-  const termsOfKey = database.prepare<[string], { term: string }>('SELECT term FROM key_terms WHERE key_hash = ?');
-  const addTerm = database.prepare<[string, string]>('INSERT INTO key_terms (term, key_hash) VALUES (?, ?)');
+  const addTerm = database.prepare<[string, string, string]>(
+    'INSERT INTO key_terms (term, key_hash, org_id) VALUES (?, ?, ?)',
+  );
   const dropTerm = database.prepare<[string, string]>('DELETE FROM key_terms WHERE term = ? AND key_hash = ?');
   const remember = database.prepare<[AuditRow]>(
     `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${auditColumns.map((column) => `@${column}`).join(', ')})`,
@@ -40,31 +48,34 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
   const definitionAt = database.prepare<[string, number], { definition: string }>(
     'SELECT definition FROM audit WHERE key_hash = ? AND version_after = ?',
   );
+  const withoutKey = database.prepare<[], { key_hash: string }>(
+    'SELECT DISTINCT key_hash FROM audit WHERE key_hash NOT IN (SELECT key_hash FROM keys)',
+  );
   const forget = database.prepare<[string]>('DELETE FROM audit WHERE key_hash = ?');
   const remove = database.prepare<[string]>('DELETE FROM keys WHERE key_hash = ?');
-  const deletedBefore = database.prepare<[bigint], { key_hash: string }>(
-    `SELECT key_hash FROM keys WHERE deleted < ? LIMIT ${pageSize}`,
-  );
+  const deletedBefore = database.prepare<[bigint], KeyRow>(`SELECT * FROM keys WHERE deleted < ? LIMIT ${pageSize}`);
 
-  function write({ next, audit }: Change, row: KeyRow | undefined): void {
+  function write({ next, audit }: Change, row: KeyRow | undefined, stored: StoredKey | undefined): void {
     // The definition is written out once, for the key and for its history alike.
     const after = rowOf(next, new Uint8Array());
     const entry = auditRowOf(audit, after.definition, row?.history_link ?? null);
     after.history_link = entry.link;
-    if (row) replace.run(after);
-    else insert.run(after);
+    if (!row) insert.run(after);
+    else if ([...indexed].some((column) => row[column] !== after[column])) replace.run(after);
+    else replaceInPlace.run(after);
     remember.run(entry);
 
     const terms = termsOf(next);
-    const known = new Set(row ? termsOfKey.all(next.keyHash).map(({ term }) => term) : []);
-    for (const term of terms) if (!known.has(term)) addTerm.run(term, next.keyHash);
+    const known = stored ? termsOf(stored) : new Set<string>();
+    for (const term of terms) if (!known.has(term)) addTerm.run(term, next.keyHash, next.orgID);
     for (const term of known) if (!terms.has(term)) dropTerm.run(term, next.keyHash);
   }
 
   const updateOne = database.transaction((keyHash: string, change: (stored: StoredKey | undefined) => Change) => {
     const row = find.get(keyHash);
-    const changed = change(row && keyOf(row));
-    write(changed, row);
+    const stored = row && keyOf(row);
+    const changed = change(stored);
+    write(changed, row, stored);
     return changed;
   });
   const resealOne = database.transaction((keyHash: string, change: (stored: StoredKey) => StoredKey) => {
@@ -74,27 +85,30 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
   const addAll = database.transaction((keys: readonly Change[]) =>
     keys.map((change) => {
       if (find.get(change.next.keyHash)) return false;
-      write(change, undefined);
+      write(change, undefined, undefined);
       return true;
     }),
   );
   const purgePage = database.transaction((moment: bigint) => {
-    const hashes = deletedBefore.all(moment);
-    for (const { key_hash } of hashes) {
-      forget.run(key_hash);
-      remove.run(key_hash);
+    const rows = deletedBefore.all(moment);
+    for (const row of rows) {
+      for (const term of termsOf(keyOf(row))) dropTerm.run(term, row.key_hash);
+      forget.run(row.key_hash);
+      remove.run(row.key_hash);
     }
-    return hashes.length;
+    return rows.length;
   });
 
   function isBroken(row: KeyRow): boolean {
     let link: Uint8Array | null = null;
     let version = 0n;
+    let definition = '';
     for (const entry of auditForward.iterate(row.key_hash, 0, Number.MAX_SAFE_INTEGER, -1)) {
       if (entry.version_before !== version || !isSame(entry.link, linkOf(link, entry))) return true;
-      [link, version] = [entry.link, entry.version_after];
+      ({ link, version_after: version, definition } = entry);
     }
-    return version !== row.version || link === null || !isSame(link, row.history_link);
+    if (version !== row.version || definition !== row.definition) return true;
+    return link === null || !isSame(link, row.history_link);
   }
 
   async function* rows(): AsyncIterable<KeyRow> {
@@ -149,6 +163,7 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
     },
     async *brokenHistories() {
       for await (const row of rows()) if (isBroken(row)) yield row.key_hash;
+      for (const { key_hash } of await whenFree(() => withoutKey.all())) yield key_hash;
     },
     consume: (keyHash, decide) =>
       whenFree(() =>

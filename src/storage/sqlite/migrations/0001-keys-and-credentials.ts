@@ -29,16 +29,23 @@ CREATE INDEX keys_by_org ON keys (org_id, key_hash);
 CREATE INDEX keys_by_alias ON keys (alias, key_hash);
 CREATE INDEX keys_by_org_alias ON keys (org_id, alias, key_hash);
 CREATE INDEX keys_by_update ON keys (last_updated, key_hash);
+CREATE INDEX keys_by_org_update ON keys (org_id, last_updated, key_hash);
 CREATE INDEX keys_by_expiry ON keys (expires, key_hash) WHERE expires >= 1;
 CREATE INDEX keys_by_deletion ON keys (deleted, key_hash) WHERE deleted IS NOT NULL;
+-- What is rare is found without a look at all the others.
+CREATE INDEX deleted_keys ON keys (key_hash) WHERE deleted IS NOT NULL;
+CREATE INDEX deleted_keys_by_org ON keys (org_id, key_hash) WHERE deleted IS NOT NULL;
+CREATE INDEX inactive_keys ON keys (key_hash) WHERE is_inactive = 1;
+CREATE INDEX inactive_keys_by_org ON keys (org_id, key_hash) WHERE is_inactive = 1;
 
--- Tags, policies and APIs, as t:…, p:… and a:….
+-- Tags, policies and APIs, as t:…, p:… and a:…. The definition tells which terms a key has, so none are looked up by key.
 CREATE TABLE key_terms (
   term TEXT NOT NULL,
-  key_hash TEXT NOT NULL REFERENCES keys (key_hash) ON DELETE CASCADE,
+  key_hash TEXT NOT NULL,
+  org_id TEXT NOT NULL,
   PRIMARY KEY (term, key_hash)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX key_terms_by_key ON key_terms (key_hash);
+CREATE INDEX key_terms_by_org ON key_terms (org_id, term, key_hash);
 
 CREATE TABLE audit (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

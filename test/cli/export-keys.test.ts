@@ -1,0 +1,27 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { run } from '../../src/cli/run.js';
+import { startApp } from '../support/app.js';
+import { ask } from '../support/answers.js';
+
+it('keyfront keys export leaves deleted keys out, which an import would bring back to life', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'keyfront-export-'));
+  const t = await startApp({ KEYFRONT_DATA: folder });
+  await t.importKeys({ key_id: 'living', org_id: 'acme' }, { key_id: 'gone', org_id: 'acme' });
+  await ask(t, 'DELETE', '/svc/org/keys/gone');
+  await t.close();
+  const texts = { out: '', said: '' };
+  const code = await run(['keys', 'export'], {
+    env: { KEYFRONT_DATA: folder },
+    out: (text) => void (texts.out += text),
+    say: (text) => void (texts.said += text),
+    isWatched: false,
+    onStop: () => undefined,
+  });
+  expect(code).toBe(0);
+  expect(texts.out).toMatch(/^\{"key_id":"living",[^\n]*\}\n$/);
+  expect(texts.said).toBe('1 exported, without secrets.\n');
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,59 @@
+import { expect } from 'vitest';
+import { stringifyJSON } from '../../src/json.js';
+import type { Answer, TestApp } from './app.js';
+
+/** An error of either face, as a caller sees it. */
+interface Issue {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+interface GraphQLError {
+  readonly message: string;
+  readonly path?: (string | number)[];
+  readonly extensions: { readonly code: string; readonly issues?: readonly Issue[] };
+}
+
+/** The errors of a GraphQL answer. */
+export function errorsOf({ body }: Answer): GraphQLError[] {
+  return (body['errors'] ?? []) as GraphQLError[];
+}
+
+/** The code of a refusal through either face; undefined where there is none. */
+export function codeOf(answer: Answer): unknown {
+  return errorsOf(answer)[0]?.extensions.code ?? answer.body['code'];
+}
+
+/** `path code` of each issue in a refusal through either face, sorted. */
+export function issuesOf(answer: Answer): string[] {
+  const issues =
+    errorsOf(answer)[0]?.extensions.issues ?? (answer.body['issues'] as readonly Issue[] | undefined) ?? [];
+  return issues.map(({ path, code }) => `${path} ${code}`).sort();
+}
+
+/** What the one root field of an operation answered, which must not have failed. */
+export function dataOf<T = Record<string, unknown>>({ body }: Answer): T {
+  expect(body['errors']).toBeUndefined();
+  const [value] = Object.values(body['data'] as object) as unknown[];
+  return value as T;
+}
+
+/** Sends a request to the REST face with a service credential. */
+export function ask(
+  t: TestApp,
+  method: string,
+  target: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return t.send(target, {
+    method,
+    ...(body !== undefined && { body: stringifyJSON(body) }),
+    headers: {
+      'x-svc-authorization': t.service,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+  });
+}
