@@ -61,6 +61,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   if (keyHash === 'hmac-sha256' && Buffer.byteLength(keyHashPepper ?? '') < 32) {
     problems.push('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes for KEYFRONT_KEY_HASH=hmac-sha256.');
   }
+  // An empty path would be the folder that the process happens to stand in.
+  for (const name of ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING'] as const) {
+    if (env[name]?.trim() === '') problems.push(`${name} must name a ${name === 'KEYFRONT_DATA' ? 'folder' : 'file'}.`);
+  }
   const data = env['KEYFRONT_DATA'] ?? 'data';
   const config: Config = {
     host,

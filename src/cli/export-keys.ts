@@ -20,7 +20,9 @@ export async function exportKeys(io: IO, values: Values): Promise<number> {
       progress.show(count);
     }
     progress.end();
-    io.say(`${count} exported${values['with-secrets'] === true ? ', with their secrets: keep the file safe' : ', without secrets'}.\n`);
+    io.say(
+      `${count} exported${values['with-secrets'] === true ? ', with their secrets: keep the file safe' : ', without secrets'}.\n`,
+    );
     return 0;
   });
 }

@@ -37,7 +37,12 @@ const commands: Readonly<Record<string, Command>> = {
     words: 1,
     run: importKeys,
   },
-  'keys export': { usage: 'keys export [--with-secrets]', options: { 'with-secrets': flag }, words: 0, run: exportKeys },
+  'keys export': {
+    usage: 'keys export [--with-secrets]',
+    options: { 'with-secrets': flag },
+    words: 0,
+    run: exportKeys,
+  },
   'secrets rotate': { usage: 'secrets rotate', options: {}, words: 0, run: rotate },
   'secrets prune': { usage: 'secrets prune', options: {}, words: 0, run: prune },
 };

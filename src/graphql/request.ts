@@ -13,6 +13,10 @@ const bodyLimitBytes = 128 * 1024;
 export const useExactRequests: Plugin = {
   onRequestParse({ setRequestParser }) {
     setRequestParser(async (request) => {
+      // Yoga would find out only when it answers, and by then a mutation has been executed.
+      if (!mayAnswer(request.headers.get('accept') ?? '')) {
+        throw requestError(new AppError('INVALID', 'The answer can be JSON only.'), 406);
+      }
       if (request.method === 'GET') return paramsOfURL(request.url);
       if (!isJSONContentType(request.headers.get('content-type'))) {
         throw requestError(new AppError('INVALID', 'The content type must be application/json.'), 415);
@@ -21,6 +25,19 @@ export const useExactRequests: Plugin = {
     });
   },
 };
+
+const answers = ['application/graphql-response+json', 'application/json', 'text/event-stream', 'multipart/mixed'];
+const anyOf = ['*/*', 'application/*', 'text/*', 'multipart/*'];
+
+/** Whether an `Accept` header names a form that Yoga has for its answers. */
+function mayAnswer(accept: string): boolean {
+  if (accept === '') return true;
+  return accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const isUTF8 = parameters.every((parameter) => !parameter.startsWith('charset=') || parameter === 'charset=utf-8');
+    return isUTF8 && (answers.includes(type) || anyOf.includes(type));
+  });
+}
 
 function paramsOfURL(url: string): GraphQLParams {
   const search = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');

@@ -25,7 +25,9 @@ export async function prepareImport(ports: Ports, request: ImportRequest): Promi
   const keyID = checkKeyID(request.keyID);
   const keyHash = ports.hashKeyID(keyID);
   const { definition: named, secrets } = normalise(request.input);
-  const { orgID = request.orgID, ...definition } = named;
+  const { orgID: namedID, ...definition } = named;
+  // Gateways write an empty identifier where a key has no organisation.
+  const orgID = namedID?.trim() ? namedID : request.orgID;
   if (orgID === undefined) {
     throw new AppError('INVALID', 'The key names no organisation.', {
       issues: [{ path: ['orgID'], code: 'MISSING', message: 'is required; every key has an owner' }],

@@ -5,7 +5,7 @@ import { checkKeyID } from './key-id.js';
 import { normalise } from './normal-form.js';
 import { previewKey, type KeyPreview } from './preview.js';
 import type { Actor, KeyStore, StoredKey } from './store.js';
-import { applyUpdate, type PreparedUpdate } from './update.js';
+import { applyUpdate, requireVersion, type PreparedUpdate } from './update.js';
 import { warningsOf, type Warning } from './warnings.js';
 
 /** Who asks: a verified credential, perhaps bound to one organisation. */
@@ -53,7 +53,7 @@ export function createKeyService({ store, now, hashKeyID, randomHex, ...keeping 
   async function updateOrgKey(caller: Caller, request: UpdateRequest): Promise<OrgKeyUpdate> {
     const keyHash = hashKeyID(checkKeyID(request.keyID));
     // Looked at once before the work of hashing, and again inside the transaction, where it counts.
-    owned(caller, await store.find(keyHash));
+    requireVersion(owned(caller, await store.find(keyHash)), request.expectedVersion);
     const { definition, secrets } = normalise(request.input);
     const update: PreparedUpdate = {
       definition,

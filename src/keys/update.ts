@@ -19,9 +19,7 @@ export interface PreparedUpdate {
  * `expectedVersion` and INVALID where the definition does not fit the stored key.
  */
 export function applyUpdate(stored: StoredKey, update: PreparedUpdate, now: Date): StoredKey {
-  if (update.expectedVersion !== undefined && update.expectedVersion !== stored.version) {
-    throw new AppError('CONFLICT', `The key has version ${stored.version} by now, not ${update.expectedVersion}.`);
-  }
+  requireVersion(stored, update.expectedVersion);
   const seconds = BigInt(Math.floor(now.getTime() / 1000));
   const secrets = nextSecrets(stored.secrets, update.secrets);
   const issues = [...ownerIssues(stored, update), ...passwordIssues(secrets, update)];
@@ -36,6 +34,12 @@ export function applyUpdate(stored: StoredKey, update: PreparedUpdate, now: Date
     secrets,
     quota,
   };
+}
+
+/** Throws CONFLICT where the key has another version by now; undefined stands for any. */
+export function requireVersion({ version }: StoredKey, expected: number | undefined): void {
+  if (expected === undefined || expected === version) return;
+  throw new AppError('CONFLICT', `The key has version ${version} by now, not ${expected}.`);
 }
 
 /** How a stored password was hashed; each of the two writes its name at the front. */

@@ -21,7 +21,9 @@ interface PublicError {
 const errorsOf = ({ body }: Answer) => (body['errors'] ?? []) as PublicError[];
 const codesOf = (answer: Answer) => errorsOf(answer).map(({ extensions }) => extensions.code);
 const issuesOf = (answer: Answer) =>
-  errorsOf(answer).flatMap(({ extensions }) => (extensions.issues ?? []).map(({ path, code }) => `${path} ${code}`)).sort();
+  errorsOf(answer)
+    .flatMap(({ extensions }) => (extensions.issues ?? []).map(({ path, code }) => `${path} ${code}`))
+    .sort();
 const dataOf = <T = Record<string, unknown>>(answer: Answer) => {
   expect(answer.body['errors']).toBeUndefined();
   return answer.body['data'] as Record<string, T>;
@@ -159,7 +161,11 @@ describe('updateOrgKey', () => {
 
   it('resets the quota for resetQuota: true, with the definition and the audit entry', async () => {
     const now = t.clock.now.getTime() / 1000;
-    const answer = await t.graphql(update, { keyID: 'k1', input: { quotaMax: 5, quotaRenewalRate: 60 }, resetQuota: true });
+    const answer = await t.graphql(update, {
+      keyID: 'k1',
+      input: { quotaMax: 5, quotaRenewalRate: 60 },
+      resetQuota: true,
+    });
     expect(dataOf(answer)['updateOrgKey']).toMatchObject({
       quotaUsed: 0,
       definition: { quotaMax: 5, quotaRemaining: 5, quotaRenews: now + 60 },
@@ -187,16 +193,23 @@ describe('updateOrgKey', () => {
     expect(dataOf(second)['updateOrgKey']).toMatchObject({ version: 3 });
   });
 
-  it.each([2, 0, -1, 2147483647])('answers CONFLICT for expectedVersion %i, and nothing is written', async (expectedVersion) => {
-    const answer = await refused(() => t.graphql(update, { keyID: 'k1', input: { alias: 'lost' }, expectedVersion, resetQuota: true }));
-    expect(answer.status).toBe(200);
-    expect(answer.body['data']).toBeNull();
-    expect(codesOf(answer)).toStrictEqual(['CONFLICT']);
-    expect(errorsOf(answer)[0]?.path).toStrictEqual(['updateOrgKey']);
-  });
+  it.each([2, 0, -1, 2147483647])(
+    'answers CONFLICT for expectedVersion %i, and nothing is written',
+    async (expectedVersion) => {
+      const answer = await refused(() =>
+        t.graphql(update, { keyID: 'k1', input: { alias: 'lost' }, expectedVersion, resetQuota: true }),
+      );
+      expect(answer.status).toBe(200);
+      expect(answer.body['data']).toBeNull();
+      expect(codesOf(answer)).toStrictEqual(['CONFLICT']);
+      expect(errorsOf(answer)[0]?.path).toStrictEqual(['updateOrgKey']);
+    },
+  );
 
   it('answers NOT_FOUND for an unknown key, and creates none', async () => {
-    const answer = await refused(() => t.graphql(update, { keyID: 'nobody', input: { orgID: 'acme' }, resetQuota: true }));
+    const answer = await refused(() =>
+      t.graphql(update, { keyID: 'nobody', input: { orgID: 'acme' }, resetQuota: true }),
+    );
     expect(answer.status).toBe(200);
     expect(errorsOf(answer)).toStrictEqual([
       {
@@ -272,31 +285,45 @@ describe('Int64', () => {
   });
 
   it('takes an integral float, as REST does', async () => {
-    expect(expires(await t.graphql('{ previewKey(input: { expires: 1.893456e+09 }) { data { expires } } }'))).toBe(1893456000);
+    expect(expires(await t.graphql('{ previewKey(input: { expires: 1.893456e+09 }) { data { expires } } }'))).toBe(
+      1893456000,
+    );
     expect(expires(await t.graphql(preview, { n: 5.0 }))).toBe(5);
   });
 
-  it.each(['9223372036854775808', '-9223372036854775809', '1.5', '"1.5"', '"x"', '""', '" 1"', '"0x10"', 'true', '[]', '{}', '1e30'])(
-    'refuses %s in a literal and in a variable',
-    async (literal) => {
-      const inLiteral = await t.graphql(`{ previewKey(input: { expires: ${literal} }) { keyID } }`);
-      expect(codesOf(inLiteral)).toStrictEqual(['INVALID']);
-      const body = JSON.stringify({ query: viaInput }).replace('}"}', `}","variables":{"input":{"expires":${literal}}}}`);
-      const inVariable = await t.send('/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}` },
-        body,
-      });
-      expect(codesOf(inVariable)).toStrictEqual(['INVALID']);
-      for (const answer of [inLiteral, inVariable]) {
-        expect(issuesOf(answer)).toHaveLength(1);
-        expect(issuesOf(answer)[0]).toMatch(/^expires (WRONG_TYPE|NOT_INTEGER|OUT_OF_RANGE)$/);
-      }
-    },
-  );
+  it.each([
+    '9223372036854775808',
+    '-9223372036854775809',
+    '1.5',
+    '"1.5"',
+    '"x"',
+    '""',
+    '" 1"',
+    '"0x10"',
+    'true',
+    '[]',
+    '{}',
+    '1e30',
+  ])('refuses %s in a literal and in a variable', async (literal) => {
+    const inLiteral = await t.graphql(`{ previewKey(input: { expires: ${literal} }) { keyID } }`);
+    expect(codesOf(inLiteral)).toStrictEqual(['INVALID']);
+    const body = JSON.stringify({ query: viaInput }).replace('}"}', `}","variables":{"input":{"expires":${literal}}}}`);
+    const inVariable = await t.send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}` },
+      body,
+    });
+    expect(codesOf(inVariable)).toStrictEqual(['INVALID']);
+    for (const answer of [inLiteral, inVariable]) {
+      expect(issuesOf(answer)).toHaveLength(1);
+      expect(issuesOf(answer)[0]).toMatch(/^expires (WRONG_TYPE|NOT_INTEGER|OUT_OF_RANGE)$/);
+    }
+  });
 
   it('answers integers beyond 53 bits inside free-form JSON as decimal strings', async () => {
-    const answer = await t.graphql(`{ previewKey(input: { metaData: { big: 9007199254740993, small: 1, list: [9223372036854775807] } }) { data { metaData } } }`);
+    const answer = await t.graphql(
+      `{ previewKey(input: { metaData: { big: 9007199254740993, small: 1, list: [9223372036854775807] } }) { data { metaData } } }`,
+    );
     expect(dataOf(answer)['previewKey']).toStrictEqual({
       data: { metaData: { big: '9007199254740993', small: 1, list: ['9223372036854775807'] } },
     });
@@ -342,7 +369,9 @@ describe('a definition that is not valid', () => {
 
   it('in a literal is answered alike', async () => {
     const previewed = await t.graphql(`{ previewKey(input: ${literal}) { keyID } }`);
-    const updated = await refused(() => t.graphql(`mutation { updateOrgKey(keyID: "k1", input: ${literal}) { status } }`));
+    const updated = await refused(() =>
+      t.graphql(`mutation { updateOrgKey(keyID: "k1", input: ${literal}) { status } }`),
+    );
     for (const answer of [previewed, updated]) {
       expect(codesOf(answer)).toStrictEqual(['INVALID']);
       expect(issuesOf(answer)).toStrictEqual(problems);
@@ -357,12 +386,19 @@ describe('a definition that is not valid', () => {
       { rate: 'hunter2', url: [{ url: '' }] },
     );
     expect(codesOf(answer)).toStrictEqual(['INVALID']);
-    expect(issuesOf(answer)).toStrictEqual(['accessRights[0].allowedUrls[0].url EMPTY', 'quotaMax OUT_OF_RANGE', 'rate WRONG_TYPE', 'tags[0] EMPTY']);
+    expect(issuesOf(answer)).toStrictEqual([
+      'accessRights[0].allowedUrls[0].url EMPTY',
+      'quotaMax OUT_OF_RANGE',
+      'rate WRONG_TYPE',
+      'tags[0] EMPTY',
+    ]);
     expect(answer.text).not.toContain('hunter2');
   });
 
   it('only by a rule, which GraphQL’s types do not know, names all its problems too', async () => {
-    const answer = await t.graphql(`{ previewKey(input: { smoothing: { enabled: true }, dateCreated: "yesterday", tags: [" "] }) { keyID } }`);
+    const answer = await t.graphql(
+      `{ previewKey(input: { smoothing: { enabled: true }, dateCreated: "yesterday", tags: [" "] }) { keyID } }`,
+    );
     expect(errorsOf(answer)).toMatchObject([{ message: 'The key definition has 6 problems.', path: ['previewKey'] }]);
     expect(issuesOf(answer)).toStrictEqual([
       'dateCreated MALFORMED_DATE',
@@ -442,7 +478,8 @@ describe('GraphQL’s own errors', () => {
     expect(new Set(codesOf(answer))).toStrictEqual(new Set(['INVALID']));
     expect(answer.text).not.toContain('hunter2');
     expect(t.logs()).not.toContain('hunter2');
-    for (const { extensions } of errorsOf(answer)) expect(extensions.requestID).toBe(answer.headers.get('x-request-id'));
+    for (const { extensions } of errorsOf(answer))
+      expect(extensions.requestID).toBe(answer.headers.get('x-request-id'));
   });
 
   it.each([
@@ -490,7 +527,7 @@ describe('GraphQL’s own errors', () => {
 });
 
 describe('an operation', () => {
-  const send = (body: object, headers: Record<string, string> = {}) =>
+  const send = (body: unknown, headers: Record<string, string> = {}) =>
     t.send('/graphql', {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}`, ...headers },
@@ -498,7 +535,8 @@ describe('an operation', () => {
     });
 
   it('is chosen by its name', async () => {
-    const query = 'query A { previewKey(input: {alias: "a"}) { data { alias } } } query B { previewKey(input: {alias: "b"}) { data { alias } } }';
+    const query =
+      'query A { previewKey(input: {alias: "a"}) { data { alias } } } query B { previewKey(input: {alias: "b"}) { data { alias } } }';
     expect(dataOf(await send({ query, operationName: 'B' }))).toMatchObject({ previewKey: { data: { alias: 'b' } } });
     expect(codesOf(await send({ query }))).toStrictEqual(['INVALID']);
     expect(codesOf(await send({ query, operationName: 'C' }))).toStrictEqual(['INVALID']);
@@ -538,15 +576,23 @@ describe('an operation', () => {
   });
 
   it('answers each of its fields that may be answered with data or with an error of its own', async () => {
-    const answer = await t.graphql(`{ a: previewKey(input: { tags: [" "] }) { keyID } b: previewKey(input: {}) { keyID } }`);
+    const answer = await t.graphql(
+      `{ a: previewKey(input: { tags: [" "] }) { keyID } b: previewKey(input: {}) { keyID } }`,
+    );
     expect(errorsOf(answer)).toMatchObject([{ path: ['a'], extensions: { code: 'INVALID' } }]);
   });
 
   it('may be asked for by GET, where it only reads', async () => {
     const query = encodeURIComponent('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }');
     const variables = encodeURIComponent('{"i":{"keyID":"k"}}');
-    const headers = { authorization: `Bearer ${t.management}`, 'x-svc-authorization': t.service, accept: 'application/json' };
-    expect(dataOf(await t.send(`/graphql?query=${query}&variables=${variables}`, { headers }))).toStrictEqual({ previewKey: { keyID: 'k' } });
+    const headers = {
+      authorization: `Bearer ${t.management}`,
+      'x-svc-authorization': t.service,
+      accept: 'application/json',
+    };
+    expect(dataOf(await t.send(`/graphql?query=${query}&variables=${variables}`, { headers }))).toStrictEqual({
+      previewKey: { keyID: 'k' },
+    });
     const mutation = encodeURIComponent('mutation { updateOrgKey(keyID: "k1", input: {}) { status } }');
     const answer = await refused(() => t.send(`/graphql?query=${mutation}`, { headers }));
     expect(answer.status).toBe(405);
@@ -560,20 +606,34 @@ describe('an operation', () => {
     expect(codesOf(answer)).toStrictEqual(['INVALID']);
   });
 
-  it.each([[null], ['x'], [1], [[]], [{}], [{ query: null }], [{ query: 1 }], [{ query: '{ __typename }', variables: 'x' }], [{ query: '{ __typename }', variables: [1] }], [{ query: '{ __typename }', operationName: 1 }], [{ query: '{ __typename }', nonsense: 1 }], [{ query: '{ __typename }', extensions: 'x' }]])(
-    'is refused where the body is %j',
-    async (body) => {
-      const answer = await send(body as object, { accept: 'application/graphql-response+json' });
-      expect(answer.status).toBe(400);
-      expect(codesOf(answer)).toStrictEqual(['INVALID']);
-      expect(errorsOf(answer)[0]?.extensions.requestID).toBe(answer.headers.get('x-request-id'));
-    },
-  );
+  it.each([
+    [null],
+    ['x'],
+    [1],
+    [[]],
+    [{}],
+    [{ query: null }],
+    [{ query: 1 }],
+    [{ query: '{ __typename }', variables: 'x' }],
+    [{ query: '{ __typename }', variables: [1] }],
+    [{ query: '{ __typename }', operationName: 1 }],
+    [{ query: '{ __typename }', nonsense: 1 }],
+    [{ query: '{ __typename }', extensions: 'x' }],
+  ])('is refused where the body is %j', async (body) => {
+    const answer = await send(body, { accept: 'application/graphql-response+json' });
+    expect(answer.status).toBe(400);
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+    expect(errorsOf(answer)[0]?.extensions.requestID).toBe(answer.headers.get('x-request-id'));
+  });
 
   it.each(['', '{', 'hunter2', '{"query":"{ __typename }"} hunter2', '{"query":"{ __typename }","query":"hunter2"}'])(
     'is refused where the body is the text %j, which is not quoted',
     async (body) => {
-      const answer = await t.send('/graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      const answer = await t.send('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
       expect(answer.status).toBe(400);
       expect(codesOf(answer)).toStrictEqual(['INVALID']);
       expect(answer.text).not.toContain('hunter2');
@@ -581,10 +641,16 @@ describe('an operation', () => {
   );
 
   it.each([
-    ['application/x-www-form-urlencoded', 'query=mutation%20%7B%20updateOrgKey(keyID%3A%22k1%22%2Cinput%3A%7B%7D)%7Bstatus%7D%7D'],
+    [
+      'application/x-www-form-urlencoded',
+      'query=mutation%20%7B%20updateOrgKey(keyID%3A%22k1%22%2Cinput%3A%7B%7D)%7Bstatus%7D%7D',
+    ],
     ['text/plain', '{"query":"mutation { updateOrgKey(keyID: \\"k1\\", input: {}) { status } }"}'],
     ['application/graphql', 'mutation { updateOrgKey(keyID: "k1", input: {}) { status } }'],
-    ['multipart/form-data; boundary=x', '--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n{"query":"mutation { updateOrgKey(keyID: \\"k1\\", input: {}) { status } }"}\r\n--x--\r\n'],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n{"query":"mutation { updateOrgKey(keyID: \\"k1\\", input: {}) { status } }"}\r\n--x--\r\n',
+    ],
     ['application/json; charset=latin1', '{"query":"{ __typename }"}'],
     ['application/graphql-response+json', '{"query":"{ __typename }"}'],
   ])('is refused in a body of type %s', async (type, body) => {
@@ -606,7 +672,7 @@ describe('an operation', () => {
       { body, headers },
       { body: pieces, headers, duplex: 'half' },
     ]) {
-      const answer = await t.send('/graphql', { method: 'POST', ...init } as RequestInit);
+      const answer = await t.send('/graphql', { method: 'POST', ...init });
       expect(answer.status).toBe(413);
       expect(codesOf(answer)).toStrictEqual(['TOO_LARGE']);
     }
@@ -619,7 +685,11 @@ describe('an operation', () => {
   });
 
   it.each(['PUT', 'DELETE', 'PATCH'])('is refused over %s', async (method) => {
-    const answer = await t.send('/graphql', { method, headers: { 'content-type': 'application/json' }, body: '{"query":"{ __typename }"}' });
+    const answer = await t.send('/graphql', {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":"{ __typename }"}',
+    });
     expect(answer.status).toBe(405);
   });
 });
@@ -635,24 +705,23 @@ describe('a caller without a credential', () => {
     }
   };
 
-  it.each([
-    '{}',
-    '{ rate: "x" }',
-    '{ rate: 1, nope: 2 }',
-    '{ tags: [" "] }',
-    '{ expires: 1e999 }',
-    '"x"',
-    'null',
-  ])('learns nothing of what is wrong with %s in a literal', async (literal) => {
-    unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID } }`, {}, anonymous));
-    unauthenticated(await t.graphql(`mutation { updateOrgKey(keyID: "", input: ${literal}) { status } }`, {}, anonymous));
-    unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID nope } }`, {}, anonymous));
-  });
+  it.each(['{}', '{ rate: "x" }', '{ rate: 1, nope: 2 }', '{ tags: [" "] }', '{ expires: 1e999 }', '"x"', 'null'])(
+    'learns nothing of what is wrong with %s in a literal',
+    async (literal) => {
+      unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID } }`, {}, anonymous));
+      unauthenticated(
+        await t.graphql(`mutation { updateOrgKey(keyID: "", input: ${literal}) { status } }`, {}, anonymous),
+      );
+      unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID nope } }`, {}, anonymous));
+    },
+  );
 
   it.each([[{}], [{ rate: 'x' }], [{ nope: 1 }], [{ tags: [' '] }], ['x'], [null], [undefined]])(
     'learns nothing of what is wrong with %j in a variable',
     async (input) => {
-      unauthenticated(await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', { i: input }, anonymous));
+      unauthenticated(
+        await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', { i: input }, anonymous),
+      );
       unauthenticated(await t.graphql(update, { keyID: '', input, resetQuota: 'x' }, anonymous));
     },
   );

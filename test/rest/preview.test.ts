@@ -44,14 +44,11 @@ describe('POST /api/keys/preview', () => {
     );
   });
 
-  it.each(Object.entries(fullPreview))(
-    'takes %s alone and answers it alone',
-    async (name, value) => {
-      const { status, body } = await t.preview({ [name]: value });
-      expect(status).toBe(200);
-      expect(body['data']).toStrictEqual({ [name]: value });
-    },
-  );
+  it.each(Object.entries(fullPreview))('takes %s alone and answers it alone', async (name, value) => {
+    const { status, body } = await t.preview({ [name]: value });
+    expect(status).toBe(200);
+    expect(body['data']).toStrictEqual({ [name]: value });
+  });
 
   it('takes a definition without any field', async () => {
     const { status, body } = await t.preview({});

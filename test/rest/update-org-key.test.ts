@@ -9,7 +9,14 @@ const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').diges
 let t: TestApp;
 beforeEach(async () => {
   t = await startApp();
-  await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'before', quota_max: 100, quota_remaining: 30, quota_renewal_rate: 60 });
+  await t.importKeys({
+    key_id: 'k1',
+    org_id: 'acme',
+    alias: 'before',
+    quota_max: 100,
+    quota_remaining: 30,
+    quota_renewal_rate: 60,
+  });
 });
 afterEach(async () => t.close());
 
@@ -80,16 +87,25 @@ describe('PUT /svc/org/keys/{keyID}', () => {
   it('takes the deprecated enable_detail_recording and moves it', async () => {
     const { body } = await t.update('k1', { enable_detail_recording: true });
     expect(body['warnings']).toStrictEqual([
-      { path: 'enable_detail_recording', code: 'DEPRECATED_FIELD', message: 'was moved into `enable_detailed_recording`' },
+      {
+        path: 'enable_detail_recording',
+        code: 'DEPRECATED_FIELD',
+        message: 'was moved into `enable_detailed_recording`',
+      },
     ]);
     expect((await stateOf(t, 'k1')).key?.definition).toStrictEqual({ enableDetailedRecording: true });
   });
 
-  it.each(['mtls_static_certificate_bindings', 'key_id'])('refuses %s and says that it belongs to the preview', async (field) => {
-    const { status, body } = await refused(() => t.update('k1', { [field]: ['x'] }));
-    expect(status).toBe(400);
-    expect(body['issues']).toStrictEqual([{ path: field, code: 'WRONG_VARIANT', message: 'belongs to the preview only' }]);
-  });
+  it.each(['mtls_static_certificate_bindings', 'key_id'])(
+    'refuses %s and says that it belongs to the preview',
+    async (field) => {
+      const { status, body } = await refused(() => t.update('k1', { [field]: ['x'] }));
+      expect(status).toBe(400);
+      expect(body['issues']).toStrictEqual([
+        { path: field, code: 'WRONG_VARIANT', message: 'belongs to the preview only' },
+      ]);
+    },
+  );
 
   it.each([['text'], [17], [true], [[1]]])('refuses %j as meta_data', async (value) => {
     const { status, body } = await refused(() => t.update('k1', { meta_data: value }));
@@ -119,7 +135,11 @@ describe('reset_quota', () => {
     for (const query of ['', '?']) expect((await put(`/svc/org/keys/k1${query}`)).status).toBe(200);
     const { key, audit } = await stateOf(t, 'k1');
     expect(key?.quota.used).toBe(70n);
-    expect(audit.map(({ quotaUsedBeforeReset }) => quotaUsedBeforeReset)).toStrictEqual([undefined, undefined, undefined]);
+    expect(audit.map(({ quotaUsedBeforeReset }) => quotaUsedBeforeReset)).toStrictEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('=1 resets the quota with the new definition and the audit entry', async () => {
@@ -172,7 +192,11 @@ describe('reset_quota', () => {
   it('misspelt is told the right name', async () => {
     const { body } = await put('/svc/org/keys/k1?RESET_QUOTA=1');
     expect(body['issues']).toStrictEqual([
-      { path: 'RESET_QUOTA', code: 'MALFORMED_ARGUMENT', message: 'is not a parameter here; did you mean `reset_quota`?' },
+      {
+        path: 'RESET_QUOTA',
+        code: 'MALFORMED_ARGUMENT',
+        message: 'is not a parameter here; did you mean `reset_quota`?',
+      },
     ]);
   });
 
@@ -205,15 +229,27 @@ describe('If-Match', () => {
     expect(second.headers.get('etag')).toBe('"3"');
   });
 
-  it.each(['"2"', 'W/"1"', '1', '"01"', '"1', '""', '"-1"', '"1.0"', '"1a"', '"other"', '"99999999999999999999"', '', '"*"', 'x, "9"'])(
-    '%s is stale: 412, CONFLICT, and nothing is written',
-    async (tag) => {
-      const { status, body } = await refused(() => t.update('k1', { alias: 'lost' }, '', { 'if-match': tag }));
-      expect(status).toBe(412);
-      expect(body).toMatchObject({ status: 'error', code: 'CONFLICT' });
-      expect(body).not.toHaveProperty('issues');
-    },
-  );
+  it.each([
+    '"2"',
+    'W/"1"',
+    '1',
+    '"01"',
+    '"1',
+    '""',
+    '"-1"',
+    '"1.0"',
+    '"1a"',
+    '"other"',
+    '"99999999999999999999"',
+    '',
+    '"*"',
+    'x, "9"',
+  ])('%s is stale: 412, CONFLICT, and nothing is written', async (tag) => {
+    const { status, body } = await refused(() => t.update('k1', { alias: 'lost' }, '', { 'if-match': tag }));
+    expect(status).toBe(412);
+    expect(body).toMatchObject({ status: 'error', code: 'CONFLICT' });
+    expect(body).not.toHaveProperty('issues');
+  });
 
   it('lets one of two updates from the same version through, and the other lose', async () => {
     const both = await Promise.all(['a', 'b'].map((alias) => t.update('k1', { alias }, '', { 'if-match': '"1"' })));
@@ -321,25 +357,33 @@ describe('a body', () => {
     expect(body).toMatchObject({ code: 'INVALID', issues: [{ code: 'MALFORMED_TEXT' }] });
   });
 
-  it.each(['text/plain', 'text/json', 'application/x-www-form-urlencoded', 'application/merge-patch+json', 'application/json; charset=utf-16', ''])(
-    'of content type %j is refused',
-    async (type) => {
-      const { status, body } = await refused(() => put('/svc/org/keys/k1', { headers: { 'content-type': type } }));
-      expect(status).toBe(400);
-      expect(body).toMatchObject({ code: 'INVALID', message: 'The content type must be application/json.' });
-    },
-  );
+  it.each([
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'application/merge-patch+json',
+    'application/json; charset=utf-16',
+    '',
+  ])('of content type %j is refused', async (type) => {
+    const { status, body } = await refused(() => put('/svc/org/keys/k1', { headers: { 'content-type': type } }));
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'INVALID', message: 'The content type must be application/json.' });
+  });
 
-  it.each(['application/json', 'Application/JSON', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"'])(
-    'of content type %j is taken',
-    async (type) => {
-      expect((await put('/svc/org/keys/k1', { headers: { 'content-type': type } })).status).toBe(200);
-    },
-  );
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+  ])('of content type %j is taken', async (type) => {
+    expect((await put('/svc/org/keys/k1', { headers: { 'content-type': type } })).status).toBe(200);
+  });
 
   it('with a content encoding is refused', async () => {
     for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip']) {
-      const { status, body } = await refused(() => put('/svc/org/keys/k1', { headers: { 'content-encoding': encoding } }));
+      const { status, body } = await refused(() =>
+        put('/svc/org/keys/k1', { headers: { 'content-encoding': encoding } }),
+      );
       expect(status).toBe(400);
       expect(body).toMatchObject({ issues: [{ code: 'UNSUPPORTED_ENCODING' }] });
     }
@@ -377,7 +421,9 @@ describe('a body', () => {
         controller.error(new Error('the line went dead'));
       },
     });
-    const { status, body } = await refused(() => put('/svc/org/keys/k1', { body: broken, duplex: 'half' } as RequestInit));
+    const { status, body } = await refused(() =>
+      put('/svc/org/keys/k1', { body: broken, duplex: 'half' } as RequestInit),
+    );
     expect(status).toBe(400);
     expect(body).toMatchObject({ issues: [{ code: 'INCOMPLETE_BODY' }] });
   });

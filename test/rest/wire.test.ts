@@ -197,7 +197,9 @@ describe('access rights in REST', () => {
   it.each([[[]], ['x'], [1], [true]])('refuse %j in the place of an entry', async (value) => {
     const { status, body } = await t.preview({ access_rights: { a: value } });
     expect(status).toBe(400);
-    expect(body['issues']).toStrictEqual([{ path: 'access_rights.a', code: 'WRONG_TYPE', message: 'must be an object' }]);
+    expect(body['issues']).toStrictEqual([
+      { path: 'access_rights.a', code: 'WRONG_TYPE', message: 'must be an object' },
+    ]);
   });
 
   it('leave out an entry that is null, and still name the next one rightly', async () => {

@@ -253,7 +253,9 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       );
       expect(versions.sort((a, b) => a - b)).toStrictEqual(Array.from({ length: 40 }, (_, index) => index + 2));
       const audit = await store.auditOf(hashOf(1));
-      expect(audit.map(({ versionAfter }) => versionAfter)).toStrictEqual(Array.from({ length: 41 }, (_, index) => index + 1));
+      expect(audit.map(({ versionAfter }) => versionAfter)).toStrictEqual(
+        Array.from({ length: 41 }, (_, index) => index + 1),
+      );
       await second.close();
     });
 

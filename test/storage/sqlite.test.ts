@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile, chmod, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.js';
@@ -37,7 +35,8 @@ describe('a SQLite file', () => {
   it('is written through to the disk: synchronous is FULL and the journal is WAL, also after writes', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database);
-    const settings = () => [database.pragma('synchronous', { simple: true }), database.pragma('journal_mode', { simple: true })].map(String);
+    const settings = () =>
+      [database.pragma('synchronous', { simple: true }), database.pragma('journal_mode', { simple: true })].map(String);
     expect(settings()).toStrictEqual(['2', 'wal']);
     await store.add([added(storedKey(1))]);
     await store.update(hashOf(1), (found) => nextVersion(found));
@@ -144,6 +143,22 @@ describe('a SQLite file that another process holds', () => {
     database.close();
   });
 
+  it('is locked before a change is asked for, so that no change sees what another is about to replace', async () => {
+    const database = openDatabase(file);
+    const store = createKeyStore(database);
+    await store.add([added(storedKey(1))]);
+    let asked = 0;
+    await whileLocked(async () => {
+      const attempt = store.update(hashOf(1), (found) => {
+        asked += 1;
+        return nextVersion(found);
+      });
+      await expect(attempt).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    });
+    expect(asked).toBe(0);
+    database.close();
+  });
+
   it('is waited for where it is let go in time', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database);
@@ -169,7 +184,9 @@ describe('a SQLite file that another process holds', () => {
       expect(rest.headers.get('retry-after')).toBe('1');
       expect(rest.body).toMatchObject({ status: 'error', code: 'UNAVAILABLE', message: 'Storage is busy.' });
       const graphql = await t.graphql('mutation { updateOrgKey(keyID: "k1", input: { alias: "lost" }) { status } }');
-      expect(graphql.body).toMatchObject({ errors: [{ message: 'Storage is busy.', extensions: { code: 'UNAVAILABLE' } }] });
+      expect(graphql.body).toMatchObject({
+        errors: [{ message: 'Storage is busy.', extensions: { code: 'UNAVAILABLE' } }],
+      });
       expect((await t.preview({})).status).toBe(200);
       expect((await t.send('/ready')).status).toBe(200);
     });
@@ -190,9 +207,16 @@ describe('a data folder', () => {
     await t.importKeys({ ...secrets, org_id: 'acme' });
     const { key_id, ...definition } = secrets;
     expect((await t.update(key_id, definition)).status).toBe(200);
-    expect((await t.graphql('mutation { updateOrgKey(keyID: "token-Xq7-identifier", input: { hmacString: "Xq7-other" }) { status } }')).body).toHaveProperty('data.updateOrgKey');
+    expect(
+      (
+        await t.graphql(
+          'mutation { updateOrgKey(keyID: "token-Xq7-identifier", input: { hmacString: "Xq7-other" }) { status } }',
+        )
+      ).body,
+    ).toHaveProperty('data.updateOrgKey');
     const names = async () => (await readdir(folder)).sort();
-    const contents = async () => Buffer.concat(await Promise.all((await names()).map((name) => readFile(join(folder, name))))).toString('latin1');
+    const contents = async () =>
+      Buffer.concat(await Promise.all((await names()).map((name) => readFile(join(folder, name))))).toString('latin1');
     expect(await names()).toStrictEqual(['key-ring.json', 'keyfront.db', 'keyfront.db-shm', 'keyfront.db-wal']);
     const open = await contents();
     await t.close();
@@ -202,20 +226,5 @@ describe('a data folder', () => {
       expect(text).not.toContain(t.service);
     }
     expect(open).toContain(hashOf('token-Xq7-identifier'));
-  });
-
-  it('keeps what was acknowledged when the process is killed', async () => {
-    const script = `
-      import { openDatabase } from ${JSON.stringify(new URL('../../dist/storage/sqlite/database.js', import.meta.url).href)};
-      const database = openDatabase(process.argv[1]);
-      database.exec("INSERT INTO settings (name, value) VALUES ('acknowledged', 'yes')");
-      process.kill(process.pid, 'SIGKILL');
-    `;
-    const run = promisify(execFile);
-    const killed: unknown = await run(process.execPath, ['--input-type=module', '-e', script, file]).catch((error: unknown) => error);
-    expect(killed).toMatchObject({ signal: 'SIGKILL' });
-    const database = openDatabase(file);
-    expect(database.prepare("SELECT value FROM settings WHERE name = 'acknowledged'").get()).toStrictEqual({ value: 'yes' });
-    database.close();
   });
 });
