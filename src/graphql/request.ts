@@ -17,14 +17,21 @@ export const useExactRequests: Plugin = {
       if (!mayAnswer(request.headers.get('accept') ?? '')) {
         throw requestError(new AppError('INVALID', 'The answer can be JSON only.'), 406);
       }
-      if (request.method === 'GET') return paramsOfURL(request.url);
-      if (!isJSONContentType(request.headers.get('content-type'))) {
-        throw requestError(new AppError('INVALID', 'The content type must be application/json.'), 415);
-      }
-      return asParams(parseJSON(await readBody(request, bodyLimitBytes)));
+      const params = await paramsOf(request);
+      requireShallow(params);
+      return params;
     });
   },
 };
+
+/** The parameters of an operation, from the URL or from a body. */
+async function paramsOf(request: Request): Promise<GraphQLParams> {
+  if (request.method === 'GET') return paramsOfURL(request.url);
+  if (!isJSONContentType(request.headers.get('content-type'))) {
+    throw requestError(new AppError('INVALID', 'The content type must be application/json.'), 415);
+  }
+  return asParams(parseJSON(await readBody(request, bodyLimitBytes)));
+}
 
 const answers = ['application/graphql-response+json', 'application/json', 'text/event-stream', 'multipart/mixed'];
 const anyOf = ['*/*', 'application/*', 'text/*', 'multipart/*'];
@@ -59,4 +66,19 @@ function asParams(body: unknown): GraphQLParams {
     throw new AppError('INVALID', 'The body must be a JSON object with a `query`.');
   }
   return body;
+}
+
+const deepestNesting = 200;
+
+/** Bounds the nesting of an operation, because GraphQL's parser goes one call deeper with each level of it. */
+function requireShallow({ query }: GraphQLParams): void {
+  if (typeof query !== 'string') return;
+  const withoutTexts = query.replace(/"""[^]*?"""|"(?:[^"\\\n]|\\.)*"|#.*/g, '');
+  let depth = 0;
+  for (const [bracket] of withoutTexts.matchAll(/[[\](){}]/g)) {
+    depth += '[({'.includes(bracket) ? 1 : -1;
+    if (depth > deepestNesting) {
+      throw new AppError('INVALID', `The operation is nested more than ${deepestNesting} levels deep.`);
+    }
+  }
 }
