@@ -24,6 +24,15 @@ export default defineConfig(
     },
   },
   {
+    // Scripts that run as they are, on what Node offers everywhere.
+    files: ['**/*.mjs'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['Buffer', 'URL', 'console', 'fetch', 'performance', 'process', 'setTimeout'].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  {
     files: ['test/**/*.ts'],
     rules: {
       // Matchers and JSON are untyped, stubs need nothing to wait for, and some values are printed to see what shows.

@@ -69,6 +69,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   if (!/^\d{1,4}$/.test(restoreDays) || Number(restoreDays) > 3650) {
     problems.push('KEYFRONT_RESTORE_DAYS must be a number of days from 0 to 3650.');
   }
+  // An empty path would be the folder that the process happens to stand in.
+  for (const name of ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING'] as const) {
+    if (env[name]?.trim() === '') problems.push(`${name} must name a ${name === 'KEYFRONT_DATA' ? 'folder' : 'file'}.`);
+  }
   const data = env['KEYFRONT_DATA'] ?? 'data';
   const config: Config = {
     host,

@@ -2,6 +2,7 @@ import { issueCredential } from '../auth/issue.js';
 import { credentialKinds, type Credential } from '../credential.js';
 import { UsageError, type IO } from './io.js';
 import { withInstallation } from './open.js';
+import { organisationOf } from './organisation.js';
 import type { Values } from './run.js';
 
 const millisecondsPer: Record<string, number> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -12,8 +13,11 @@ export async function issue(io: IO, { kind, label, org, expires }: Values): Prom
   if (known === undefined) throw new UsageError('--kind must be management or service.');
   if (typeof label !== 'string' || label.trim() === '')
     throw new UsageError('--label must say who uses the credential.');
+  const orgID = organisationOf(org);
+  const milliseconds = durationOf(expires);
   return withInstallation(io, async ({ credentials, now }) => {
-    const order = { kind: known, label, orgID: textOf(org), expires: momentOf(expires, now()) };
+    const end = milliseconds === undefined ? undefined : new Date(now().getTime() + milliseconds);
+    const order = { kind: known, label, orgID, expires: end };
     const { credential, secret } = await issueCredential(credentials, order, now());
     io.say(`Issued ${credential.id}. Its secret is shown once:\n`);
     io.out(`${secret}\n`);
@@ -27,11 +31,10 @@ export async function list(io: IO): Promise<number> {
       credential.id,
       credential.kind,
       stateOf(credential, now()),
-      credential.orgID ?? '(all)',
+      printable(credential.orgID ?? '(all)'),
       credential.created.toISOString(),
       credential.expires?.toISOString() ?? 'never',
-      // A label is free text, and a terminal obeys control characters.
-      credential.label.replace(/\p{Cc}/gu, '\uFFFD'),
+      printable(credential.label),
     ]);
     const table = [['ID', 'KIND', 'STATE', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LABEL'], ...rows];
     const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -59,15 +62,17 @@ function stateOf({ revoked, expires }: Credential, now: Date): string {
   return expires && expires <= now ? 'expired' : 'active';
 }
 
-function textOf(value: string | boolean | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+/** Free text for a terminal, which obeys control characters. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '\uFFFD');
 }
 
-function momentOf(value: string | boolean | undefined, now: Date): Date | undefined {
+function durationOf(value: string | boolean | undefined): number | undefined {
   if (value === undefined) return undefined;
   const [, count = '', unit = ''] = /^([1-9]\d{0,4})([hdw])$/.exec(String(value)) ?? [];
   const milliseconds = millisecondsPer[unit];
-  if (milliseconds === undefined)
+  if (milliseconds === undefined) {
     throw new UsageError('--expires must be a number of hours, days or weeks, such as 90d.');
-  return new Date(now.getTime() + Number(count) * milliseconds);
+  }
+  return Number(count) * milliseconds;
 }

@@ -13,6 +13,7 @@ import { hashTypeOf } from '../secrets/passwords.js';
 import { createProgress, type IO } from './io.js';
 import { linesOf } from './lines.js';
 import { withInstallation } from './open.js';
+import { organisationOf } from './organisation.js';
 import type { Values } from './run.js';
 
 export interface ImportOptions {
@@ -26,14 +27,14 @@ const actor = { credentialID: 'cli', label: 'keyfront keys import' };
 
 /** Brings keys in, a line each. A bad line is named and left out; the others come in all the same. */
 export async function importKeys(io: IO, values: Values, [file = '']: readonly string[]): Promise<number> {
+  const options = {
+    orgID: organisationOf(values['org']),
+    passwordsAreHashed: values['passwords-are-hashed'] === true,
+  };
   return withInstallation(io, async (installation) => {
     const handle = await open(file).catch((cause: unknown) => {
       throw new Error(`The file ${file} cannot be read.`, { cause });
     });
-    const options = {
-      orgID: typeof values['org'] === 'string' ? values['org'] : undefined,
-      passwordsAreHashed: values['passwords-are-hashed'] === true,
-    };
     const progress = createProgress(io, 'lines');
     const counts = await importLines(installation, linesOf(handle.createReadStream()), options, {
       onBadLine: (line, reason) => {

@@ -14,11 +14,13 @@ export interface IO {
 /** A wrong call of a command: the message is for the person who typed it. */
 export class UsageError extends Error {}
 
+interface Progress {
+  readonly show: (count: number) => void;
+  readonly end: () => void;
+}
+
 /** A line that is written over as work proceeds; nothing where nobody watches. */
-export function createProgress(
-  io: IO,
-  noun: string,
-): { readonly show: (count: number) => void; readonly end: () => void } {
+export function createProgress(io: IO, noun: string): Progress {
   let shown = 0;
   return {
     show: (count) => {

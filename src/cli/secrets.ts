@@ -41,6 +41,8 @@ export async function prune(io: IO): Promise<number> {
         throw new Error('Something is still sealed under an older key. Run `keyfront secrets rotate` first.');
       }
     }
+    // A rotation that broke off at its end has left the ring's own check word behind.
+    installation.resealCheck();
     dropInactiveKeys(config.keyRingFile);
     io.say(`${ids.length - 1} older keys were dropped; ${activeID} stays.\n`);
     return 0;

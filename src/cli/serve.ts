@@ -14,14 +14,18 @@ export async function serve(io: IO, { sample }: Values): Promise<number> {
   const log = createLogger(config.logLevel);
   const app = createApp(config, secrets, log);
   try {
-    const first = (await app.installation.isNew()) ? await issueFirst(app) : undefined;
-    if (sample === true) await importSample(app, io);
+    // Before the credentials are issued: those of a start that fails at its port would never be shown.
     const server = await listen(app.handle, config.host, config.port);
-    io.out(first ? welcome(server.url, first) : `Keyfront listens on ${server.url}\n`);
-    await new Promise<void>((resolve) => io.onStop(resolve));
-    log.info('stopping');
-    app.drain();
-    await server.stop();
+    try {
+      const first = (await app.installation.isNew()) ? await issueFirst(app) : undefined;
+      if (sample === true) await importSample(app, io);
+      io.out(first ? welcome(server.url, first) : `Keyfront listens on ${server.url}\n`);
+      await new Promise<void>((resolve) => io.onStop(resolve));
+      log.info('stopping');
+      app.drain();
+    } finally {
+      await server.stop();
+    }
     return 0;
   } finally {
     await app.close();

@@ -13,14 +13,38 @@ const bodyLimitBytes = 128 * 1024;
 export const useExactRequests: Plugin = {
   onRequestParse({ setRequestParser }) {
     setRequestParser(async (request) => {
-      if (request.method === 'GET') return paramsOfURL(request.url);
-      if (!isJSONContentType(request.headers.get('content-type'))) {
-        throw requestError(new AppError('INVALID', 'The content type must be application/json.'), 415);
+      // Yoga would find out only when it answers, and by then a mutation has been executed.
+      if (!mayAnswer(request.headers.get('accept') ?? '')) {
+        throw requestError(new AppError('INVALID', 'The answer can be JSON only.'), 406);
       }
-      return asParams(parseJSON(await readBody(request, bodyLimitBytes)));
+      const params = await paramsOf(request);
+      requireShallow(params);
+      return params;
     });
   },
 };
+
+/** The parameters of an operation, from the URL or from a body. */
+async function paramsOf(request: Request): Promise<GraphQLParams> {
+  if (request.method === 'GET') return paramsOfURL(request.url);
+  if (!isJSONContentType(request.headers.get('content-type'))) {
+    throw requestError(new AppError('INVALID', 'The content type must be application/json.'), 415);
+  }
+  return asParams(parseJSON(await readBody(request, bodyLimitBytes)));
+}
+
+const answers = ['application/graphql-response+json', 'application/json', 'text/event-stream', 'multipart/mixed'];
+const anyOf = ['*/*', 'application/*', 'text/*', 'multipart/*'];
+
+/** Whether an `Accept` header names a form that Yoga has for its answers. */
+function mayAnswer(accept: string): boolean {
+  if (accept === '') return true;
+  return accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const isUTF8 = parameters.every((parameter) => !parameter.startsWith('charset=') || parameter === 'charset=utf-8');
+    return isUTF8 && (answers.includes(type) || anyOf.includes(type));
+  });
+}
 
 function paramsOfURL(url: string): GraphQLParams {
   const search = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
@@ -42,4 +66,19 @@ function asParams(body: unknown): GraphQLParams {
     throw new AppError('INVALID', 'The body must be a JSON object with a `query`.');
   }
   return body;
+}
+
+const deepestNesting = 200;
+
+/** Bounds the nesting of an operation, because GraphQL's parser goes one call deeper with each level of it. */
+function requireShallow({ query }: GraphQLParams): void {
+  if (typeof query !== 'string') return;
+  const withoutTexts = query.replace(/"""[^]*?"""|"(?:[^"\\\n]|\\.)*"|#.*/g, '');
+  let depth = 0;
+  for (const [bracket] of withoutTexts.matchAll(/[[\](){}]/g)) {
+    depth += '[({'.includes(bracket) ? 1 : -1;
+    if (depth > deepestNesting) {
+      throw new AppError('INVALID', `The operation is nested more than ${deepestNesting} levels deep.`);
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -11,27 +11,37 @@ export interface RunningServer {
 }
 
 const stopWithinMs = 8_000;
+const firstRequestWithinMs = 500;
 
 /** Listens. Rejects where the address is taken or not ours. */
 export async function listen(handle: Handle, host: string, port: number): Promise<RunningServer> {
+  const underWay = new Set<ServerResponse>();
+  const silent = new Set<Socket>();
   const server = createServer(
     { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000, keepAliveTimeout: 5_000 },
     (request, response) => {
-      if (hasSuspectTarget(request.url ?? '')) return refuse(response);
+      silent.delete(request.socket);
+      if (hasSuspectTarget(request.url ?? '')) return refuse(response, 'The path is not in its plain form.');
+      if (!hasPlainHost(request)) return refuse(response, 'The header Host is not a name or an address.');
       joinRepeatedCredentials(request);
-      // While it stops, a kept-alive connection is told that this answer is its last.
-      if (!server.listening) response.setHeader('connection', 'close');
+      underWay.add(response);
+      response.once('close', () => underWay.delete(response));
+      if (!server.listening) announceLast(response);
       handle(request, response);
     },
   );
   server.maxConnections = 10_000;
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
   const { address, family, port: taken } = server.address() as AddressInfo;
   const shown = family === 'IPv6' ? `[${address}]` : address;
-  return { url: `http://${shown}:${taken}`, stop: () => stop(server) };
+  return { url: `http://${shown}:${taken}`, stop: () => stop(server, underWay, silent) };
 }
 
 /** Paths that another reader of URLs would take for a different path: dot segments, backslashes, two slashes. */
@@ -40,8 +50,13 @@ function hasSuspectTarget(target: string): boolean {
   return !path.startsWith('/') || path.includes('//') || path.includes('\\') || /\/(\.|%2e){1,2}(\/|$)/i.test(path);
 }
 
-function refuse(response: ServerResponse): void {
-  const body = JSON.stringify({ status: 'error', message: 'The path is not in its plain form.', code: 'INVALID' });
+/** Whether `Host` can stand in a URL: what cannot would fail later, and with a stack trace for an answer. */
+function hasPlainHost({ headers: { host = '' } }: IncomingMessage): boolean {
+  return host === '' || (/^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i.test(host) && URL.canParse(`http://${host}`));
+}
+
+function refuse(response: ServerResponse, message: string): void {
+  const body = JSON.stringify({ status: 'error', message, code: 'INVALID' });
   response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(body);
 }
 
@@ -51,12 +66,21 @@ function joinRepeatedCredentials(request: IncomingMessage): void {
   if (given && given.length > 1) request.headers.authorization = given.join(', ');
 }
 
-async function stop(server: Server): Promise<void> {
+/** Tells a client that keeps its connection that it is of no use for another request. */
+function announceLast(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close');
+}
+
+async function stop(server: Server, underWay: ReadonlySet<ServerResponse>, silent: ReadonlySet<Socket>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  underWay.forEach(announceLast);
   // Connections become idle one by one, as their requests are answered; a single call would wait for their timeouts.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  // Node does not count as idle what has not made a request at all, such as the connection a browser opens in advance.
+  const patience = setTimeout(() => silent.forEach((socket) => socket.destroy()), firstRequestWithinMs);
   const deadline = setTimeout(() => server.closeAllConnections(), stopWithinMs);
   await closed;
   clearInterval(sweep);
+  clearTimeout(patience);
   clearTimeout(deadline);
 }

@@ -120,6 +120,19 @@ export function createChanging(ports: Ports) {
     return { definition, secrets: kept, resetQuota: request.resetQuota };
   }
 
+  /** The key that an update is meant for, as it is before it. */
+  async function updatable(caller: Caller, { keyID, expectedVersion, reason }: UpdateRequest): Promise<StoredKey> {
+    const keyHash = hashKeyID(checkKeyID(keyID));
+    checkReason(reason);
+    const stored = usable(caller, await store.find(keyHash));
+    try {
+      requireVersion(stored, expectedVersion);
+    } catch (error) {
+      throw await withChangesSince(error, keyHash, expectedVersion);
+    }
+    return stored;
+  }
+
   async function updateStep(caller: Caller, request: UpdateRequest, keyHash: string, isDryRun: boolean): Promise<Step> {
     const update = await prepare(request, keyHash, isDryRun);
     const { input, resetQuota, expectedVersion, reason } = request;
@@ -136,25 +149,16 @@ export function createChanging(ports: Ports) {
 
   /** Replaces the definition, and resets the quota where asked to. */
   async function updateOrgKey(caller: Caller, request: UpdateRequest): Promise<KeyChange> {
-    const keyHash = hashKeyID(checkKeyID(request.keyID));
-    checkReason(request.reason);
     // Looked at once before the work of hashing, and again inside the transaction, where it counts.
-    usable(caller, await store.find(keyHash));
+    const { keyHash } = await updatable(caller, request);
     return carryOut(caller, keyHash, await updateStep(caller, request, keyHash, false));
   }
 
   /** Answers what `updateOrgKey` would do now, and writes nothing. */
   async function previewOrgKeyUpdate(caller: Caller, request: UpdateRequest): Promise<KeyChange> {
-    const keyHash = hashKeyID(checkKeyID(request.keyID));
-    checkReason(request.reason);
-    const before = usable(caller, await store.find(keyHash));
-    try {
-      requireVersion(before, request.expectedVersion);
-    } catch (error) {
-      throw await withChangesSince(error, keyHash, request.expectedVersion);
-    }
+    const before = await updatable(caller, request);
     const at = now();
-    const after = (await updateStep(caller, request, keyHash, true)).change(before, at);
+    const after = (await updateStep(caller, request, before.keyHash, true)).change(before, at);
     return result(at, before, after, changesBetween(before, after), request.input);
   }
 

@@ -24,8 +24,9 @@ export async function prepareImport(ports: Ports, request: ImportRequest): Promi
   const keyID = checkKeyID(request.keyID);
   const keyHash = ports.hashKeyID(keyID);
   const { definition: named, secrets } = normalise(request.input);
-  const { orgID: owner = request.orgID, ...definition } = named;
-  const orgID = ownerOf(owner);
+  const { orgID: namedID, ...definition } = named;
+  // Gateways write an empty identifier where a key has no organisation.
+  const orgID = ownerOf(namedID?.trim() ? namedID : request.orgID);
   const kept = {
     ...(await keepSecrets(ports, keyHash, secrets, request.input.basicAuthData?.hashType)),
     ...(request.passwordHash !== undefined && { passwordHash: request.passwordHash }),

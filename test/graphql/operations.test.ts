@@ -527,7 +527,7 @@ describe('GraphQL’s own errors', () => {
 });
 
 describe('an operation', () => {
-  const send = (body: object, headers: Record<string, string> = {}) =>
+  const send = (body: unknown, headers: Record<string, string> = {}) =>
     t.send('/graphql', {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}`, ...headers },
@@ -620,7 +620,7 @@ describe('an operation', () => {
     [{ query: '{ __typename }', nonsense: 1 }],
     [{ query: '{ __typename }', extensions: 'x' }],
   ])('is refused where the body is %j', async (body) => {
-    const answer = await send(body as object, { accept: 'application/graphql-response+json' });
+    const answer = await send(body, { accept: 'application/graphql-response+json' });
     expect(answer.status).toBe(400);
     expect(codesOf(answer)).toStrictEqual(['INVALID']);
     expect(errorsOf(answer)[0]?.extensions.requestID).toBe(answer.headers.get('x-request-id'));
@@ -672,7 +672,7 @@ describe('an operation', () => {
       { body, headers },
       { body: pieces, headers, duplex: 'half' },
     ]) {
-      const answer = await t.send('/graphql', { method: 'POST', ...init } as RequestInit);
+      const answer = await t.send('/graphql', { method: 'POST', ...init });
       expect(answer.status).toBe(413);
       expect(codesOf(answer)).toStrictEqual(['TOO_LARGE']);
     }

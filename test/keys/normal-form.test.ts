@@ -11,12 +11,24 @@ const normal = (wire: object) => normalise(readDefinition('update', definitionFr
 
 describe('the normal form', () => {
   it.each<[string, object, object]>([
-    ['trims tags and drops repetitions, in the order given', { tags: [' b', 'a', 'b ', 'a', 'A'] }, { tags: ['b', 'a', 'A'] }],
+    [
+      'trims tags and drops repetitions, in the order given',
+      { tags: [' b', 'a', 'b ', 'a', 'A'] },
+      { tags: ['b', 'a', 'A'] },
+    ],
     ['trims policies and drops repetitions', { apply_policies: ['p2 ', 'p1', ' p2'] }, { applyPolicies: ['p2', 'p1'] }],
     ['keeps an empty list', { tags: [], apply_policies: [] }, { tags: [], applyPolicies: [] }],
-    ['moves apply_policy_id to the end of apply_policies', { apply_policies: ['a'], apply_policy_id: 'b' }, { applyPolicies: ['a', 'b'] }],
+    [
+      'moves apply_policy_id to the end of apply_policies',
+      { apply_policies: ['a'], apply_policy_id: 'b' },
+      { applyPolicies: ['a', 'b'] },
+    ],
     ['moves apply_policy_id where there are no apply_policies', { apply_policy_id: ' b ' }, { applyPolicies: ['b'] }],
-    ['moves apply_policy_id that is there already nowhere', { apply_policies: ['b', 'a'], apply_policy_id: 'b' }, { applyPolicies: ['b', 'a'] }],
+    [
+      'moves apply_policy_id that is there already nowhere',
+      { apply_policies: ['b', 'a'], apply_policy_id: 'b' },
+      { applyPolicies: ['b', 'a'] },
+    ],
     ['drops an apply_policy_id that says nothing', { apply_policy_id: '  ' }, {}],
     ['moves enable_detail_recording', { enable_detail_recording: false }, { enableDetailedRecording: false }],
     [
@@ -35,16 +47,28 @@ describe('the normal form', () => {
       { monitor: { trigger_limits: null }, access_rights: { gone: null, a: { api_id: null, limit: { rate: null } } } },
       { monitor: {}, accessRights: [{ label: 'a', limit: {} }] },
     ],
-    ['keeps null inside what is free in form', { meta_data: { a: null, b: [null] } }, { metaData: { a: null, b: [null] } }],
+    [
+      'keeps null inside what is free in form',
+      { meta_data: { a: null, b: [null] } },
+      { metaData: { a: null, b: [null] } },
+    ],
     ['drops server-owned fields', { date_created: '2020-01-01T00:00:00Z', last_updated: '17' }, {}],
     [
       'writes methods in upper case, once each',
       { access_rights: { a: { allowed_urls: [{ methods: ['get', ' POST ', 'Get', 'post'], url: '/x' }] } } },
       { accessRights: [{ label: 'a', allowedUrls: [{ methods: ['GET', 'POST'], url: '/x' }] }] },
     ],
-    ['leaves urls as they are', { access_rights: { a: { allowed_urls: [{ url: ' /(x ' }] } } }, { accessRights: [{ label: 'a', allowedUrls: [{ url: ' /(x ' }] }] }],
+    [
+      'leaves urls as they are',
+      { access_rights: { a: { allowed_urls: [{ url: ' /(x ' }] } } },
+      { accessRights: [{ label: 'a', allowedUrls: [{ url: ' /(x ' }] }] },
+    ],
     ['leaves texts as they are', { alias: ' a ', org_id: ' acme' }, { alias: ' a ', orgID: ' acme' }],
-    ['makes an integer of an integral float', { expires: 1.893456e9, max_query_depth: 5.0 }, { expires: 1893456000n, maxQueryDepth: 5 }],
+    [
+      'makes an integer of an integral float',
+      { expires: 1.893456e9, max_query_depth: 5.0 },
+      { expires: 1893456000n, maxQueryDepth: 5 },
+    ],
     ['knows no minus zero', { rate: -0, per: -0, expires: -0 }, { rate: 0, per: 0, expires: 0n }],
     [
       'has no secrets in it',
@@ -86,7 +110,11 @@ describe('the normal form', () => {
   });
 
   it('comes back from storage as it went in, its 64-bit integers as such and its other numbers as such', () => {
-    const definition = normal({ ...fullUpdate, quota_max: 9223372036854775807n, meta_data: { n: 1, big: 9007199254740993n } });
+    const definition = normal({
+      ...fullUpdate,
+      quota_max: 9223372036854775807n,
+      meta_data: { n: 1, big: 9007199254740993n },
+    });
     expect(definitionFromJSON(parseJSON(stringifyJSON(definition)))).toStrictEqual(definition);
   });
 });
@@ -107,7 +135,21 @@ describe('a date', () => {
     expect(inUTC(utc)).toBe(utc);
   });
 
-  const refused = ['2026-01-31', '2026-01-31T12:00:00', '2026-01-31 12:00:00Z', '2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '2026-01-31T24:00:00Z', '2026-01-31T12:00:00+25:00', '20260131T120000Z', 'Sat, 31 Jan 2026 12:00:00 GMT', '1769860800', '', '9999-12-31T23:59:59-01:00', '0000-01-01T00:00:00+01:00'];
+  const refused = [
+    '2026-01-31',
+    '2026-01-31T12:00:00',
+    '2026-01-31 12:00:00Z',
+    '2026-02-30T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-01-31T24:00:00Z',
+    '2026-01-31T12:00:00+25:00',
+    '20260131T120000Z',
+    'Sat, 31 Jan 2026 12:00:00 GMT',
+    '1769860800',
+    '',
+    '9999-12-31T23:59:59-01:00',
+    '0000-01-01T00:00:00+01:00',
+  ];
   const taken = ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00.5+02:00', '9999-12-31T23:59:59Z', '0000-01-01T00:00:00Z'];
 
   let t: TestApp;
@@ -134,7 +176,12 @@ describe('a preview', () => {
     const t = await startApp();
     const first = await t.preview({ ...fullPreview, tags: [' a', 'a'], apply_policy_id: 'x' });
     const second = await t.preview(first.body['data']);
-    expect(second.body).toStrictEqual({ api_model: {}, data: first.body['data'], key_hash: first.body['key_hash'], key_id: first.body['key_id'] });
+    expect(second.body).toStrictEqual({
+      api_model: {},
+      data: first.body['data'],
+      key_hash: first.body['key_hash'],
+      key_id: first.body['key_id'],
+    });
     await t.close();
   });
 

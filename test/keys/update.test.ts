@@ -47,13 +47,17 @@ describe('an update', () => {
 
   it('takes null for a field as if it were left out', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'before', rate: 1, per: 1 });
-    expect((await updated({ alias: null, rate: null, per: 2, smoothing: null, tags: null })).definition).toStrictEqual({ per: 2 });
+    expect((await updated({ alias: null, rate: null, per: 2, smoothing: null, tags: null })).definition).toStrictEqual({
+      per: 2,
+    });
   });
 
   it('makes the version one more', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     for (const version of [2, 3, 4]) expect((await updated({})).version).toBe(version);
-    expect((await stateOf(t, 'k1')).audit.map(({ versionBefore, versionAfter }) => [versionBefore, versionAfter])).toStrictEqual([
+    expect(
+      (await stateOf(t, 'k1')).audit.map(({ versionBefore, versionAfter }) => [versionBefore, versionAfter]),
+    ).toStrictEqual([
       [0, 1],
       [1, 2],
       [2, 3],
@@ -146,7 +150,9 @@ describe('the recoverable secrets', () => {
     const sealed = secrets[secret];
     return sealed && t.app.installation.sealer.open(sealed, placeOf(keyHash, secret));
   };
-  beforeEach(() => t.importKeys({ key_id: 'k1', org_id: 'acme', jwt_data: { secret: 'jwt-1' }, hmac_string: 'hmac-1' }));
+  beforeEach(() =>
+    t.importKeys({ key_id: 'k1', org_id: 'acme', jwt_data: { secret: 'jwt-1' }, hmac_string: 'hmac-1' }),
+  );
 
   it('stay when they are left out, also with an empty jwt_data', async () => {
     for (const definition of [{}, { jwt_data: {} }]) {
@@ -177,12 +183,15 @@ describe('the recoverable secrets', () => {
     expect(definition).toStrictEqual({ hmacEnabled: true, jwtData: {} });
   });
 
-  it.each(['<PASSWORD>', '***', '*', '••••', '●●', '<secret>', '<>', ''])('are not replaced by the mask %j', async (mask) => {
-    const code = mask === '' ? 'EMPTY' : 'MASKED_SECRET';
-    expect(
-      await refused({ jwt_data: { secret: mask }, hmac_string: mask, basic_auth_data: { password: mask } }),
-    ).toStrictEqual([`basic_auth_data.password ${code}`, `hmac_string ${code}`, `jwt_data.secret ${code}`]);
-  });
+  it.each(['<PASSWORD>', '***', '*', '••••', '●●', '<secret>', '<>', ''])(
+    'are not replaced by the mask %j',
+    async (mask) => {
+      const code = mask === '' ? 'EMPTY' : 'MASKED_SECRET';
+      expect(
+        await refused({ jwt_data: { secret: mask }, hmac_string: mask, basic_auth_data: { password: mask } }),
+      ).toStrictEqual([`basic_auth_data.password ${code}`, `hmac_string ${code}`, `jwt_data.secret ${code}`]);
+    },
+  );
 });
 
 describe('the password', () => {
@@ -235,7 +244,9 @@ describe('the password', () => {
   });
 
   it('need not be there for a hash type to be named, and need not be sent again to be cleared', async () => {
-    expect((await updated({ basic_auth_data: { hash_type: 'argon2id' } })).definition.basicAuthData?.hashType).toBe('argon2id');
+    expect((await updated({ basic_auth_data: { hash_type: 'argon2id' } })).definition.basicAuthData?.hashType).toBe(
+      'argon2id',
+    );
     await updated({ basic_auth_data: { password: 'correct horse' } });
     await updated({ basic_auth_data: { hash_type: 'argon2id', password: null } });
     expect(await hashed()).toBe('');
@@ -249,17 +260,31 @@ describe('the password', () => {
     await updated({ basic_auth_data: { password: 'x'.repeat(1024), hash_type: 'argon2id' } });
   });
 
-  it.each(['md5', 'sha256', 'SHA-1', 'plain', '', 'murmur64', 'none'])('is not kept under the weak hash %j', async (type) => {
-    expect(await refused({ basic_auth_data: { hash_type: type } })).toStrictEqual(['basic_auth_data.hash_type WEAK_HASH']);
-  });
+  it.each(['md5', 'sha256', 'SHA-1', 'plain', '', 'murmur64', 'none'])(
+    'is not kept under the weak hash %j',
+    async (type) => {
+      expect(await refused({ basic_auth_data: { hash_type: type } })).toStrictEqual([
+        'basic_auth_data.hash_type WEAK_HASH',
+      ]);
+    },
+  );
 
   it.each(['Bcrypt', 'argon2i', 'scrypt'])('is not kept under the unknown hash type %j', async (type) => {
-    expect(await refused({ basic_auth_data: { hash_type: type } })).toStrictEqual(['basic_auth_data.hash_type UNKNOWN_HASH_TYPE']);
+    expect(await refused({ basic_auth_data: { hash_type: type } })).toStrictEqual([
+      'basic_auth_data.hash_type UNKNOWN_HASH_TYPE',
+    ]);
   });
 });
 
 describe('a quota', () => {
-  const spent = { key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, quota_renewal_rate: 3600, quota_renews: 1893456000 };
+  const spent = {
+    key_id: 'k1',
+    org_id: 'acme',
+    quota_max: 100,
+    quota_remaining: 30,
+    quota_renewal_rate: 3600,
+    quota_renews: 1893456000,
+  };
 
   it('stays as traffic left it where no reset is asked for, whatever the definition says', async () => {
     await t.importKeys(spent);
@@ -267,26 +292,45 @@ describe('a quota', () => {
     expect(before).toStrictEqual({ used: 70n, renews: 1893456000n });
     const after = await updated({ quota_max: 5, quota_remaining: 5, quota_renews: 17, quota_renewal_rate: 60 });
     expect(after.quota).toStrictEqual(before);
-    expect(after.definition).toStrictEqual({ quotaMax: 5n, quotaRemaining: 5n, quotaRenewalRate: 60n, quotaRenews: 17n });
+    expect(after.definition).toStrictEqual({
+      quotaMax: 5n,
+      quotaRemaining: 5n,
+      quotaRenewalRate: 60n,
+      quotaRenews: 17n,
+    });
   });
 
   it('begins anew: nothing used, all remaining, renewed after one period of the new definition', async () => {
     await t.importKeys(spent);
-    const { quota, definition } = await updated({ quota_max: 500, quota_remaining: 1, quota_renewal_rate: 60, quota_renews: 17 }, '?reset_quota=1');
+    const { quota, definition } = await updated(
+      { quota_max: 500, quota_remaining: 1, quota_renewal_rate: 60, quota_renews: 17 },
+      '?reset_quota=1',
+    );
     expect(quota).toStrictEqual({ used: 0n, renews: seconds() + 60n });
-    expect(definition).toStrictEqual({ quotaMax: 500n, quotaRemaining: 500n, quotaRenewalRate: 60n, quotaRenews: seconds() + 60n });
+    expect(definition).toStrictEqual({
+      quotaMax: 500n,
+      quotaRemaining: 500n,
+      quotaRenewalRate: 60n,
+      quotaRenews: seconds() + 60n,
+    });
   });
 
   it.each([0, -1, undefined])('that does not renew (rate %s) keeps the moment it has', async (rate) => {
     await t.importKeys(spent);
-    const { quota, definition } = await updated({ quota_max: 9, quota_renews: 17, ...(rate !== undefined && { quota_renewal_rate: rate }) }, '?reset_quota=1');
+    const { quota, definition } = await updated(
+      { quota_max: 9, quota_renews: 17, ...(rate !== undefined && { quota_renewal_rate: rate }) },
+      '?reset_quota=1',
+    );
     expect(quota).toStrictEqual({ used: 0n, renews: 1893456000n });
     expect(definition).toMatchObject({ quotaMax: 9n, quotaRemaining: 9n, quotaRenews: 17n });
   });
 
   it('that is unlimited is unlimited after a reset', async () => {
     await t.importKeys(spent);
-    const { quota, definition } = await updated({ quota_max: -1, quota_remaining: 7, quota_renewal_rate: 60 }, '?reset_quota=1');
+    const { quota, definition } = await updated(
+      { quota_max: -1, quota_remaining: 7, quota_renewal_rate: 60 },
+      '?reset_quota=1',
+    );
     expect(quota.used).toBe(0n);
     expect(definition).toMatchObject({ quotaMax: -1n, quotaRemaining: -1n });
   });
@@ -302,7 +346,9 @@ describe('a quota', () => {
   it('whose next period would end beyond 64 bits is not reset, and the last that fits is', async () => {
     await t.importKeys(spent);
     const definition = (rate: bigint) => ({ quota_max: 1, quota_renewal_rate: rate });
-    expect(await refused(definition(maxInt64 - seconds() + 1n), '?reset_quota=1')).toStrictEqual(['quota_renewal_rate OUT_OF_RANGE']);
+    expect(await refused(definition(maxInt64 - seconds() + 1n), '?reset_quota=1')).toStrictEqual([
+      'quota_renewal_rate OUT_OF_RANGE',
+    ]);
     const { quota } = await updated(definition(maxInt64 - seconds()), '?reset_quota=1');
     expect(quota.renews).toBe(maxInt64);
   });
@@ -343,7 +389,9 @@ describe('updates at the same time', () => {
   it('each count, one after the other', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const tags = await Promise.all(
-      Array.from({ length: 50 }, async (_, index) => (await t.update('k1', { alias: `a${index}` })).headers.get('etag')),
+      Array.from({ length: 50 }, async (_, index) =>
+        (await t.update('k1', { alias: `a${index}` })).headers.get('etag'),
+      ),
     );
     expect([...tags].sort()).toStrictEqual(Array.from({ length: 50 }, (_, index) => `"${index + 2}"`).sort());
     expect((await stored()).version).toBe(51);

@@ -33,10 +33,18 @@ const cases: [string, object, string[]][] = [
   ['a quota with a period of -1', { quota_max: 1, quota_renewal_rate: -1 }, ['quota_renewal_rate QUOTA_NEVER_RENEWS']],
   ['a quota of 0', { quota_max: 0 }, []],
   ['an unlimited quota', { quota_max: -1, quota_remaining: 5 }, []],
-  ['more remaining than there is', { quota_max: 1, quota_remaining: 2, quota_renewal_rate: 1 }, ['quota_remaining REMAINING_ABOVE_MAXIMUM']],
+  [
+    'more remaining than there is',
+    { quota_max: 1, quota_remaining: 2, quota_renewal_rate: 1 },
+    ['quota_remaining REMAINING_ABOVE_MAXIMUM'],
+  ],
   ['all remaining', { quota_max: 1, quota_remaining: 1, quota_renewal_rate: 1 }, []],
   ['a label other than the API', { access_rights: { a: { api_id: 'b' } } }, ['access_rights.a.api_id LABEL_MISMATCH']],
-  ['a label other than the API in case only', { access_rights: { a: { api_id: 'A' } } }, ['access_rights.a.api_id LABEL_MISMATCH']],
+  [
+    'a label other than the API in case only',
+    { access_rights: { a: { api_id: 'A' } } },
+    ['access_rights.a.api_id LABEL_MISMATCH'],
+  ],
   ['a label without an API', { access_rights: { a: {} } }, []],
   [
     'limits of one API',
@@ -47,8 +55,16 @@ const cases: [string, object, string[]][] = [
       'access_rights["b.c"].limit.quota_renewal_rate QUOTA_NEVER_RENEWS',
     ],
   ],
-  ['trigger limits that rise', { monitor: { trigger_limits: [50, 90] } }, ['monitor.trigger_limits TRIGGERS_NOT_DESCENDING']],
-  ['trigger limits that repeat', { monitor: { trigger_limits: [90, 90] } }, ['monitor.trigger_limits TRIGGERS_NOT_DESCENDING']],
+  [
+    'trigger limits that rise',
+    { monitor: { trigger_limits: [50, 90] } },
+    ['monitor.trigger_limits TRIGGERS_NOT_DESCENDING'],
+  ],
+  [
+    'trigger limits that repeat',
+    { monitor: { trigger_limits: [90, 90] } },
+    ['monitor.trigger_limits TRIGGERS_NOT_DESCENDING'],
+  ],
   ['trigger limits that descend', { monitor: { trigger_limits: [100, 90.5, 0.1] } }, []],
   ['one trigger limit', { monitor: { trigger_limits: [1] } }, []],
   [
@@ -81,11 +97,14 @@ describe('warnings', () => {
     expect(found(previewed.body)).toStrictEqual(expected);
   });
 
-  it.each(cases.filter(([, definition]) => definition !== fullPreview))('of an update are those of a preview, for %s', async (_name, definition, expected) => {
-    const updated = await t.update('k1', definition);
-    expect(updated.status).toBe(200);
-    expect(found(updated.body)).toStrictEqual(expected);
-  });
+  it.each(cases.filter(([, definition]) => definition !== fullPreview))(
+    'of an update are those of a preview, for %s',
+    async (_name, definition, expected) => {
+      const updated = await t.update('k1', definition);
+      expect(updated.status).toBe(200);
+      expect(found(updated.body)).toStrictEqual(expected);
+    },
+  );
 
   it('for enable_detail_recording, which only an update has', async () => {
     expect(found((await t.update('k1', { enable_detail_recording: true })).body)).toStrictEqual([
@@ -115,13 +134,23 @@ describe('what is no warning but an error', () => {
     ['a depth below -1', { max_query_depth: -2 }, 'max_query_depth OUT_OF_RANGE'],
     ['a trigger limit of 0', { monitor: { trigger_limits: [0] } }, 'monitor.trigger_limits[0] OUT_OF_RANGE'],
     ['a trigger limit above 100', { monitor: { trigger_limits: [100.1] } }, 'monitor.trigger_limits[0] OUT_OF_RANGE'],
-    ['smoothing with a trigger above 1', { smoothing: { enabled: true, step: 1, delay: 1, threshold: 1, trigger: 1.1 } }, 'smoothing.trigger OUT_OF_RANGE'],
-    ['two recordings that differ', { enable_detailed_recording: true, enable_detail_recording: false }, 'enable_detail_recording CONFLICTING_FIELDS'],
+    [
+      'smoothing with a trigger above 1',
+      { smoothing: { enabled: true, step: 1, delay: 1, threshold: 1, trigger: 1.1 } },
+      'smoothing.trigger OUT_OF_RANGE',
+    ],
+    [
+      'two recordings that differ',
+      { enable_detailed_recording: true, enable_detail_recording: false },
+      'enable_detail_recording CONFLICTING_FIELDS',
+    ],
     ['a last_updated that is no digits', { last_updated: 'now' }, 'last_updated MALFORMED_TIMESTAMP'],
   ])('%s', async (_name, definition, expected) => {
     const { status, body } = await t.update('k1', definition);
     expect(status).toBe(400);
-    expect((body['issues'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`)).toStrictEqual([expected]);
+    expect(
+      (body['issues'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`),
+    ).toStrictEqual([expected]);
   });
 
   it('smoothing that is switched off needs nothing', async () => {

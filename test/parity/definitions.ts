@@ -216,7 +216,7 @@ function objectOf(members: Readonly<Record<string, Generator>>, strangers: Value
         maxLength: 3,
       }),
     )
-    .map(([object, bad]) => Object.fromEntries([...Object.entries(object), ...bad]) as WireObject);
+    .map(([object, bad]) => Object.fromEntries<Wire>([...Object.entries(object), ...bad]));
   return {
     sound,
     broken: fc.oneof(
@@ -541,7 +541,7 @@ export const soundDefinitions = fc.oneof(
 /** Definitions with one flaw or a few. */
 export const brokenDefinitions = fc
   .tuple(soundDefinitions, fc.array(flaw, { minLength: 1, maxLength: 4 }))
-  .map(([definition, flaws]) => Object.fromEntries([...Object.entries(definition), ...flaws]) as WireObject);
+  .map(([definition, flaws]) => Object.fromEntries<Wire>([...Object.entries(definition), ...flaws]));
 
 /** GraphQL takes bodies of half the size that REST takes, and needs some of it for the query. */
 const fitsBoth = (definition: Wire) => Buffer.byteLength(jsonText(definition)) < 120 * 1024;

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile, chmod, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.js';
@@ -145,6 +143,22 @@ describe('a SQLite file that another process holds', () => {
     database.close();
   });
 
+  it('is locked before a change is asked for, so that no change sees what another is about to replace', async () => {
+    const database = openDatabase(file);
+    const store = createKeyStore(database);
+    await store.add([added(storedKey(1))]);
+    let asked = 0;
+    await whileLocked(async () => {
+      const attempt = store.update(hashOf(1), (found) => {
+        asked += 1;
+        return nextVersion(found);
+      });
+      await expect(attempt).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    });
+    expect(asked).toBe(0);
+    database.close();
+  });
+
   it('is waited for where it is let go in time', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database);
@@ -212,24 +226,5 @@ describe('a data folder', () => {
       expect(text).not.toContain(t.service);
     }
     expect(open).toContain(hashOf('token-Xq7-identifier'));
-  });
-
-  it('keeps what was acknowledged when the process is killed', async () => {
-    const script = `
-      import { openDatabase } from ${JSON.stringify(new URL('../../dist/storage/sqlite/database.js', import.meta.url).href)};
-      const database = openDatabase(process.argv[1]);
-      database.exec("INSERT INTO settings (name, value) VALUES ('acknowledged', 'yes')");
-      process.kill(process.pid, 'SIGKILL');
-    `;
-    const run = promisify(execFile);
-    const killed: unknown = await run(process.execPath, ['--input-type=module', '-e', script, file]).catch(
-      (error: unknown) => error,
-    );
-    expect(killed).toMatchObject({ signal: 'SIGKILL' });
-    const database = openDatabase(file);
-    expect(database.prepare("SELECT value FROM settings WHERE name = 'acknowledged'").get()).toStrictEqual({
-      value: 'yes',
-    });
-    database.close();
   });
 });

@@ -1,0 +1,195 @@
+import { copyFile, readFile, rename, rm, writeFile, chmod } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeCommandLine, type CommandLine } from '../support/cli.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+});
+afterEach(async () => c.remove());
+
+const ring = () => join(c.folder, 'key-ring.json');
+const database = () => join(c.folder, 'keyfront.db');
+const pepper = 'x'.repeat(32);
+
+async function withKeys(env: Record<string, string> = {}): Promise<void> {
+  const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme","hmac_string":"s"}\n');
+  expect((await c.keyfront(['keys', 'import', file], env)).code).toBe(0);
+}
+
+const open = (env: Record<string, string> = {}) => c.keyfront(['keys', 'export', '--with-secrets'], env);
+
+describe('a data folder', () => {
+  it('that is new gets a database and a key ring for its owner’s eyes', async () => {
+    expect((await open()).code).toBe(0);
+    expect(existsSync(ring())).toBe(true);
+    expect(existsSync(database())).toBe(true);
+  });
+
+  it('without its key ring is refused, and no new ring is made', async () => {
+    await withKeys();
+    await rm(ring());
+    const { code, out, said } = await open();
+    expect([code, out]).toStrictEqual([1, '']);
+    expect(said).toBe(
+      `The key ring ${ring()} does not exist, and the database ${database()} needs the one it was written with.\n`,
+    );
+    expect(existsSync(ring())).toBe(false);
+  });
+
+  it('with the key ring of another is refused, and neither file is changed', async () => {
+    await withKeys();
+    const other = await makeCommandLine();
+    await other.keyfront(['keys', 'export']);
+    await rename(ring(), `${ring()}.own`);
+    await copyFile(join(other.folder, 'key-ring.json'), ring());
+    const before = [await readFile(ring()), await readFile(database())];
+    for (const args of [
+      ['keys', 'export'],
+      ['secrets', 'rotate'],
+      ['secrets', 'prune'],
+    ]) {
+      const { code, said } = await c.keyfront(args);
+      expect(code).toBe(1);
+      expect(said).toBe(`The key ring ${ring()} is not the one that the database ${database()} was written with.\n`);
+    }
+    expect([await readFile(ring()), await readFile(database())]).toStrictEqual(before);
+    await rename(`${ring()}.own`, ring());
+    expect((await open()).out).toContain('"hmac_string":"s"');
+    await other.remove();
+  });
+
+  it('whose key ring is broken is refused without quoting it', async () => {
+    await withKeys();
+    await writeFile(ring(), '{"keys": [hunter2', { mode: 0o600 });
+    const { code, said } = await open();
+    expect(code).toBe(1);
+    expect(said).toBe(`The key ring ${ring()} is malformed: it is not JSON.\n`);
+  });
+
+  it('whose key ring others may read is refused with the command that mends it', async () => {
+    await withKeys();
+    await chmod(ring(), 0o644);
+    const { code, said } = await open();
+    expect([code, said]).toStrictEqual([
+      1,
+      `The key ring ${ring()} is open to other users. Run: chmod 600 ${ring()}\n`,
+    ]);
+  });
+
+  it('may have its key ring elsewhere', async () => {
+    const elsewhere = { KEYFRONT_KEY_RING: join(c.folder, '..', 'ring.json') };
+    await withKeys(elsewhere);
+    expect(existsSync(ring())).toBe(false);
+    expect((await open(elsewhere)).out).toContain('"hmac_string":"s"');
+    expect((await open()).code).toBe(1);
+  });
+
+  it('that is no database is refused', async () => {
+    await open();
+    await writeFile(database(), 'not a database, but long enough to be looked at '.repeat(50));
+    const { code, said } = await open();
+    expect([code, said]).toStrictEqual([1, `The database ${database()} cannot be used: file is not a database\n`]);
+  });
+});
+
+describe('KEYFRONT_KEY_HASH', () => {
+  it('may not change once there are keys, and the refusal names the right one and a way out', async () => {
+    await withKeys();
+    const { code, said } = await open({ KEYFRONT_KEY_HASH: 'murmur64' });
+    expect(code).toBe(1);
+    expect(said).toMatch(
+      /^The keys of this database were hashed with KEYFRONT_KEY_HASH=sha256\. Start with that setting; or, to change it, /,
+    );
+    expect((await open({ KEYFRONT_KEY_HASH: 'sha256' })).code).toBe(0);
+  });
+
+  it('may change while there are no keys', async () => {
+    await open();
+    expect((await open({ KEYFRONT_KEY_HASH: 'murmur128' })).code).toBe(0);
+    await withKeys({ KEYFRONT_KEY_HASH: 'murmur128' });
+    expect((await open()).said).toContain('KEYFRONT_KEY_HASH=murmur128');
+  });
+
+  it('hmac-sha256 may not change its pepper, which nothing shows', async () => {
+    const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper };
+    await withKeys(env);
+    expect((await open(env)).code).toBe(0);
+    const { code, said } = await open({ ...env, KEYFRONT_KEY_HASH_PEPPER: 'y'.repeat(32) });
+    expect(code).toBe(1);
+    expect(said).toContain('another KEYFRONT_KEY_HASH_PEPPER');
+    expect(said).not.toMatch(/x{32}|y{32}|[0-9a-f]{64}/);
+    expect((await readFile(database())).includes(pepper)).toBe(false);
+  });
+});
+
+describe('the settings', () => {
+  it.each([
+    ['KEYFRONT_DATTA', 'KEYFRONT_DATA'],
+    ['KEYFRONT_KEYHASH', 'KEYFRONT_KEY_HASH'],
+    ['KEYFRONT_KEY_RINGS', 'KEYFRONT_KEY_RING'],
+    ['KEYFRONT_GRAPHQL', 'KEYFRONT_GRAPHIQL'],
+  ])('refuse the unknown %s and name %s', async (wrong, right) => {
+    const { code, said } = await open({ [wrong]: 'x' });
+    expect(code).toBe(1);
+    expect(said).toBe(`The settings have problems:\n  ${wrong} is not a setting; did you mean ${right}?\n`);
+    expect(existsSync(c.folder)).toBe(false);
+  });
+
+  it('report all their problems at once', async () => {
+    const { code, said } = await c.keyfront(['serve'], {
+      HOST: '0.0.0.0',
+      PORT: '70000',
+      LOG_LEVEL: 'loud',
+      KEYFRONT_KEY_HASH: 'md5',
+      KEYFRONT_GRAPHIQL: 'yes',
+      KEYFRONT_NONSENSE_ALTOGETHER: 'x',
+    });
+    expect(code).toBe(1);
+    const [first, ...problems] = said.trimEnd().split('\n');
+    expect(first).toBe('The settings have problems:');
+    expect(problems.map((problem) => problem.trim().split(/[: ]/, 1)[0]).sort()).toStrictEqual([
+      'HOST',
+      'KEYFRONT_GRAPHIQL',
+      'KEYFRONT_KEY_HASH',
+      'KEYFRONT_NONSENSE_ALTOGETHER',
+      'LOG_LEVEL',
+      'PORT',
+    ]);
+    expect(existsSync(c.folder)).toBe(false);
+  });
+
+  it('never show the value of a secret one', async () => {
+    const { said } = await open({ KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'hunter2' });
+    expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes');
+    expect(said).not.toContain('hunter2');
+  });
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com', '1270.0.0.1', ''])(
+    'refuse to listen on %j in development',
+    async (HOST) => {
+      const { code, said } = await c.keyfront(['serve'], { HOST });
+      expect(code).toBe(1);
+      expect(said).toContain(
+        'HOST: development listens on loopback only; set NODE_ENV=production to listen anywhere else.',
+      );
+    },
+  );
+
+  it.each(['', 'x', '-1', '1.5', '65536', '4000 ', '0x10'])('refuse the port %j', async (PORT) => {
+    const { code, said } = await c.keyfront(['serve'], { PORT });
+    expect(code).toBe(1);
+    expect(said).toContain('PORT must be a number from 0 to 65535.');
+  });
+
+  it.each(['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_KEY_HASH', 'KEYFRONT_GRAPHIQL'])(
+    'refuse an empty %s',
+    async (name) => {
+      const { code, said } = await open({ [name]: '' });
+      expect(code).toBe(1);
+      expect(said).toContain(name);
+    },
+  );
+});

@@ -1,0 +1,113 @@
+import { copyFile, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stringifyJSON } from '../../src/json.js';
+import { startApp } from '../support/app.js';
+import { makeCommandLine, type CommandLine } from '../support/cli.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+  const keys = Array.from({ length: 30 }, (_, index) => ({
+    key_id: `k${index}`,
+    org_id: 'acme',
+    ...(index % 2 === 0 && { hmac_string: `hmac-${index}` }),
+    ...(index % 3 === 0 && { jwt_data: { secret: `jwt-${index}` } }),
+  }));
+  const file = await c.file('keys.jsonl', keys.map((key) => stringifyJSON(key)).join('\n'));
+  await c.keyfront(['keys', 'import', file]);
+});
+afterEach(async () => c.remove());
+
+const all = async () => (await c.keyfront(['keys', 'export', '--with-secrets'])).out;
+const ring = () => join(c.folder, 'key-ring.json');
+const ids = async () =>
+  (JSON.parse(await readFile(ring(), 'utf8')) as { keys: { id: string }[] }).keys.map(({ id }) => id);
+
+describe('secrets rotate', () => {
+  it('seals everything under a fresh key, and everything still opens', async () => {
+    const before = await all();
+    expect(before).toContain('hmac-0');
+    const { code, out, said } = await c.keyfront(['secrets', 'rotate']);
+    expect([code, out]).toStrictEqual([0, '']);
+    expect(said).toBe(
+      'Everything is sealed under the key k2 now. Older keys stay in the ring until `keyfront secrets prune`.\n',
+    );
+    expect(await ids()).toStrictEqual(['k1', 'k2']);
+    expect(await all()).toBe(before);
+  });
+
+  it('leaves no version and no audit entry behind', async () => {
+    await c.keyfront(['secrets', 'rotate']);
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const hash = t.app.installation.ports.hashKeyID('k0');
+    expect((await t.app.installation.store.find(hash))?.version).toBe(1);
+    expect(await t.app.installation.store.auditOf(hash)).toHaveLength(1);
+    await t.close();
+  });
+
+  it('is taken up by a service that is running', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    await c.keyfront(['secrets', 'rotate']);
+    expect((await t.update('k0', { hmac_string: 'after' })).status).toBe(200);
+    expect((await c.keyfront(['secrets', 'prune'])).code).toBe(0);
+    expect(await all()).toContain('"hmac_string":"after"');
+    await t.close();
+  });
+});
+
+describe('secrets prune', () => {
+  it('drops the older keys once nothing is sealed under them, and everything still opens', async () => {
+    const before = await all();
+    await c.keyfront(['secrets', 'rotate']);
+    await c.keyfront(['secrets', 'rotate']);
+    const { code, said } = await c.keyfront(['secrets', 'prune']);
+    expect([code, said]).toStrictEqual([0, '2 older keys were dropped; k3 stays.\n']);
+    expect(await ids()).toStrictEqual(['k3']);
+    expect(await all()).toBe(before);
+  });
+
+  it('refuses while something is sealed under an older key, and drops nothing', async () => {
+    const database = join(c.folder, 'keyfront.db');
+    await copyFile(database, `${database}.before`);
+    await c.keyfront(['secrets', 'rotate']);
+    // As after a rotation that was broken off: the ring has the fresh key, and the database is not sealed under it.
+    await rm(database);
+    await copyFile(`${database}.before`, database);
+    const { code, said } = await c.keyfront(['secrets', 'prune']);
+    expect([code, said]).toStrictEqual([
+      1,
+      'Something is still sealed under an older key. Run `keyfront secrets rotate` first.\n',
+    ]);
+    expect(await ids()).toStrictEqual(['k1', 'k2']);
+    expect((await c.keyfront(['secrets', 'rotate'])).code).toBe(0);
+    expect((await c.keyfront(['secrets', 'prune'])).code).toBe(0);
+    expect(await all()).toContain('hmac-0');
+  });
+
+  it('leaves a folder that opens also where a rotation broke off just before its last step', async () => {
+    const before = await all();
+    const database = join(c.folder, 'keyfront.db');
+    const word = (path: string) => {
+      const connection = new Database(path);
+      const found = connection
+        .prepare<[], { value: string }>("SELECT value FROM settings WHERE name = 'key_ring'")
+        .get();
+      return { found: found?.value ?? '', connection };
+    };
+    const old = word(database);
+    old.connection.close();
+    await c.keyfront(['secrets', 'rotate']);
+    const now = word(database);
+    expect(now.found).not.toBe(old.found);
+    now.connection.prepare("UPDATE settings SET value = ? WHERE name = 'key_ring'").run(old.found);
+    now.connection.close();
+    expect((await c.keyfront(['secrets', 'prune'])).code).toBe(0);
+    expect(await all()).toBe(before);
+  });
+
+  it('has nothing to drop on a new installation', async () => {
+    expect((await c.keyfront(['secrets', 'prune'])).said).toBe('0 older keys were dropped; k1 stays.\n');
+  });
+});

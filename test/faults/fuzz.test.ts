@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runs, seed } from '../support/generated.js';
+import { build, type Build } from '../support/process.js';
+import { fuzz, startService, type Plant, type Service } from './fuzz.js';
+
+/* FUZZ_RUNS=100000 is the full run, some minutes long; FUZZ_SEED brings a run back. */
+
+let built: Build | undefined;
+let service: Service | undefined;
+
+beforeAll(async () => {
+  built = await build();
+  service = await startService(built.main);
+}, 120_000);
+
+afterAll(async () => {
+  await service?.stop();
+  await built?.remove();
+});
+
+function ours(): Service {
+  if (!service) throw new Error('The service did not start.');
+  return service;
+}
+
+describe(`The service under generated requests (FUZZ_SEED=${seed})`, () => {
+  it(
+    'answers each within a second and below 500, shows no secret, and changes nothing that it refuses',
+    { timeout: 3_600_000 },
+    async () => {
+      const inputs = runs('FUZZ_RUNS', 2000);
+      const report = await fuzz(ours(), seed, inputs);
+      console.log(`fuzz: ${JSON.stringify({ ...report, findings: report.findings.length })}`);
+      expect(report.findings).toEqual([]);
+      // A run in which nothing is accepted, or nothing refused, would show little.
+      expect(report.updatesAccepted).toBeGreaterThan(inputs / 100);
+      expect(report.byStatus['400']).toBeGreaterThan(inputs / 10);
+    },
+  );
+
+  it.each<[string, Plant, RegExp]>([
+    [
+      'a status of 500',
+      { answer: (answer, number) => (number === 7 ? { ...answer, status: 500 } : answer) },
+      /input 7 .*status 500/,
+    ],
+    [
+      'an internal error in GraphQL',
+      {
+        answer: (answer, number) =>
+          number === 7 ? { ...answer, text: '{"errors":[{"extensions":{"code":"INTERNAL"}}]}' } : answer,
+      },
+      /input 7 .*internal error/,
+    ],
+    [
+      'an answer after a second',
+      { answer: (answer, number) => (number === 7 ? { ...answer, milliseconds: 1001 } : answer) },
+      /input 7 .*after 1001 ms, twice/,
+    ],
+    [
+      'an answer that is no JSON',
+      {
+        answer: (answer, number) =>
+          number === 7 ? { ...answer, headers: new Map([['content-type', 'application/json']]), text: '{' } : answer,
+      },
+      /no JSON/,
+    ],
+    [
+      'a credential in an answer',
+      { answer: (answer, number) => (number === 7 ? { ...answer, text: `${answer.text} ${ours().service}` } : answer) },
+      /the service in the answer/,
+    ],
+    ['a password in a log', { log: ({ password }) => `{"msg":"${password}"}` }, /password in the log/],
+    [
+      'a change that nobody asked for',
+      { beforeCheck: ({ database }) => void database.exec('UPDATE keys SET version = version + 1 WHERE rowid = 1') },
+      /versions went up by/,
+    ],
+    [
+      'a key out of nowhere',
+      {
+        beforeCheck: ({ database }) =>
+          void database.exec(
+            "INSERT OR IGNORE INTO keys SELECT 'planted', sealed_key_id, org_id, 0, date_created, last_updated, definition, password_hash, jwt_secret, hmac_string, quota_used, quota_renews FROM keys LIMIT 1",
+          ),
+      },
+      /there are 4 keys, and there were 3/,
+    ],
+    [
+      'an update that is answered and lost',
+      { answer: (answer) => (answer.status === 400 ? { ...answer, status: 200, text: '{}' } : answer) },
+      /accepted has changed nothing/,
+    ],
+    [
+      'a refusal that writes',
+      { answer: (answer) => (answer.status === 200 ? { ...answer, status: 400, text: '{}' } : answer) },
+      /refused has changed a key/,
+    ],
+  ])('would find %s', { timeout: 120_000 }, async (_, plant, finding) => {
+    const { findings } = await fuzz(ours(), 1, 200, plant);
+    expect(findings.join('\n')).toMatch(finding);
+  });
+});

@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { run } from '../../src/cli/run.js';
+import { start, type Running } from '../support/process.js';
+import { createInputs, type Canaries, type Input } from './fuzz-inputs.js';
+import { createConnection, type RawAnswer } from './raw-connection.js';
+
+/*
+ * Sends generated requests to the real process and watches it: no answer of 500 or above, none later than a second, no
+ * secret in an answer or a log, no change of state without an acceptance, and the process alive to the end.
+ */
+
+export interface Service {
+  readonly running: Running;
+  readonly database: Database.Database;
+  readonly management: string;
+  readonly service: string;
+  readonly keyIDs: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Starts the built service on a data folder of its own with a few keys in it, logging all it can. */
+export async function startService(main: string): Promise<Service> {
+  const data = mkdtempSync(join(tmpdir(), 'keyfront-fuzz-'));
+  const running = await start(main, data, [], { LOG_LEVEL: 'trace' });
+  const keyIDs = ['one', 'two', 'guarded'].map((name) => `fuzzkey${name}${randomBytes(8).toString('hex')}`);
+  const file = join(data, 'keys.jsonl');
+  writeFileSync(file, keyIDs.map((keyID) => `{"key_id":"${keyID}","org_id":"acme","quota_max":10}\n`).join(''));
+  const nothing = () => undefined;
+  const io = { env: { KEYFRONT_DATA: data }, out: nothing, say: nothing, isWatched: false, onStop: nothing };
+  if ((await run(['keys', 'import', file], io)) !== 0) throw new Error('The keys to fuzz could not be imported.');
+  const database = new Database(join(data, 'keyfront.db'));
+  return {
+    running,
+    database,
+    management: /kf_mgt_\w{38}/.exec(running.stdout())?.[0] ?? '',
+    service: /kf_svc_\w{38}/.exec(running.stdout())?.[0] ?? '',
+    keyIDs,
+    async stop() {
+      database.close();
+      running.signal('SIGKILL');
+      await running.exited;
+      rmSync(data, { recursive: true });
+    },
+  };
+}
+
+/** A fault that the run must find, so that the run proves itself. */
+export interface Plant {
+  readonly answer?: (answer: RawAnswer, number: number) => RawAnswer;
+  readonly beforeCheck?: (service: Service) => void;
+  readonly log?: (canaries: Canaries) => string;
+}
+
+export interface Report {
+  readonly seed: number;
+  readonly inputs: number;
+  readonly seconds: number;
+  readonly byStatus: Readonly<Record<string, number>>;
+  readonly byKind: Readonly<Record<string, number>>;
+  readonly updatesAccepted: number;
+  readonly slowestMs: number;
+  /** What went wrong, with the number of the input; empty in a good run. */
+  readonly findings: readonly string[];
+}
+
+const connections = 8;
+const inputsBetweenChecks = 1000;
+const slowMs = 1000;
+const patienceMs = 10_000;
+const mostFindings = 20;
+
+/** Sends inputs number 0 to `inputs - 1` of the seed. */
+export async function fuzz(service: Service, seed: number, inputs: number, plant: Plant = {}): Promise<Report> {
+  const began = performance.now();
+  const marker = (name: string) => `canary${name}${randomBytes(8).toString('hex')}`;
+  const canaries: Canaries = {
+    password: marker('password'),
+    jwt: marker('jwt'),
+    hmac: marker('hmac'),
+    credential: marker('credential'),
+    unknownKeyID: marker('keyid'),
+  };
+  const inputOf = createInputs(seed, { ...service, canaries });
+  const findings: string[] = [];
+  const found = (number: number, what: string) => {
+    if (findings.length < mostFindings)
+      findings.push(`input ${number} of seed ${seed} (${inputOf(number).kind}): ${what}`);
+  };
+  const byStatus: Record<string, number> = {};
+  const byKind: Record<string, number> = {};
+  const state = createStateCheck(service.database);
+  const logFrom = service.running.stderr().length;
+  const slow: number[] = [];
+  let slowestMs = 0;
+  const lines = Array.from({ length: connections }, () => createConnection(service.running.port, patienceMs));
+
+  async function sendOne(line: (typeof lines)[number], number: number): Promise<void> {
+    const input = inputOf(number);
+    const sent = await line.send(input);
+    const answer = plant.answer?.(sent, number) ?? sent;
+    byStatus[answer.status] = (byStatus[answer.status] ?? 0) + 1;
+    byKind[input.kind] = (byKind[input.kind] ?? 0) + 1;
+    for (const what of problemsOf(input, answer, canaries, service)) found(number, what);
+    state.note(number, input, answer);
+    if (answer.milliseconds > slowMs) slow.push(number);
+    else slowestMs = Math.max(slowestMs, answer.milliseconds);
+  }
+
+  /** Whoever else uses this machine may have held an answer up. What an input does to the service, it does alone too. */
+  async function sendAlone(number: number): Promise<void> {
+    const input = inputOf(number);
+    const [line] = lines;
+    if (!line) return;
+    const sent = await line.send(input);
+    const answer = plant.answer?.(sent, number) ?? sent;
+    state.note(number, input, answer);
+    slowestMs = Math.max(slowestMs, answer.milliseconds);
+    if (answer.milliseconds > slowMs) found(number, `an answer after ${Math.round(answer.milliseconds)} ms, twice`);
+  }
+
+  for (let from = 0; from < inputs && findings.length < mostFindings; from += inputsBetweenChecks) {
+    const until = Math.min(inputs, from + inputsBetweenChecks);
+    let next = from;
+    await Promise.all(
+      lines.map(async (line) => {
+        while (next < until) await sendOne(line, next++);
+      }),
+    );
+    for (const number of slow.splice(0)) await sendAlone(number);
+    plant.beforeCheck?.(service);
+    for (const [number, what] of state.problems()) found(number ?? until - 1, what);
+    const health = await fetch(`${service.running.url}/health`).catch(() => undefined);
+    if (health?.status !== 200) {
+      found(until - 1, 'the process has stopped answering');
+      break;
+    }
+  }
+  for (const line of lines) line.close();
+
+  const log = service.running.stderr().slice(logFrom) + (plant.log?.(canaries) ?? '');
+  const hidden = { ...canaries, management: service.management, service: service.service, keyIDs: service.keyIDs };
+  for (const [name, values] of Object.entries(hidden)) {
+    if ([values].flat().some((value) => log.includes(value))) findings.push(`seed ${seed}: ${name} in the log`);
+  }
+  return {
+    seed,
+    inputs,
+    seconds: Math.round((performance.now() - began) / 100) / 10,
+    byStatus,
+    byKind,
+    updatesAccepted: state.accepted(),
+    slowestMs: Math.round(slowestMs),
+    findings,
+  };
+}
+
+function problemsOf(
+  input: Input,
+  answer: RawAnswer,
+  canaries: Canaries,
+  { management, service, keyIDs }: Service,
+): string[] {
+  const { status, text, headers } = answer;
+  const problems: string[] = [];
+  if (status >= 500) problems.push(`status ${status}: ${text.slice(0, 200)}`);
+  if (/"code":\s*"INTERNAL"/.test(text)) problems.push(`an internal error: ${text.slice(0, 200)}`);
+  if (/json/.test(headers.get('content-type') ?? '') && input.method !== 'HEAD' && !isJSON(text)) {
+    problems.push(`no JSON: ${text.slice(0, 200)}`);
+  }
+  const isAccepted = status === 200 && !text.includes('"errors":');
+  // What was moved into another field by a mutation is no secret any more; and a name that was sent is in its path.
+  const shown = isAccepted && !input.isIntact ? '' : text.replace(/"path":"(?:[^"\\]|\\.)*"/g, '');
+  const isEcho = isAccepted && input.target.startsWith('/api/keys/preview');
+  const secrets: Record<string, string> = {
+    management,
+    service,
+    password: canaries.password,
+    credential: canaries.credential,
+    ...(!isEcho && { jwt: canaries.jwt, hmac: canaries.hmac }),
+    ...(!isAccepted && Object.fromEntries([canaries.unknownKeyID, ...keyIDs].map((keyID) => [keyID, keyID]))),
+  };
+  for (const [name, value] of Object.entries(secrets)) {
+    if (shown.includes(value)) problems.push(`the ${name} in the answer: ${status} ${shown.slice(0, 300)}`);
+  }
+  return problems;
+}
+
+function isJSON(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Noted {
+  readonly number: number;
+  readonly isAccepted: boolean;
+  readonly isUpdate: boolean;
+}
+
+/** Holds the audit trail, which names requests, against the answers: each change has its acceptance, and the reverse. */
+function createStateCheck(database: Database.Database) {
+  const trail = database.prepare<[number], { id: number; request_id: string }>(
+    'SELECT id, request_id FROM audit WHERE id > ? ORDER BY id',
+  );
+  const versions = database.prepare<[], { versions: number; keys: number }>(
+    'SELECT sum(version) AS versions, count(*) AS keys FROM keys',
+  );
+  const summary = () => versions.get() ?? { versions: 0, keys: 0 };
+  let lastID = trail.all(0).at(-1)?.id ?? 0;
+  let before = summary();
+  let noted = new Map<string, Noted>();
+  let accepted = 0;
+
+  return {
+    accepted: () => accepted,
+    note(number: number, input: Input, { status, headers, text }: RawAnswer): void {
+      const requestID = headers.get('x-request-id');
+      if (requestID === undefined) return;
+      const isREST = input.target.startsWith('/svc/org/keys/');
+      // One document may hold several updates, of which the last fails and takes the others' answer with it.
+      const mayHoldMany = input.body.toString('latin1').split('updateOrgKey').length > 2;
+      const isAccepted = isREST ? status === 200 : status === 200 && (/"data":\s*\{/.test(text) || mayHoldMany);
+      noted.set(requestID, { number, isAccepted, isUpdate: isREST && input.method === 'PUT' && status === 200 });
+    },
+    *problems(): Generator<readonly [number: number | undefined, what: string]> {
+      const rows = trail.all(lastID);
+      const now = summary();
+      if (now.versions - before.versions !== rows.length) {
+        yield [
+          undefined,
+          `versions went up by ${now.versions - before.versions}, and ${rows.length} changes were remembered`,
+        ];
+      }
+      if (now.keys !== before.keys) yield [undefined, `there are ${now.keys} keys, and there were ${before.keys}`];
+      const changing = new Set(rows.map((row) => row.request_id));
+      for (const requestID of changing) {
+        const request = noted.get(requestID);
+        if (!request?.isAccepted) yield [request?.number, 'a request that was refused has changed a key'];
+      }
+      for (const [requestID, { number, isUpdate }] of noted) {
+        if (isUpdate && !changing.has(requestID)) yield [number, 'an update that was accepted has changed nothing'];
+      }
+      accepted += rows.length;
+      lastID = rows.at(-1)?.id ?? lastID;
+      before = now;
+      noted = new Map();
+    },
+  };
+}

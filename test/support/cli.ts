@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../../src/cli/run.js';
+
+export interface Outcome {
+  readonly code: number;
+  /** Standard output: results. */
+  readonly out: string;
+  /** Standard error: everything for people. */
+  readonly said: string;
+}
+
+export interface CommandLine {
+  readonly folder: string;
+  /** Runs one command on the data folder, in memory but for the folder itself. */
+  keyfront(args: readonly string[], env?: Record<string, string>, isWatched?: boolean): Promise<Outcome>;
+  /** Writes a file beside the data folder and answers its path. */
+  file(name: string, content: string | Uint8Array): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** A fresh data folder and the command line over it. */
+export async function makeCommandLine(): Promise<CommandLine> {
+  const root = await mkdtemp(join(tmpdir(), 'keyfront-cli-'));
+  const folder = join(root, 'data');
+  return {
+    folder,
+    keyfront: async (args, env = {}, isWatched = false) => {
+      let out = '';
+      let said = '';
+      const code = await run(args, {
+        env: { KEYFRONT_DATA: folder, ...env },
+        out: (text) => {
+          out += text;
+        },
+        say: (text) => {
+          said += text;
+        },
+        isWatched,
+        onStop: (callback) => callback(),
+      });
+      return { code, out, said };
+    },
+    file: async (name, content) => {
+      const path = join(root, name);
+      await writeFile(path, content);
+      return path;
+    },
+    remove: async () => rm(root, { recursive: true, force: true }),
+  };
+}

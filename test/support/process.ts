@@ -1,0 +1,96 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = new URL('../..', import.meta.url).pathname;
+const run = promisify(execFile);
+
+export interface Build {
+  readonly main: string;
+  remove(): Promise<void>;
+}
+
+/** Compiles the project as it stands, below `node_modules` so that it finds its packages. */
+export async function build(): Promise<Build> {
+  const parent = join(root, 'node_modules', '.cache');
+  await mkdir(parent, { recursive: true });
+  const folder = await mkdtemp(join(parent, 'keyfront-e2e-'));
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  await run(process.execPath, [compiler, '-p', join(root, 'tsconfig.json'), '--outDir', folder]);
+  return { main: join(folder, 'main.js'), remove: async () => rm(folder, { recursive: true }) };
+}
+
+export interface Running {
+  readonly url: string;
+  readonly port: number;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Sends the signal and does not wait. */
+  readonly signal: (name: NodeJS.Signals) => void;
+  /** Resolves when what was written to standard error holds the text. */
+  readonly said: (text: string) => Promise<void>;
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+/** Starts the real process on a free port and resolves once it listens. */
+export async function start(
+  main: string,
+  data: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<Running> {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'], PORT: '0', KEYFRONT_DATA: data, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString('utf8');
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString('utf8');
+  });
+  let isOver = false;
+  const exited = (once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>).then(([code, signal]) => {
+    isOver = true;
+    return { code, signal };
+  });
+  const until = async (isSo: () => boolean) => {
+    while (!isSo()) {
+      if (isOver) throw new Error(`The process ended early:\n${stdout}${stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  const listening = /Keyfront listens on (http:\/\/127\.0\.0\.1:(\d+))/;
+  await until(() => listening.test(stdout));
+  const [, url = '', port = ''] = listening.exec(stdout) ?? [];
+  return {
+    url,
+    port: Number(port),
+    stdout: () => stdout,
+    stderr: () => stderr,
+    signal: (name) => void child.kill(name),
+    said: async (text) => until(() => stderr.includes(text)),
+    exited,
+  };
+}
+
+/** Sends bytes as they are and answers all that comes back until the other side closes. */
+export async function raw(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(text);
+  return answerOf(socket);
+}
+
+export async function answerOf(socket: Socket): Promise<string> {
+  let answer = '';
+  for await (const chunk of socket) answer += (chunk as Buffer).toString('utf8');
+  return answer;
+}
