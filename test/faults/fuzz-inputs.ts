@@ -443,7 +443,9 @@ export function createInputs(
         'PROPFIND',
         'QUERY',
       ]);
-      const target = (path + random.pick(queries)).replace(/[\s\0]/g, '+') || '/';
+      // A key that is deleted would leave the rest of the run with nothing to change.
+      const query = method === 'DELETE' ? '?a=b' : random.pick(queries);
+      const target = (path + query).replace(/[\s\0]/g, '+') || '/';
       return {
         kind: 'odd target',
         method,

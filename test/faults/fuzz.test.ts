@@ -81,7 +81,10 @@ describe(`The service under generated requests (FUZZ_SEED=${seed})`, () => {
       {
         beforeCheck: ({ database }) =>
           void database.exec(
-            "INSERT OR IGNORE INTO keys SELECT 'planted', sealed_key_id, org_id, 0, date_created, last_updated, definition, password_hash, jwt_secret, hmac_string, quota_used, quota_renews FROM keys LIMIT 1",
+            `CREATE TEMP TABLE planted AS SELECT * FROM keys LIMIT 1;
+             UPDATE planted SET key_hash = 'planted', version = 0;
+             INSERT OR IGNORE INTO keys SELECT * FROM planted;
+             DROP TABLE planted`,
           ),
       },
       /there are 4 keys, and there were 3/,

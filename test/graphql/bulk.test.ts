@@ -144,15 +144,15 @@ describe('updateOrgKeys', () => {
 
   it('reports a key that another changed in between, and does not overwrite it', async () => {
     const { store, ports } = t.app.installation;
-    const { find } = store;
+    const original = { ...store };
     const meddled = ports.hashKeyID('b');
     // The first look at the key comes after it was listed and before it is written.
     store.find = async (keyHash) => {
       if (keyHash === meddled) {
-        store.find = find;
+        Object.assign(store, original);
         await t.update('b', { alias: 'from another' });
       }
-      return find(keyHash);
+      return original.find(keyHash);
     };
     const answer = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 9 }, dryRun: false });
     expect(codesOf(answer)).toStrictEqual({ a: 'ok', b: 'CONFLICT' });

@@ -122,7 +122,7 @@ describe('createOrgKey', () => {
 
   it('makes an identifier of the organisation’s and 32 hex digits where none is given', async () => {
     for (const keyID of [undefined, null]) {
-      const { key, keyHash } = dataOf(await create({ keyID, input: { orgID: 'acme' } })) as Record<string, string>;
+      const { key, keyHash } = dataOf<Record<string, string>>(await create({ keyID, input: { orgID: 'acme' } }));
       expect(key).toMatch(/^acme[0-9a-f]{32}$/);
       expect(keyHash).toBe(sha256(String(key)));
       expect(await read(String(key))).toStrictEqual({ version: 1 });

@@ -300,11 +300,11 @@ describe('orgKeys', () => {
 
   it('counts only when asked, all that match and not the page', async () => {
     const { store } = t.app.installation;
-    const { count } = store;
+    const original = { ...store };
     let counts = 0;
     store.count = async (...args) => {
       counts += 1;
-      return count(...args);
+      return original.count(...args);
     };
     try {
       await list({ first: 2 });
@@ -315,7 +315,7 @@ describe('orgKeys', () => {
       expect((await list({}, 'totalCount')).totalCount).toBe(keys.length - deleted.length);
       expect((await list({ filter: { state: 'DELETED' } }, 'totalCount')).totalCount).toBe(2);
     } finally {
-      store.count = count;
+      Object.assign(store, original);
     }
   });
 

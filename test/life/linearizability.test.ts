@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
 import { runs, seed } from '../support/generated.js';
 import { unexplained, type Operation } from './linearizability.js';
 import { oneKey, record } from './one-key.js';
+import { concurrencyPlants } from './plants.js';
 
 const histories = runs('HISTORIES', 50);
 const size = runs('HISTORY_SIZE', 200);
@@ -109,64 +109,8 @@ describe('a key under concurrent updates, resets, consumption and reads', () => 
   });
 });
 
-/** Faults as they are made: each takes the place of a part of the store, and of nothing else. */
-const plants: Record<string, (app: TestApp['app']) => void> = {
-  'a stale read': ({ installation: { store } }) => {
-    const find = store.find.bind(store);
-    const old = new Map<string, Awaited<ReturnType<typeof find>>>();
-    store.find = async (hash) => {
-      const [found, known] = [await find(hash), old.get(hash)];
-      old.set(hash, found);
-      return known ?? found;
-    };
-  },
-  'a lost update: read, wait, write': ({ installation: { store } }) => {
-    const update = store.update.bind(store);
-    store.update = async (hash, change) => {
-      const { next, audit } = change(await store.find(hash));
-      await tick();
-      return update(hash, (found) => {
-        const version = (found?.version ?? 0) + 1;
-        return { next: { ...next, version }, audit: { ...audit, versionBefore: version - 1, versionAfter: version } };
-      });
-    };
-  },
-  'consumption in two steps: check, wait, add': ({ installation: { store, ports } }) => {
-    const consume = ports.quotas.consume.bind(ports.quotas);
-    ports.quotas.consume = async (hash, decide) => {
-      const decision = decide(await store.find(hash));
-      await tick();
-      return consume(hash, () => decision);
-    };
-  },
-  'a reset in a transaction after that of its definition': ({ installation: { store, ports } }) => {
-    const update = store.update.bind(store);
-    store.update = async (hash, change) => {
-      let wanted: Awaited<ReturnType<typeof update>> | undefined;
-      await update(hash, (found) => {
-        wanted = change(found);
-        return found ? { ...wanted, next: { ...wanted.next, quota: found.quota } } : wanted;
-      });
-      if (!wanted) throw new Error('The store did not ask for the change.');
-      const { next, audit } = wanted;
-      await tick();
-      if (audit.quotaUsedBeforeReset === undefined) return wanted;
-      return ports.quotas.consume(hash, () => ({ next: next.quota, answer: { next, audit } }));
-    };
-  },
-  'a consumption that is answered and not kept': ({ installation: { ports } }) => {
-    const consume = ports.quotas.consume.bind(ports.quotas);
-    let count = 0;
-    ports.quotas.consume = (hash, decide) =>
-      consume(hash, (found) => {
-        const { next, answer } = decide(found);
-        return { next: (count += 1) % 20 === 0 ? undefined : next, answer };
-      });
-  },
-};
-
 describe('the checker, over a planted fault', () => {
-  it.each(Object.entries(plants))('catches %s', { timeout }, async (_, plant) => {
+  it.each(Object.entries(concurrencyPlants))('catches %s', { timeout }, async (_, plant) => {
     const [app] = await start(0);
     if (app) plant(app.app);
     expect(await firstUnexplained(5)).toMatch(/replay it with FUZZ_SEED=\d+/);

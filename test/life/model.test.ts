@@ -4,19 +4,16 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/storage/sqlite/database.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { generated, runs } from '../support/generated.js';
 import { createModel, restoreWindow, type Definition, type ListQuery, type Model } from './model.js';
+import { lifePlants, type Plant } from './plants.js';
 
 const numRuns = runs('MODEL_RUNS', 100);
 /** A run has half as many on average. */
 const maxCommands = runs('MODEL_COMMANDS', 40);
 const keyIDs = ['k0', 'k1', 'k2'];
 const noon = Date.parse('2026-01-31T12:00:00Z') / 1000;
-
-/** A part of the service that is to be worse than it was. It is called whenever the folder is opened. */
-type Plant = (app: TestApp['app'], folder: string) => Promise<void> | void;
 
 /** The service under test, over a folder that outlives its restarts. */
 interface Real {
@@ -298,81 +295,8 @@ describe('the life of keys, command by command', () => {
   });
 });
 
-const plants: Record<string, Plant> = {
-  'a change that leaves no entry in the history': ({ installation: { store } }, folder) => {
-    const update = store.update.bind(store);
-    store.update = async (hash, apply) => {
-      const changed = await update(hash, apply);
-      const database = openDatabase(join(folder, 'keyfront.db'));
-      const { versionAfter } = changed.audit;
-      database.prepare('DELETE FROM audit WHERE key_hash = ? AND version_after = ?').run(hash, versionAfter);
-      database.close();
-      return changed;
-    };
-  },
-  'a restore that does not raise the version': ({ installation: { store } }) => {
-    const update = store.update.bind(store);
-    store.update = (hash, apply) =>
-      update(hash, (found) => {
-        const { next, audit } = apply(found);
-        return { next: audit.operation === 'restore' ? { ...next, version: next.version - 1 } : next, audit };
-      });
-  },
-  'a time that follows the clock back': ({ installation: { store, now } }) => {
-    const update = store.update.bind(store);
-    store.update = (hash, apply) =>
-      update(hash, (found) => {
-        const { next, audit } = apply(found);
-        return { next: { ...next, lastUpdated: BigInt(Math.floor(now().getTime() / 1000)) }, audit };
-      });
-  },
-  'counters that a restart forgets': async ({ installation: { store, ports } }) => {
-    for await (const { keyHash, quota } of store.all()) {
-      await ports.quotas.consume(keyHash, () => ({ next: { ...quota, used: 0n }, answer: undefined }));
-    }
-  },
-  'a stale update that is let through': ({ installation: { store } }) => {
-    const update = store.update.bind(store);
-    store.update = async (hash, apply) => {
-      const stored = await store.find(hash);
-      return update(hash, (found) => {
-        if (!found || !stored) return apply(found);
-        for (const version of [found.version, found.version - 1, found.version + 1]) {
-          try {
-            const { next, audit } = apply({ ...found, version });
-            const after = found.version + 1;
-            return {
-              next: { ...next, version: after },
-              audit: { ...audit, versionBefore: after - 1, versionAfter: after },
-            };
-          } catch {
-            continue;
-          }
-        }
-        return apply(found);
-      });
-    };
-  },
-  'a deleted key that is still shown': ({ installation: { store } }) => {
-    const find = store.find.bind(store);
-    store.find = async (hash) => {
-      const found = await find(hash);
-      return found && { ...found, deleted: undefined };
-    };
-  },
-  'a revert to the version after': ({ installation: { store } }) => {
-    const definitionAt = store.definitionAt.bind(store);
-    store.definitionAt = async (hash, version) =>
-      (await definitionAt(hash, version + 1)) ?? (await definitionAt(hash, version));
-  },
-  'a page that skips the first key after its cursor': ({ installation: { store } }) => {
-    const page = store.list.bind(store);
-    store.list = async (query) => (await page(query)).slice(query.after ? 1 : 0);
-  },
-};
-
 describe('the model, over a planted fault', () => {
-  it.each(Object.entries(plants))('catches %s', { timeout: 120_000 }, async (_, plant) => {
+  it.each(Object.entries(lifePlants))('catches %s', { timeout: 120_000 }, async (_, plant) => {
     expect(await findDifference(60, plant)).toMatch(/^FUZZ_SEED=/);
   });
 });

@@ -349,12 +349,21 @@ describe('Secrets are driven', () => {
     await put(`/svc/org/keys/${markers.otherKeyID}${unknownKeyID}`);
     await put(`/no/such/path/${unknownKeyID}`);
     for (const method of ['GET', 'POST', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']) {
-      await note(`${method} of a key`, t.send(stored, { method, headers: asService() }));
+      await note(`${method} of a key`, t.send(stored, { method, headers: asService() }), ['storedKeyID']);
       await note(
         `${method} of the preview`,
         t.send(`${previewPath}?token=${jwt}`, { method, headers: asManagement() }),
       );
     }
+    const restored = t.send(`${stored}/restore`, { method: 'POST', headers: asService() });
+    expect((await note('the key restored', restored, ['storedKeyID'])).status).toBe(200);
+    await note('the quota', t.send(`${stored}/quota`, { method: 'POST', headers: asService() }));
+    await note('the list', t.send('/svc/org/keys', { headers: asService() }), ['storedKeyID', 'otherKeyID']);
+    const whole = `{ orgKeys(first: 100) { nodes: edges { node { keyHash definition { alias hmacStringSet }
+      history { edges { node { changes { path kind before after } reason } } } } } } }`;
+    await note('the list and its history, GraphQL', t.graphql(whole));
+    const dryRun = updateQuery.replace('mutation', 'query').replace('updateOrgKey', 'previewOrgKeyUpdate');
+    await note('a dry run', t.graphql(dryRun, { keyID: markers.storedKeyID, input: loadedInput }), ['storedKeyID']);
     await note('a page with a secret in its query', t.send(`/?token=${jwt}`, { headers: { accept: 'text/html' } }));
     await note('health with a secret in its query', t.send(`/health?token=${jwt}`));
   });
