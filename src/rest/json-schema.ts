@@ -14,9 +14,9 @@ import { labelField, textToWire, wireName } from './wire.js';
 /** A JSON Schema of draft 2020-12, which is the one that OpenAPI 3.1 uses. */
 export type JSONSchema = Readonly<Record<string, unknown>>;
 
-/** What is written, and where. An `output` is a preview's: a definition in its normal form. */
+/** What is written, and where: what a request sends, what a preview answers, or what a read of a stored key does. */
 export interface Target {
-  readonly direction: 'input' | 'output';
+  readonly direction: 'input' | 'preview' | 'stored';
   /** Collects the schemas of the objects inside others, by name. */
   readonly components: Map<string, JSONSchema>;
 }
@@ -38,7 +38,7 @@ const scalars: Record<Scalar, JSONSchema> = {
 /** The JSON Schema of an object of the table, in the names of REST. */
 export function objectSchema(object: Schema, target: Target): JSONSchema {
   const { [labelField]: _, ...fields } = shapeOf(object) ?? {};
-  const shown = Object.entries(fields).filter(([, field]) => target.direction === 'input' || isAnswered(field));
+  const shown = Object.entries(fields).filter(([, field]) => isShown(field, target.direction));
   return {
     type: 'object',
     properties: Object.fromEntries(shown.map(([name, field]) => [wireName(name), fieldSchema(field, target)])),
@@ -47,10 +47,12 @@ export function objectSchema(object: Schema, target: Target): JSONSchema {
   };
 }
 
-/** Whether a preview answers the field: not what was moved or ignored, and not the password. */
-function isAnswered(field: Schema): boolean {
-  const { deprecated, serverOwned, secret } = traitsOf(field);
-  return !deprecated && !serverOwned && secret !== 'hashed';
+/** Answers have no field that was moved. A preview has none that was ignored, and no password; a stored key no secret. */
+function isShown(field: Schema, direction: Target['direction']): boolean {
+  const { deprecated, serverOwned, secret, only } = traitsOf(field);
+  if (direction === 'input') return true;
+  if (deprecated) return false;
+  return direction === 'preview' ? !serverOwned && secret !== 'hashed' : !secret && only !== 'preview';
 }
 
 function fieldSchema(field: Schema, target: Target): JSONSchema {
@@ -88,7 +90,10 @@ function valueSchema(field: Schema, target: Target): JSONSchema {
 function reference(object: Schema, target: Target): JSONSchema {
   const traits = objectTraitsOf(object);
   if (!traits) throw new Error('Every object inside the table has a name.');
-  const name = target.direction === 'input' ? `${traits.name}Input` : traits.name;
+  // The few objects with a secret that a preview echoes are others where it is stored.
+  const isOther = Object.values(shapeOf(object) ?? {}).some((field) => traitsOf(field).secret === 'sealed');
+  const prefix = target.direction === 'stored' && isOther ? 'Stored' : '';
+  const name = target.direction === 'input' ? `${traits.name}Input` : `${prefix}${traits.name}`;
   target.components.set(name, { description: textToWire(traits.description), ...objectSchema(object, target) });
   return { $ref: `#/components/schemas/${name}` };
 }

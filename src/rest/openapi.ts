@@ -1,5 +1,6 @@
 import type { CredentialKind } from '../credential.js';
 import { errorCodes, type ErrorCode } from '../errors.js';
+import { KeyDefinition } from '../keys/definition.js';
 import { inputs } from '../keys/definition-input.js';
 import { issueCodes, warningCodes } from '../keys/issue-codes.js';
 import { statuses } from './errors.js';
@@ -106,7 +107,11 @@ function schemas(): JSONSchema {
   }
   components.set('KeyDefinition', {
     description: 'A key definition in its normal form, where nothing is null and deprecated fields have moved.',
-    ...objectSchema(inputs.preview, { direction: 'output', components }),
+    ...objectSchema(inputs.preview, { direction: 'preview', components }),
+  });
+  components.set('StoredKeyDefinition', {
+    description: 'The definition of a stored key in its normal form, without its secrets.',
+    ...objectSchema(KeyDefinition, { direction: 'stored', components }),
   });
   components.set('Error', errorSchema);
   components.set('Issue', problemSchema('One problem of one value.', issueCodes));

@@ -53,7 +53,7 @@ const orgKey = {
     key_hash: keyHash,
     version: { type: 'integer', description: 'Counts the changes of the key, from 1.' },
     state: { type: 'string', enum: Object.keys(keyStates), description: 'What has become of the key.' },
-    data: { $ref: '#/components/schemas/KeyDefinition' },
+    data: { $ref: '#/components/schemas/StoredKeyDefinition' },
     quota: {
       type: 'object',
       description: 'The live quota.',
