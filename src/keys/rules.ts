@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Path } from '../errors.js';
+import { pathText, type Path } from '../errors.js';
 import type { KeyDefinition } from './definition.js';
 import { mostTexts } from './fields.js';
 import type { IssueCode } from './issue-codes.js';
@@ -79,6 +79,10 @@ export const rules = z.check<KeyDefinition>((ctx) => {
     path.map((step) => (typeof step === 'number' ? step : String(step))),
   );
   const sound = failed.length === 0 ? ctx.value : without(ctx.value, failed);
-  examine(sound, (path, code, message) => ctx.issues.push(problem(code, message, undefined, path)));
+  // What has a problem of its own is absent here, and must not be said to be missing.
+  const known = new Set(failed.map(pathText));
+  examine(sound, (path, code, message) => {
+    if (!known.has(pathText(path))) ctx.issues.push(problem(code, message, undefined, path));
+  });
 });
 rules._zod.def.when = () => true;
