@@ -100,7 +100,9 @@ const lists = {
   'DELETED, KEY_HASH': { filter: { state: 'DELETED' }, orderBy: 'KEY_HASH' },
   'alias prefix, ALIAS': { filter: { aliasPrefix: 'Customer 0' }, orderBy: 'ALIAS' },
   'not promised: EXPIRED, KEY_HASH': { filter: { state: 'EXPIRED' }, orderBy: 'KEY_HASH' },
-  'not promised: broad tag, ALIAS': { filter: { tag: 'production' }, orderBy: 'ALIAS' },
+  'broad tag, ALIAS': { filter: { tag: 'production' }, orderBy: 'ALIAS' },
+  'selective tag, ALIAS': { filter: { tag: 'pilot' }, orderBy: 'ALIAS' },
+  'big organisation and broad tag, ALIAS': { filter: { orgID: 'big', tag: 'production' }, orderBy: 'ALIAS' },
   'not promised: broad alias prefix, KEY_HASH': { filter: { aliasPrefix: 'Customer 0' }, orderBy: 'KEY_HASH' },
   'not promised: DELETED, ALIAS': { filter: { state: 'DELETED' }, orderBy: 'ALIAS' },
 };
@@ -190,7 +192,8 @@ async function walk(store, database, name, { filter, orderBy }, size) {
     for (let round = 0; round < rounds; round += 1) times.push(...(await walkFrom(store, query, from)));
     const { text, ...place } = summary(times);
     if (where === 'first') median = place.median;
-    found[`${name}: ${where} pages`] = { ...place, text: `${text} x${(place.median / median).toFixed(2)}` };
+    const ratio = Number.isNaN(place.median) ? '' : ` x${(place.median / median).toFixed(2)}`;
+    found[`${name}: ${where} pages`] = { ...place, text: `${text}${ratio}` };
   }
   for (const after of size === sizes[0] ? [undefined, middle] : []) {
     const { sql, parameters } = pageStatement({ ...query, after });

@@ -2,7 +2,7 @@ import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/store.js';
 import { unixSeconds } from '../../keys/time.js';
 import { term } from './key-row.js';
 
-interface Statement {
+export interface Statement {
   readonly sql: string;
   readonly parameters: Record<string, string | bigint>;
 }
@@ -13,8 +13,28 @@ const orderColumns: Record<KeyOrder, string | undefined> = {
   LAST_UPDATED: 'k.last_updated',
 };
 
-/** The statement for a page of keys. Values are parameters throughout; only our own column names are put together. */
-export function pageStatement(query: KeyQuery): Statement {
+/** The most keys that are sorted for a page: as many as cost what it takes to find a page's worth among a million. */
+export const mostSorted = 5000;
+
+/**
+ * Counts the keys that have the term by which a page would be found, up to one more than may be sorted. Undefined where
+ * nothing is to be sorted.
+ */
+export function sortedStatement({ filter, orderBy }: KeyQuery): Statement | undefined {
+  const [term] = termsIn(filter);
+  if (term === undefined || orderColumns[orderBy] === undefined) return undefined;
+  const owner = filter.orgID === undefined ? '' : ' AND org_id = @orgID';
+  return {
+    sql: `SELECT count(*) AS count FROM (SELECT 1 FROM key_terms WHERE term = @term${owner} LIMIT ${mostSorted + 1})`,
+    parameters: { term, ...(filter.orgID !== undefined && { orgID: filter.orgID }) },
+  };
+}
+
+/**
+ * The statement for a page of keys. Values are parameters throughout; only our own column names are put together. Where
+ * too many keys have a term for them to be sorted, `isCommon` goes through all keys in order instead.
+ */
+export function pageStatement(query: KeyQuery, isCommon = false): Statement {
   const direction = query.descending ? 'DESC' : 'ASC';
   const bounds = [
     { name: 'after', position: query.after, operator: query.descending ? '<' : '>' },
@@ -23,6 +43,7 @@ export function pageStatement(query: KeyQuery): Statement {
   const isBounded = (operator: '<' | '>') => bounds.some((bound) => bound.position && bound.operator === operator);
   const { from, hash, conditions, parameters } = where(query.filter, query.now, {
     column: orderColumns[query.orderBy],
+    isCommon,
     isBoundedBelow: isBounded('>'),
     isBoundedAbove: isBounded('<'),
   });
@@ -50,6 +71,7 @@ export function countStatement(filter: KeyFilter, now: Date): Statement {
 /** The column that a page is ordered by, and where cursors already bound it. */
 interface Order {
   readonly column: string | undefined;
+  readonly isCommon: boolean;
   readonly isBoundedBelow: boolean;
   readonly isBoundedAbove: boolean;
 }
@@ -66,14 +88,12 @@ function where(filter: KeyFilter, now: Date, order?: Order) {
   const lower = (column: string) => (order?.isBoundedBelow && order.column === column ? `+${column}` : column);
   const upper = (column: string) => (order?.isBoundedAbove && order.column === column ? `+${column}` : column);
 
-  const terms = [
-    filter.tag === undefined ? undefined : term.tag(filter.tag),
-    filter.policy === undefined ? undefined : term.policy(filter.policy),
-    filter.apiID === undefined ? undefined : term.api(filter.apiID),
-  ].filter((found) => found !== undefined);
   // A CROSS JOIN is read from left to right: the first term leads, in the order of hashes, and all others are looked up.
-  const from = [...terms.map((_, index) => `key_terms t${index}`), 'keys k'].join(' CROSS JOIN ');
-  const [first, hash] = terms.length > 0 ? ['t0', 't0.key_hash'] : ['k', 'k.key_hash'];
+  const terms = termsIn(filter);
+  const tables = terms.map((_, index) => `key_terms t${index}`);
+  const termLeads = terms.length > 0 && !(order?.isCommon === true && order.column !== undefined);
+  const from = (termLeads ? [...tables, 'keys k'] : ['keys k', ...tables]).join(' CROSS JOIN ');
+  const [first, hash] = termLeads ? ['t0', 't0.key_hash'] : ['k', 'k.key_hash'];
   terms.forEach((found, index) => {
     need(`t${index}.term = @term${index}`, { [`term${index}`]: found });
     if (index > 0) need(`t${index}.key_hash = t0.key_hash`);
@@ -101,4 +121,12 @@ function where(filter: KeyFilter, now: Date, order?: Order) {
   if (filter.state === 'ACTIVE') need('k.is_inactive = 0 AND (k.expires < 1 OR k.expires > @now)', seconds);
   if (filter.state === 'EXPIRED') need('k.is_inactive = 0 AND k.expires >= 1 AND k.expires <= @now', seconds);
   return { from, hash, conditions, parameters };
+}
+
+function termsIn({ tag, policy, apiID }: KeyFilter): string[] {
+  return [
+    tag === undefined ? undefined : term.tag(tag),
+    policy === undefined ? undefined : term.policy(policy),
+    apiID === undefined ? undefined : term.api(apiID),
+  ].filter((found) => found !== undefined);
 }

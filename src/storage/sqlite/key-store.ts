@@ -5,7 +5,7 @@ import { definitionFromJSON } from '../../keys/stored-form.js';
 import type { Change, KeyStore, StoredKey } from '../../keys/store.js';
 import { auditColumns, auditEntryOf, auditRowOf, linkOf, type AuditRow } from './audit-row.js';
 import { whenFree } from './busy.js';
-import { countStatement, pageStatement } from './key-query.js';
+import { countStatement, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
 import { keyColumns, keyOf, rowOf, termsOf, type KeyRow } from './key-row.js';
 
 const pageSize = 500;
@@ -111,6 +111,10 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
     return link === null || !isSame(link, row.history_link);
   }
 
+  function counted({ sql, parameters }: Statement): number {
+    return Number(database.prepare<[object], { count: bigint }>(sql).get(parameters)?.count ?? 0n);
+  }
+
   async function* rows(): AsyncIterable<KeyRow> {
     for (let last = ''; ;) {
       const found = await whenFree(() => page.all(last));
@@ -129,14 +133,11 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
       }),
     list: (query) =>
       whenFree(() => {
-        const { sql, parameters } = pageStatement(query);
+        const sorted = sortedStatement(query);
+        const { sql, parameters } = pageStatement(query, sorted !== undefined && counted(sorted) > mostSorted);
         return database.prepare<[object], KeyRow>(sql).all(parameters).map(keyOf);
       }),
-    count: (filter, now) =>
-      whenFree(() => {
-        const { sql, parameters } = countStatement(filter, now);
-        return Number(database.prepare<[object], { count: bigint }>(sql).get(parameters)?.count ?? 0n);
-      }),
+    count: (filter, now) => whenFree(() => counted(countStatement(filter, now))),
     update: (keyHash, change) => whenFree(() => updateOne.immediate(keyHash, change)),
     reseal: (keyHash, change) => whenFree(() => resealOne.immediate(keyHash, change)),
     add: (keys) => whenFree(() => addAll.immediate(keys)),
