@@ -1,10 +1,72 @@
 import eslint from '@eslint/js';
+import graphql from '@graphql-eslint/eslint-plugin';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
+// Each schema is linted as a whole of its own: the subgraph's has the directives of federation and its types once more.
+const graphqlProjects = {
+  contract: {
+    schema: 'schema/schema.graphql',
+    documents: 'test/graphql/*.graphql',
+    include: ['schema/schema.graphql', 'test/graphql/*.graphql'],
+  },
+  subgraph: { schema: 'schema/subgraph.graphql', include: ['schema/subgraph.graphql'] },
+};
+const graphqlLanguage = {
+  plugins: { '@graphql-eslint': graphql },
+  languageOptions: { parser: graphql.parser, parserOptions: { graphQLConfig: { projects: graphqlProjects } } },
+};
+
+// At the end of a name `id` is written `ID`; every other acronym is a word like others, as in `jwtData`.
+const graphqlName = { style: 'camelCase', forbiddenPatterns: [/Id(?![a-z])/, /(?!ID$)[A-Z]{2}/] };
+
 export default defineConfig(
   globalIgnores(['dist/', 'coverage/', 'data/', 'test/generated/']),
-  eslint.configs.recommended,
+  { files: ['**/*.{js,mjs,ts}'], extends: [eslint.configs.recommended] },
+  {
+    ...graphqlLanguage,
+    files: ['schema/*.graphql'],
+    rules: {
+      ...graphql.configs['flat/schema-recommended'].rules,
+      ...graphql.configs['flat/schema-relay'].rules,
+      '@graphql-eslint/naming-convention': [
+        'error',
+        {
+          ...graphql.configs['flat/schema-recommended'].rules['@graphql-eslint/naming-convention'][1],
+          FieldDefinition: graphqlName,
+          InputValueDefinition: graphqlName,
+        },
+      ],
+      '@graphql-eslint/no-scalar-result-type-on-mutation': 'error',
+      '@graphql-eslint/relay-edge-types': [
+        'error',
+        {
+          // An entry of a history is read with its key, and is nothing that can be fetched by itself.
+          shouldImplementNode: false,
+          // Short lists that are read and written as a whole, such as tags, are no connections.
+          listTypeCanWrapOnlyEdgeType: false,
+        },
+      ],
+      '@graphql-eslint/require-description': [
+        'error',
+        {
+          types: true,
+          DirectiveDefinition: true,
+          FieldDefinition: true,
+          InputValueDefinition: true,
+          EnumValueDefinition: true,
+        },
+      ],
+      // Only keys have an identity. Definitions, figures and answers are values, and test/schema.test.ts holds that
+      // whatever has an `id` is a Node.
+      '@graphql-eslint/strict-id-in-types': 'off',
+    },
+  },
+  {
+    ...graphqlLanguage,
+    files: ['test/graphql/*.graphql'],
+    rules: graphql.configs['flat/operations-recommended'].rules,
+  },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],

@@ -404,7 +404,7 @@ export type NodeQueryVariables = Exact<{
 }>;
 
 
-export type NodeQuery = { node: { keyHash: string } | null };
+export type NodeQuery = { node: { keyHash: string, id: string } | null };
 
 export type CreateOrgKeyMutationVariables = Exact<{
   keyID?: string | number | null | undefined;
@@ -1592,12 +1592,13 @@ fragment Definition on KeyDefinition {
 export const NodeDocument = new TypedDocumentString(`
     query Node($id: ID!) {
   node(id: $id) {
+    id
     ... on OrgKey {
       keyHash
     }
   }
 }
-    `, {"hash":"sha256:c2485193049dbea6b73329895943aa0038c84408a1536e1d2ae140df21c123b4"}) as unknown as TypedDocumentString<NodeQuery, NodeQueryVariables>;
+    `, {"hash":"sha256:0f65fbce143bda6d63da070dfb8c0368cc3d96c0d4afffd64407db4066114640"}) as unknown as TypedDocumentString<NodeQuery, NodeQueryVariables>;
 export const CreateOrgKeyDocument = new TypedDocumentString(`
     mutation CreateOrgKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
   createOrgKey(keyID: $keyID, input: $input, reason: $reason) {
