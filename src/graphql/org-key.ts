@@ -1,4 +1,3 @@
-import { resolveCursorConnection } from '@pothos/plugin-relay';
 import { AppError } from '../errors.js';
 import { keyStates, type KeyState } from '../keys/state.js';
 import { operations, type AuditEntry, type Operation, type StoredKey } from '../keys/store.js';
@@ -9,7 +8,7 @@ import { describedEnum } from './derive.js';
 import { FieldChange } from './key-change.js';
 import { KeyDefinition } from './key-definition.js';
 import { versionOfCursor } from './cursor.js';
-import { pageSizes, placed } from './paging.js';
+import { connectionPage } from './paging.js';
 import { Quota } from './quota.js';
 
 export const KeyStateType = builder.enumType('KeyState', {
@@ -103,15 +102,14 @@ builder.node(OrgKey, {
       type: HistoryEntry,
       description:
         'What has been done to the key, oldest first; ask for the `last` few to see the newest. At most 100 a page.',
-      resolve: async (key, args, { keys }) =>
-        placed(
-          await resolveCursorConnection<Promise<AuditEntry[]>>(
-            { args, ...pageSizes, toCursor: ({ versionAfter }) => String(versionAfter) },
-            async ({ before, after, limit, inverted }) =>
-              inverted
-                ? (await keys.history(key, { ...range(before, after), last: true, limit })).reverse()
-                : keys.history(key, { ...range(before, after), limit }),
-          ),
+      resolve: (key, args, { keys }) =>
+        connectionPage<AuditEntry>(
+          args,
+          ({ versionAfter }) => String(versionAfter),
+          async ({ before, after, limit, inverted }) =>
+            inverted
+              ? (await keys.history(key, { ...range(before, after), last: true, limit })).reverse()
+              : keys.history(key, { ...range(before, after), limit }),
         ),
     }),
   }),

@@ -1,11 +1,10 @@
-import { resolveCursorConnection } from '@pothos/plugin-relay';
 import { keyOrders, type KeyFilter, type KeyOrder, type StoredKey } from '../keys/store.js';
 import { builder } from './builder.js';
 import { callerOf } from './context.js';
 import { cursorOf, positionOf } from './cursor.js';
 import { describedEnum } from './derive.js';
 import { KeyStateType, OrgKey } from './org-key.js';
-import { pageSizes, placed } from './paging.js';
+import { connectionPage } from './paging.js';
 
 export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
   description:
@@ -49,8 +48,9 @@ builder.queryField('orgKeys', (t) =>
         const caller = callerOf(context, 'service');
         const orderBy = args.orderBy ?? 'KEY_HASH';
         const filter = filterOf(args.filter);
-        const page = await resolveCursorConnection<Promise<StoredKey[]>>(
-          { args, ...pageSizes, toCursor: (key) => cursorOf(key, orderBy) },
+        const page = await connectionPage<StoredKey>(
+          args,
+          (key) => cursorOf(key, orderBy),
           ({ before, after, limit, inverted }) =>
             context.keys.orgKeys(caller, {
               filter,
@@ -62,7 +62,7 @@ builder.queryField('orgKeys', (t) =>
               ...(before !== undefined && { [inverted ? 'after' : 'before']: positionOf(before, orderBy, 'before') }),
             }),
         );
-        return { ...placed(page), count: () => context.keys.countOrgKeys(caller, filter) };
+        return { ...page, count: () => context.keys.countOrgKeys(caller, filter) };
       },
     },
     {

@@ -1,0 +1,86 @@
+import { getNamedType, isObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '../../src/graphql/schema.js';
+import { codeOf, dataOf, issuesOf } from '../support/answers.js';
+import { startApp, type TestApp } from '../support/app.js';
+
+const page = '(first: $first, last: $last) { edges { cursor } }';
+
+/** How to ask for a page of each connection of the schema; there are 101 items in either. */
+const connections: Readonly<Record<string, string>> = {
+  'Query.orgKeys': `query ($first: Int, $last: Int) { orgKeys${page} }`,
+  'OrgKey.history': `query ($first: Int, $last: Int) { orgKey(keyID: "k0") { history${page} } }`,
+};
+const names = Object.keys(connections);
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+  await t.importKeys(...Array.from({ length: 101 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+  for (let index = 1; index < 101; index += 1) await t.update('k0', { alias: `Name ${index}` });
+});
+afterAll(async () => t.close());
+
+interface Page {
+  readonly edges: readonly object[];
+}
+
+async function ask(name: string, first: number | null, last: number | null) {
+  return t.graphql(connections[name] ?? '', { first, last });
+}
+
+async function sizeOf(name: string, first: number | null, last: number | null) {
+  const found = dataOf<Page & { history?: Page }>(await ask(name, first, last));
+  return (found.history ?? found).edges.length;
+}
+
+describe('a connection', () => {
+  it('can be walked from either end, in every place of the schema that has one', () => {
+    const found = Object.values(schema.getTypeMap())
+      .filter(isObjectType)
+      .flatMap((type) =>
+        Object.values(type.getFields()).map((field) => ({ coordinate: `${type.name}.${field.name}`, field })),
+      )
+      .filter(({ field }) => {
+        const type = getNamedType(field.type);
+        return isObjectType(type) && 'edges' in type.getFields();
+      });
+    expect(found.map(({ coordinate }) => coordinate).toSorted()).toEqual(names.toSorted());
+    for (const { field } of found) {
+      const args = Object.fromEntries(field.args.map(({ name, type }) => [name, String(type)]));
+      expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
+    }
+  });
+
+  it.each(names)('%s has 20 items a page where nothing is said, and 100 however many are asked for', async (name) => {
+    expect(await sizeOf(name, null, null)).toBe(20);
+    for (const size of [0, 1, 100]) {
+      expect([await sizeOf(name, size, null), await sizeOf(name, null, size)]).toEqual([size, size]);
+    }
+    for (const size of [101, 2147483647]) {
+      expect([await sizeOf(name, size, null), await sizeOf(name, null, size)]).toEqual([100, 100]);
+    }
+  });
+
+  it.each(names)('%s refuses a page that is counted from both ends', async (name) => {
+    for (const [first, last] of [
+      [1, 1],
+      [5, 2],
+      [0, 0],
+    ] as const) {
+      const answer = await ask(name, first, last);
+      expect([codeOf(answer), issuesOf(answer)]).toEqual(['INVALID', ['last MALFORMED_ARGUMENT']]);
+    }
+  });
+
+  it.each(names)('%s refuses a page of fewer than no items, and names every argument at fault', async (name) => {
+    for (const size of [-1, -2147483648]) {
+      const fromFront = await ask(name, size, null);
+      expect([codeOf(fromFront), issuesOf(fromFront)]).toEqual(['INVALID', ['first OUT_OF_RANGE']]);
+      const fromEnd = await ask(name, null, size);
+      expect([codeOf(fromEnd), issuesOf(fromEnd)]).toEqual(['INVALID', ['last OUT_OF_RANGE']]);
+      const fromBoth = await ask(name, size, size);
+      expect(issuesOf(fromBoth)).toEqual(['first OUT_OF_RANGE', 'last MALFORMED_ARGUMENT', 'last OUT_OF_RANGE']);
+    }
+  });
+});
