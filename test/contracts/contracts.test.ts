@@ -1,0 +1,284 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { baseOf } from './base.mjs';
+import { verdictOn } from './verdict.mjs';
+
+const base = `
+  interface Node { id: ID! }
+  type Key implements Node { id: ID! state: State! keys(first: Int, last: Int = 5): [Key!]! old: Int @deprecated(reason: "Use state.") }
+  enum State { ON OFF }
+  input Filter { state: State limit: Int! = 5 }
+  scalar Moment
+  union Found = Key | Other
+  type Other { at: Moment }
+  type Query { key(filter: Filter, dryRun: Boolean! = true): Key found: Found }
+  type Mutation { reset(id: ID!): Key! }`;
+
+/** `coordinate` of each change, by what the verdict makes of it. */
+async function verdict(before: string | undefined, after: string | undefined, changelog = '', file = 'schema.graphql') {
+  const { refused, named, dangerous } = await verdictOn(`schema/${file}`, before, after, changelog);
+  const places = (changes: readonly { coordinate: string }[]) => [
+    ...new Set(changes.map(({ coordinate }) => coordinate)),
+  ];
+  return { refused: places(refused), named: places(named), dangerous: places(dangerous) };
+}
+
+const nothing = { refused: [], named: [], dangerous: [] };
+
+describe('the verdict on a change of the schema', () => {
+  it.each([
+    ['a field that is gone', 'state: State!', 'Key.state'],
+    ['a deprecated field that is gone', 'old: Int @deprecated(reason: "Use state.")', 'Key.old'],
+    ['an argument that is gone', ', last: Int = 5', 'Key.keys(last:)'],
+    ['a value that is gone', 'OFF', 'State.OFF'],
+    ['a field of an input that is gone', 'limit: Int! = 5', 'Filter.limit'],
+    ['an interface that is gone', ' implements Node', 'Key'],
+    ['a member of a union that is gone', ' | Other', 'Found'],
+    ['a mutation that is gone', 'type Mutation { reset(id: ID!): Key! }', 'Mutation'],
+    ['an answer that may be null', 'state: State!', 'Key.state', 'state: State'],
+    ['an answer of another type', 'state: State!', 'Key.state', 'state: String!'],
+    ['an argument that must be given', 'first: Int', 'Key.keys(first:)', 'first: Int!'],
+    ['a new argument that must be given', 'found: Found', 'Query.found(by:)', 'found(by: Int!): Found'],
+    ['a new field of an input that must be given', 'state: State limit', 'Filter.tag', 'state: State tag: Int! limit'],
+    ['an argument that has lost its default, and must be given', '! = true', 'Query.key(dryRun:)', '!'],
+    ['a field of an input that has lost its default, and must be given', '! = 5', 'Filter.limit', '!'],
+    ['a type that has become another', 'scalar Moment', 'Moment', 'enum Moment { NOW }'],
+  ])('refuses %s', async (_, part, place, replacement = '') => {
+    expect(base).toContain(part);
+    expect((await verdict(base, base.replace(part, replacement))).refused).toContain(place);
+  });
+
+  it.each([
+    ['a new value, for which clients may have no case', 'ON OFF', 'State.NEW', 'ON OFF NEW'],
+    ['a new member of a union', 'Key | Other', 'Found', 'Key | Other | Third'],
+    ['another default', 'last: Int = 5', 'Key.keys(last:)', 'last: Int = 6'],
+    ['a new default', 'first: Int', 'Key.keys(first:)', 'first: Int = 5'],
+  ])('lets pass and tells of %s', async (_, part, place, replacement) => {
+    const changed = `${base.replace(part, replacement)} type Third { at: Moment }`;
+    expect(await verdict(`${base} type Third { at: Moment }`, changed)).toEqual({ ...nothing, dangerous: [place] });
+  });
+
+  it.each([
+    ['nothing', '', ''],
+    ['a description', 'scalar Moment', '"A moment." scalar Moment'],
+    ['a new field', 'at: Moment', 'at: Moment until: Moment'],
+    ['a new type', 'scalar Moment', 'scalar Moment scalar Period'],
+    ['an answer that is no longer null', 'at: Moment', 'at: Moment!'],
+    ['an argument that may now be left out', 'reset(id: ID!)', 'reset(id: ID)'],
+    ['a deprecation', 'at: Moment', 'at: Moment @deprecated(reason: "It is always noon.")'],
+    ['another order', 'ON OFF', 'OFF ON'],
+  ])('lets %s pass without a word', async (_, part, replacement) => {
+    expect(await verdict(base, base.replace(part, replacement))).toEqual(nothing);
+  });
+
+  it('lets a breaking change pass that the changelog names to the letter, under what is not released yet', async () => {
+    const broken = base.replace('state: State!', '').replace('first: Int, ', '');
+    const places = ['Key.state', 'Key.keys(first:)'];
+    const changelog = (heading: string, named: string) => `# Changelog\n\n## ${heading}\n\n- Gone: ${named}.\n`;
+    const both = '`Key.state`, `Key.keys(first:)`';
+    expect(await verdict(base, broken, changelog('Unreleased', both))).toEqual({ ...nothing, named: places });
+    expect(await verdict(base, broken, changelog('Unreleased', '`Key.state`'))).toEqual({
+      ...nothing,
+      refused: ['Key.keys(first:)'],
+      named: ['Key.state'],
+    });
+    for (const silent of [
+      '',
+      changelog('1.0.0', both),
+      `# Changelog\n\n## Unreleased\n\n- Nothing.\n\n${changelog('1.0.0', both)}`,
+      changelog('Unreleased', 'Key.state, Key.keys(first:)'),
+      changelog('Unreleased', '`Key.states`, `Key.keys`'),
+    ]) {
+      expect(await verdict(base, broken, silent)).toEqual({ ...nothing, refused: places });
+    }
+  });
+
+  it('lets a new contract pass, and refuses that one is gone unless the changelog names its file', async () => {
+    expect(await verdict(undefined, base)).toEqual(nothing);
+    expect(await verdict(base, undefined)).toEqual({ ...nothing, refused: ['schema/schema.graphql'] });
+    const changelog = '## Unreleased\n\n- `schema/schema.graphql` is gone.\n';
+    expect(await verdict(base, undefined, changelog)).toEqual({ ...nothing, named: ['schema/schema.graphql'] });
+  });
+});
+
+describe('the verdict on a change of the subgraph', () => {
+  const subgraph = `
+    extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])
+    type Key @key(fields: "id") @key(fields: "hash") { id: ID! hash: ID! state: Int }
+    extend type Query { key: Key }`;
+  const on = (part: string, replacement: string) =>
+    verdict(subgraph, subgraph.replace(part, replacement), '', 'subgraph.graphql');
+
+  it('refuses that a field of a type is gone, also of one that is only extended here', async () => {
+    expect(await on(' state: Int', '')).toEqual({ ...nothing, refused: ['Key.state'] });
+    expect(await on('{ key: Key }', '{ other: Key }')).toEqual({ ...nothing, refused: ['Query.key'] });
+  });
+
+  it('refuses that a router can no longer join an entity by one of its keys', async () => {
+    expect((await on('@key(fields: "hash")', '')).refused).toEqual(['Key']);
+    expect((await on('@key(fields: "id")', '@key(fields: "id hash")')).refused).toEqual(['Key']);
+    expect((await on('@key(fields: "id")', '@key(fields: "id", resolvable: false)')).refused).toEqual(['Key']);
+  });
+
+  it('lets a further key pass', async () => {
+    expect((await on('@key(fields: "id")', '@key(fields: "state") @key(fields: "id")')).refused).toEqual([]);
+  });
+});
+
+describe('the verdict on a change of the REST document', () => {
+  const operation = (...parameters: object[]) => ({ parameters });
+  const document = {
+    paths: { '/keys': { get: operation({ name: 'limit' }), put: operation({ name: 'id', required: true }) } },
+    components: {
+      schemas: {
+        Key: { properties: { id: { type: 'string' }, quota: { properties: { used: { type: 'integer' } } } } },
+      },
+    },
+  };
+  const on = (change: (copy: typeof document) => void) => {
+    const copy = structuredClone(document);
+    change(copy);
+    return verdict(JSON.stringify(document), JSON.stringify(copy), '', 'openapi.json');
+  };
+
+  it('refuses that a path, an operation, a parameter, a schema or a property is gone', async () => {
+    const all = ['GET /keys', 'GET /keys limit', 'PUT /keys', 'PUT /keys id'];
+    expect((await on(({ paths }) => Reflect.deleteProperty(paths, '/keys'))).refused).toEqual(all);
+    expect((await on(({ paths }) => Reflect.deleteProperty(paths['/keys'], 'put'))).refused).toEqual(all.slice(2));
+    expect((await on(({ paths }) => paths['/keys'].get.parameters.pop())).refused).toEqual(['GET /keys limit']);
+    const { properties } = document.components.schemas.Key;
+    expect(Object.keys(properties)).toEqual(['id', 'quota']);
+    const gone = await on(({ components }) =>
+      Reflect.deleteProperty(components.schemas.Key.properties.quota.properties, 'used'),
+    );
+    expect(gone).toEqual({ ...nothing, refused: ['Key.quota.used'] });
+    expect((await on(({ components }) => Reflect.deleteProperty(components.schemas, 'Key'))).refused).toContain('Key');
+  });
+
+  it('refuses a parameter that must be given now, but not one of a new operation', async () => {
+    const now = { name: 'limit', required: true };
+    expect((await on(({ paths }) => (paths['/keys'].get = operation(now)))).refused).toEqual(['GET /keys limit']);
+    expect(await on(({ paths }) => Object.assign(paths, { '/more': { get: operation(now) } }))).toEqual(nothing);
+  });
+
+  it('tells of another type, and lets new properties and parameters pass without a word', async () => {
+    const { refused, dangerous } = await on(
+      ({ components }) => (components.schemas.Key.properties.id.type = 'integer'),
+    );
+    expect([refused, dangerous]).toEqual([[], ['Key.id']]);
+    const grown = on(({ paths, components }) => {
+      paths['/keys'].get.parameters.push({ name: 'after' });
+      Object.assign(components.schemas.Key.properties, { tag: { type: 'string' } });
+    });
+    expect(await grown).toEqual(nothing);
+  });
+});
+
+describe('npm run contracts', () => {
+  const script = join(import.meta.dirname, 'check.mjs');
+  let folder: string;
+  let repository: string;
+
+  /** Git as it is in a fresh installation, whatever runs these tests. */
+  const environment = {
+    PATH: process.env['PATH'],
+    HOME: '/nonexistent',
+    GIT_CONFIG_NOSYSTEM: '1',
+    ...Object.fromEntries(
+      ['AUTHOR', 'COMMITTER'].flatMap((who) => [
+        [`GIT_${who}_NAME`, 'T'],
+        [`GIT_${who}_EMAIL`, 't@example.test'],
+      ]),
+    ),
+  };
+  const git = (...words: string[]) => {
+    const { status, stdout, stderr } = spawnSync('git', words, { cwd: repository, env: environment, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`git ${words.join(' ')}: ${stderr}`);
+    return stdout.trim();
+  };
+  const write = (file: string, text: string) => writeFileSync(join(repository, file), text);
+  const commit = (message: string) => {
+    git('add', '-A');
+    git('commit', '-qm', message);
+    return git('rev-parse', 'HEAD');
+  };
+  const check = (cwd = repository, wanted?: string) => {
+    const env = { ...environment, ...(wanted !== undefined && { SCHEMA_BASE: wanted }) };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd, env, encoding: 'utf8' });
+    return { status, said: stdout + stderr };
+  };
+  const named = '# Changelog\n\n## Unreleased\n\n- `Key.state` is gone.\n';
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'keyfront-contracts-'));
+    repository = join(folder, 'main');
+    mkdirSync(join(repository, 'schema'), { recursive: true });
+    git('init', '-q', '-b', 'main');
+    write('schema/schema.graphql', base);
+    write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n');
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('passes and says so where there is nothing to compare with, then holds each commit to the one before it', () => {
+    const first = commit('first');
+    expect(baseOf(repository, undefined)).toBeUndefined();
+    expect(check()).toMatchObject({ status: 0, said: expect.stringContaining('compared with nothing') });
+
+    write('schema/schema.graphql', base.replace('state: State!', ''));
+    commit('broken');
+    expect(baseOf(repository, undefined)?.commit).toBe(first);
+    const refused = check();
+    expect(refused.status).toBe(1);
+    expect(refused.said).toContain("schema/schema.graphql: BREAKING: Key.state: Field 'state' was removed");
+
+    write('CHANGELOG.md', named);
+    expect(check()).toMatchObject({
+      status: 0,
+      said: expect.stringContaining('breaking, as the changelog says: Key.state'),
+    });
+    git('checkout', '-q', '--', 'CHANGELOG.md');
+    git('checkout', '-q', '--detach');
+    expect(check().status).toBe(1);
+    git('checkout', '-q', 'main');
+  });
+
+  it('passes in a clone of a single commit, and says that there is nothing to compare with', () => {
+    const clone = join(folder, 'clone');
+    git('clone', '-q', '--depth', '1', `file://${repository}`, clone);
+    expect(check(clone)).toMatchObject({ status: 0, said: expect.stringContaining('compared with nothing') });
+  });
+
+  it('holds a branch to where it left origin/main, however many commits ago, and a new contract to nothing', () => {
+    const fork = git('rev-parse', 'HEAD');
+    git('update-ref', 'refs/remotes/origin/main', fork);
+    git('checkout', '-qb', 'branch');
+    write('schema/schema.graphql', base.replace('state: State!', '').replace('ON OFF', 'ON OFF NEW'));
+    write('schema/subgraph.graphql', 'type Query { a: Int }');
+    commit('something new');
+    write('schema/schema.graphql', base.replace('state: State!', '').replace('OFF', ''));
+    commit('something gone');
+    write('README.md', 'Words.');
+    commit('something else');
+    expect(baseOf(repository, undefined)).toEqual({ commit: fork, reason: 'where the branch left origin/main' });
+    const { status, said } = check();
+    expect([status, said.match(/\w+: \S+(?=: Enum)/g)]).toEqual([1, ['BREAKING: State.OFF']]);
+    expect(said).not.toContain('subgraph');
+    expect(check(repository, 'HEAD^').status).toBe(0);
+    expect(baseOf(repository, 'HEAD^')?.reason).toBe('SCHEMA_BASE');
+  });
+
+  it('fails where SCHEMA_BASE names no commit, instead of comparing with another', () => {
+    for (const wanted of ['nonsense', '--all', 'HEAD:CHANGELOG.md']) {
+      expect(check(repository, wanted)).toMatchObject({ status: 1, said: expect.stringContaining('no commit here') });
+    }
+  });
+
+  it('passes where there is no git at all', () => {
+    const plain = join(folder, 'plain');
+    mkdirSync(plain);
+    expect(check(plain)).toMatchObject({ status: 0, said: expect.stringContaining('compared with nothing') });
+  });
+});
