@@ -1,19 +1,33 @@
 import { readFileSync } from 'node:fs';
 import {
+  astFromValue,
   isEnumType,
   isInputObjectType,
+  isInterfaceType,
   isIntrospectionType,
+  isListType,
+  isNonNullType,
+  isNullableType,
   isObjectType,
+  isScalarType,
   isSpecifiedScalarType,
   parse,
+  print,
   printSchema,
   TypeInfo,
   visit,
   visitWithTypeInfo,
+  type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLType,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { absence } from '../src/graphql/derive.js';
 import { schema } from '../src/graphql/schema.js';
+
+const ours = Object.values(schema.getTypeMap()).filter(
+  (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
+);
 
 describe('the GraphQL schema', () => {
   it('is the one in schema/schema.graphql, which npm run generate writes', () => {
@@ -21,10 +35,87 @@ describe('the GraphQL schema', () => {
   });
 
   it('describes every type, field, argument and enum value', () => {
-    const types = Object.values(schema.getTypeMap());
-    const parts = types.filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type)).flatMap(partsOf);
+    const parts = ours.flatMap(partsOf);
     expect(parts.length).toBeGreaterThan(200);
     expect(parts.filter(({ description }) => !description?.trim()).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('says of every answer that may be null when it is null', () => {
+    const nullable = outputs().filter(({ field }) => isNullableType(field.type));
+    const silent = nullable.filter(
+      ({ type, field }) => !/\bnull\b/.test(field.description ?? '') && !type.description?.endsWith(absence),
+    );
+    expect(nullable.length).toBeGreaterThan(60);
+    expect(silent.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('says of no answer that it may be null where it may not', () => {
+    const wrong = outputs().filter(
+      ({ field }) => !isNullableType(field.type) && /\bnull (where|for)\b/.test(field.description ?? ''),
+    );
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('has no list with a hole in it', () => {
+    const holds = (type: GraphQLType): boolean =>
+      isNonNullType(type)
+        ? holds(type.ofType)
+        : !isListType(type) || (isNonNullType(type.ofType) && holds(type.ofType));
+    const inputs = ours.filter(isInputObjectType).flatMap((type) => Object.values(type.getFields()));
+    const all = [...outputs().flatMap(({ field }) => [field, ...field.args]), ...inputs];
+    expect(all.filter(({ type }) => !holds(type)).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('makes a Node of whatever has an id', () => {
+    const identified = ours.filter((type) => isObjectType(type) && 'id' in type.getFields());
+    expect(identified.map(({ name }) => name)).toEqual(['OrgKey']);
+    for (const type of identified) {
+      expect(isObjectType(type) && type.getInterfaces().map(({ name }) => name)).toContain('Node');
+    }
+  });
+
+  it('shows the defaults of arguments, where null is no other value', () => {
+    const defaults = outputs().flatMap(({ name, field }) =>
+      field.args.flatMap((argument) => {
+        if (argument.defaultValue === undefined) return [];
+        const value = astFromValue(argument.defaultValue, argument.type);
+        return [`${name}(${argument.name}: ${String(argument.type)} = ${value ? print(value) : ''})`];
+      }),
+    );
+    expect(defaults.toSorted()).toEqual([
+      'Mutation.consumeOrgQuota(amount: Int64 = 1)',
+      'Mutation.resetOrgQuotas(dryRun: Boolean! = true)',
+      'Mutation.updateOrgKey(resetQuota: Boolean = false)',
+      'Mutation.updateOrgKeys(dryRun: Boolean! = true)',
+      'Mutation.updateOrgKeys(resetQuota: Boolean = false)',
+      'Query.orgKeys(descending: Boolean = false)',
+      'Query.orgKeys(orderBy: OrgKeyOrder = KEY_HASH)',
+      'Query.previewOrgKeyUpdate(resetQuota: Boolean = false)',
+    ]);
+  });
+
+  it('refers to the specification of each scalar that has one', () => {
+    const scalars = ours.filter(isScalarType).map(({ name, specifiedByURL }) => [name, specifiedByURL]);
+    expect(Object.fromEntries(scalars)).toEqual({
+      DateTime: 'https://www.rfc-editor.org/rfc/rfc3339',
+      Int64: undefined,
+      JSON: 'https://www.rfc-editor.org/rfc/rfc8259',
+      JSONObject: 'https://www.rfc-editor.org/rfc/rfc8259#section-4',
+    });
+  });
+
+  it('says how long a text or a list may be that is sent, before the example', () => {
+    const descriptionOf = (type: string, field: string) => {
+      const input = schema.getType(type);
+      return isInputObjectType(input) ? input.getFields()[field]?.description : undefined;
+    };
+    expect(descriptionOf('PreviewKeyInput', 'alias')).toMatch(/ At most 256 characters\. Example: /);
+    expect(descriptionOf('UpdateKeyInput', 'tags')).toMatch(
+      / At most 100 members of at most 512 characters\. Example: /,
+    );
+    expect(descriptionOf('UpdateKeyInput', 'accessRights')).toMatch(/ At most 1000 members\.$/);
+    expect(descriptionOf('UpdateKeyInput', 'metaData')).toMatch(/ At most 32 levels deep, and 10000 members in all\.$/);
+    expect(descriptionOf('PreviewKeyInput', 'keyID')).toMatch(/ at most 255 bytes/);
   });
 
   it('has no field that the documents of the tests do not ask for', () => {
@@ -34,13 +125,19 @@ describe('the GraphQL schema', () => {
     const Field = () => void asked.add(`${info.getParentType()?.name}.${info.getFieldDef()?.name}`);
     visit(documents, visitWithTypeInfo(info, { Field }));
 
-    const types = Object.values(schema.getTypeMap())
-      .filter(isObjectType)
-      .filter((type) => !isIntrospectionType(type));
-    const fields = types.flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`));
+    const fields = outputs().map(({ name }) => name);
     expect([...asked].sort()).toEqual(fields.sort());
   });
 });
+
+/** Every field that is answered, with the type it belongs to. */
+function outputs(): { type: GraphQLNamedType; name: string; field: GraphQLField<unknown, unknown> }[] {
+  return ours.flatMap((type) =>
+    isObjectType(type) || isInterfaceType(type)
+      ? Object.values(type.getFields()).map((field) => ({ type, name: `${type.name}.${field.name}`, field }))
+      : [],
+  );
+}
 
 interface Part {
   readonly name: string;
@@ -55,7 +152,7 @@ function partsOf(type: GraphQLNamedType): Part[] {
 
   if (isEnumType(type)) return [type, ...within(type.getValues(), name)];
   if (isInputObjectType(type)) return [type, ...within(Object.values(type.getFields()), name)];
-  if (!isObjectType(type)) return [type];
+  if (!isObjectType(type) && !isInterfaceType(type)) return [type];
   const fields = Object.values(type.getFields());
   return [type, ...within(fields, name), ...fields.flatMap((field) => within(field.args, `${name}.${field.name}`))];
 }

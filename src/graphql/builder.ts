@@ -4,6 +4,7 @@ import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../credential.js';
 import { invalidDefinition, issuesOf } from '../keys/issues.js';
 import type { Context } from './context.js';
+import { pageSizes } from './paging.js';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -31,28 +32,37 @@ export const builder = new SchemaBuilder<OurTypes>({
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
-    nodeTypeOptions: { description: 'Whatever has an identifier of its own in this graph.' },
+    nodeTypeOptions: {
+      description: 'Whatever has an identity of its own in this graph, and can be fetched again by its `id`.',
+    },
     pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
-    idFieldOptions: { description: 'Identifier in this graph.' },
+    idFieldOptions: { description: 'Identifier in this graph, for `Query.node`. Opaque: it says nothing by itself.' },
     nodeQueryOptions: {
       description:
-        'Anything by its identifier in this graph; null where there is none, or it is not yours to see. Needs a service credential.',
+        'Anything by its identifier in this graph; null where there is none, or it is not yours to see. Needs a service credential. Errors: INVALID for an identifier that no field answered.',
       extensions: { credential: 'service' },
       args: { id: { description: 'The identifier, as some `id` field answered it.' } },
     },
     nodesQueryOptions: false,
-    nodeFieldOptions: { nullable: false, description: 'The item.' },
+    nodeFieldOptions: { nullable: false, description: 'The item itself.' },
     edgesFieldOptions: { nullable: false, description: 'The items of the page, each with its place.' },
-    cursorFieldOptions: { description: 'The place of the item, for `after` and `before`.' },
+    cursorFieldOptions: {
+      description:
+        'The place of the item, for `after` and `before`. Opaque, and good for as long as the order is the same.',
+    },
     pageInfoFieldOptions: { description: 'Where the page stands.' },
     hasNextPageFieldOptions: { description: 'Whether there is more after the page.' },
     hasPreviousPageFieldOptions: { description: 'Whether there is more before the page.' },
-    startCursorFieldOptions: { description: 'The place of the first item; null where the page is empty.' },
+    startCursorFieldOptions: {
+      description: 'The place of the first item, for `before`; null where the page is empty.',
+    },
     endCursorFieldOptions: { description: 'The place of the last item, for `after`; null where the page is empty.' },
-    firstArgOptions: { description: 'How many items from the front.' },
-    lastArgOptions: { description: 'How many items from the end.' },
-    afterArgOptions: { description: 'Only what comes after this place.' },
-    beforeArgOptions: { description: 'Only what comes before this place.' },
+    firstArgOptions: { description: sizeOf('first', 'front') },
+    lastArgOptions: { description: sizeOf('last', 'end') },
+    afterArgOptions: { description: 'Only what comes after this place: a cursor of the same list, in the same order.' },
+    beforeArgOptions: {
+      description: 'Only what comes before this place: a cursor of the same list, in the same order.',
+    },
     defaultConnectionTypeOptions: { description: 'A page of a list.' },
     defaultEdgeTypeOptions: { description: 'An item in its place in the list.' },
   },
@@ -66,8 +76,20 @@ export const builder = new SchemaBuilder<OurTypes>({
   },
 });
 
+function sizeOf(argument: 'first' | 'last', end: string): string {
+  const { defaultSize, maxSize } = pageSizes;
+  const other = argument === 'first' ? 'last' : 'first';
+  return `How many items from the ${end}: from 0, and never more than ${maxSize}, however many are asked for. ${defaultSize} where neither this nor \`${other}\` is given; an error where both are.`;
+}
+
 /** Our types and the builder's defaults, as references to types need them. */
 export type SchemaTypes = typeof builder.$inferSchemaTypes;
 
-builder.queryType({ description: 'What can be asked. Each field says which credential it needs.' });
-builder.mutationType({ description: 'What can be changed. Each field says which credential it needs.' });
+builder.queryType({
+  description:
+    'What can be asked. Each field says which credential it needs, and what errors it has beside UNAUTHENTICATED, INVALID and UNAVAILABLE.',
+});
+builder.mutationType({
+  description:
+    'What can be changed. Each field says which credential it needs, and what errors it has beside UNAUTHENTICATED, INVALID and UNAVAILABLE.',
+});

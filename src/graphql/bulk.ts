@@ -12,11 +12,16 @@ const IssueType = builder.objectRef<Issue>('Issue').implement({
   description: 'One problem of a value.',
   fields: (t) => ({
     path: t.string({
-      description: 'Where it is. Example: accessRights[2].limit.quotaMax.',
+      description: 'Where in the definition it is. Example: accessRights[2].limit.quotaMax.',
       resolve: ({ path }) => pathText(path),
     }),
-    code: t.exposeString('code', { description: 'What it is, for programs. The README lists the codes.' }),
-    message: t.exposeString('message', { description: 'What it is, for people.' }),
+    code: t.exposeString('code', {
+      description:
+        'What it is, for programs: one of the codes that the README lists, such as OUT_OF_RANGE. More may come.',
+    }),
+    message: t.exposeString('message', {
+      description: 'What it is, for people: "`path` message" reads as a sentence.',
+    }),
   }),
 });
 
@@ -24,35 +29,36 @@ const BulkError = builder.objectRef<NonNullable<DomainItem['error']>>('BulkError
   description: 'Why one key was left as it is.',
   fields: (t) => ({
     code: t.exposeString('code', {
-      description: 'INVALID, NOT_FOUND, CONFLICT or UNAVAILABLE, as a change of that key alone would say.',
+      description:
+        'What went wrong, for programs, as a change of that key alone would say: INVALID, NOT_FOUND, CONFLICT or UNAVAILABLE.',
     }),
-    message: t.exposeString('message', { description: 'The same for people.' }),
+    message: t.exposeString('message', { description: 'What went wrong, for people.' }),
     issues: t.field({
       type: [IssueType],
-      description: 'Every problem, where the definition is at fault.',
+      description: 'Every problem of the definition; empty where something else went wrong.',
       resolve: ({ issues }) => [...issues],
     }),
   }),
 });
 
 const BulkItem = builder.objectRef<DomainItem>('BulkItem').implement({
-  description: 'What became, or would become, of one key.',
+  description: 'What became of one key, or would become: exactly one of `change` and `error` is there.',
   fields: (t) => ({
     orgKey: t.field({
       type: OrgKey,
-      description: 'The key as it is now; in a dry run, as it would be.',
+      description: 'The key as it is now; in a dry run without an error, as it would be.',
       resolve: ({ key }) => key,
     }),
     change: t.field({
       type: OrgKeyUpdatePreview,
       nullable: true,
-      description: 'What changed, or would; null where there is an error.',
+      description: 'What changed, or would; null where there is an `error`.',
       resolve: ({ change }) => change,
     }),
     error: t.field({
       type: BulkError,
       nullable: true,
-      description: 'Why the key was left as it is; null where it was not.',
+      description: 'Why the key was left as it is; null where there is a `change`.',
       resolve: ({ error }) => error,
     }),
   }),
@@ -62,12 +68,18 @@ const BulkResult = builder.objectRef<DomainResult>('BulkResult').implement({
   description:
     'What a change of many keys did. Each key is changed on its own: one that fails leaves the others changed.',
   fields: (t) => ({
-    dryRun: t.exposeBoolean('isDryRun', { description: 'Whether nothing was stored.' }),
-    items: t.field({ type: [BulkItem], description: 'The keys, by hash.', resolve: ({ items }) => [...items] }),
-    hasNextPage: t.exposeBoolean('hasMore', { description: 'Whether more keys match after these.' }),
+    dryRun: t.exposeBoolean('isDryRun', { description: 'Whether this was a dry run, which stores nothing.' }),
+    items: t.field({
+      type: [BulkItem],
+      description: 'What became of each key, by hash: at most 200.',
+      resolve: ({ items }) => [...items],
+    }),
+    hasNextPage: t.exposeBoolean('hasMore', {
+      description: 'Whether more keys match after these, which another call can change.',
+    }),
     endCursor: t.string({
       nullable: true,
-      description: 'The place of the last key, for `after`; null where there is none.',
+      description: 'The place of the last key, for `after`; null where no key matches.',
       resolve: ({ items }) => {
         const last = items.at(-1);
         return last && cursorOf(last.key, 'KEY_HASH');
@@ -77,17 +89,17 @@ const BulkResult = builder.objectRef<DomainResult>('BulkResult').implement({
 });
 
 const bulkArgs = builder.args((t) => ({
-  filter: t.field({ type: OrgKeyFilter, required: true, description: 'Which keys.' }),
+  filter: t.field({ type: OrgKeyFilter, required: true, description: 'Which keys to change.' }),
   dryRun: t.boolean({
     required: true,
     defaultValue: true,
-    description: 'Whether to store nothing and only say what would become of each key. True unless it is switched off.',
+    description: 'Whether to store nothing, and only tell what would become of each key.',
   }),
   reason: t.string({ description: 'Why, for the history: at most 500 characters, and no secrets.' }),
   first: t.int({
-    description: `Go through the keys a page at a time, of at most ${bulkLimit}. Without it, all must fit into one page.`,
+    description: `How many keys to change, from 1, and never more than ${bulkLimit}. Where neither this nor \`after\` is given, all that match must be no more than ${bulkLimit}.`,
   }),
-  after: t.string({ description: 'Only keys after this place, an `endCursor`.' }),
+  after: t.string({ description: 'Only keys after this place: the `endCursor` of the call before.' }),
 }));
 
 function pageOf({ first, after }: { first?: number | null | undefined; after?: string | null | undefined }) {
@@ -106,7 +118,7 @@ function pageOf({ first, after }: { first?: number | null | undefined; after?: s
 builder.mutationField('updateOrgKeys', (t) =>
   t.field({
     type: BulkResult,
-    description: `Changes some fields of many keys, at most ${bulkLimit} a call; a dry run unless told otherwise. Needs a service credential. Errors: INVALID where more keys match, and nothing is changed then; what concerns one key stands in its item.`,
+    description: `Changes some fields of many keys, at most ${bulkLimit} a call; a dry run unless \`dryRun\` is false. Needs a service credential. Errors: INVALID where more keys match, and nothing is changed then; what concerns one key stands in its item.`,
     extensions: { credential: 'service' },
     args: {
       ...bulkArgs,
@@ -115,7 +127,7 @@ builder.mutationField('updateOrgKeys', (t) =>
         required: true,
         description: 'The fields to set. Null clears a field; what is left out stays as it is.',
       }),
-      resetQuota: t.arg.boolean({ description: 'Whether each quota begins anew as well.' }),
+      resetQuota: t.arg.boolean({ defaultValue: false, description: 'Whether each live quota begins anew as well.' }),
     },
     resolve: (_, { filter, patch, resetQuota, dryRun, reason, ...page }, context) =>
       context.keys.updateOrgKeys(callerOf(context, 'service'), {
@@ -132,7 +144,7 @@ builder.mutationField('updateOrgKeys', (t) =>
 builder.mutationField('resetOrgQuotas', (t) =>
   t.field({
     type: BulkResult,
-    description: `Resets the live quota of many keys, at the end of a period for instance: at most ${bulkLimit} a call, a dry run unless told otherwise. Needs a service credential. Errors: as \`updateOrgKeys\`.`,
+    description: `Resets the live quota of many keys, at the end of a period for instance: at most ${bulkLimit} a call; a dry run unless \`dryRun\` is false. Needs a service credential. Errors: as \`updateOrgKeys\`.`,
     extensions: { credential: 'service' },
     args: bulkArgs,
     resolve: (_, { filter, dryRun, reason, ...page }, context) =>

@@ -5,14 +5,17 @@ import { builder } from './builder.js';
 export const changeArgs = builder.args((t) => ({
   expectedVersion: t.int({
     description:
-      'The version the change is meant for; CONFLICT where the key has another by now. Any version where absent.',
+      'The version that the change is meant for: CONFLICT where the key has another by now. Any version where it is absent.',
   }),
   reason: t.string({ description: 'Why, for the history: at most 500 characters, and no secrets.' }),
 }));
 
 /** The identifier of the key that an operation is about. */
 export const keyArgs = builder.args((t) => ({
-  keyID: t.id({ required: true, description: 'Identifier of the key.' }),
+  keyID: t.id({
+    required: true,
+    description: 'Identifier of the key, as some `keyID` field answered it. Example: acme-billing.',
+  }),
 }));
 
 /** Null is the same as leaving an argument out. */

@@ -14,15 +14,18 @@ const QuotaConsumption = builder.objectRef<Consumption>('QuotaConsumption').impl
   description: 'The answer to a gateway that asks whether requests may pass.',
   fields: (t) => ({
     allowed: t.exposeBoolean('allowed', {
-      description: 'Whether they may. If so, they are counted; if not, none of them is.',
+      description: 'Whether the requests may pass. If so, all of them are counted; if not, none is.',
     }),
     refusal: t.field({
       type: RefusalType,
       nullable: true,
-      description: 'Why they may not; null where they may.',
+      description: 'Why the requests may not pass; null where they may.',
       resolve: ({ refusal }) => refusal,
     }),
-    quota: t.expose('figures', { type: Quota, description: 'The live quota after the answer.' }),
+    quota: t.expose('figures', {
+      type: Quota,
+      description: 'The live quota, with the requests counted that may pass.',
+    }),
   }),
 });
 
@@ -34,7 +37,7 @@ builder.mutationField('consumeOrgQuota', (t) =>
     extensions: { credential: 'service' },
     args: {
       ...keyArgs,
-      amount: t.arg({ type: 'Int64', description: 'How many requests, from 1; 1 where absent.' }),
+      amount: t.arg({ type: 'Int64', defaultValue: 1n, description: 'How many requests, from 1.' }),
     },
     resolve: (_, { keyID, amount }, context) =>
       context.keys.consumeOrgQuota(callerOf(context, 'service'), String(keyID), amount ?? 1n),

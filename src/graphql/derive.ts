@@ -1,6 +1,16 @@
 import type { InputFieldMap, InputObjectRef, ObjectRef } from '@pothos/core';
 import { z } from 'zod';
-import { descriptionOf, memberOf, objectTraitsOf, scalarOf, shapeOf, traitsOf, type Scalar } from '../keys/table.js';
+import {
+  descriptionOf,
+  memberOf,
+  mostCharacters,
+  mostMembers,
+  objectTraitsOf,
+  scalarOf,
+  shapeOf,
+  traitsOf,
+  type Scalar,
+} from '../keys/table.js';
 import { builder, type SchemaTypes } from './builder.js';
 
 /*
@@ -25,7 +35,7 @@ export function deriveInput<Shape>(
       const fields = Object.entries(shapeOf(schema) ?? {}).map(([field, inner]) => {
         const { deprecated } = traitsOf(inner);
         const options = {
-          description: descriptionOf(inner),
+          description: boundedDescription(inner),
           required: !isOptional(inner),
           ...(deprecated && { deprecationReason: deprecated }),
         };
@@ -39,14 +49,18 @@ export function deriveInput<Shape>(
   return ref as unknown as InputObjectRef<SchemaTypes, Shape>;
 }
 
-/** An output type with a field for each of the table's; a secret `x` shows as `xSet`. */
+/** What null says in every output type of the table. */
+export const absence = 'A field is null where it was not given.';
+
+/** An output type with a field for each of the table's, null where it was not given; a secret `x` shows as `xSet`. */
 export function deriveOutput<Shape>(name: string, schema: Schema, description: string): ObjectRef<SchemaTypes, Shape> {
   const ref = builder.objectRef<Record<string, unknown>>(name);
+  // The normal form has no deprecated field: its value has moved to the successor.
+  const shown = Object.entries(shapeOf(schema) ?? {}).filter(([, inner]) => !traitsOf(inner).deprecated);
+  const isNullable = (inner: Schema) => traitsOf(inner).secret === undefined && isOptional(inner);
   ref.implement({
-    description,
+    description: shown.some(([, inner]) => isNullable(inner)) ? `${description} ${absence}` : description,
     fields: (t) => {
-      // The normal form has no deprecated field: its value has moved to the successor.
-      const shown = Object.entries(shapeOf(schema) ?? {}).filter(([, inner]) => !traitsOf(inner).deprecated);
       const fields = shown.map(([field, inner]) => {
         const isSecret = traitsOf(inner).secret !== undefined;
         const name = isSecret ? `${field}Set` : field;
@@ -54,7 +68,7 @@ export function deriveOutput<Shape>(name: string, schema: Schema, description: s
         const type = isSecret ? 'Boolean' : outputType(member ?? inner);
         const ref = t.field({
           type: (member ? [type] : type) as 'String',
-          nullable: !isSecret && isOptional(inner),
+          nullable: isNullable(inner),
           description: isSecret ? `Whether \`${field}\` is set. Its value is never shown.` : descriptionOf(inner),
           resolve: (parent) => parent[name] as never,
         });
@@ -86,6 +100,22 @@ function outputType(schema: Schema): Scalar | ObjectRef<SchemaTypes, unknown> {
   const derived = deriveOutput<unknown>(object.name, schema, object.description);
   nestedOutputs.set(object.name, derived);
   return derived;
+}
+
+/** GraphQL has no syntax for how long a text or a list may be, so that the description says it, before the example. */
+function boundedDescription(schema: Schema): string {
+  const { scalar, serverOwned } = traitsOf(schema);
+  const description = descriptionOf(schema);
+  // Identifiers and dates have a form of their own.
+  if (scalar || serverOwned) return description;
+  const [text, ...example] = description.split(/(?= Example: )/);
+  return [text, ...boundsOf(schema), ...example].join('');
+}
+
+function boundsOf(schema: Schema): string[] {
+  const [characters, members] = [mostCharacters(memberOf(schema) ?? schema), mostMembers(schema)];
+  if (members === undefined) return characters === undefined ? [] : [` At most ${characters} characters.`];
+  return [` At most ${members} members${characters === undefined ? '' : ` of at most ${characters} characters`}.`];
 }
 
 function isOptional(schema: Schema): boolean {

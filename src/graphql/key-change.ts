@@ -20,13 +20,13 @@ export const FieldChange = builder.objectRef<DomainChange>('FieldChange').implem
     before: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The value before, as JSON; null where there was none, and for secrets.',
+      description: 'The value before; null where there was none, and for secrets.',
       resolve: ({ before }) => before ?? null,
     }),
     after: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The value after, as JSON; null where there is none, and for secrets.',
+      description: 'The value after; null where there is none, and for secrets.',
       resolve: ({ after }) => after ?? null,
     }),
   }),

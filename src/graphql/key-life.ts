@@ -12,7 +12,8 @@ builder.mutationField('createOrgKey', (t) =>
     extensions: { credential: 'service' },
     args: {
       keyID: t.arg.id({
-        description: 'Identifier of the key; the organisation’s and 32 random hex digits where absent.',
+        description:
+          'Identifier of the key, of at most 255 bytes and without a slash. Where it is absent a new one is made: the organisation’s identifier and 32 random hex digits.',
       }),
       input: t.arg({
         type: UpdateKeyInput,
@@ -68,7 +69,10 @@ builder.mutationField('revertOrgKey', (t) =>
     extensions: { credential: 'service' },
     args: {
       ...keyArgs,
-      toVersion: t.arg.int({ required: true, description: 'The version whose definition is wanted.' }),
+      toVersion: t.arg.int({
+        required: true,
+        description: 'The version whose definition is wanted, from 1. Example: 2.',
+      }),
       ...changeArgs,
     },
     resolve: async (_, { keyID, toVersion, ...options }, context) => ({

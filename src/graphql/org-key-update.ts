@@ -13,13 +13,22 @@ export type Action = 'added' | 'modified' | 'deleted' | 'restored';
 export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Action }>('OrgKeyUpdate').implement({
   description: 'What a change did to a key. It is durable when it is answered.',
   fields: (t) => ({
-    action: t.exposeString('action', { description: 'What was done: added, modified, deleted or restored.' }),
-    key: t.id({ description: 'The key identifier.', resolve: ({ key }, _, { keys }) => keys.keyIDOf(key) }),
+    action: t.exposeString('action', {
+      description: 'What was done, in the words of the key API: added, modified, deleted or restored.',
+    }),
+    key: t.id({
+      description: 'The key identifier, under the name that it has in the key API; as `orgKey.keyID`.',
+      resolve: ({ key }, _, { keys }) => keys.keyIDOf(key),
+    }),
     keyHash: t.string({
-      description: 'Hash of the key identifier, in lower-case hex.',
+      description:
+        'Hash of the key identifier, in lower-case hex: SHA-256, unless the service is set to another. Logs name the key by it.',
       resolve: ({ key }) => key.keyHash,
     }),
-    status: t.string({ description: 'Always `ok`.', resolve: () => 'ok' }),
+    status: t.string({
+      description: 'Always `ok`, for clients of the key API: whatever fails is an error.',
+      resolve: () => 'ok',
+    }),
     version: t.int({
       description:
         'Version of the key after the change: one more than before. Send it as `expectedVersion` of the next.',
@@ -27,7 +36,7 @@ export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Act
     }),
     definition: t.field({
       type: KeyDefinition,
-      description: 'The key’s definition after the change.',
+      description: 'The definition after the change, in its normal form; secrets show as set or not set.',
       resolve: ({ key }) => viewOfStored(key),
     }),
     orgKey: t.field({ type: OrgKey, description: 'The key after the change.', resolve: ({ key }) => key }),
@@ -36,12 +45,15 @@ export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Act
 });
 
 export const OrgKeyUpdatePreview = builder.objectRef<KeyChange>('OrgKeyUpdatePreview').implement({
-  description: 'What an update would do. Nothing of it is stored.',
+  description: 'What a change of a key’s definition does, or would do.',
   fields: (t) => ({
-    version: t.int({ description: 'The version the key would have.', resolve: ({ key }) => key.version }),
+    version: t.int({
+      description: 'The version the key has after the change, or would have.',
+      resolve: ({ key }) => key.version,
+    }),
     definition: t.field({
       type: KeyDefinition,
-      description: 'The definition the key would have.',
+      description: 'The definition the key would have, in its normal form; secrets show as set or not set.',
       resolve: ({ key }) => viewOfStored(key),
     }),
     ...effectFields(t),
@@ -52,17 +64,17 @@ function effectFields(t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$in
   return {
     changes: t.field({
       type: [FieldChange],
-      description: 'The fields that differ; secrets only as set, changed or cleared.',
+      description: 'The fields that differ, empty where none does; secrets only as set, changed or cleared.',
       resolve: ({ changes }) => [...changes],
     }),
     quotaEffect: t.field({
       type: QuotaEffect,
-      description: 'What becomes of the live quota.',
+      description: 'What becomes of the live quota: its figures before and after.',
       resolve: ({ quotaBefore, quotaAfter }) => ({ before: quotaBefore, after: quotaAfter }),
     }),
     warnings: t.field({
       type: [Warning],
-      description: 'What deserves a second look.',
+      description: 'What deserves a second look in the definition that was sent, though it is valid; mostly empty.',
       resolve: ({ warnings }) => [...warnings],
     }),
   };

@@ -12,7 +12,7 @@ import { connectionPage } from './paging.js';
 import { Quota } from './quota.js';
 
 export const KeyStateType = builder.enumType('KeyState', {
-  description: 'What can become of a key.',
+  description: 'Whether a key may be used, and if not, why.',
   values: describedEnum<KeyState>(keyStates),
 });
 
@@ -24,17 +24,24 @@ const OperationType = builder.enumType('KeyOperation', {
 const HistoryEntry = builder.objectRef<AuditEntry>('HistoryEntry').implement({
   description: 'One change in the life of a key: who, when, what and why. Entries are never changed.',
   fields: (t) => ({
-    version: t.exposeInt('versionAfter', { description: 'The version that the change led to.' }),
-    at: t.field({ type: 'DateTime', description: 'When it was done.', resolve: ({ at }) => at.toISOString() }),
-    operation: t.expose('operation', { type: OperationType, description: 'What was done.' }),
+    version: t.exposeInt('versionAfter', { description: 'The version of the key that the change led to.' }),
+    at: t.field({
+      type: 'DateTime',
+      description: 'When it was done, by the clock of the service.',
+      resolve: ({ at }) => at.toISOString(),
+    }),
+    operation: t.expose('operation', { type: OperationType, description: 'What was done to the key.' }),
     credentialID: t.string({
       description: 'Identifier of the credential it was done with; `cli` for the command line.',
       resolve: ({ actor }) => actor.credentialID,
     }),
-    credentialLabel: t.string({ description: 'Label of that credential.', resolve: ({ actor }) => actor.label }),
+    credentialLabel: t.string({
+      description: 'Label of that credential, as it was then.',
+      resolve: ({ actor }) => actor.label,
+    }),
     reason: t.string({
       nullable: true,
-      description: 'Why, where a reason was given.',
+      description: 'Why, in the words of whoever did it; null where no reason was given.',
       resolve: ({ reason }) => reason,
     }),
     requestID: t.string({
@@ -45,12 +52,12 @@ const HistoryEntry = builder.objectRef<AuditEntry>('HistoryEntry').implement({
     quotaUsedBeforeReset: t.field({
       type: 'Int64',
       nullable: true,
-      description: 'Requests that had been used when the quota was reset; null where it was not.',
+      description: 'Requests that had been used of the quota when it was reset; null where it was not.',
       resolve: ({ quotaUsedBeforeReset }) => quotaUsedBeforeReset,
     }),
     changes: t.field({
       type: [FieldChange],
-      description: 'The fields that differ from the version before.',
+      description: 'The fields that differ from the version before, as paths and values; empty where none does.',
       resolve: ({ changes }) => [...changes],
     }),
   }),
@@ -62,56 +69,72 @@ builder.node(OrgKey, {
   description: 'A key of an organisation: its definition, its live quota and its history.',
   id: {
     resolve: ({ keyHash }) => keyHash,
-    description: 'Identifier of the key in this graph, for `node`.',
+    description: 'Identifier of the key in this graph, for `Query.node`. Opaque, and not the key identifier.',
   },
   brandLoadedObjects: true,
   loadWithoutCache: (keyHash, context) => context.keys.orgKey(callerOf(context, 'service'), { keyHash }),
   fields: (t) => ({
-    keyHash: t.exposeString('keyHash', { description: 'Hash of the key identifier, in lower-case hex.' }),
+    keyHash: t.exposeString('keyHash', {
+      description:
+        'Hash of the key identifier, in lower-case hex: SHA-256, unless the service is set to another. Logs name the key by it.',
+    }),
     keyID: t.id({
-      description: 'The key identifier. It may be a token itself: do not log it.',
+      description:
+        'The key identifier, which the gateway and all operations on keys know it by. It may be a token itself: do not log it.',
       resolve: (key, _, { keys }) => keys.keyIDOf(key),
     }),
     orgID: t.exposeString('orgID', { description: 'Identifier of the owning organisation.' }),
     version: t.exposeInt('version', {
-      description: 'Counts the changes of the key, from 1. Send it as `expectedVersion`.',
+      description:
+        'Counts the changes of the key, from 1. Send it as `expectedVersion` to change what you have seen, and nothing newer.',
     }),
     state: t.field({
       type: KeyStateType,
-      description: 'What has become of the key.',
+      description: 'Whether the key may be used now, and if not, why.',
       resolve: (key, _, { keys }) => keys.stateOf(key),
     }),
-    dateCreated: t.expose('dateCreated', { type: 'DateTime', description: 'When the key was created.' }),
+    dateCreated: t.expose('dateCreated', {
+      type: 'DateTime',
+      description: 'When the key was created, here or where it was imported from.',
+    }),
     lastUpdated: t.expose('lastUpdated', {
       type: 'Int64',
-      description: 'When the key was last changed, in Unix seconds; strictly increasing.',
+      description:
+        'When the key was last changed, in Unix seconds. Strictly increasing, so that it may run ahead of the clock. Example: 1769860800.',
     }),
     deletedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the key was deleted; null where it is not.',
+      description: 'When the key was deleted; null where it is not deleted.',
       resolve: ({ deleted }) => deleted?.toISOString(),
     }),
     definition: t.field({
       type: KeyDefinition,
-      description: 'The definition, without its secrets.',
+      description: 'The definition in its normal form; secrets show as set or not set.',
       resolve: viewOfStored,
     }),
-    quota: t.field({ type: Quota, description: 'The live quota.', resolve: (key, _, { keys }) => keys.quotaOf(key) }),
-    history: t.connection({
-      type: HistoryEntry,
-      description:
-        'What has been done to the key, oldest first; ask for the `last` few to see the newest. At most 100 a page.',
-      resolve: (key, args, { keys }) =>
-        connectionPage<AuditEntry>(
-          args,
-          ({ versionAfter }) => String(versionAfter),
-          async ({ before, after, limit, inverted }) =>
-            inverted
-              ? (await keys.history(key, { ...range(before, after), last: true, limit })).reverse()
-              : keys.history(key, { ...range(before, after), limit }),
-        ),
+    quota: t.field({
+      type: Quota,
+      description: 'The live quota, at this moment.',
+      resolve: (key, _, { keys }) => keys.quotaOf(key),
     }),
+    history: t.connection(
+      {
+        type: HistoryEntry,
+        description: 'What has been done to the key, the oldest first; `last: 5` asks for the newest five.',
+        resolve: (key, args, { keys }) =>
+          connectionPage<AuditEntry>(
+            args,
+            ({ versionAfter }) => String(versionAfter),
+            async ({ before, after, limit, inverted }) =>
+              inverted
+                ? (await keys.history(key, { ...range(before, after), last: true, limit })).reverse()
+                : keys.history(key, { ...range(before, after), limit }),
+          ),
+      },
+      { description: 'A page of the history of a key.' },
+      { description: 'A change in its place in the history.' },
+    ),
   }),
 });
 
@@ -130,8 +153,8 @@ builder.queryField('orgKey', (t) =>
       'A key by its identifier or by the identifier’s hash; null where there is none, or it is deleted, or another organisation’s. Needs a service credential. Errors: INVALID where not exactly one of the two is given.',
     extensions: { credential: 'service' },
     args: {
-      keyID: t.arg.id({ description: 'Identifier of the key.' }),
-      keyHash: t.arg.string({ description: 'Hash of the identifier.' }),
+      keyID: t.arg.id({ description: 'Identifier of the key; not beside `keyHash`.' }),
+      keyHash: t.arg.string({ description: 'Hash of the identifier, as `keyHash` of a key; not beside `keyID`.' }),
     },
     resolve: (_, { keyID, keyHash }, context) =>
       context.keys.orgKey(callerOf(context, 'service'), referenceOf(keyID, keyHash)),

@@ -8,16 +8,26 @@ import { connectionPage } from './paging.js';
 
 export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
   description:
-    'Which keys are meant: those for which all that is given holds. Deleted keys count only where `state` asks for them.',
+    'Which keys are meant: those for which all that is given holds; null is the same as leaving it out. Deleted keys count only where `state` asks for them.',
   fields: (t) => ({
-    orgID: t.string({ description: 'Keys of this organisation.' }),
-    aliasPrefix: t.string({ description: 'Keys whose alias begins so; case counts.' }),
-    tag: t.string({ description: 'Keys with this tag.' }),
-    policy: t.string({ description: 'Keys with this policy.' }),
-    apiID: t.string({ description: 'Keys with access to the API of this identifier.' }),
-    state: t.field({ type: KeyStateType, description: 'Keys in this state.' }),
-    expiresBefore: t.field({ type: 'Int64', description: 'Keys that expire before this moment, in Unix seconds.' }),
-    updatedSince: t.field({ type: 'Int64', description: 'Keys changed at this moment or later, in Unix seconds.' }),
+    orgID: t.string({ description: 'Keys of this organisation. Example: acme.' }),
+    aliasPrefix: t.string({ description: 'Keys whose alias begins so; case counts. Example: Billing.' }),
+    tag: t.string({ description: 'Keys with this tag, to the letter. Example: production.' }),
+    policy: t.string({ description: 'Keys with the policy of this identifier. Example: gold.' }),
+    apiID: t.string({ description: 'Keys with an access right for the API of this identifier. Example: invoices.' }),
+    state: t.field({
+      type: KeyStateType,
+      description: 'Keys in this state; all that are not deleted where it is absent.',
+    }),
+    expiresBefore: t.field({
+      type: 'Int64',
+      description:
+        'Keys that expire before this moment, in Unix seconds; not those that never do. Example: 1893456000.',
+    }),
+    updatedSince: t.field({
+      type: 'Int64',
+      description: 'Keys changed at this moment or later, in Unix seconds. Example: 1769860800.',
+    }),
   }),
 });
 
@@ -37,12 +47,12 @@ builder.queryField('orgKeys', (t) =>
     {
       type: OrgKey,
       description:
-        'Keys of organisations, a page at a time: 20 unless `first` or `last` says otherwise, 100 at the most. A page costs the same wherever it stands. Needs a service credential; one that is bound to an organisation lists only its keys.',
+        'Keys of organisations, a page at a time. A late page costs about what an early one does: in every order without a filter or with `orgID`, by hash also with one of `tag`, `policy` and `apiID`, by alias also with `aliasPrefix`; other conditions may make a page go through more keys. Needs a service credential; one that is bound to an organisation lists only its keys. Errors: INVALID where the page or a cursor is not valid.',
       extensions: { credential: 'service' },
       args: {
         filter: t.arg({ type: OrgKeyFilter, description: 'Which keys; all that are not deleted where absent.' }),
-        orderBy: t.arg({ type: KeyOrderType, description: 'In which order; KEY_HASH where absent.' }),
-        descending: t.arg.boolean({ description: 'Whether the order runs backwards.' }),
+        orderBy: t.arg({ type: KeyOrderType, defaultValue: 'KEY_HASH', description: 'In which order.' }),
+        descending: t.arg.boolean({ defaultValue: false, description: 'Whether the order runs backwards.' }),
       },
       resolve: async (_, args, context) => {
         const caller = callerOf(context, 'service');
@@ -69,7 +79,8 @@ builder.queryField('orgKeys', (t) =>
       description: 'A page of keys.',
       fields: (f) => ({
         totalCount: f.int({
-          description: 'How many keys match in all. Counted only when asked for, and then over all that match.',
+          description:
+            'How many keys match in all, beyond this page too. Counted only when it is asked for, which takes as long as there are keys that match.',
           resolve: ({ count }) => count(),
         }),
       }),

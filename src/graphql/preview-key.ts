@@ -11,15 +11,25 @@ const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
   fields: (t) => ({
     apiModel: t.field({
       type: 'JSONObject',
-      description: 'Always an empty object; kept for clients of the key API.',
+      description: 'Always an empty object, for clients of the key API.',
       resolve: () => ({}),
     }),
-    data: t.field({ type: KeyDefinition, description: 'The definition in its normal form.', resolve: viewOfPreview }),
-    keyHash: t.exposeString('keyHash', { description: 'Hash of the key identifier, in lower-case hex.' }),
-    keyID: t.exposeID('keyID', { description: 'The key identifier that was sent, or a new one.' }),
+    data: t.field({
+      type: KeyDefinition,
+      description: 'The definition in its normal form; secrets show as set or not set.',
+      resolve: viewOfPreview,
+    }),
+    keyHash: t.exposeString('keyHash', {
+      description:
+        'Hash of the key identifier, in lower-case hex: SHA-256, unless the service is set to another. Logs name the key by it.',
+    }),
+    keyID: t.exposeID('keyID', {
+      description:
+        'The key identifier that was sent, or a new one: the organisation’s identifier and 32 random hex digits.',
+    }),
     warnings: t.field({
       type: [Warning],
-      description: 'What deserves a second look.',
+      description: 'What deserves a second look in the definition, though it is valid; mostly empty.',
       resolve: ({ warnings }) => [...warnings],
     }),
   }),

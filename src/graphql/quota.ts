@@ -8,20 +8,25 @@ export const Quota = builder.objectRef<QuotaFigures>('Quota').implement({
     max: t.field({
       type: 'Int64',
       nullable: true,
-      description: 'Requests allowed in a period; null where that is unlimited.',
+      description: 'Requests allowed in a period; null where that is unlimited. Example: 10000.',
       resolve: ({ max }) => max,
     }),
-    used: t.expose('used', { type: 'Int64', description: 'Requests counted in the current period.' }),
+    used: t.expose('used', {
+      type: 'Int64',
+      description: 'Requests counted in the current period, or since the last reset where the quota does not renew.',
+    }),
     remaining: t.field({
       type: 'Int64',
       nullable: true,
-      description: 'Requests left in the current period, never below 0; null where the quota is unlimited.',
+      description:
+        'Requests left in the current period, never below 0; null where the quota is unlimited. Example: 9500.',
       resolve: ({ remaining }) => remaining,
     }),
     renewsAt: t.field({
       type: 'Int64',
       nullable: true,
-      description: 'When the period ends, in Unix seconds; null where the quota does not renew.',
+      description:
+        'When the period ends and the count goes back to 0, in Unix seconds; null where the quota does not renew. Example: 1893456000.',
       resolve: ({ renewsAt }) => renewsAt,
     }),
   }),
@@ -30,10 +35,11 @@ export const Quota = builder.objectRef<QuotaFigures>('Quota').implement({
 export const QuotaEffect = builder.objectRef<{ before: QuotaFigures; after: QuotaFigures }>('QuotaEffect').implement({
   description: 'What a change does to the live quota.',
   fields: (t) => ({
-    before: t.expose('before', { type: Quota, description: 'The quota before.' }),
-    after: t.expose('after', { type: Quota, description: 'The quota after.' }),
+    before: t.expose('before', { type: Quota, description: 'The live quota before the change.' }),
+    after: t.expose('after', { type: Quota, description: 'The live quota after the change.' }),
     summary: t.string({
-      description: 'The effect in words. Example: Reset drops 8,120 used requests, renews at 2026-03-02T12:00:00.000Z.',
+      description:
+        'The effect in English words, for people. Example: Reset drops 8,120 used requests, renews at 2026-03-02T12:00:00.000Z.',
       resolve: ({ before, after }) => summaryOf(before, after),
     }),
   }),

@@ -18,6 +18,7 @@ function parseInt64(value: unknown): bigint {
 }
 
 builder.scalarType('Int64', {
+  // No specification is referred to: there is none that answers numbers as far as they are exact, and digits beyond.
   description:
     'A signed integer of 64 bits, exact over its whole range. Takes an integer or a decimal string. Answers a JSON number up to 2^53-1 in size and a decimal string beyond. Example: 1893456000.',
   parseValue: parseInt64,
@@ -31,7 +32,9 @@ builder.scalarType('Int64', {
 });
 
 builder.scalarType('DateTime', {
-  description: 'A date and time with an offset, as in RFC 3339; answered in UTC. Example: 2026-01-31T12:00:00Z.',
+  description:
+    'A date and time with an offset, as in RFC 3339, with T and Z in capitals and without leap seconds. Answered in UTC. Example: 2026-01-31T12:00:00Z.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   parseValue: (value) => {
     if (typeof value !== 'string') throw new GraphQLError('DateTime cannot represent this value: a string is needed.');
     return value;
@@ -40,14 +43,16 @@ builder.scalarType('DateTime', {
 });
 
 builder.scalarType('JSON', {
-  description: 'Any JSON. Integers of more than 53 bits are answered as decimal strings.',
+  description: 'Any JSON value. Integers beyond 2^53-1 in size are answered as decimal strings.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   parseValue: (value) => value,
   parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
   serialize: jsonSafe,
 });
 
 builder.scalarType('JSONObject', {
-  description: 'Any JSON object. Integers of more than 53 bits are answered as decimal strings.',
+  description: 'Any JSON object. Integers beyond 2^53-1 in size are answered as decimal strings.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259#section-4',
   parseValue: (value) => value,
   parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
   serialize: jsonSafe,

@@ -7,10 +7,15 @@ import { OrgKeyUpdate, OrgKeyUpdatePreview } from './org-key-update.js';
 const args = {
   ...keyArgs,
   ...builder.args((t) => ({
-    input: t.field({ type: UpdateKeyInput, required: true, description: 'The new definition.' }),
+    input: t.field({
+      type: UpdateKeyInput,
+      required: true,
+      description: 'The new definition, as a whole: what it leaves out is gone, except for secrets.',
+    }),
     resetQuota: t.boolean({
+      defaultValue: false,
       description:
-        'Whether the live quota begins anew: the used count goes to 0, `quotaRemaining` to `quotaMax`, `quotaRenews` to now plus `quotaRenewalRate`.',
+        'Whether the live quota begins anew: the used count goes to 0, `quotaRemaining` to `quotaMax`, `quotaRenews` to now plus `quotaRenewalRate` where that is above 0.',
     }),
   })),
   ...changeArgs,

@@ -20,7 +20,7 @@ export const Warning = builder.objectRef<DomainWarning>('Warning').implement({
       description: 'Where in the definition it is. Example: accessRights[2].limit.quotaMax.',
       resolve: ({ path }) => pathText(path),
     }),
-    code: t.expose('code', { type: WarningCodeType, description: 'What it is, for programs.' }),
+    code: t.expose('code', { type: WarningCodeType, description: 'What it is, for programs. Values may be added.' }),
     message: t.exposeString('message', {
       description: 'What it is, for people: "`path` message" reads as a sentence.',
     }),

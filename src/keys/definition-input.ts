@@ -16,7 +16,9 @@ export const PreviewInput: z.ZodType<KeyDefinition> = allBut('update').check(rul
 
 /** What an update takes: a definition without the fields that only a preview has, and metadata that is an object. */
 export const UpdateInput: z.ZodType<KeyDefinition> = allBut('preview')
-  .safeExtend({ metaData: freeFormObject('Anything you want to keep with the key, as an object.') })
+  .safeExtend({
+    metaData: freeFormObject('Anything you want to keep with the key, and nothing secret: reads show it. An object.'),
+  })
   .check(rules);
 
 export const inputs: Record<Variant, z.ZodType<KeyDefinition>> = { preview: PreviewInput, update: UpdateInput };

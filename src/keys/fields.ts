@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { integerOf, maxInt64, minInt64 } from './int64.js';
-import { checkFreeForm, checkFreeFormObject } from './free-form.js';
+import { checkFreeForm, checkFreeFormObject, freeFormBounds } from './free-form.js';
 import { problem } from './problem.js';
 import { isSound, reservedNames } from './text.js';
 
@@ -135,11 +135,11 @@ export const list = <T extends z.ZodRawShape>(
 
 /** Any JSON. Its numbers are exact where they are integers of 64 bits. */
 export const freeForm = (description: string) =>
-  field(z.unknown().check(checkFreeForm), description, { scalar: 'JSON' });
+  field(z.unknown().check(checkFreeForm), `${description} ${freeFormBounds}`, { scalar: 'JSON' });
 
 /** Any JSON object. */
 export const freeFormObject = (description: string) =>
-  field(z.unknown().check(checkFreeFormObject), description, { scalar: 'JSONObject' });
+  field(z.unknown().check(checkFreeFormObject), `${description} ${freeFormBounds}`, { scalar: 'JSONObject' });
 
 export const dateTime = (description: string, traits: FieldTraits) =>
   field(

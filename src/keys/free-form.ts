@@ -8,6 +8,9 @@ const mostLevels = 32;
 const mostMembers = 10_000;
 const mostCharacters = 65_536;
 
+/** The bounds of free-form JSON, in words. */
+export const freeFormBounds = `At most ${mostLevels} levels deep, and ${mostMembers} members in all.`;
+
 type Report = (code: IssueCode, message: string, path: (string | number)[]) => void;
 
 /** Bounds what is stored without being understood. Stops at the first problem of a member and goes on with the next. */

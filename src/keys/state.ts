@@ -3,9 +3,9 @@ import { unixSeconds } from './time.js';
 
 /** What can become of a key. */
 export const keyStates = {
-  ACTIVE: 'The key may be used.',
-  INACTIVE: 'The key is switched off by `isInactive`.',
-  EXPIRED: 'The key’s `expires` has passed.',
+  ACTIVE: 'The key may be used: it is neither switched off nor expired nor deleted.',
+  INACTIVE: 'The key is switched off by `isInactive`, whether it has expired or not.',
+  EXPIRED: 'The moment in the key’s `expires` has passed.',
   DELETED: 'The key was deleted and can still be restored.',
 } as const;
 

@@ -92,9 +92,9 @@ export interface KeyFilter {
 }
 
 export const keyOrders = {
-  KEY_HASH: 'By hash: the order that is cheapest, whatever the filter.',
-  ALIAS: 'By alias; keys without one come first.',
-  LAST_UPDATED: 'By the last update.',
+  KEY_HASH: 'By hash of the key identifier, which is the cheapest order for nearly every filter.',
+  ALIAS: 'By alias, byte by byte; keys without one come first.',
+  LAST_UPDATED: 'By the last update, the oldest first.',
 } as const;
 
 export type KeyOrder = keyof typeof keyOrders;

@@ -43,6 +43,18 @@ export function descriptionOf(schema: z.core.$ZodType): string {
   return description;
 }
 
+/** The most characters of a text, in UTF-16 units; undefined for anything else. */
+export function mostCharacters(schema: z.core.$ZodType): number | undefined {
+  const inner = core(schema);
+  return inner instanceof z.ZodString ? (inner.maxLength ?? undefined) : undefined;
+}
+
+/** The most members of a list; undefined for anything else. */
+export function mostMembers(schema: z.core.$ZodType): number | undefined {
+  const checks = memberOf(schema) && core(schema)._zod.def.checks;
+  return checks?.find((check) => check instanceof z.core.$ZodCheckMaxLength)?._zod.def.maximum;
+}
+
 /** The name and description of an object's type, or undefined for any other schema. */
 export function objectTraitsOf(schema: z.core.$ZodType) {
   const inner = core(schema);

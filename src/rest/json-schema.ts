@@ -3,6 +3,8 @@ import {
   core,
   descriptionOf,
   memberOf,
+  mostCharacters,
+  mostMembers,
   objectTraitsOf,
   scalarOf,
   shapeOf,
@@ -80,7 +82,7 @@ function valueSchema(field: Schema, target: Target): JSONSchema {
   if (!member)
     return shapeOf(field) ? reference(field, target) : { ...scalars[scalarOf(field)], ...boundsOf(core(field)) };
   const item = valueSchema(member, target);
-  const most = mostMembers(core(field));
+  const most = mostMembers(field);
   const label = shapeOf(member)?.[labelField];
   if (!label) return { type: 'array', items: item, maxItems: most };
   const entry = target.direction === 'input' ? orNull(item) : item;
@@ -100,12 +102,9 @@ function reference(object: Schema, target: Target): JSONSchema {
 
 /** The bounds that a scalar's format does not imply. */
 function boundsOf(leaf: Schema): JSONSchema {
-  if (leaf instanceof z.ZodString && leaf.maxLength !== null) return { maxLength: leaf.maxLength };
+  const maxLength = mostCharacters(leaf);
+  if (maxLength !== undefined) return { maxLength };
   if (!(leaf instanceof z.ZodNumber || leaf instanceof z.ZodBigInt)) return {};
   const minimum = Number(leaf.minValue ?? -Infinity);
   return minimum > -(2 ** 31) ? { minimum } : {};
-}
-
-function mostMembers(list: Schema): number | undefined {
-  return list._zod.def.checks?.find((check) => check instanceof z.core.$ZodCheckMaxLength)?._zod.def.maximum;
 }

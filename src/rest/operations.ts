@@ -104,7 +104,7 @@ export const operations: Record<Route['operation'], Operation> = {
         name: 'reset_quota',
         in: 'query',
         description:
-          'Whether the live quota begins anew: the used count goes to 0, `quota_remaining` to `quota_max`, `quota_renews` to now plus `quota_renewal_rate`.',
+          'Whether the live quota begins anew: the used count goes to 0, `quota_remaining` to `quota_max`, `quota_renews` to now plus `quota_renewal_rate` where that is above 0.',
         schema: { type: 'integer', enum: [1] },
       },
       ifMatch,

@@ -6,35 +6,35 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 /** What a key may do with one API. */
 export type AccessRightInput = {
-  /** What may be called; everything where the list is absent or empty. */
+  /** What may be called; everything where the list is absent or empty. At most 1000 members. */
   allowedUrls?: Array<AllowedUrlInput> | null | undefined;
-  /** Identifier of the API. */
+  /** Identifier of the API at the gateway. At most 256 characters. Example: invoices. */
   apiID?: string | null | undefined;
-  /** Name of the API, for people. */
+  /** Name of the API, for people. At most 256 characters. Example: Invoices. */
   apiName?: string | null | undefined;
-  /** The name the entry goes by. A gateway finds an entry by its API identifier, so make the two equal. */
+  /** The name the entry goes by, unique in its list. A gateway finds an entry by its API identifier, so make the two equal. At most 256 characters. Example: invoices. */
   label: string;
   /** Limits for this API alone. */
   limit?: LimitInput | null | undefined;
-  /** Versions of the API that may be called. Example: Default. */
+  /** Names of the versions of the API that may be called. At most 100 members of at most 512 characters. Example: Default. */
   versions?: Array<string> | null | undefined;
 };
 
-/** Paths and methods that a key may call. */
+/** A path that a key may call, and the methods for it. */
 export type AllowedUrlInput = {
-  /** HTTP methods, in upper case in the normal form. Example: GET. */
+  /** HTTP methods that may be used, in upper case in the normal form. At most 50 members of at most 512 characters. Example: GET. */
   methods?: Array<string> | null | undefined;
-  /** A path, as a regular expression of the gateway. It is stored as text and never run here. Example: /invoices/.* */
+  /** A path, as a regular expression of the gateway. It is stored as text and never run here. At most 2048 characters. Example: /invoices/.* */
   url?: string | null | undefined;
 };
 
-/** Credentials for HTTP basic authentication. */
+/** Credentials for HTTP basic authentication, which the gateway checks. */
 export type BasicAuthDataInput = {
-  /** How the password is kept: bcrypt (default) or argon2id. */
+  /** How the password is kept: bcrypt (default) or argon2id. Another one needs the `password` to be sent again. At most 256 characters. */
   hashType?: string | null | undefined;
-  /** The password, in clear; it is hashed when the key is stored and never shown. */
+  /** The password, in clear, of at most 72 bytes with bcrypt; it is hashed when the key is stored and never shown. An update that leaves it out keeps what is stored, null clears it. At most 1024 characters. */
   password?: string | null | undefined;
-  /** User name. */
+  /** User name that the gateway expects. At most 256 characters. Example: billing. */
   user?: string | null | undefined;
 };
 
@@ -51,9 +51,9 @@ export type ChangeKind =
   /** A secret that was not set before is set. */
   | 'SET';
 
-/** What JSON web tokens of this key are checked with. */
+/** What the gateway checks JSON web tokens of this key with. */
 export type JwtDataInput = {
-  /** The secret or public key that signatures are checked with. Kept encrypted, never shown. */
+  /** The shared secret, or the public key, that signatures are checked with. Kept encrypted, never shown; an update that leaves it out keeps what is stored, null clears it. At most 16384 characters. */
   secret?: string | null | undefined;
 };
 
@@ -72,148 +72,148 @@ export type KeyOperation =
   /** The definition was replaced. */
   | 'UPDATE';
 
-/** What can become of a key. */
+/** Whether a key may be used, and if not, why. */
 export type KeyState =
-  /** The key may be used. */
+  /** The key may be used: it is neither switched off nor expired nor deleted. */
   | 'ACTIVE'
   /** The key was deleted and can still be restored. */
   | 'DELETED'
-  /** The key’s `expires` has passed. */
+  /** The moment in the key’s `expires` has passed. */
   | 'EXPIRED'
-  /** The key is switched off by `isInactive`. */
+  /** The key is switched off by `isInactive`, whether it has expired or not. */
   | 'INACTIVE';
 
-/** Limits of one API; each has the meaning of the key’s own field of that name. */
+/** Limits of one API, which the gateway enforces; each has the meaning of the key’s own field of that name. */
 export type LimitInput = {
-  /** The period that `rate` is counted over, in seconds. 0 or less switches the rate limit off. Example: 60. */
+  /** The period that `rate` is counted over, in seconds; 0 or less switches the rate limit off. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
-  /** Requests allowed in a quota period; -1 is unlimited. Example: 10000. */
+  /** Requests allowed in a quota period of `quotaRenewalRate` seconds; -1, 0 or no value is unlimited. Example: 10000. */
   quotaMax?: number | string | null | undefined;
-  /** Requests left in the current quota period; -1 is unlimited. */
+  /** Requests left in the quota period when the definition was written; -1 is unlimited. Example: 9500. */
   quotaRemaining?: number | string | null | undefined;
-  /** Length of the quota period, in seconds. 0 or less never renews. Example: 2592000, 30 days. */
+  /** Length of the quota period, in seconds; -1, 0 or no value never renews. Example: 2592000, which is 30 days. */
   quotaRenewalRate?: number | string | null | undefined;
-  /** Requests allowed in the period `per`; -1 is unlimited. Example: 100. */
+  /** Requests allowed in a period of `per` seconds; -1 is unlimited. The gateway enforces it. Example: 100. */
   rate?: number | null | undefined;
-  /** How long a request over the limit is held before it is tried again, in seconds; -1 is off. */
+  /** How long the gateway holds a request over the rate limit before it tries again, in seconds; -1 is off. Example: 0.5. */
   throttleInterval?: number | null | undefined;
-  /** How often a held request is tried again; -1 is off. */
+  /** How many times the gateway tries a request again that it holds; -1 is off. Example: 3. */
   throttleRetryLimit?: number | null | undefined;
 };
 
-/** When to raise events about the use of the quota. */
+/** When the gateway raises events about the use of the quota. */
 export type MonitorInput = {
-  /** Shares of the quota at which the gateway raises an event, in percent, highest first. Example: 90. */
+  /** Shares of the quota at which the gateway raises an event, in percent: above 0, at most 100, the highest first. At most 100 members. Example: 90. */
   triggerLimits?: Array<number> | null | undefined;
 };
 
-/** Which keys are meant: those for which all that is given holds. Deleted keys count only where `state` asks for them. */
+/** Which keys are meant: those for which all that is given holds; null is the same as leaving it out. Deleted keys count only where `state` asks for them. */
 export type OrgKeyFilter = {
-  /** Keys whose alias begins so; case counts. */
+  /** Keys whose alias begins so; case counts. Example: Billing. */
   aliasPrefix?: string | null | undefined;
-  /** Keys with access to the API of this identifier. */
+  /** Keys with an access right for the API of this identifier. Example: invoices. */
   apiID?: string | null | undefined;
-  /** Keys that expire before this moment, in Unix seconds. */
+  /** Keys that expire before this moment, in Unix seconds; not those that never do. Example: 1893456000. */
   expiresBefore?: number | string | null | undefined;
-  /** Keys of this organisation. */
+  /** Keys of this organisation. Example: acme. */
   orgID?: string | null | undefined;
-  /** Keys with this policy. */
+  /** Keys with the policy of this identifier. Example: gold. */
   policy?: string | null | undefined;
-  /** Keys in this state. */
+  /** Keys in this state; all that are not deleted where it is absent. */
   state?: KeyState | null | undefined;
-  /** Keys with this tag. */
+  /** Keys with this tag, to the letter. Example: production. */
   tag?: string | null | undefined;
-  /** Keys changed at this moment or later, in Unix seconds. */
+  /** Keys changed at this moment or later, in Unix seconds. Example: 1769860800. */
   updatedSince?: number | string | null | undefined;
 };
 
 /** The order of a list of keys. Among equals, the hash decides. */
 export type OrgKeyOrder =
-  /** By alias; keys without one come first. */
+  /** By alias, byte by byte; keys without one come first. */
   | 'ALIAS'
-  /** By hash: the order that is cheapest, whatever the filter. */
+  /** By hash of the key identifier, which is the cheapest order for nearly every filter. */
   | 'KEY_HASH'
-  /** By the last update. */
+  /** By the last update, the oldest first. */
   | 'LAST_UPDATED';
 
 /** A key definition to preview. Every field may be left out; null is the same as leaving it out. */
 export type PreviewKeyInput = {
-  /** What the key may do, API by API. */
+  /** What the key may do, with an entry for each API. At most 1000 members. */
   accessRights?: Array<AccessRightInput> | null | undefined;
-  /** Human-readable name of the key. Example: Billing, production. */
+  /** Name of the key, for people; several keys may share one. At most 256 characters. Example: Billing, production. */
   alias?: string | null | undefined;
-  /** Obsolete; carried as it is. */
+  /** Obsolete number. It is carried as it is, and has no effect here. */
   allowance?: number | null | undefined;
-  /** Identifiers of the policies applied to the key. */
+  /** Identifiers of the policies that the gateway applies to the key, in order. At most 100 members of at most 512 characters. Example: gold. */
   applyPolicies?: Array<string> | null | undefined;
   /**
-   * Identifier of the policy applied to the key.
+   * Identifier of one more policy, which is moved into `applyPolicies` with a warning. At most 512 characters.
    * @deprecated Use `applyPolicies`.
    */
   applyPolicyID?: string | null | undefined;
-  /** Credentials for HTTP basic authentication. */
+  /** Credentials for HTTP basic authentication, which the gateway checks. */
   basicAuthData?: BasicAuthDataInput | null | undefined;
-  /** Certificate of the client, or its identifier. */
+  /** Certificate of the client, or its identifier at the gateway. At most 65536 characters. */
   certificate?: string | null | undefined;
-  /** How long analytics data of the key is kept, in seconds. */
+  /** How long analytics data of the key is kept, in seconds. Example: 2592000, which is 30 days. */
   dataExpires?: number | string | null | undefined;
-  /** When the key was created. Set by the service; ignored in input. */
+  /** When the key was created. The service sets it, and ignores it in input with a warning. */
   dateCreated?: string | null | undefined;
   /** Whether the gateway records requests and responses in full. */
   enableDetailedRecording?: boolean | null | undefined;
-  /** When the key expires, in Unix seconds. Below 1 it never does. Example: 1893456000. */
+  /** When the key expires, in Unix seconds; below 1, or with no value, it never does. Example: 1893456000. */
   expires?: number | string | null | undefined;
-  /** Whether requests are signed with `hmacString`. */
+  /** Whether the gateway wants requests to be signed with `hmacString`. */
   hmacEnabled?: boolean | null | undefined;
-  /** The secret of HMAC signatures. Kept encrypted, never shown. */
+  /** The shared secret of HMAC signatures. Kept encrypted, never shown; an update that leaves it out keeps what is stored, null clears it. At most 4096 characters. */
   hmacString?: string | null | undefined;
-  /** Until when a custom authentication result is cached, in Unix seconds. */
+  /** Until when the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000. */
   idExtractorDeadline?: number | string | null | undefined;
-  /** Whether the key is switched off. */
+  /** Whether the key is switched off: no request of it may pass. */
   isInactive?: boolean | null | undefined;
-  /** What JSON web tokens of this key are checked with. */
+  /** What the gateway checks JSON web tokens of this key with. */
   jwtData?: JwtDataInput | null | undefined;
-  /** The key identifier to preview with; a new one is made where it is absent. */
+  /** The key identifier to preview with, of at most 255 bytes; a new one is made where it is absent. Only a preview has it. Example: acme-billing. */
   keyID?: string | number | null | undefined;
-  /** Obsolete; carried as it is. */
+  /** Obsolete number. It is carried as it is, and has no effect here. */
   lastCheck?: number | string | null | undefined;
-  /** When the key was last updated, in Unix seconds, as text. Set by the service; ignored in input. */
+  /** When the key was last updated, in Unix seconds, as text. The service sets it, and ignores it in input with a warning. Example: 1769860800. */
   lastUpdated?: string | null | undefined;
-  /** How deep a GraphQL query may be; -1 is unlimited. */
+  /** How many levels deep the gateway lets a GraphQL query be; -1 is unlimited. Example: 10. */
   maxQueryDepth?: number | null | undefined;
-  /** Anything you want to keep with the key. */
+  /** Anything you want to keep with the key, and nothing secret: reads show it. Any JSON. At most 32 levels deep, and 10000 members in all. */
   metaData?: unknown;
-  /** When to raise events about the use of the quota. */
+  /** When the gateway raises events about the use of the quota. */
   monitor?: MonitorInput | null | undefined;
-  /** Identifiers of certificates bound to the key. */
+  /** Identifiers, at the gateway, of certificates that the key is bound to. Only a preview has them. At most 100 members of at most 512 characters. */
   mtlsStaticCertificateBindings?: Array<string> | null | undefined;
-  /** Identifier of the OAuth client the key belongs to. */
+  /** Identifier, at the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
   oauthClientID?: string | null | undefined;
-  /** Keys by OAuth client. */
+  /** Identifiers of keys by OAuth client. They are carried as they are. At most 32 levels deep, and 10000 members in all. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the owning organisation. That of a stored key does not change. */
+  /** Identifier of the organisation that owns the key. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
-  /** The period that `rate` is counted over, in seconds. 0 or less switches the rate limit off. Example: 60. */
+  /** The period that `rate` is counted over, in seconds; 0 or less switches the rate limit off. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
-  /** Requests allowed in a quota period; -1 is unlimited. Example: 10000. */
+  /** Requests allowed in a quota period of `quotaRenewalRate` seconds; -1, 0 or no value is unlimited. Example: 10000. */
   quotaMax?: number | string | null | undefined;
-  /** Requests left in the current quota period; -1 is unlimited. */
+  /** Requests left in the quota period, for a new key to begin with; -1 is unlimited. A reset sets it to `quotaMax`; what is really left stands in the live quota. Example: 9500. */
   quotaRemaining?: number | string | null | undefined;
-  /** Length of the quota period, in seconds. 0 or less never renews. Example: 2592000, 30 days. */
+  /** Length of the quota period, in seconds; -1, 0 or no value never renews. Example: 2592000, which is 30 days. */
   quotaRenewalRate?: number | string | null | undefined;
-  /** When the quota renews next, in Unix seconds. */
+  /** When the quota period ends, in Unix seconds, for a new key to begin with. A reset sets it to now plus `quotaRenewalRate`; when it really ends stands in the live quota. Example: 1893456000. */
   quotaRenews?: number | string | null | undefined;
-  /** Requests allowed in the period `per`; -1 is unlimited. Example: 100. */
+  /** Requests allowed in a period of `per` seconds; -1 is unlimited. The gateway enforces it. Example: 100. */
   rate?: number | null | undefined;
-  /** How long the gateway keeps the session, in seconds. */
+  /** How long the gateway keeps the session of the key, in seconds. Example: 3600. */
   sessionLifetime?: number | string | null | undefined;
-  /** Raises and lowers the rate limit step by step. */
+  /** How the gateway raises and lowers the rate limit, step by step. */
   smoothing?: SmoothingInput | null | undefined;
-  /** Labels to find the key and its traffic by. */
+  /** Labels to find the key and its traffic by, trimmed and each once. At most 100 members of at most 512 characters. Example: production. */
   tags?: Array<string> | null | undefined;
-  /** How long a request over the limit is held before it is tried again, in seconds; -1 is off. */
+  /** How long the gateway holds a request over the rate limit before it tries again, in seconds; -1 is off. Example: 0.5. */
   throttleInterval?: number | null | undefined;
-  /** How often a held request is tried again; -1 is off. */
+  /** How many times the gateway tries a request again that it holds; -1 is off. Example: 3. */
   throttleRetryLimit?: number | null | undefined;
 };
 
@@ -226,15 +226,15 @@ export type QuotaRefusal =
   /** Less of the quota remains than was asked for. */
   | 'QUOTA_EXCEEDED';
 
-/** Raises and lowers the rate limit step by step. */
+/** How the gateway raises and lowers the rate limit, step by step. */
 export type SmoothingInput = {
-  /** Time between two changes of the limit, in seconds. */
+  /** Time between two changes of the limit, in seconds. Example: 30. */
   delay?: number | null | undefined;
   /** Whether the limit follows the load. The other four are then required, above 0. */
   enabled?: boolean | null | undefined;
-  /** By how many requests the limit changes. */
+  /** By how many requests the limit changes. Example: 10. */
   step?: number | null | undefined;
-  /** The limit to begin with, in requests. */
+  /** The limit to begin with, in requests. Example: 50. */
   threshold?: number | null | undefined;
   /** The share of `step` that brings a change about, above 0 and at most 1. Example: 0.5. */
   trigger?: number | null | undefined;
@@ -242,87 +242,87 @@ export type SmoothingInput = {
 
 /** A key definition that replaces the stored one. What is left out is gone, except for secrets: those stay until they are replaced, or cleared with null. */
 export type UpdateKeyInput = {
-  /** What the key may do, API by API. */
+  /** What the key may do, with an entry for each API. At most 1000 members. */
   accessRights?: Array<AccessRightInput> | null | undefined;
-  /** Human-readable name of the key. Example: Billing, production. */
+  /** Name of the key, for people; several keys may share one. At most 256 characters. Example: Billing, production. */
   alias?: string | null | undefined;
-  /** Obsolete; carried as it is. */
+  /** Obsolete number. It is carried as it is, and has no effect here. */
   allowance?: number | null | undefined;
-  /** Identifiers of the policies applied to the key. */
+  /** Identifiers of the policies that the gateway applies to the key, in order. At most 100 members of at most 512 characters. Example: gold. */
   applyPolicies?: Array<string> | null | undefined;
   /**
-   * Identifier of the policy applied to the key.
+   * Identifier of one more policy, which is moved into `applyPolicies` with a warning. At most 512 characters.
    * @deprecated Use `applyPolicies`.
    */
   applyPolicyID?: string | null | undefined;
-  /** Credentials for HTTP basic authentication. */
+  /** Credentials for HTTP basic authentication, which the gateway checks. */
   basicAuthData?: BasicAuthDataInput | null | undefined;
-  /** Certificate of the client, or its identifier. */
+  /** Certificate of the client, or its identifier at the gateway. At most 65536 characters. */
   certificate?: string | null | undefined;
-  /** How long analytics data of the key is kept, in seconds. */
+  /** How long analytics data of the key is kept, in seconds. Example: 2592000, which is 30 days. */
   dataExpires?: number | string | null | undefined;
-  /** When the key was created. Set by the service; ignored in input. */
+  /** When the key was created. The service sets it, and ignores it in input with a warning. */
   dateCreated?: string | null | undefined;
   /**
-   * Whether the gateway records requests and responses in full.
+   * Earlier name of `enableDetailedRecording`, into which it is moved with a warning.
    * @deprecated Use `enableDetailedRecording`.
    */
   enableDetailRecording?: boolean | null | undefined;
   /** Whether the gateway records requests and responses in full. */
   enableDetailedRecording?: boolean | null | undefined;
-  /** Whether requests must carry an HTTP signature. */
+  /** Whether the gateway wants requests to carry an HTTP signature. Only a stored key has it. */
   enableHttpSignatureValidation?: boolean | null | undefined;
-  /** When the key expires, in Unix seconds. Below 1 it never does. Example: 1893456000. */
+  /** When the key expires, in Unix seconds; below 1, or with no value, it never does. Example: 1893456000. */
   expires?: number | string | null | undefined;
-  /** Whether requests are signed with `hmacString`. */
+  /** Whether the gateway wants requests to be signed with `hmacString`. */
   hmacEnabled?: boolean | null | undefined;
-  /** The secret of HMAC signatures. Kept encrypted, never shown. */
+  /** The shared secret of HMAC signatures. Kept encrypted, never shown; an update that leaves it out keeps what is stored, null clears it. At most 4096 characters. */
   hmacString?: string | null | undefined;
-  /** Until when a custom authentication result is cached, in Unix seconds. */
+  /** Until when the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000. */
   idExtractorDeadline?: number | string | null | undefined;
-  /** Whether the key is switched off. */
+  /** Whether the key is switched off: no request of it may pass. */
   isInactive?: boolean | null | undefined;
-  /** What JSON web tokens of this key are checked with. */
+  /** What the gateway checks JSON web tokens of this key with. */
   jwtData?: JwtDataInput | null | undefined;
-  /** Obsolete; carried as it is. */
+  /** Obsolete number. It is carried as it is, and has no effect here. */
   lastCheck?: number | string | null | undefined;
-  /** When the key was last updated, in Unix seconds, as text. Set by the service; ignored in input. */
+  /** When the key was last updated, in Unix seconds, as text. The service sets it, and ignores it in input with a warning. Example: 1769860800. */
   lastUpdated?: string | null | undefined;
-  /** How deep a GraphQL query may be; -1 is unlimited. */
+  /** How many levels deep the gateway lets a GraphQL query be; -1 is unlimited. Example: 10. */
   maxQueryDepth?: number | null | undefined;
-  /** Anything you want to keep with the key, as an object. */
+  /** Anything you want to keep with the key, and nothing secret: reads show it. An object. At most 32 levels deep, and 10000 members in all. */
   metaData?: Record<string, unknown> | null | undefined;
-  /** When to raise events about the use of the quota. */
+  /** When the gateway raises events about the use of the quota. */
   monitor?: MonitorInput | null | undefined;
-  /** Identifier of the OAuth client the key belongs to. */
+  /** Identifier, at the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
   oauthClientID?: string | null | undefined;
-  /** Keys by OAuth client. */
+  /** Identifiers of keys by OAuth client. They are carried as they are. At most 32 levels deep, and 10000 members in all. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the owning organisation. That of a stored key does not change. */
+  /** Identifier of the organisation that owns the key. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
-  /** The period that `rate` is counted over, in seconds. 0 or less switches the rate limit off. Example: 60. */
+  /** The period that `rate` is counted over, in seconds; 0 or less switches the rate limit off. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
-  /** Requests allowed in a quota period; -1 is unlimited. Example: 10000. */
+  /** Requests allowed in a quota period of `quotaRenewalRate` seconds; -1, 0 or no value is unlimited. Example: 10000. */
   quotaMax?: number | string | null | undefined;
-  /** Requests left in the current quota period; -1 is unlimited. */
+  /** Requests left in the quota period, for a new key to begin with; -1 is unlimited. A reset sets it to `quotaMax`; what is really left stands in the live quota. Example: 9500. */
   quotaRemaining?: number | string | null | undefined;
-  /** Length of the quota period, in seconds. 0 or less never renews. Example: 2592000, 30 days. */
+  /** Length of the quota period, in seconds; -1, 0 or no value never renews. Example: 2592000, which is 30 days. */
   quotaRenewalRate?: number | string | null | undefined;
-  /** When the quota renews next, in Unix seconds. */
+  /** When the quota period ends, in Unix seconds, for a new key to begin with. A reset sets it to now plus `quotaRenewalRate`; when it really ends stands in the live quota. Example: 1893456000. */
   quotaRenews?: number | string | null | undefined;
-  /** Requests allowed in the period `per`; -1 is unlimited. Example: 100. */
+  /** Requests allowed in a period of `per` seconds; -1 is unlimited. The gateway enforces it. Example: 100. */
   rate?: number | null | undefined;
-  /** Identifier of the certificate that RSA signatures are checked with. */
+  /** Identifier, at the gateway, of the certificate that RSA signatures are checked with. Only a stored key has it. At most 256 characters. */
   rsaCertificateID?: string | null | undefined;
-  /** How long the gateway keeps the session, in seconds. */
+  /** How long the gateway keeps the session of the key, in seconds. Example: 3600. */
   sessionLifetime?: number | string | null | undefined;
-  /** Raises and lowers the rate limit step by step. */
+  /** How the gateway raises and lowers the rate limit, step by step. */
   smoothing?: SmoothingInput | null | undefined;
-  /** Labels to find the key and its traffic by. */
+  /** Labels to find the key and its traffic by, trimmed and each once. At most 100 members of at most 512 characters. Example: production. */
   tags?: Array<string> | null | undefined;
-  /** How long a request over the limit is held before it is tried again, in seconds; -1 is off. */
+  /** How long the gateway holds a request over the rate limit before it tries again, in seconds; -1 is off. Example: 0.5. */
   throttleInterval?: number | null | undefined;
-  /** How often a held request is tried again; -1 is off. */
+  /** How many times the gateway tries a request again that it holds; -1 is off. Example: 3. */
   throttleRetryLimit?: number | null | undefined;
 };
 
