@@ -20,6 +20,14 @@ const graphqlLanguage = {
 // At the end of a name `id` is written `ID`; every other acronym is a word like others, as in `jwtData`.
 const graphqlName = { style: 'camelCase', forbiddenPatterns: [/Id(?![a-z])/, /(?!ID$)[A-Z]{2}/] };
 
+const described = {
+  types: true,
+  DirectiveDefinition: true,
+  FieldDefinition: true,
+  InputValueDefinition: true,
+  EnumValueDefinition: true,
+};
+
 export default defineConfig(
   globalIgnores(['dist/', 'coverage/', 'data/', 'test/generated/']),
   { files: ['**/*.{js,mjs,ts}'], extends: [eslint.configs.recommended] },
@@ -35,6 +43,7 @@ export default defineConfig(
           ...graphql.configs['flat/schema-recommended'].rules['@graphql-eslint/naming-convention'][1],
           FieldDefinition: graphqlName,
           InputValueDefinition: graphqlName,
+          InputObjectTypeDefinition: { style: 'PascalCase', requiredSuffixes: ['Input', 'Filter'] },
         },
       ],
       '@graphql-eslint/no-scalar-result-type-on-mutation': 'error',
@@ -47,19 +56,27 @@ export default defineConfig(
           listTypeCanWrapOnlyEdgeType: false,
         },
       ],
-      '@graphql-eslint/require-description': [
-        'error',
-        {
-          types: true,
-          DirectiveDefinition: true,
-          FieldDefinition: true,
-          InputValueDefinition: true,
-          EnumValueDefinition: true,
-        },
-      ],
+      '@graphql-eslint/require-description': ['error', described],
       // Only keys have an identity. Definitions, figures and answers are values, and test/schema.test.ts holds that
       // whatever has an `id` is a Node.
       '@graphql-eslint/strict-id-in-types': 'off',
+    },
+  },
+  {
+    files: ['schema/subgraph.graphql'],
+    rules: {
+      '@graphql-eslint/require-description': [
+        'error',
+        {
+          ...described,
+          // Other subgraphs have these too, and two descriptions of one thing are a hint to whoever composes them.
+          ignoredSelectors: [
+            '[type=ObjectTypeDefinition][name.value=/^(Query|Mutation|Organization|PageInfo)$/]',
+            '[type=FieldDefinition][parent.name.value=PageInfo]',
+            '[type=FieldDefinition][parent.name.value=Organization][name.value=id]',
+          ],
+        },
+      ],
     },
   },
   {
