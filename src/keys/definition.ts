@@ -34,7 +34,7 @@ const limits = {
     unlimited,
   ),
   quotaRemaining: int64(
-    'Requests left in the quota period when the definition was written; -1 is unlimited. Example: 9500.',
+    'Requests left in the quota period when the definition was written; -1 is unlimited. The live quota of a new key starts from it, and tells what is left now. Example: 9500.',
     unlimited,
   ),
   quotaRenewalRate: int64(
@@ -212,13 +212,10 @@ export const KeyDefinition = z.strictObject({
   ),
   per: limits.per,
   quotaMax: limits.quotaMax,
-  quotaRemaining: int64(
-    'Requests left in the quota period, for a new key to begin with; -1 is unlimited. A reset sets it to `quotaMax`; what is really left stands in the live quota. Example: 9500.',
-    unlimited,
-  ),
+  quotaRemaining: limits.quotaRemaining,
   quotaRenewalRate: limits.quotaRenewalRate,
   quotaRenews: int64(
-    'When the quota period ends, in Unix seconds, for a new key to begin with. A reset sets it to now plus `quotaRenewalRate`; when it really ends stands in the live quota. Example: 1893456000.',
+    'When the quota period ends, as of when the definition was written, in Unix seconds. The live quota of a new key starts from it, and tells when the period ends now. Example: 1893456000.',
   ),
   rate: limits.rate,
   rsaCertificateID: text(

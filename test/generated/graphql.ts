@@ -89,7 +89,7 @@ export type LimitInput = {
   per?: number | null | undefined;
   /** Requests allowed in a quota period of `quotaRenewalRate` seconds; -1, 0 or no value is unlimited. Example: 10000. */
   quotaMax?: number | string | null | undefined;
-  /** Requests left in the quota period when the definition was written; -1 is unlimited. Example: 9500. */
+  /** Requests left in the quota period when the definition was written; -1 is unlimited. The live quota of a new key starts from it, and tells what is left now. Example: 9500. */
   quotaRemaining?: number | string | null | undefined;
   /** Length of the quota period, in seconds; -1, 0 or no value never renews. Example: 2592000, which is 30 days. */
   quotaRenewalRate?: number | string | null | undefined;
@@ -197,11 +197,11 @@ export type PreviewKeyInput = {
   per?: number | null | undefined;
   /** Requests allowed in a quota period of `quotaRenewalRate` seconds; -1, 0 or no value is unlimited. Example: 10000. */
   quotaMax?: number | string | null | undefined;
-  /** Requests left in the quota period, for a new key to begin with; -1 is unlimited. A reset sets it to `quotaMax`; what is really left stands in the live quota. Example: 9500. */
+  /** Requests left in the quota period when the definition was written; -1 is unlimited. The live quota of a new key starts from it, and tells what is left now. Example: 9500. */
   quotaRemaining?: number | string | null | undefined;
   /** Length of the quota period, in seconds; -1, 0 or no value never renews. Example: 2592000, which is 30 days. */
   quotaRenewalRate?: number | string | null | undefined;
-  /** When the quota period ends, in Unix seconds, for a new key to begin with. A reset sets it to now plus `quotaRenewalRate`; when it really ends stands in the live quota. Example: 1893456000. */
+  /** When the quota period ends, as of when the definition was written, in Unix seconds. The live quota of a new key starts from it, and tells when the period ends now. Example: 1893456000. */
   quotaRenews?: number | string | null | undefined;
   /** Requests allowed in a period of `per` seconds; -1 is unlimited. The gateway enforces it. Example: 100. */
   rate?: number | null | undefined;
@@ -304,11 +304,11 @@ export type UpdateKeyInput = {
   per?: number | null | undefined;
   /** Requests allowed in a quota period of `quotaRenewalRate` seconds; -1, 0 or no value is unlimited. Example: 10000. */
   quotaMax?: number | string | null | undefined;
-  /** Requests left in the quota period, for a new key to begin with; -1 is unlimited. A reset sets it to `quotaMax`; what is really left stands in the live quota. Example: 9500. */
+  /** Requests left in the quota period when the definition was written; -1 is unlimited. The live quota of a new key starts from it, and tells what is left now. Example: 9500. */
   quotaRemaining?: number | string | null | undefined;
   /** Length of the quota period, in seconds; -1, 0 or no value never renews. Example: 2592000, which is 30 days. */
   quotaRenewalRate?: number | string | null | undefined;
-  /** When the quota period ends, in Unix seconds, for a new key to begin with. A reset sets it to now plus `quotaRenewalRate`; when it really ends stands in the live quota. Example: 1893456000. */
+  /** When the quota period ends, as of when the definition was written, in Unix seconds. The live quota of a new key starts from it, and tells when the period ends now. Example: 1893456000. */
   quotaRenews?: number | string | null | undefined;
   /** Requests allowed in a period of `per` seconds; -1 is unlimited. The gateway enforces it. Example: 100. */
   rate?: number | null | undefined;
