@@ -53,7 +53,13 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
     },
   };
 
-  const server = createGraphQLServer({ keys, authenticate, log, plugins: [useOtherFaces] });
+  const server = createGraphQLServer({
+    keys,
+    authenticate,
+    log,
+    openIntrospection: !config.production,
+    plugins: [useOtherFaces],
+  });
   return {
     installation,
     fetch: async (request) => server.fetch(request, { requestID: randomUUID() }),

@@ -1,4 +1,6 @@
 import SchemaBuilder from '@pothos/core';
+import DirectivesPlugin from '@pothos/plugin-directives';
+import FederationPlugin from '@pothos/plugin-federation';
 import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../credential.js';
@@ -7,10 +9,13 @@ import type { Context } from './context.js';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The credential that a root field needs. A schema with a root field that names none does not build. */
-    credential?: CredentialKind;
+    /** What a root field needs. A schema with a root field that names nothing does not build. */
+    credential?: Need;
   }
 }
+
+/** A credential of one kind, or whatever it takes to look at the schema. */
+export type Need = CredentialKind | 'introspection';
 
 interface OurTypes {
   Context: Context;
@@ -27,12 +32,14 @@ interface OurTypes {
 
 /** Where all types are built. The rules of a definition reach its inputs through the validation plugin. */
 export const builder = new SchemaBuilder<OurTypes>({
-  plugins: [RelayPlugin, ValidationPlugin],
+  // Directives go before federation, which would else lose @key and @link without a word.
+  plugins: [RelayPlugin, ValidationPlugin, DirectivesPlugin, FederationPlugin],
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
     nodeTypeOptions: { description: 'Whatever has an identifier of its own in this graph.' },
-    pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
+    // Every subgraph that has lists brings the same type.
+    pageInfoTypeOptions: { description: 'Where a page stands in its list.', shareable: true },
     idFieldOptions: { description: 'Identifier in this graph.' },
     nodeQueryOptions: {
       description:

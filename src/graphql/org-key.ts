@@ -9,6 +9,7 @@ import { describedEnum } from './derive.js';
 import { FieldChange } from './key-change.js';
 import { KeyDefinition } from './key-definition.js';
 import { versionOfCursor } from './cursor.js';
+import { Organization } from './organization.js';
 import { pageSizes, placed } from './paging.js';
 import { Quota } from './quota.js';
 
@@ -74,6 +75,13 @@ builder.node(OrgKey, {
       resolve: (key, _, { keys }) => keys.keyIDOf(key),
     }),
     orgID: t.exposeString('orgID', { description: 'Identifier of the owning organisation.' }),
+    organization: t.field({
+      type: Organization,
+      nullable: true,
+      description:
+        'The owning organisation. Null where a graph that knows organisations knows none of this identifier.',
+      resolve: ({ orgID }) => ({ orgID }),
+    }),
     version: t.exposeInt('version', {
       description: 'Counts the changes of the key, from 1. Send it as `expectedVersion`.',
     }),
@@ -99,21 +107,25 @@ builder.node(OrgKey, {
       resolve: viewOfStored,
     }),
     quota: t.field({ type: Quota, description: 'The live quota.', resolve: (key, _, { keys }) => keys.quotaOf(key) }),
-    history: t.connection({
-      type: HistoryEntry,
-      description:
-        'What has been done to the key, oldest first; ask for the `last` few to see the newest. At most 100 a page.',
-      resolve: async (key, args, { keys }) =>
-        placed(
-          await resolveCursorConnection<Promise<AuditEntry[]>>(
-            { args, ...pageSizes, toCursor: ({ versionAfter }) => String(versionAfter) },
-            async ({ before, after, limit, inverted }) =>
-              inverted
-                ? (await keys.history(key, { ...range(before, after), last: true, limit })).reverse()
-                : keys.history(key, { ...range(before, after), limit }),
+    history: t.connection(
+      {
+        type: HistoryEntry,
+        description:
+          'What has been done to the key, oldest first; ask for the `last` few to see the newest. At most 100 a page.',
+        resolve: async (key, args, { keys }) =>
+          placed(
+            await resolveCursorConnection<Promise<AuditEntry[]>>(
+              { args, ...pageSizes, toCursor: ({ versionAfter }) => String(versionAfter) },
+              async ({ before, after, limit, inverted }) =>
+                inverted
+                  ? (await keys.history(key, { ...range(before, after), last: true, limit })).reverse()
+                  : keys.history(key, { ...range(before, after), limit }),
+            ),
           ),
-        ),
-    }),
+      },
+      { name: 'HistoryEntryConnection', description: 'A page of a history.' },
+      { name: 'HistoryEntryEdge', description: 'A change in its place in the history.' },
+    ),
   }),
 });
 

@@ -3,26 +3,39 @@ import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Authenticate } from '../credential.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
-import type { Context, ServerContext } from './context.js';
+import { callerOf, type Asker, type Context, type ServerContext } from './context.js';
 import { maskedCause, publicError, requestError } from './errors.js';
 import { explainRefusal } from './input-errors.js';
 import { exactFloats } from './literal.js';
 import { useExactRequests } from './request.js';
-import { schema } from './schema.js';
+import { createLoaders } from './loaders.js';
+import { servedSchema } from './schema.js';
 
 interface Parts {
   readonly keys: KeyService;
   readonly authenticate: Authenticate;
   readonly log: Logger;
+  /** Whether anyone may look at the schema; else it takes a credential. */
+  readonly openIntrospection: boolean;
   /** What other faces answer before a request reaches GraphQL. */
   readonly plugins: readonly Plugin<object, ServerContext>[];
 }
 
+type Identify = (request: Request) => Promise<Asker>;
+
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
-export function createGraphQLServer({ keys, authenticate, log, plugins }: Parts) {
+export function createGraphQLServer({ keys, authenticate, log, openIntrospection, plugins }: Parts) {
+  const identify: Identify = async (request) => {
+    const holder = await authenticate(request.headers);
+    return { holder, mayIntrospect: openIntrospection || Object.keys(holder).length > 0 };
+  };
   return createYoga<ServerContext, Context>({
-    schema,
-    context: async ({ request, requestID }) => ({ keys, requestID, holder: await authenticate(request.headers) }),
+    schema: servedSchema,
+    context: async ({ request, requestID }) => {
+      const asker = await identify(request);
+      const loaders = createLoaders(keys, () => callerOf({ ...asker, requestID }, 'service'));
+      return { ...asker, keys, requestID, loaders };
+    },
     graphqlEndpoint: '/graphql',
     // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
     healthCheckEndpoint: '\n',
@@ -34,7 +47,7 @@ export function createGraphQLServer({ keys, authenticate, log, plugins }: Parts)
     // Bodies are bounded by `useExactRequests`, at half the cost of the built-in limit.
     maxRequestBodySize: false,
     maskedErrors: { maskError: publicError },
-    plugins: [...plugins, useExactRequests, useExactFloats, useRefusals(authenticate), usePublicErrors(log)],
+    plugins: [...plugins, useExactRequests, useExactFloats, useRefusals(identify), usePublicErrors(log)],
   });
 }
 
@@ -43,12 +56,12 @@ const useExactFloats: Plugin = {
 };
 
 /** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
-function useRefusals(authenticate: Authenticate): Plugin {
+function useRefusals(identify: Identify): Plugin {
   return {
     async onExecutionResult(event) {
       const { result, request, context } = event;
       if (!isResult(result) || 'data' in result || !result.errors?.length) return;
-      const refusal = explainRefusal(schema, context.params, await authenticate(request.headers));
+      const refusal = explainRefusal(servedSchema, context.params, await identify(request));
       if (!refusal) return;
       const error = requestError(refusal);
       // For clients of application/json a refused operation is an answer like any other.

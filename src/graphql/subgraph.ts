@@ -1,0 +1,73 @@
+import { printSubgraphSchema } from '@apollo/subgraph';
+import { hasResolvableKey } from '@pothos/plugin-federation';
+import { GraphQLObjectType, GraphQLSchema, isObjectType } from 'graphql';
+import { AppError } from '../errors.js';
+import { builder, type Need } from './builder.js';
+
+const mostRepresentations = 100;
+
+/** The API with the two root fields through which a router sees it: `_service` and `_entities`. */
+export function asSubgraph(): GraphQLSchema {
+  const subgraph = builder.toSubGraphSchema({ linkUrl: 'https://specs.apollo.dev/federation/v2.9' });
+  const { _entities: entities, _service: service } = subgraph.getQueryType()?.getFields() ?? {};
+  const load = entities?.resolve;
+  if (!load || !service) throw new Error('The subgraph has no entities.');
+
+  service.description =
+    'The subgraph’s own schema, for the composition of a larger graph. Needs a credential of either kind, as introspection does.';
+  service.extensions = { ...service.extensions, credential: 'introspection' satisfies Need };
+  let sdl: string | undefined;
+  service.resolve = () => ({ sdl: (sdl ??= printSubgraph(subgraph)) });
+  entities.description = `Entities by their keys, for routers; in the order asked for, null where there is none or it is not the caller’s to see. At most ${mostRepresentations} at once. Needs a service credential.`;
+  entities.extensions = { ...entities.extensions, credential: 'service' satisfies Need };
+  entities.resolve = (source, args: { representations: unknown[] }, context, info) => {
+    requireEntities(subgraph, args.representations);
+    return load(source, args, context, info);
+  };
+  return subgraph;
+}
+
+/**
+ * The subgraph in SDL, for composition. It leaves out `node`: in a graph of many subgraphs each would answer it for its
+ * own types only, so that it belongs to one that hands identifiers on; `OrgKey` is an entity by `id` for it.
+ */
+export function printSubgraph(subgraph: GraphQLSchema): string {
+  const { query, types, ...config } = subgraph.toConfig();
+  if (!query) throw new Error('The subgraph has no queries.');
+  const { node: _, ...fields } = query.toConfig().fields;
+  // The printer prefers a type's syntax tree to the type, and that has all fields still.
+  const without = new GraphQLObjectType({ ...query.toConfig(), fields, astNode: null });
+  const others = types.filter(({ name }) => name !== without.name);
+  return printSubgraphSchema(new GraphQLSchema({ ...config, query: without, types: [...others, without] }));
+}
+
+/** Throws INVALID where there are too many, or one is of no type that can be referred to. */
+function requireEntities(subgraph: GraphQLSchema, representations: readonly unknown[]): void {
+  if (representations.length > mostRepresentations) {
+    const message = `at most ${mostRepresentations} entities can be asked for at once`;
+    throw new AppError('INVALID', `There are too many representations: ${message}.`, {
+      issues: [{ path: ['representations'], code: 'TOO_MANY', message }],
+    });
+  }
+  for (const [index, representation] of representations.entries()) {
+    const name = typenameOf(representation);
+    const type = name === undefined ? undefined : subgraph.getType(name);
+    if (!type || !isObjectType(type) || !hasResolvableKey(type)) {
+      throw new AppError('INVALID', 'A representation is of no entity of this graph.', {
+        issues: [
+          {
+            path: ['representations', index, '__typename'],
+            code: 'MALFORMED_ARGUMENT',
+            message: 'must name an entity',
+          },
+        ],
+      });
+    }
+  }
+}
+
+function typenameOf(representation: unknown): string | undefined {
+  if (typeof representation !== 'object' || representation === null || !('__typename' in representation))
+    return undefined;
+  return typeof representation.__typename === 'string' ? representation.__typename : undefined;
+}
