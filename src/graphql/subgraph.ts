@@ -1,6 +1,6 @@
 import { printSubgraphSchema } from '@apollo/subgraph';
 import { hasResolvableKey } from '@pothos/plugin-federation';
-import { GraphQLObjectType, GraphQLSchema, isObjectType } from 'graphql';
+import { isObjectType, parse, print, visit, type GraphQLSchema } from 'graphql';
 import { AppError } from '../errors.js';
 import { builder, type Need } from './builder.js';
 
@@ -27,18 +27,34 @@ export function asSubgraph(): GraphQLSchema {
   return subgraph;
 }
 
+/** Types that other subgraphs have too, and of these the fields: theirs are the words, two descriptions of one thing being a hint. */
+const describedElsewhere: Readonly<Record<string, readonly string[]>> = {
+  Query: [],
+  Mutation: [],
+  Organization: ['id'],
+  PageInfo: ['hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor'],
+};
+
 /**
  * The subgraph in SDL, for composition. It leaves out `node`: in a graph of many subgraphs each would answer it for its
  * own types only, so that it belongs to one that hands identifiers on; `OrgKey` is an entity by `id` for it.
  */
 export function printSubgraph(subgraph: GraphQLSchema): string {
-  const { query, types, ...config } = subgraph.toConfig();
-  if (!query) throw new Error('The subgraph has no queries.');
-  const { node: _, ...fields } = query.toConfig().fields;
-  // The printer prefers a type's syntax tree to the type, and that has all fields still.
-  const without = new GraphQLObjectType({ ...query.toConfig(), fields, astNode: null });
-  const others = types.filter(({ name }) => name !== without.name);
-  return printSubgraphSchema(new GraphQLSchema({ ...config, query: without, types: [...others, without] }));
+  const document = visit(parse(printSubgraphSchema(subgraph)), {
+    ObjectTypeDefinition: (type) => {
+      const shared = describedElsewhere[type.name.value];
+      if (!shared) return undefined;
+      const fields = (type.fields ?? [])
+        .filter((field) => !(type.name.value === 'Query' && field.name.value === 'node'))
+        .map((field) => (shared.includes(field.name.value) ? withoutDescription(field) : field));
+      return { ...withoutDescription(type), fields };
+    },
+  });
+  return print(document);
+}
+
+function withoutDescription<Node extends { readonly description?: unknown }>({ description: _, ...node }: Node) {
+  return node;
 }
 
 /** Throws INVALID where there are too many, or one is of no type that can be referred to. */
