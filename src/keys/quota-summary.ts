@@ -1,5 +1,5 @@
 import { maxInt64 } from './int64.js';
-import { quotaFigures, type QuotaManager } from './quota.js';
+import { quotaFigures, type Counter, type QuotaManager } from './quota.js';
 
 /** What the quotas of an organisation's keys come to. Deleted keys do not count. */
 export interface QuotaSummary {
@@ -23,25 +23,26 @@ export async function summariseQuotas(
   now: Date,
 ): Promise<QuotaSummary[]> {
   const summaries = new Map<string, QuotaSummary>();
-  for await (const counter of quotas.counters(orgIDs)) {
-    const { max, used, remaining } = quotaFigures(counter, now);
-    const sum = summaries.get(counter.orgID) ?? none;
-    const counted = { ...sum, keys: sum.keys + 1 };
-    summaries.set(
-      counter.orgID,
-      max === undefined
-        ? counted
-        : {
-            ...counted,
-            limitedKeys: sum.limitedKeys + 1,
-            exhaustedKeys: sum.exhaustedKeys + (remaining === 0n ? 1 : 0),
-            max: sum.max + max,
-            used: sum.used + used,
-            remaining: sum.remaining + (remaining ?? 0n),
-          },
-    );
+  for await (const page of quotas.counters(orgIDs)) {
+    for (const counter of page) {
+      summaries.set(counter.orgID, withCounter(summaries.get(counter.orgID) ?? none, counter, now));
+    }
   }
   return orgIDs.map((orgID) => withinInt64(summaries.get(orgID) ?? none));
+}
+
+function withCounter(sum: QuotaSummary, counter: Counter, now: Date): QuotaSummary {
+  const { max, used, remaining = 0n } = quotaFigures(counter, now);
+  const keys = sum.keys + 1;
+  if (max === undefined) return { ...sum, keys };
+  return {
+    keys,
+    limitedKeys: sum.limitedKeys + 1,
+    exhaustedKeys: sum.exhaustedKeys + (remaining === 0n ? 1 : 0),
+    max: sum.max + max,
+    used: sum.used + used,
+    remaining: sum.remaining + remaining,
+  };
 }
 
 function withinInt64(sum: QuotaSummary): QuotaSummary {

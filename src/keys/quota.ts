@@ -37,6 +37,10 @@ export interface Counter {
   readonly quota: QuotaState;
 }
 
+export interface OrgCounter extends Counter {
+  readonly orgID: string;
+}
+
 /**
  * Where live counters stand. A store keeps them beside the definitions; a fleet of gateways may keep them elsewhere.
  * `decide` is pure and may run again; what it returns as `next` is durable before the promise resolves.
@@ -46,8 +50,8 @@ export interface QuotaManager {
     keyHash: string,
     decide: (stored: StoredKey | undefined) => { next: QuotaState | undefined; answer: T },
   ): Promise<T>;
-  /** The counters of all keys of these organisations, deleted ones left out; read a page at a time, so that writers are not held up. */
-  counters(orgIDs: readonly string[]): AsyncIterable<Counter & { readonly orgID: string }>;
+  /** The counters of all keys of these organisations, deleted ones left out, in pages between which others get their turn. */
+  counters(orgIDs: readonly string[]): AsyncIterable<readonly OrgCounter[]>;
 }
 
 /** Takes `amount` from the quota if all of it is there, else nothing. Pure. */

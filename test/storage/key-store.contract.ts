@@ -160,13 +160,15 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([...big, ...small, ...others].map(added));
       const read: string[] = [];
       const used: bigint[] = [];
-      for await (const counter of store.counters(['\u{10ffff}', 'c', 'b', 'a', 'ü', 'nobody', 'b'])) {
-        read.push(counter.orgID);
-        if (counter.orgID === 'b') {
-          expect(counter).toStrictEqual({ orgID: 'b', definition, quota: { used: counter.quota.used, renews } });
-          used.push(counter.quota.used);
-        } else expect(counter.quota).toStrictEqual({ used: 0n, renews: undefined });
-        if (read.length % 1000 === 0) await store.update(hashOf(7), (found) => nextVersion(found));
+      for await (const page of store.counters(['\u{10ffff}', 'c', 'b', 'a', 'ü', 'nobody', 'b'])) {
+        read.push(...page.map(({ orgID }) => orgID));
+        used.push(...page.filter(({ orgID }) => orgID === 'b').map(({ quota }) => quota.used));
+        for (const { orgID, definition: limits, quota } of page) {
+          const isBig = orgID === 'b';
+          expect(limits).toStrictEqual(isBig ? definition : {});
+          expect(quota.renews).toBe(isBig ? renews : undefined);
+        }
+        await store.update(hashOf(7), (found) => nextVersion(found));
       }
       expect(read.filter((orgID) => orgID !== 'b').sort()).toStrictEqual(small.map(({ orgID }) => orgID).sort());
       expect(used.sort((a, b) => Number(a - b))).toStrictEqual(big.map((_, index) => BigInt(index)));

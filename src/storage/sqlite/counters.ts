@@ -1,5 +1,6 @@
+import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import type { Counter, QuotaManager } from '../../keys/quota.js';
+import type { OrgCounter, QuotaManager } from '../../keys/quota.js';
 import { whenFree } from './busy.js';
 
 interface CounterRow {
@@ -25,29 +26,35 @@ export function readCounters(database: Database): QuotaManager['counters'] {
     `${select} WHERE org_id = ? AND key_hash > ? AND deleted IS NULL ORDER BY key_hash LIMIT ${pageSize}`,
   );
 
-  async function* restOf(orgID: string, after: string): AsyncIterable<CounterRow> {
+  async function* restOf(orgID: string, after: string): AsyncIterable<CounterRow[]> {
     for (let last: string | undefined = after; last !== undefined;) {
       const page = await whenFree(() => ofOne.all(orgID, last ?? ''));
-      yield* page;
+      yield page;
       last = page.at(-1)?.key_hash;
     }
   }
 
-  return async function* counters(orgIDs) {
-    const wanted = JSON.stringify(orgIDs);
+  async function* pages(wanted: string): AsyncIterable<CounterRow[]> {
     for (let after = ''; ;) {
       const page = await whenFree(() => ofMany.all(wanted, after));
-      yield* page.map(counterOf);
+      yield page;
       const last = page.at(-1);
       if (last === undefined || page.length < pageSize) return;
       // A full page ends somewhere within an organisation, which is gone through before the next ones.
-      for await (const row of restOf(last.org_id, last.key_hash)) yield counterOf(row);
+      yield* restOf(last.org_id, last.key_hash);
       after = last.org_id;
+    }
+  }
+
+  return async function* counters(orgIDs) {
+    for await (const page of pages(JSON.stringify(orgIDs))) {
+      yield page.map(counterOf);
+      if (page.length === pageSize) await turnOfOthers();
     }
   };
 }
 
-function counterOf(row: CounterRow): Counter & { orgID: string } {
+function counterOf(row: CounterRow): OrgCounter {
   return {
     orgID: row.org_id,
     definition: {
