@@ -60,7 +60,7 @@ describe('_entities', () => {
     const answer = await ask([
       key('nobody'),
       key('gone'),
-      { __typename: 'OrgKey', id: globalID('Organization', 'acme') },
+      { __typename: 'OrgKey', id: globalID('Organization', sha256('k0')) },
       { __typename: 'OrgKey', keyHash: '__proto__' },
       key('k0'),
     ]);
