@@ -155,6 +155,10 @@ const nearMisses: [query: string, variables?: object][] = [
   ['{ __typename(keyId: 1) }'],
   ['{ node(id: "x") { ... on OrgKey { versio } } }'],
   ['subscription { orgKey { version } }'],
+  ['subscription { __typename }'],
+  ['mutation { __typename }'],
+  ['query ($input: PreviewKeyInput) @skip(if: true) { __typename }'],
+  ['query @skip(if: true) { __typename }'],
   ['{ orgKey(keyID: "k1") { version } }'],
   ['{ orgKey(keyID: "nobody") { version } }'],
 ];
