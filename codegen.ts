@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import type { CodegenConfig } from '@graphql-codegen/cli';
 import { printSchema } from 'graphql';
-import { schema } from './src/graphql/schema.js';
+import { schema, servedSchema } from './src/graphql/schema.js';
+import { printSubgraph } from './src/graphql/subgraph.js';
 import { openAPIDocument } from './src/rest/openapi.js';
 
 /** Prints the public contracts into `schema/`, and the typed documents that the tests send into `test/generated/`. */
@@ -11,7 +12,10 @@ const config: CodegenConfig = {
   importExtension: '.js',
   errorsOnly: true,
   hooks: {
-    beforeDone: () => writeFileSync('schema/openapi.json', `${JSON.stringify(openAPIDocument(), null, 2)}\n`),
+    beforeDone: () => {
+      writeFileSync('schema/openapi.json', `${JSON.stringify(openAPIDocument(), null, 2)}\n`);
+      writeFileSync('schema/subgraph.graphql', `${printSubgraph(servedSchema)}\n`);
+    },
   },
   generates: {
     'schema/schema.graphql': { plugins: ['schema-ast'], config: { sort: false } },

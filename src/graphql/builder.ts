@@ -1,4 +1,6 @@
 import SchemaBuilder from '@pothos/core';
+import DirectivesPlugin from '@pothos/plugin-directives';
+import FederationPlugin from '@pothos/plugin-federation';
 import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../credential.js';
@@ -8,8 +10,11 @@ import { pageSizes } from './paging.js';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The credential that a root field needs. A schema with a root field that names none does not build. */
-    credential?: CredentialKind;
+    /**
+     * The credential that a root field needs; null where whoever may look at the schema may ask it. A schema with a root
+     * field that says nothing does not build.
+     */
+    credential?: CredentialKind | null;
   }
 }
 
@@ -28,14 +33,16 @@ interface OurTypes {
 
 /** Where all types are built. The rules of a definition reach its inputs through the validation plugin. */
 export const builder = new SchemaBuilder<OurTypes>({
-  plugins: [RelayPlugin, ValidationPlugin],
+  // Directives go before federation, which would else lose @key and @link without a word.
+  plugins: [RelayPlugin, ValidationPlugin, DirectivesPlugin, FederationPlugin],
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
     nodeTypeOptions: {
       description: 'Whatever has an identity of its own in this graph, and can be fetched again by its `id`.',
     },
-    pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
+    // Every subgraph that has lists brings the same type.
+    pageInfoTypeOptions: { description: 'Where a page stands in its list.', shareable: true },
     idFieldOptions: { description: 'Identifier in this graph, for `Query.node`. Opaque: it says nothing by itself.' },
     nodeQueryOptions: {
       description:

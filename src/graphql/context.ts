@@ -1,4 +1,5 @@
 import { demand, type CredentialKind, type Holder } from '../credential.js';
+import type { Loaders } from './loaders.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
 
@@ -11,10 +12,11 @@ export interface ServerContext {
 export interface Context extends ServerContext {
   readonly keys: KeyService;
   readonly holder: Holder;
+  readonly loaders: Loaders;
 }
 
 /** The caller behind the credential of the given kind. Throws UNAUTHENTICATED where the request holds none. */
-export function callerOf({ holder, requestID }: Context, kind: CredentialKind): Caller {
+export function callerOf({ holder, requestID }: Pick<Context, 'holder' | 'requestID'>, kind: CredentialKind): Caller {
   const { id, label, orgID } = demand(holder, kind);
   return { credentialID: id, label, orgID, requestID };
 }

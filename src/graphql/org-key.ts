@@ -8,6 +8,7 @@ import { describedEnum } from './derive.js';
 import { FieldChange } from './key-change.js';
 import { KeyDefinition } from './key-definition.js';
 import { versionOfCursor } from './cursor.js';
+import { Organization } from './organization.js';
 import { connectionPage } from './paging.js';
 import { Quota } from './quota.js';
 
@@ -84,6 +85,13 @@ builder.node(OrgKey, {
       resolve: (key, _, { keys }) => keys.keyIDOf(key),
     }),
     orgID: t.exposeString('orgID', { description: 'Identifier of the owning organisation.' }),
+    organization: t.field({
+      type: Organization,
+      nullable: true,
+      description:
+        'The owning organisation. Null where a graph that knows organisations knows none of this identifier.',
+      resolve: ({ orgID }) => ({ orgID }),
+    }),
     version: t.exposeInt('version', {
       description:
         'Counts the changes of the key, from 1. Send it as `expectedVersion` to change what you have seen, and nothing newer.',
@@ -132,8 +140,8 @@ builder.node(OrgKey, {
                 : keys.history(key, { ...range(before, after), limit }),
           ),
       },
-      { description: 'A page of the history of a key.' },
-      { description: 'A change in its place in the history.' },
+      { name: 'HistoryEntryConnection', description: 'A page of the history of a key.' },
+      { name: 'HistoryEntryEdge', description: 'A change in its place in the history.' },
     ),
   }),
 });

@@ -1,9 +1,13 @@
+import type { InputShapeFromFields } from '@pothos/core';
+import type { ConnectionShape, DefaultConnectionArguments } from '@pothos/plugin-relay';
+import type { Caller } from '../keys/ports.js';
 import { keyOrders, type KeyFilter, type KeyOrder, type StoredKey } from '../keys/store.js';
-import { builder } from './builder.js';
-import { callerOf } from './context.js';
+import { builder, type SchemaTypes } from './builder.js';
+import { callerOf, type Context } from './context.js';
 import { cursorOf, positionOf } from './cursor.js';
 import { describedEnum } from './derive.js';
 import { KeyStateType, OrgKey } from './org-key.js';
+import { Organization } from './organization.js';
 import { connectionPage } from './paging.js';
 
 export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
@@ -42,6 +46,60 @@ export function filterOf(filter: (typeof OrgKeyFilter)['$inferInput'] | null | u
   return Object.fromEntries(given);
 }
 
+/** A page, and what it takes to count all that match: nobody counts who is not asked to. */
+type KeyPage = ConnectionShape<SchemaTypes, StoredKey, false> & { readonly count: () => Promise<number> };
+
+const OrgKeyEdge = builder.edgeObject({
+  type: OrgKey,
+  name: 'OrgKeyEdge',
+  description: 'A key in its place in the list.',
+});
+
+const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<KeyPage>>(
+  {
+    type: OrgKey,
+    name: 'OrgKeyConnection',
+    description: 'A page of keys.',
+    fields: (t) => ({
+      totalCount: t.int({
+        description:
+          'How many keys match in all, beyond this page too. Counted only when it is asked for, which takes as long as there are keys that match.',
+        resolve: ({ count }) => count(),
+      }),
+    }),
+  },
+  OrgKeyEdge,
+);
+
+const listArgs = builder.args((t) => ({
+  filter: t.field({ type: OrgKeyFilter, description: 'Which keys; all that are not deleted where absent.' }),
+  orderBy: t.field({ type: KeyOrderType, defaultValue: 'KEY_HASH', description: 'In which order.' }),
+  descending: t.boolean({ defaultValue: false, description: 'Whether the order runs backwards.' }),
+}));
+
+type ListArgs = InputShapeFromFields<typeof listArgs> & DefaultConnectionArguments;
+
+/** A page of the keys that the caller may see. */
+async function keyPage(caller: Caller, args: ListArgs, { keys }: Context): Promise<KeyPage> {
+  const orderBy = args.orderBy ?? 'KEY_HASH';
+  const filter = filterOf(args.filter);
+  const page = await connectionPage<StoredKey>(
+    args,
+    (key) => cursorOf(key, orderBy),
+    ({ before, after, limit, inverted }) =>
+      keys.orgKeys(caller, {
+        filter,
+        orderBy,
+        // The last keys of an order are the first of its reverse.
+        descending: (args.descending ?? false) !== inverted,
+        limit,
+        ...(after !== undefined && { [inverted ? 'before' : 'after']: positionOf(after, orderBy, 'after') }),
+        ...(before !== undefined && { [inverted ? 'after' : 'before']: positionOf(before, orderBy, 'before') }),
+      }),
+  );
+  return { ...page, count: () => keys.countOrgKeys(caller, filter) };
+}
+
 builder.queryField('orgKeys', (t) =>
   t.connection(
     {
@@ -49,42 +107,26 @@ builder.queryField('orgKeys', (t) =>
       description:
         'Keys of organisations, a page at a time. A late page costs about what an early one does: in every order without a filter or with `orgID`, by hash also with one of `tag`, `policy` and `apiID`, by alias also with `aliasPrefix`; other conditions may make a page go through more keys. Needs a service credential; one that is bound to an organisation lists only its keys. Errors: INVALID where the page or a cursor is not valid.',
       extensions: { credential: 'service' },
-      args: {
-        filter: t.arg({ type: OrgKeyFilter, description: 'Which keys; all that are not deleted where absent.' }),
-        orderBy: t.arg({ type: KeyOrderType, defaultValue: 'KEY_HASH', description: 'In which order.' }),
-        descending: t.arg.boolean({ defaultValue: false, description: 'Whether the order runs backwards.' }),
-      },
-      resolve: async (_, args, context) => {
-        const caller = callerOf(context, 'service');
-        const orderBy = args.orderBy ?? 'KEY_HASH';
-        const filter = filterOf(args.filter);
-        const page = await connectionPage<StoredKey>(
-          args,
-          (key) => cursorOf(key, orderBy),
-          ({ before, after, limit, inverted }) =>
-            context.keys.orgKeys(caller, {
-              filter,
-              orderBy,
-              // The last keys of an order are the first of its reverse.
-              descending: (args.descending ?? false) !== inverted,
-              limit,
-              ...(after !== undefined && { [inverted ? 'before' : 'after']: positionOf(after, orderBy, 'after') }),
-              ...(before !== undefined && { [inverted ? 'after' : 'before']: positionOf(before, orderBy, 'before') }),
-            }),
-        );
-        return { ...page, count: () => context.keys.countOrgKeys(caller, filter) };
-      },
+      args: listArgs,
+      resolve: (_, args, context) => keyPage(callerOf(context, 'service'), args, context),
     },
+    OrgKeyConnection,
+    OrgKeyEdge,
+  ),
+);
+
+builder.objectField(Organization, 'orgKeys', (t) =>
+  t.connection(
     {
-      description: 'A page of keys.',
-      fields: (f) => ({
-        totalCount: f.int({
-          description:
-            'How many keys match in all, beyond this page too. Counted only when it is asked for, which takes as long as there are keys that match.',
-          resolve: ({ count }) => count(),
-        }),
-      }),
+      type: OrgKey,
+      nullable: true,
+      description:
+        'The organisation’s keys, a page at a time as `Query.orgKeys` has them; an empty page where it has none. Null where they cannot be read, with the reason among the errors.',
+      args: listArgs,
+      // Within an organisation a caller sees what one would see who is bound to it.
+      resolve: ({ orgID }, args, context) => keyPage({ ...callerOf(context, 'service'), orgID }, args, context),
     },
-    { description: 'A key in its place in the list.' },
+    OrgKeyConnection,
+    OrgKeyEdge,
   ),
 );

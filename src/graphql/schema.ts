@@ -6,11 +6,16 @@ import './scalars.js';
 import './update-org-key.js';
 import './bulk.js';
 import './consume-org-quota.js';
+import './entities.js';
 import './key-life.js';
 import './org-keys.js';
+import { asSubgraph } from './subgraph.js';
 
-/** The schema that is served. Every root field asks for its credential before its arguments are looked at. */
-export const schema = guarded(builder.toSchema());
+/** The API as people read it, without what only routers ask. */
+export const schema = builder.toSchema();
+
+/** The schema that is served: the API as a federation subgraph. Every root field asks for its credential first. */
+export const servedSchema = guarded(asSubgraph());
 
 /**
  * Puts the question for the credential outside of everything that Pothos wraps round a resolver, because its
@@ -24,7 +29,7 @@ function guarded(built: GraphQLSchema): GraphQLSchema {
         throw new Error(`The root field ${field.name} does not say which credential it needs.`);
       const resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
-        callerOf(context, credential);
+        if (credential) callerOf(context, credential);
         return resolve(source, args, context, info);
       };
     }

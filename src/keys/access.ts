@@ -2,9 +2,14 @@ import { AppError } from '../errors.js';
 import type { Caller, Ports } from './ports.js';
 import type { StoredKey } from './store.js';
 
+/** Whether the caller may know of this organisation and its keys. */
+export function maySee(caller: Caller, orgID: string): boolean {
+  return caller.orgID === undefined || caller.orgID === orgID;
+}
+
 /** The key, where the caller may know of it. Another organisation's is as good as none: it is not ours to confirm. */
 export function visible(caller: Caller, stored: StoredKey | undefined): StoredKey | undefined {
-  return stored !== undefined && (caller.orgID === undefined || stored.orgID === caller.orgID) ? stored : undefined;
+  return stored !== undefined && maySee(caller, stored.orgID) ? stored : undefined;
 }
 
 /** The key, where the caller may use it; throws NOT_FOUND for one that is foreign, deleted or none. */

@@ -31,6 +31,16 @@ export interface Consumption {
   readonly figures: QuotaFigures;
 }
 
+/** A live counter, with as much of its key as it takes to read it. */
+export interface Counter {
+  readonly definition: Pick<Definition, 'quotaMax' | 'quotaRenewalRate'>;
+  readonly quota: QuotaState;
+}
+
+export interface OrgCounter extends Counter {
+  readonly orgID: string;
+}
+
 /**
  * Where live counters stand. A store keeps them beside the definitions; a fleet of gateways may keep them elsewhere.
  * `decide` is pure and may run again; what it returns as `next` is durable before the promise resolves.
@@ -40,6 +50,8 @@ export interface QuotaManager {
     keyHash: string,
     decide: (stored: StoredKey | undefined) => { next: QuotaState | undefined; answer: T },
   ): Promise<T>;
+  /** The counters of all keys of these organisations, deleted ones left out, in pages between which others get their turn. */
+  counters(orgIDs: readonly string[]): AsyncIterable<readonly OrgCounter[]>;
 }
 
 /** Takes `amount` from the quota if all of it is there, else nothing. Pure. */
@@ -61,7 +73,7 @@ export function consume(
 }
 
 /** The figures as they are at this moment, a period that has ended counted as renewed. */
-export function quotaFigures(key: StoredKey, now: Date): QuotaFigures {
+export function quotaFigures(key: Counter, now: Date): QuotaFigures {
   return figuresOf(key, atMoment(key, now));
 }
 
@@ -76,7 +88,7 @@ export function carriedOver(key: StoredKey, definition: Definition, now: Date): 
 }
 
 /** The counter at this moment. Periods follow each other without a gap, however late the first request of one comes. */
-function atMoment({ definition, quota }: StoredKey, now: Date): QuotaState {
+function atMoment({ definition, quota }: Counter, now: Date): QuotaState {
   const period = definition.quotaRenewalRate ?? 0n;
   if (period <= 0n) return quota;
   const seconds = unixSeconds(now);
@@ -91,14 +103,14 @@ function within(seconds: bigint): bigint {
   return seconds > maxInt64 ? maxInt64 : seconds;
 }
 
-function figuresOf(key: StoredKey, { used, renews }: QuotaState): QuotaFigures {
+function figuresOf(key: Counter, { used, renews }: QuotaState): QuotaFigures {
   const max = maximumOf(key);
   const remaining = max === undefined ? undefined : used < max ? max - used : 0n;
   return { max, used, remaining, renewsAt: (key.definition.quotaRenewalRate ?? 0n) > 0n ? renews : undefined };
 }
 
 /** Unlimited is written as -1, and 0 has always meant it too. */
-function maximumOf({ definition: { quotaMax } }: StoredKey): bigint | undefined {
+function maximumOf({ definition: { quotaMax } }: Counter): bigint | undefined {
   return quotaMax !== undefined && quotaMax > 0n ? quotaMax : undefined;
 }
 

@@ -3,6 +3,7 @@ import { checkKeyID } from './key-id.js';
 import { placeOf } from './keep-secrets.js';
 import type { Caller, Ports } from './ports.js';
 import { quotaFigures, type QuotaFigures } from './quota.js';
+import { summariseQuotas, type QuotaSummary } from './quota-summary.js';
 import { stateOf, type KeyState } from './state.js';
 import type { AuditEntry, KeyFilter, KeyQuery, StoredKey } from './store.js';
 
@@ -10,22 +11,30 @@ import type { AuditEntry, KeyFilter, KeyQuery, StoredKey } from './store.js';
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
 
 /** The use cases that read keys. A caller that is bound to an organisation sees only that organisation's. */
-export function createReading({ store, now, hashKeyID, open }: Ports) {
+export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
   const bound = (caller: Caller, filter: KeyFilter): KeyFilter | undefined => {
     if (caller.orgID === undefined) return filter;
     return filter.orgID === undefined || filter.orgID === caller.orgID ? { ...filter, orgID: caller.orgID } : undefined;
   };
 
+  const hashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
+
   return {
+    /** The hash by which a key of this identifier is found. Throws INVALID for what no identifier can be. */
+    hashOf,
     /** Undefined where there is none, it is deleted, or it is not the caller's to see. */
     async orgKey(caller: Caller, reference: KeyReference): Promise<StoredKey | undefined> {
-      const keyHash = 'keyID' in reference ? hashKeyID(checkKeyID(reference.keyID)) : reference.keyHash;
-      const found = visible(caller, await store.find(keyHash));
-      return found?.deleted === undefined ? found : undefined;
+      const keyHash = 'keyID' in reference ? hashOf(reference.keyID) : reference.keyHash;
+      return present(visible(caller, await store.find(keyHash)));
+    },
+    /** For each of the hashes what `orgKey` answers, with one look into the store for all of them. */
+    async orgKeysByHash(caller: Caller, keyHashes: readonly string[]): Promise<(StoredKey | undefined)[]> {
+      const found = new Map((await store.findMany([...new Set(keyHashes)])).map((key) => [key.keyHash, key]));
+      return keyHashes.map((keyHash) => present(visible(caller, found.get(keyHash))));
     },
     /** The key, or NOT_FOUND. */
     async existingOrgKey(caller: Caller, keyID: string): Promise<StoredKey> {
-      return usable(caller, await store.find(hashKeyID(checkKeyID(keyID))));
+      return usable(caller, await store.find(hashOf(keyID)));
     },
     /** A page of keys; nothing where the filter asks for another organisation than the caller's. */
     async orgKeys(caller: Caller, query: Omit<KeyQuery, 'now'>): Promise<StoredKey[]> {
@@ -43,8 +52,14 @@ export function createReading({ store, now, hashKeyID, open }: Ports) {
     ): Promise<AuditEntry[]> {
       return store.auditOf(key.keyHash, range);
     },
+    /** What the quotas of each organisation's keys come to. The caller may see all of these organisations. */
+    summariseQuotas: (orgIDs: readonly string[]): Promise<QuotaSummary[]> => summariseQuotas(quotas, orgIDs, now()),
     keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, placeOf(key.keyHash, 'keyID')),
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
     quotaOf: (key: StoredKey): QuotaFigures => quotaFigures(key, now()),
   };
+}
+
+function present(key: StoredKey | undefined): StoredKey | undefined {
+  return key?.deleted === undefined ? key : undefined;
 }

@@ -124,6 +124,8 @@ export interface KeyQuery {
 export interface KeyStore {
   /** The key, also where it is deleted and not yet purged. */
   find(keyHash: string): Promise<StoredKey | undefined>;
+  /** The keys of these hashes as `find` would have them, in no order, in one look. */
+  findMany(keyHashes: readonly string[]): Promise<StoredKey[]>;
   /** A page of keys in order. Costs as much for the last page as for the first. */
   list(query: KeyQuery): Promise<StoredKey[]>;
   count(filter: KeyFilter, now: Date): Promise<number>;

@@ -1,14 +1,15 @@
 import { getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.js';
-import { codeOf, dataOf, issuesOf } from '../support/answers.js';
+import { codeOf, issuesOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 const page = '(first: $first, last: $last) { edges { cursor } }';
 
-/** How to ask for a page of each connection of the schema; there are 101 items in either. */
+/** How to ask for a page of each connection of the schema; there are 101 items in each. */
 const connections: Readonly<Record<string, string>> = {
   'Query.orgKeys': `query ($first: Int, $last: Int) { orgKeys${page} }`,
+  'Organization.orgKeys': `query ($first: Int, $last: Int) { orgKey(keyID: "k0") { organization { orgKeys${page} } } }`,
   'OrgKey.history': `query ($first: Int, $last: Int) { orgKey(keyID: "k0") { history${page} } }`,
 };
 const names = Object.keys(connections);
@@ -21,17 +22,13 @@ beforeAll(async () => {
 });
 afterAll(async () => t.close());
 
-interface Page {
-  readonly edges: readonly object[];
-}
-
 async function ask(name: string, first: number | null, last: number | null) {
   return t.graphql(connections[name] ?? '', { first, last });
 }
 
 async function sizeOf(name: string, first: number | null, last: number | null) {
-  const found = dataOf<Page & { history?: Page }>(await ask(name, first, last));
-  return (found.history ?? found).edges.length;
+  const [, edges = ''] = /"edges":\[(.*)\]/.exec((await ask(name, first, last)).text) ?? [];
+  return edges.split('cursor').length - 1;
 }
 
 describe('a connection', () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Definition } from '../../src/keys/normal-form.js';
+import type { QuotaManager } from '../../src/keys/quota.js';
 import type { AuditEntry, Change, KeyStore, StoredKey } from '../../src/keys/store.js';
 
 const maxInt64 = 9223372036854775807n;
@@ -9,7 +10,7 @@ const minInt64 = -9223372036854775808n;
 /** A place of storage that outlives the stores that are opened on it. */
 export interface Place {
   /** Opens it, in a process of its own or as good as. */
-  open(): Promise<{ store: KeyStore; close: () => Promise<void> }>;
+  open(): Promise<{ store: KeyStore & QuotaManager; close: () => Promise<void> }>;
   remove(): Promise<void>;
 }
 
@@ -105,7 +106,7 @@ async function everything(store: KeyStore): Promise<StoredKey[]> {
 export function keyStoreContract(name: string, makePlace: () => Promise<Place>): void {
   describe(`the key store on ${name}`, () => {
     let place: Place;
-    let store: KeyStore;
+    let store: KeyStore & QuotaManager;
     let close: () => Promise<void>;
     beforeEach(async () => {
       place = await makePlace();
@@ -136,6 +137,41 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         expect(await store.find(hash)).toBeUndefined();
         expect(await store.auditOf(hash)).toStrictEqual([]);
       }
+    });
+
+    it('finds many keys at once, deleted ones too, each once and none for a hash that no key has', async () => {
+      const keys = [full, storedKey(1), storedKey(2, { deleted: new Date('2026-01-31T12:00:00Z') }), storedKey(3)];
+      await store.add(keys.map(added));
+      const hashes = [hashOf('full'), hashOf(2), hashOf(2), hashOf(4), '', `"'`, hashOf(1)];
+      const found = (await store.findMany(hashes)).map(plain);
+      const byHash = (a: StoredKey, b: StoredKey) => (a.keyHash < b.keyHash ? -1 : 1);
+      expect(found.sort(byHash)).toStrictEqual(keys.slice(0, 3).sort(byHash));
+      expect(await store.findMany([])).toStrictEqual([]);
+    });
+
+    it('reads the counter of each key of the organisations once, over any number of pages, while others write', async () => {
+      const renews = 1769860800n;
+      const definition = { quotaMax: maxInt64, quotaRenewalRate: 60n };
+      const big = Array.from({ length: 4500 }, (_, index) =>
+        storedKey(index, { orgID: 'b', definition, quota: { used: BigInt(index), renews } }),
+      );
+      const small = ['a', 'c', 'ü', '\u{10ffff}'].map((orgID) => storedKey(orgID, { orgID }));
+      const others = [storedKey('x', { orgID: 'x' }), storedKey('gone', { orgID: 'a', deleted: new Date(0) })];
+      await store.add([...big, ...small, ...others].map(added));
+      const read: string[] = [];
+      const used: bigint[] = [];
+      for await (const page of store.counters(['\u{10ffff}', 'c', 'b', 'a', 'ü', 'nobody', 'b'])) {
+        read.push(...page.map(({ orgID }) => orgID));
+        used.push(...page.filter(({ orgID }) => orgID === 'b').map(({ quota }) => quota.used));
+        for (const { orgID, definition: limits, quota } of page) {
+          const isBig = orgID === 'b';
+          expect(limits).toStrictEqual(isBig ? definition : {});
+          expect(quota.renews).toBe(isBig ? renews : undefined);
+        }
+        await store.update(hashOf(7), (found) => nextVersion(found));
+      }
+      expect(read.filter((orgID) => orgID !== 'b').sort()).toStrictEqual(small.map(({ orgID }) => orgID).sort());
+      expect(used.sort((a, b) => Number(a - b))).toStrictEqual(big.map((_, index) => BigInt(index)));
     });
 
     it('leaves a key that exists as it is when it is added again, and tells so for each', async () => {

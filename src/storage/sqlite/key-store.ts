@@ -6,6 +6,7 @@ import type { Change, KeyStore, StoredKey } from '../../keys/store.js';
 import { auditColumns, auditEntryOf, auditRowOf, linkOf, type AuditRow } from './audit-row.js';
 import { whenFree } from './busy.js';
 import { countStatement, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
+import { readCounters } from './counters.js';
 import { keyColumns, keyOf, rowOf, termsOf, type KeyRow } from './key-row.js';
 
 const pageSize = 500;
@@ -16,6 +17,9 @@ const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias'
 /** The key store and the live counters over one SQLite file. Writes are durable when they are answered. */
 export function createKeyStore(database: Database): KeyStore & QuotaManager {
   const find = database.prepare<[string], KeyRow>('SELECT * FROM keys WHERE key_hash = ?');
+  const findMany = database.prepare<[string], KeyRow>(
+    'SELECT * FROM keys WHERE key_hash IN (SELECT value FROM json_each(?))',
+  );
   const page = database.prepare<[string], KeyRow>(
     `SELECT * FROM keys WHERE key_hash > ? ORDER BY key_hash LIMIT ${pageSize}`,
   );
@@ -131,6 +135,7 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
         const row = find.get(keyHash);
         return row && keyOf(row);
       }),
+    findMany: (keyHashes) => whenFree(() => findMany.all(JSON.stringify(keyHashes)).map(keyOf)),
     list: (query) =>
       whenFree(() => {
         const sorted = sortedStatement(query);
@@ -166,6 +171,7 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
       for await (const row of rows()) if (isBroken(row)) yield row.key_hash;
       for (const { key_hash } of await whenFree(() => withoutKey.all())) yield key_hash;
     },
+    counters: readCounters(database),
     consume: (keyHash, decide) =>
       whenFree(() =>
         database

@@ -1,0 +1,55 @@
+import { decodeGlobalID } from '@pothos/plugin-relay';
+import { AppError } from '../errors.js';
+import { maySee } from '../keys/access.js';
+import { builder } from './builder.js';
+import { callerOf, type Context } from './context.js';
+import { OrgKey } from './org-key.js';
+import { Organization } from './organization.js';
+
+/*
+ * What other subgraphs may refer to. A representation comes from a router, and so from whoever asks it: each is read
+ * as strictly as an argument and authorised on its own. What is unknown, deleted or foreign is null, as everywhere.
+ */
+
+builder.asEntity(OrgKey, {
+  key: [
+    builder.selection<{ keyHash: string }>('keyHash'),
+    builder.selection<{ id: string }>('id'),
+    builder.selection<{ keyID: string }>('keyID'),
+  ],
+  resolveReference: async (representation, context) =>
+    (await context.loaders.orgKeys.load(hashOf(representation, context))) ?? null,
+});
+
+builder.asEntity(Organization, {
+  key: builder.selection<{ id: string }>('id'),
+  // A promise, so that a bad representation fails alone.
+  resolveReference: (representation, context) =>
+    new Promise<{ orgID: string } | null>((resolve) => {
+      const orgID = textOf(representation, 'id');
+      resolve(maySee(callerOf(context, 'service'), orgID) ? { orgID } : null);
+    }),
+});
+
+/** The hash that a representation of a key names, by whichever of its keys the router knows. */
+function hashOf(representation: object, { keys }: Context): string {
+  if ('keyHash' in representation) return textOf(representation, 'keyHash');
+  if ('keyID' in representation) return keys.hashOf(textOf(representation, 'keyID'));
+  const { typename, id } = decoded(textOf(representation, 'id'));
+  // An identifier of another type names no key, and no hash is empty.
+  return typename === 'OrgKey' ? id : '';
+}
+
+function decoded(globalID: string): { typename: string; id: string } {
+  try {
+    return decodeGlobalID(globalID);
+  } catch {
+    throw new AppError('INVALID', 'The id is none of this graph.');
+  }
+}
+
+function textOf(representation: object, key: string): string {
+  const value = new Map<string, unknown>(Object.entries(representation)).get(key);
+  if (typeof value === 'string' && value.isWellFormed() && value !== '') return value;
+  throw new AppError('INVALID', `A representation needs its key \`${key}\` as a text.`);
+}

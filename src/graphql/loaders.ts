@@ -1,0 +1,22 @@
+import DataLoader from 'dataloader';
+import type { Caller } from '../keys/ports.js';
+import type { QuotaSummary } from '../keys/quota-summary.js';
+import type { KeyService } from '../keys/service.js';
+import type { StoredKey } from '../keys/store.js';
+
+/** What one request asks for item by item is gathered here, and asked of the service all at once. */
+export interface Loaders {
+  /** Keys by their hash; undefined for one that is none, or not the caller's to see. */
+  readonly orgKeys: DataLoader<string, StoredKey | undefined>;
+  /** By the identifier of an organisation that the caller may see. */
+  readonly quotaSummaries: DataLoader<string, QuotaSummary>;
+}
+
+/** Loaders for one request. They remember nothing, because a mutation may lie between two questions. */
+export function createLoaders(keys: KeyService, caller: () => Caller): Loaders {
+  const options = { cache: false };
+  return {
+    orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),
+    quotaSummaries: new DataLoader((orgIDs) => keys.summariseQuotas(orgIDs), options),
+  };
+}

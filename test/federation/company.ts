@@ -1,0 +1,109 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { GraphQLError, parse } from 'graphql';
+import { createYoga } from 'graphql-yoga';
+
+/**
+ * The graph of a company that knows its organisations and people, and nothing of keys but the hash of the one that each
+ * person uses. It owns `Organization`; Keyfront adds to it.
+ */
+export const companySDL = `
+  extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])
+
+  type Query {
+    "An organisation by its name."
+    organization(name: String!): Organization
+    "Everyone."
+    users: UserConnection!
+  }
+
+  "A customer."
+  type Organization @key(fields: "id") {
+    "Its identifier everywhere in the company."
+    id: ID!
+    "What people call it."
+    name: String!
+    "What it pays for."
+    plan: Plan!
+  }
+
+  "What a customer pays for."
+  enum Plan { "Nothing." FREE "Everything." ENTERPRISE }
+
+  "Someone who works for a customer."
+  type User @key(fields: "id") {
+    "The person's identifier."
+    id: ID!
+    "The person's name."
+    name: String!
+    "Where the person works."
+    organization: Organization
+    "The key that the person uses."
+    orgKey: OrgKey
+  }
+
+  type OrgKey @key(fields: "keyHash", resolvable: false) { keyHash: String! }
+
+  "A page of people."
+  type UserConnection { "The people." edges: [UserEdge!]! "Where the page stands." pageInfo: PageInfo! }
+  "A person in the list." type UserEdge { "The person." node: User! "The place." cursor: String! }
+  "Where a page stands in its list."
+  type PageInfo @shareable {
+    "Whether there is more after the page."
+    hasNextPage: Boolean!
+    "Whether there is more before the page."
+    hasPreviousPage: Boolean!
+    "The place of the first item."
+    startCursor: String
+    "The place of the last item."
+    endCursor: String
+  }
+`;
+
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly organization: { readonly id: string };
+  readonly orgKey: { readonly keyHash: string } | null;
+}
+
+const organisations = [
+  { id: 'acme', name: 'Acme Inc.', plan: 'ENTERPRISE' },
+  { id: 'globex', name: 'Globex', plan: 'FREE' },
+  { id: 'newcomer', name: 'Newcomer', plan: 'FREE' },
+];
+
+/** Serves the company's own subgraph over HTTP. */
+export async function startCompany(users: readonly User[]): Promise<{ url: string; close: () => Promise<void> }> {
+  const schema = buildSubgraphSchema({
+    typeDefs: parse(companySDL),
+    resolvers: {
+      Query: {
+        organization: (_: unknown, { name }: { name: string }) => organisations.find((known) => known.name === name),
+        users: () => ({
+          edges: users.map((node) => ({ node, cursor: node.id })),
+          pageInfo: { hasNextPage: false, hasPreviousPage: false },
+        }),
+      },
+      Organization: {
+        __resolveReference: ({ id }: { id: string }) => organisations.find((known) => known.id === id),
+      },
+      User: {
+        organization: ({ organization: { id } }: User) => organisations.find((known) => known.id === id),
+        __resolveReference: ({ id }: { id: string }) => {
+          const user = users.find((known) => known.id === id);
+          if (!user) throw new GraphQLError('There is no such user.');
+          return user;
+        },
+      },
+    },
+  });
+  const yoga = createYoga({ schema, logging: false });
+  const server = createServer((request, response) => void yoga(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
+    close: () => new Promise((resolve) => void server.close(() => resolve()).closeAllConnections()),
+  };
+}
