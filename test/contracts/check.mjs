@@ -31,7 +31,7 @@ for (const file of contracts) {
 
 if (refusals > 0) {
   console.error(
-    `${refusals} breaking changes are not announced. Take them back, or name each place in backquotes under Unreleased in CHANGELOG.md.`,
+    `Breaking and not announced: ${refusals}. Take each back, or name its place in backquotes under Unreleased in CHANGELOG.md.`,
   );
   process.exit(1);
 }
