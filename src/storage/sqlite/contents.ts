@@ -31,5 +31,6 @@ export function contentsOf(database: Database): Contents {
 /** What the database finds wrong with its own file, indexes included. Holds the process up while it looks. */
 export function damagesOf(database: Database): string[] {
   const found = database.pragma('integrity_check') as { integrity_check: string }[];
-  return found.map((row) => row.integrity_check).filter((line) => line !== 'ok');
+  const lines = found.flatMap((row) => row.integrity_check.split('\n'));
+  return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
 }

@@ -8,7 +8,7 @@ ALTER TABLE keys ADD COLUMN mac BLOB;
 ALTER TABLE audit ADD COLUMN mac BLOB;
 ALTER TABLE credentials ADD COLUMN mac BLOB;
 
-DROP TRIGGER audit_is_append_only;
+DROP TRIGGER IF EXISTS audit_is_append_only;
 CREATE TRIGGER audit_is_append_only BEFORE UPDATE OF id, at, key_hash, org_id, operation, credential_id, credential_label,
   reason, request_id, version_before, version_after, quota_used_before_reset, changes, definition, link ON audit
 BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
