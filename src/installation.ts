@@ -71,6 +71,7 @@ export function openInstallation(
   { isCopy = false, report = () => undefined }: Opening = {},
 ): Installation {
   const now = overrides.now ?? (() => new Date());
+  requireRestored(config);
   const database = (isCopy ? openCopy : openDatabase)(config.databaseFile);
   try {
     return namingDatabase(config.databaseFile, () => {
@@ -126,6 +127,17 @@ export function openInstallation(
     database.close();
     throw error;
   }
+}
+
+/** What a restore works on, beside the database that it becomes. */
+export function restoringFile({ databaseFile }: Config): string {
+  return `${databaseFile}.restoring`;
+}
+
+/** A folder that a backup was to be put into must not become a new installation. */
+function requireRestored(config: Config): void {
+  if (existsSync(config.databaseFile) || !existsSync(restoringFile(config))) return;
+  throw new Error(`A restore into ${config.databaseFile} was cut short. Run \`keyfront restore\` again.`);
 }
 
 function openKeyRing({ databaseFile, keyRingFile }: Config, isInUse: boolean, now: Date): () => KeyRing {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readConfig, type Config, type ConfigSecrets } from '../config.js';
 import { syncFile, syncName } from '../durable.js';
-import { openInstallation } from '../installation.js';
+import { openInstallation, restoringFile } from '../installation.js';
 import { loadKeyRing } from '../secrets/key-ring.js';
 import { makePrivateFolder } from '../storage/sqlite/private-files.js';
 import { createProgress, type IO } from './io.js';
@@ -15,7 +15,7 @@ export async function restore(io: IO, _values: Values, [folder = '']: readonly s
   const { config, secrets } = readConfig(io.env);
   const manifest = readManifest(folder);
   requireRing(config, manifest);
-  const draft = `${config.databaseFile}.restoring`;
+  const draft = restoringFile(config);
   requireEmpty(config, draft);
   makePrivateFolder(dirname(config.databaseFile));
   try {

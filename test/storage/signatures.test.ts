@@ -78,9 +78,7 @@ describe('D-08 a row that is not as it was written', () => {
 
   it('stops a bulk change that meets it', async () => {
     tamper("UPDATE keys SET quota_used = 7 WHERE org_id = 'globex'");
-    const { body } = await t.graphql(
-      'mutation { resetOrgQuotas(filter: {}, dryRun: false) { dryRun } }',
-    );
+    const { body } = await t.graphql('mutation { resetOrgQuotas(filter: {}, dryRun: false) { dryRun } }');
     expect(body).toMatchObject(masked);
   });
 
