@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
 import { createAuthenticate } from './auth/authenticator.js';
@@ -29,14 +30,16 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
   const documents = config.trustedDocumentsFile
     ? readTrustedDocuments(config.trustedDocumentsFile)
     : new Map<string, string>();
-  const installation = openInstallation(config, secrets, overrides);
+  const installation = openInstallation(config, secrets, overrides, { report: (line) => log.warn(line) });
+  requireWholeFile(installation, config, log);
   const keys = createKeyService(installation.ports);
   const authenticate = createAuthenticate(installation.credentials, installation.now);
   const answerREST = createRESTFace({ keys, authenticate, log });
   let draining = false;
   const purge = startPurging(installation, config.restoreWindowMs, log);
+  const shrink = startShrinking(installation, log);
 
-  const readiness = { isReady: async () => Promise.resolve(!draining && installation.isReadable()) };
+  const readiness = { isReady: async () => Promise.resolve(!draining && installation.isReady()) };
   async function answerOther(request: Request, requestID: string): Promise<Response | undefined> {
     const target = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
     const path = target.split('?', 1)[0] ?? '';
@@ -75,6 +78,7 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
     },
     close: async () => {
       clearInterval(purge);
+      clearInterval(shrink);
       await server.dispose();
       installation.close();
     },
@@ -95,6 +99,47 @@ function startPurging({ store, now }: Installation, restoreWindowMs: number, log
   };
   void purge();
   return setInterval(() => void purge(), purgeEveryMs).unref();
+}
+
+const shrinkEveryMs = 30_000;
+
+/** Keeps the write-ahead log from staying as large as a long reader once made it. */
+function startShrinking(installation: Installation, log: Logger): NodeJS.Timeout {
+  const shrink = async () => {
+    try {
+      const found = await installation.shrinkLog();
+      if (found?.isDone === false) {
+        log.warn({ bytes: found.bytes }, 'the write-ahead log grows, because somebody reads the database for long');
+      }
+    } catch (error) {
+      log.error({ err: error }, 'the write-ahead log could not be shrunk');
+    }
+  };
+  return setInterval(() => void shrink(), shrinkEveryMs).unref();
+}
+
+/** Of this size a file takes a second or two to be checked. */
+const mostCheckedBytes = 512 * 1024 * 1024;
+
+/**
+ * Throws where the database finds its file damaged. Rows answer for themselves, being signed; what they cannot show is
+ * that an index has lost one of them.
+ */
+function requireWholeFile(installation: Installation, { databaseFile }: Config, log: Logger): void {
+  try {
+    if ((statSync(databaseFile, { throwIfNoEntry: false })?.size ?? 0) > mostCheckedBytes) {
+      log.info('the database is too large to be checked at every start; `keyfront check` does it beside the service');
+      return;
+    }
+    const [damage] = installation.damages();
+    if (damage === undefined) return;
+    throw new Error(
+      `The database ${databaseFile} is damaged: ${damage.trim()}. Put back a backup with \`keyfront restore\`.`,
+    );
+  } catch (error) {
+    installation.close();
+    throw error;
+  }
 }
 
 /** A path for the log. A key identifier may be a token itself, and so may anything in a path that nobody serves. */

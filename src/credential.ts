@@ -25,6 +25,8 @@ export interface CredentialStore {
   list(): Promise<Credential[]>;
   /** False where there is no such credential. Revoking twice keeps the first moment. */
   revoke(id: string, at: Date): Promise<boolean>;
+  /** The ids of credentials that are not as they were written; every other look at them rejects with INTERNAL. */
+  damaged(): Promise<string[]>;
 }
 
 /** The credentials that a request proved to hold, at most one of each kind. */

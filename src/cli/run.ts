@@ -1,10 +1,12 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { nearest } from '../nearest.js';
+import { backup } from './backup.js';
 import { check } from './check.js';
 import { issue, list, revoke } from './credentials.js';
 import { exportKeys } from './export-keys.js';
 import { importKeys } from './import-keys.js';
 import { UsageError, type IO } from './io.js';
+import { restore } from './restore.js';
 import { prune, rotate } from './secrets.js';
 import { serve } from './serve.js';
 
@@ -44,6 +46,8 @@ const commands: Readonly<Record<string, Command>> = {
     words: 0,
     run: exportKeys,
   },
+  backup: { usage: 'backup DIR', options: {}, words: 1, run: backup },
+  restore: { usage: 'restore DIR', options: {}, words: 1, run: restore },
   check: { usage: 'check', options: {}, words: 0, run: check },
   'secrets rotate': { usage: 'secrets rotate', options: {}, words: 0, run: rotate },
   'secrets prune': { usage: 'secrets prune', options: {}, words: 0, run: prune },

@@ -19,8 +19,12 @@ export async function rotate(io: IO): Promise<number> {
       count += 1;
       progress.show(count);
     }
-    installation.resealCheck();
+    // Rows are signed too: those that hold no secret, such as a history, were not written anew by the above.
+    const left = await installation.signatures.renew(() => progress.show((count += 1)));
+    await installation.resealWord();
     progress.end();
+    if (left > 0)
+      throw new Error(`${left} rows are not as they were written, and stay as they are. Run \`keyfront check\`.`);
     io.say(
       `Everything is sealed under the key ${activeID} now. Older keys stay in the ring until \`keyfront secrets prune\`.\n`,
     );
@@ -38,17 +42,22 @@ export async function prune(io: IO): Promise<number> {
     const { activeID, ids } = loadKeyRing(config.keyRingFile);
     for await (const key of installation.store.all()) {
       if (sealedOf(key).some((sealed) => installation.sealer.keyIDOf(sealed) !== activeID)) {
-        throw new Error('Something is still sealed under an older key. Run `keyfront secrets rotate` first.');
+        throw stillInUse();
       }
     }
+    if (await installation.signatures.hasOlder()) throw stillInUse();
     // A rotation that broke off at its end has left the ring's own check word behind.
-    installation.resealCheck();
+    await installation.resealWord();
     dropInactiveKeys(config.keyRingFile);
     io.say(`${ids.length - 1} older keys were dropped; ${activeID} stays.\n`);
     return 0;
   } finally {
     installation.close();
   }
+}
+
+function stillInUse(): Error {
+  return new Error('Something is still sealed under an older key. Run `keyfront secrets rotate` first.');
 }
 
 function sealedOf({ sealedKeyID, secrets: { jwtSecret, hmacString } }: StoredKey): Uint8Array[] {

@@ -20,13 +20,15 @@ export async function serve(io: IO, { sample }: Values): Promise<number> {
       const first = (await app.installation.isNew()) ? await issueFirst(app) : undefined;
       if (sample === true) await importSample(app, io);
       io.out(first ? welcome(server.url, first) : `Keyfront listens on ${server.url}\n`);
-      await new Promise<void>((resolve) => io.onStop(resolve));
-      log.info('stopping');
+      const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
+      const failure = await Promise.race([stopped, app.installation.failed]);
       app.drain();
+      if (!failure) log.info('stopping');
+      else log.fatal({ err: failure }, 'storage failed; stopping, for only a new start can tell what was written');
+      return failure ? 1 : 0;
     } finally {
       await server.stop();
     }
-    return 0;
   } finally {
     await app.close();
   }

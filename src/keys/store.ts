@@ -119,7 +119,8 @@ export interface KeyQuery {
 
 /**
  * Where keys are kept. Every promise settles after the write is durable; a rejected one with an `AppError` of code
- * UNAVAILABLE may be tried again.
+ * UNAVAILABLE may be tried again. What is answered is what was written: where storage cannot tell, it rejects with
+ * INTERNAL.
  */
 export interface KeyStore {
   /** The key, also where it is deleted and not yet purged. */
@@ -149,6 +150,19 @@ export interface KeyStore {
   definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
   /** Removes keys deleted before the moment, and what was remembered of them. Returns how many. */
   purge(deletedBefore: Date): Promise<number>;
-  /** The hashes of keys that are not what their history says, or have one that is not what was written. */
-  brokenHistories(): AsyncIterable<string>;
+  /** Looks at every key and all that is kept of it, ordered by hash; what is damaged is told, and not thrown. */
+  inspect(): AsyncIterable<Inspected>;
+}
+
+/** What became of a key in storage. */
+export interface Inspected {
+  readonly keyHash: string;
+  /** Whether there is a key, and not merely the history of one. */
+  readonly isThere: boolean;
+  /** Undefined where it is not as it was written. What belongs to it is then not looked into. */
+  readonly key: StoredKey | undefined;
+  /** Whether its history is there, as it was written, and leads to the key. */
+  readonly isHistoryWhole: boolean;
+  /** Whether it is found by its tags, policies and APIs. */
+  readonly isListed: boolean;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { syncName } from '../durable.js';
 
 const ownerOnly = 0o600;
 
@@ -14,7 +14,7 @@ export function createDurableFile(path: string, content: string): void {
   } finally {
     rmSync(draft, { force: true });
   }
-  syncFolder(path);
+  syncName(path);
 }
 
 /**
@@ -32,7 +32,7 @@ export function replaceDurableFile(path: string, content: () => string): void {
     rmSync(draft, { force: true });
     throw error;
   }
-  syncFolder(target);
+  syncName(target);
 }
 
 function writeDraft(draft: string, content: () => string): void {
@@ -45,16 +45,6 @@ function writeDraft(draft: string, content: () => string): void {
     throw error;
   } finally {
     closeSync(file);
-  }
-}
-
-/** A rename or link survives a power cut only once its folder has been written too. */
-function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }
 

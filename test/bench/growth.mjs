@@ -9,10 +9,14 @@ import { changesBetween } from '../../dist/keys/changes.js';
 import { newKey } from '../../dist/keys/new-key.js';
 import { consume } from '../../dist/keys/quota.js';
 import { applyUpdate } from '../../dist/keys/update.js';
+import { createMemoryKeyRing } from '../../dist/secrets/key-ring.js';
+import { createSigner } from '../../dist/secrets/signer.js';
 import { openDatabase } from '../../dist/storage/sqlite/database.js';
 import { pageStatement } from '../../dist/storage/sqlite/key-query.js';
 import { createKeyStore } from '../../dist/storage/sqlite/key-store.js';
 
+const ring = createMemoryKeyRing(new Date());
+const signer = createSigner(() => ring);
 const sizes = argv.length > 2 ? argv.slice(2).map(Number) : [1_000, 100_000, 1_000_000];
 const batch = 500;
 const pageSize = 20;
@@ -134,7 +138,7 @@ for (const name of Object.keys(results[0] ?? {})) {
 async function measure(/** @type {number} */ size) {
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-growth-'));
   const database = openDatabase(join(folder, 'keyfront.db'));
-  const store = createKeyStore(database);
+  const store = createKeyStore(database, signer);
   /** @type {Record<string, { median: number, text: string }>} */
   const found = {};
   try {

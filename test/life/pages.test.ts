@@ -5,10 +5,11 @@ import { openDatabase } from '../../src/storage/sqlite/database.js';
 import { pageStatement } from '../../src/storage/sqlite/key-query.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { createRandom, runs, seed } from '../support/generated.js';
+import { signer } from '../support/signer.js';
 
 const pages = runs('PAGES', 2000);
 const database = openDatabase(':memory:');
-const store = createKeyStore(database);
+const store = createKeyStore(database, signer);
 const { below, pick } = createRandom(seed);
 const now = new Date('2026-01-31T12:00:00Z');
 const seconds = BigInt(now.getTime() / 1000);

@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.js';
 import { openDatabase } from '../../src/storage/sqlite/database.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
+import { migrations } from '../../src/storage/sqlite/migrate.js';
 import { startApp } from '../support/app.js';
+import { signer } from '../support/signer.js';
 import { stateOf } from '../support/state.js';
 import { added, hashOf, keyStoreContract, nextVersion, storedKey } from './key-store.contract.js';
 
@@ -23,7 +25,7 @@ keyStoreContract('a SQLite file', async () => {
   return {
     open: async () => {
       const database = openDatabase(join(own, 'keyfront.db'));
-      return { store: createKeyStore(database), close: async () => void database.close() };
+      return { store: createKeyStore(database, signer), close: async () => void database.close() };
     },
     remove: async () => rm(own, { recursive: true }),
   };
@@ -32,9 +34,9 @@ keyStoreContract('a SQLite file', async () => {
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
 describe('a SQLite file', () => {
-  it('is written through to the disk: synchronous is FULL and the journal is WAL, also after writes', async () => {
+  it('D-01 is written through to the disk: synchronous is FULL and the journal is WAL, also after writes', async () => {
     const database = openDatabase(file);
-    const store = createKeyStore(database);
+    const store = createKeyStore(database, signer);
     const settings = () =>
       [database.pragma('synchronous', { simple: true }), database.pragma('journal_mode', { simple: true })].map(String);
     expect(settings()).toStrictEqual(['2', 'wal']);
@@ -47,16 +49,17 @@ describe('a SQLite file', () => {
     again.close();
   });
 
-  it('waits for another process only shortly, since a wait holds up everybody', () => {
+  it('D-01 waits for nobody inside SQLite once there is a store, since such a wait holds up everybody', () => {
     const database = openDatabase(file);
-    expect(Number(database.pragma('busy_timeout', { simple: true }))).toBeLessThanOrEqual(250);
+    createKeyStore(database, signer);
+    expect(Number(database.pragma('busy_timeout', { simple: true }))).toBe(0);
     database.close();
   });
 
-  it('is for its owner’s eyes only, and so are its companions and its folder', async () => {
-    const inner = join(folder, 'new', 'deeper');
+  it('D-13 is for its owner’s eyes only, and so are its companions and its folder', async () => {
+    const inner = join(folder, 'new');
     const database = openDatabase(join(inner, 'keyfront.db'));
-    await createKeyStore(database).add([added(storedKey(1))]);
+    await createKeyStore(database, signer).add([added(storedKey(1))]);
     const names = await readdir(inner);
     expect(names.sort()).toStrictEqual(['keyfront.db', 'keyfront.db-shm', 'keyfront.db-wal']);
     for (const name of names) expect(`${name} ${await modeOf(join(inner, name))}`).toBe(`${name} 600`);
@@ -66,7 +69,7 @@ describe('a SQLite file', () => {
 
   it('is one file again once it is closed', async () => {
     const database = openDatabase(file);
-    await createKeyStore(database).add([added(storedKey(1))]);
+    await createKeyStore(database, signer).add([added(storedKey(1))]);
     database.close();
     expect(await readdir(folder)).toStrictEqual(['keyfront.db']);
   });
@@ -85,7 +88,7 @@ describe('a SQLite file', () => {
 
   it('that is no database is refused in words, and is left as it is', async () => {
     const text = 'this is somebody’s precious text file\n'.repeat(100);
-    await writeFile(file, text);
+    await writeFile(file, text, { mode: 0o600 });
     expect(() => openDatabase(file)).toThrow(/^The database .*keyfront\.db cannot be used: file is not a database$/);
     expect(await readFile(file, 'utf8')).toBe(text);
   });
@@ -107,7 +110,7 @@ describe('a SQLite file', () => {
     const first = openDatabase(file);
     const second = openDatabase(file);
     const versions = [first, second].map((database) => Number(database.pragma('user_version', { simple: true })));
-    expect(versions).toStrictEqual([1, 1]);
+    expect(versions).toStrictEqual([migrations.length, migrations.length]);
     first.close();
     second.close();
   });
@@ -127,7 +130,7 @@ describe('a SQLite file that another process holds', () => {
 
   it('makes an update fail with UNAVAILABLE and a time to try again, with nothing written and nothing lost after', async () => {
     const database = openDatabase(file);
-    const store = createKeyStore(database);
+    const store = createKeyStore(database, signer);
     await store.add([added(storedKey(1))]);
     await whileLocked(async () => {
       const attempt = store.update(hashOf(1), (found) => nextVersion(found));
@@ -145,7 +148,7 @@ describe('a SQLite file that another process holds', () => {
 
   it('is locked before a change is asked for, so that no change sees what another is about to replace', async () => {
     const database = openDatabase(file);
-    const store = createKeyStore(database);
+    const store = createKeyStore(database, signer);
     await store.add([added(storedKey(1))]);
     let asked = 0;
     await whileLocked(async () => {
@@ -161,11 +164,10 @@ describe('a SQLite file that another process holds', () => {
 
   it('is waited for where it is let go in time', async () => {
     const database = openDatabase(file);
-    const store = createKeyStore(database);
+    const store = createKeyStore(database, signer);
     await store.add([added(storedKey(1))]);
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
-    // The first attempts block this thread, so that the timer runs between two of them.
     setTimeout(() => {
       other.exec('ROLLBACK');
     }, 10);

@@ -1,27 +1,29 @@
+import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SqliteError } from 'better-sqlite3';
 import { AppError } from '../../errors.js';
 
-const attempts = 4;
+const patienceMs = 700;
 
 /**
  * Runs a transaction, again after a short random pause while another process holds the lock. Throws UNAVAILABLE where
- * the lock stays or the disk is full; nothing has been written then.
+ * the lock stays; nothing has been written then. Others are served between two attempts.
  */
 export async function whenFree<T>(transaction: () => T): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+  const start = performance.now();
+  for (;;) {
     try {
       return transaction();
     } catch (error) {
-      if (!(error instanceof SqliteError)) throw error;
-      if (error.code === 'SQLITE_FULL') {
-        throw new AppError('UNAVAILABLE', 'Storage is full.', { retryAfterSeconds: 60, cause: error });
-      }
-      if (!error.code.startsWith('SQLITE_BUSY')) throw error;
-      if (attempt === attempts) {
+      if (!isBusy(error)) throw error;
+      if (performance.now() - start > patienceMs) {
         throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1, cause: error });
       }
     }
-    await wait(5 + Math.random() * 20 * attempt);
+    await wait(1 + Math.random() * 20);
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof SqliteError && /^SQLITE_(BUSY|PROTOCOL)/.test(error.code);
 }

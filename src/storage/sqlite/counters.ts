@@ -1,7 +1,7 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { OrgCounter, QuotaManager } from '../../keys/quota.js';
-import { whenFree } from './busy.js';
+import type { Guard } from './guard.js';
 
 interface CounterRow {
   readonly org_id: string;
@@ -15,7 +15,7 @@ interface CounterRow {
 const pageSize = 2_000;
 
 /** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
-export function readCounters(database: Database): QuotaManager['counters'] {
+export function readCounters(database: Database, read: Guard['read']): QuotaManager['counters'] {
   const select = `SELECT org_id, key_hash, quota_used, quota_renews,
     definition ->> '$.quotaMax' AS quota_max, definition ->> '$.quotaRenewalRate' AS quota_renewal_rate FROM keys`;
   const ofMany = database.prepare<[string, string], CounterRow>(
@@ -28,7 +28,7 @@ export function readCounters(database: Database): QuotaManager['counters'] {
 
   async function* restOf(orgID: string, after: string): AsyncIterable<CounterRow[]> {
     for (let last: string | undefined = after; last !== undefined;) {
-      const page = await whenFree(() => ofOne.all(orgID, last ?? ''));
+      const page = await read(() => ofOne.all(orgID, last ?? ''));
       yield page;
       last = page.at(-1)?.key_hash;
     }
@@ -36,7 +36,7 @@ export function readCounters(database: Database): QuotaManager['counters'] {
 
   async function* pages(wanted: string): AsyncIterable<CounterRow[]> {
     for (let after = ''; ;) {
-      const page = await whenFree(() => ofMany.all(wanted, after));
+      const page = await read(() => ofMany.all(wanted, after));
       yield page;
       const last = page.at(-1);
       if (last === undefined || page.length < pageSize) return;

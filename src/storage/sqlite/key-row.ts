@@ -22,6 +22,7 @@ export interface KeyRow {
   history_link: Uint8Array;
 }
 
+/** All of a key but its signature, which is made over these. */
 export const keyColumns = [
   'key_hash',
   'sealed_key_id',

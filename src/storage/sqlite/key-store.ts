@@ -1,73 +1,88 @@
 import type { Database } from 'better-sqlite3';
-import { parseJSON } from '../../json.js';
 import type { QuotaManager } from '../../keys/quota.js';
-import { definitionFromJSON } from '../../keys/stored-form.js';
-import type { Change, KeyStore, StoredKey } from '../../keys/store.js';
-import { auditColumns, auditEntryOf, auditRowOf, linkOf, type AuditRow } from './audit-row.js';
-import { whenFree } from './busy.js';
-import { countStatement, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
+import type { Change, Inspected, KeyStore, StoredKey } from '../../keys/store.js';
+import type { Authenticity } from '../authenticity.js';
 import { readCounters } from './counters.js';
+import { createGuard, type Guard } from './guard.js';
+import { createHistory } from './history.js';
+import { countStatement, isMeant, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
 import { keyColumns, keyOf, rowOf, termsOf, type KeyRow } from './key-row.js';
+import { createSignedTable, damaged, type Signed } from './signed-table.js';
 
 const pageSize = 500;
 
 /** Columns that are in an index and that most updates leave as they are. */
 const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias', 'expires', 'is_inactive']);
 
-/** The key store and the live counters over one SQLite file. Writes are durable when they are answered. */
-export function createKeyStore(database: Database): KeyStore & QuotaManager {
-  const find = database.prepare<[string], KeyRow>('SELECT * FROM keys WHERE key_hash = ?');
-  const findMany = database.prepare<[string], KeyRow>(
+/**
+ * The key store and the live counters over one SQLite file. Writes are durable when they are answered, and reads are
+ * answered from signed rows only.
+ */
+export function createKeyStore(
+  database: Database,
+  authenticity: Authenticity,
+  { read, write }: Guard = createGuard(database),
+): KeyStore & QuotaManager {
+  const table = createSignedTable<KeyRow>(authenticity, 'keys', keyColumns);
+  const history = createHistory(database, authenticity);
+  const names = [...keyColumns, 'mac'] as const;
+  const select = database.prepare<[string], Signed<KeyRow>>('SELECT * FROM keys WHERE key_hash = ?');
+  const selectMany = database.prepare<[string], Signed<KeyRow>>(
     'SELECT * FROM keys WHERE key_hash IN (SELECT value FROM json_each(?))',
   );
-  const page = database.prepare<[string], KeyRow>(
+  const page = database.prepare<[string], Signed<KeyRow>>(
     `SELECT * FROM keys WHERE key_hash > ? ORDER BY key_hash LIMIT ${pageSize}`,
   );
-  const insert = database.prepare<[KeyRow]>(
-    `INSERT INTO keys (${keyColumns.join(', ')}) VALUES (${keyColumns.map((column) => `@${column}`).join(', ')})`,
+  const insert = database.prepare<[Signed<KeyRow>]>(
+    `INSERT INTO keys (${names.join(', ')}) VALUES (${names.map((column) => `@${column}`).join(', ')})`,
   );
-  const update = (columns: readonly (keyof KeyRow)[]) =>
-    database.prepare<[KeyRow]>(
+  const update = (columns: readonly (keyof Signed<KeyRow>)[]) =>
+    database.prepare<[Signed<KeyRow>]>(
       `UPDATE keys SET ${columns.map((column) => `${column} = @${column}`).join(', ')} WHERE key_hash = @key_hash`,
     );
-  const replace = update(keyColumns.filter((column) => column !== 'key_hash'));
+  const replace = update(names.filter((column) => column !== 'key_hash'));
   // Naming a column writes the indexes it is in, whether its value is another or not: half of an update's pages.
-  const replaceInPlace = update(keyColumns.filter((column) => column !== 'key_hash' && !indexed.has(column)));
-  const count = database.prepare<[bigint, bigint | null, string]>(
-    'UPDATE keys SET quota_used = ?, quota_renews = ? WHERE key_hash = ?',
+  const replaceInPlace = update(
+    names.filter((column) => column !== 'key_hash' && !(column !== 'mac' && indexed.has(column))),
   );
+  const replaceCount = update(['quota_used', 'quota_renews', 'mac']);
   const addTerm = database.prepare<[string, string, string]>(
     'INSERT INTO key_terms (term, key_hash, org_id) VALUES (?, ?, ?)',
   );
+  const hasTerm = database.prepare<[string, string, string], object>(
+    'SELECT 1 FROM key_terms WHERE term = ? AND key_hash = ? AND org_id = ?',
+  );
   const dropTerm = database.prepare<[string, string]>('DELETE FROM key_terms WHERE term = ? AND key_hash = ?');
-  const remember = database.prepare<[AuditRow]>(
-    `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${auditColumns.map((column) => `@${column}`).join(', ')})`,
-  );
-  const auditForward = database.prepare<[string, number, number, number], AuditRow>(
-    'SELECT * FROM audit WHERE key_hash = ? AND version_after > ? AND version_after < ? ORDER BY version_after LIMIT ?',
-  );
-  const auditBackward = database.prepare<[string, number, number, number], AuditRow>(
-    'SELECT * FROM audit WHERE key_hash = ? AND version_after > ? AND version_after < ? ORDER BY version_after DESC LIMIT ?',
-  );
-  const definitionAt = database.prepare<[string, number], { definition: string }>(
-    'SELECT definition FROM audit WHERE key_hash = ? AND version_after = ?',
-  );
-  const withoutKey = database.prepare<[], { key_hash: string }>(
-    'SELECT DISTINCT key_hash FROM audit WHERE key_hash NOT IN (SELECT key_hash FROM keys)',
-  );
-  const forget = database.prepare<[string]>('DELETE FROM audit WHERE key_hash = ?');
   const remove = database.prepare<[string]>('DELETE FROM keys WHERE key_hash = ?');
-  const deletedBefore = database.prepare<[bigint], KeyRow>(`SELECT * FROM keys WHERE deleted < ? LIMIT ${pageSize}`);
+  const deletedBefore = database.prepare<[bigint], Signed<KeyRow>>(
+    `SELECT * FROM keys WHERE deleted < ? LIMIT ${pageSize}`,
+  );
 
-  function write({ next, audit }: Change, row: KeyRow | undefined, stored: StoredKey | undefined): void {
+  /** Throws where a key that is not there has a history: it was not taken away by us. Another process may have just added it. */
+  function notThere(keyHash: string): Signed<KeyRow> | undefined {
+    if (!history.has(keyHash)) return undefined;
+    const added = select.get(keyHash);
+    if (!added) throw damaged(`The key ${keyHash}`);
+    return added;
+  }
+
+  /** The row, where it is ours. */
+  function find(keyHash: string): Signed<KeyRow> | undefined {
+    const row = select.get(keyHash) ?? notThere(keyHash);
+    if (row && !table.isAuthentic(row)) throw damaged(`The key ${keyHash}`);
+    return row;
+  }
+
+  function put({ next, audit }: Change, row: KeyRow | undefined, stored: StoredKey | undefined): void {
     // The definition is written out once, for the key and for its history alike.
     const after = rowOf(next, new Uint8Array());
-    const entry = auditRowOf(audit, after.definition, row?.history_link ?? null);
+    const entry = history.rowOf(audit, after.definition, row?.history_link ?? null);
     after.history_link = entry.link;
-    if (!row) insert.run(after);
-    else if ([...indexed].some((column) => row[column] !== after[column])) replace.run(after);
-    else replaceInPlace.run(after);
-    remember.run(entry);
+    const signed = table.signed(after);
+    if (!row) insert.run(signed);
+    else if ([...indexed].some((column) => row[column] !== after[column])) replace.run(signed);
+    else replaceInPlace.run(signed);
+    history.add(entry);
 
     const terms = termsOf(next);
     const known = stored ? termsOf(stored) : new Set<string>();
@@ -76,52 +91,63 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
   }
 
   const updateOne = database.transaction((keyHash: string, change: (stored: StoredKey | undefined) => Change) => {
-    const row = find.get(keyHash);
+    const row = find(keyHash);
     const stored = row && keyOf(row);
     const changed = change(stored);
-    write(changed, row, stored);
+    put(changed, row, stored);
     return changed;
   });
   const resealOne = database.transaction((keyHash: string, change: (stored: StoredKey) => StoredKey) => {
-    const row = find.get(keyHash);
-    if (row) replace.run(rowOf(change(keyOf(row)), row.history_link));
+    const row = find(keyHash);
+    if (!row) return;
+    const signed = table.signed(rowOf(change(keyOf(row)), row.history_link));
+    if (isOther(signed, row)) replace.run(signed);
   });
   const addAll = database.transaction((keys: readonly Change[]) =>
     keys.map((change) => {
-      if (find.get(change.next.keyHash)) return false;
-      write(change, undefined, undefined);
+      if (find(change.next.keyHash)) return false;
+      put(change, undefined, undefined);
       return true;
     }),
   );
   const purgePage = database.transaction((moment: bigint) => {
-    const rows = deletedBefore.all(moment);
+    // What is damaged stays for whoever looks into it: its date may be what was damaged.
+    const rows = deletedBefore.all(moment).filter(table.isAuthentic);
     for (const row of rows) {
       for (const term of termsOf(keyOf(row))) dropTerm.run(term, row.key_hash);
-      forget.run(row.key_hash);
+      history.forget(row.key_hash);
       remove.run(row.key_hash);
     }
     return rows.length;
   });
-
-  function isBroken(row: KeyRow): boolean {
-    let link: Uint8Array | null = null;
-    let version = 0n;
-    let definition = '';
-    for (const entry of auditForward.iterate(row.key_hash, 0, Number.MAX_SAFE_INTEGER, -1)) {
-      if (entry.version_before !== version || !isSame(entry.link, linkOf(link, entry))) return true;
-      ({ link, version_after: version, definition } = entry);
-    }
-    if (version !== row.version || definition !== row.definition) return true;
-    return link === null || !isSame(link, row.history_link);
+  /** Reads the row and what belongs to it at one moment: another process may write in between. */
+  function ofKey<T>(keyHash: string, readMore: (row: KeyRow) => T): T | undefined {
+    return database.transaction(() => {
+      const row = find(keyHash);
+      return row && readMore(row);
+    })();
   }
 
   function counted({ sql, parameters }: Statement): number {
     return Number(database.prepare<[object], { count: bigint }>(sql).get(parameters)?.count ?? 0n);
   }
 
-  async function* rows(): AsyncIterable<KeyRow> {
+  function authentic(row: Signed<KeyRow>): StoredKey {
+    if (!table.isAuthentic(row)) throw damaged(`The key ${row.key_hash}`);
+    return keyOf(row);
+  }
+
+  function inspected(row: Signed<KeyRow>): Inspected {
+    const nothing = { keyHash: row.key_hash, isThere: true, key: undefined, isHistoryWhole: true, isListed: true };
+    if (!table.isAuthentic(row)) return nothing;
+    const key = keyOf(row);
+    const isListed = [...termsOf(key)].every((term) => hasTerm.get(term, key.keyHash, key.orgID));
+    return { ...nothing, key, isHistoryWhole: history.isWhole(row), isListed };
+  }
+
+  async function* rows(): AsyncIterable<Signed<KeyRow>> {
     for (let last = ''; ;) {
-      const found = await whenFree(() => page.all(last));
+      const found = await read(() => page.all(last));
       yield* found;
       const final = found.at(-1);
       if (final === undefined) return;
@@ -131,54 +157,59 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
 
   return {
     find: (keyHash) =>
-      whenFree(() => {
-        const row = find.get(keyHash);
+      read(() => {
+        const row = find(keyHash);
         return row && keyOf(row);
       }),
-    findMany: (keyHashes) => whenFree(() => findMany.all(JSON.stringify(keyHashes)).map(keyOf)),
+    findMany: (keyHashes) =>
+      read(() => {
+        const found = selectMany.all(JSON.stringify(keyHashes));
+        const known = new Set(found.map((row) => row.key_hash));
+        const added = keyHashes.filter((keyHash) => !known.has(keyHash)).flatMap((keyHash) => notThere(keyHash) ?? []);
+        return [...found, ...added].map(authentic);
+      }),
     list: (query) =>
-      whenFree(() => {
+      read(() => {
         const sorted = sortedStatement(query);
         const { sql, parameters } = pageStatement(query, sorted !== undefined && counted(sorted) > mostSorted);
-        return database.prepare<[object], KeyRow>(sql).all(parameters).map(keyOf);
+        const keys = database.prepare<[object], Signed<KeyRow>>(sql).all(parameters).map(authentic);
+        // A damaged index finds authentic rows that nobody asked for, such as another organisation's.
+        if (!keys.every((key) => isMeant(query, key))) throw damaged('An index of the keys');
+        return keys;
       }),
-    count: (filter, now) => whenFree(() => counted(countStatement(filter, now))),
-    update: (keyHash, change) => whenFree(() => updateOne.immediate(keyHash, change)),
-    reseal: (keyHash, change) => whenFree(() => resealOne.immediate(keyHash, change)),
-    add: (keys) => whenFree(() => addAll.immediate(keys)),
+    count: (filter, now) => read(() => counted(countStatement(filter, now))),
+    update: (keyHash, change) => write(() => updateOne.immediate(keyHash, change)),
+    reseal: (keyHash, change) => write(() => resealOne.immediate(keyHash, change)),
+    add: (keys) => write(() => addAll.immediate(keys)),
     async *all() {
-      for await (const row of rows()) yield keyOf(row);
+      for await (const row of rows()) yield authentic(row);
     },
-    auditOf: (keyHash, { after = 0, before = Number.MAX_SAFE_INTEGER, last = false, limit = -1 } = {}) =>
-      whenFree(() => {
-        const entries = (last ? auditBackward : auditForward).all(keyHash, after, before, limit).map(auditEntryOf);
-        return last ? entries.reverse() : entries;
-      }),
-    definitionAt: (keyHash, version) =>
-      whenFree(() => {
-        const found = definitionAt.get(keyHash, version);
-        return found && definitionFromJSON(parseJSON(found.definition));
-      }),
+    auditOf: (keyHash, range = {}) => read(() => ofKey(keyHash, (row) => history.read(row, range)) ?? []),
+    definitionAt: (keyHash, version) => read(() => ofKey(keyHash, (row) => history.definitionAt(row, version))),
     async purge(moment) {
       let purged = 0;
       for (;;) {
-        const page = await whenFree(() => purgePage.immediate(BigInt(moment.getTime())));
+        const page = await write(() => purgePage.immediate(BigInt(moment.getTime())));
         if (page === 0) return purged;
         purged += page;
       }
     },
-    async *brokenHistories() {
-      for await (const row of rows()) if (isBroken(row)) yield row.key_hash;
-      for (const { key_hash } of await whenFree(() => withoutKey.all())) yield key_hash;
+    async *inspect() {
+      for await (const row of rows()) yield inspected(row);
+      for (const keyHash of await read(() => history.withoutKey())) {
+        yield { keyHash, isThere: false, key: undefined, isHistoryWhole: false, isListed: true };
+      }
     },
-    counters: readCounters(database),
+    counters: readCounters(database, read),
     consume: (keyHash, decide) =>
-      whenFree(() =>
+      write(() =>
         database
           .transaction(() => {
-            const row = find.get(keyHash);
+            const row = find(keyHash);
             const { next, answer } = decide(row && keyOf(row));
-            if (next) count.run(next.used, next.renews ?? null, keyHash);
+            if (!row || !next) return answer;
+            const signed = table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
+            if (isOther(signed, row)) replaceCount.run(signed);
             return answer;
           })
           .immediate(),
@@ -186,6 +217,7 @@ export function createKeyStore(database: Database): KeyStore & QuotaManager {
   };
 }
 
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
+/** Whether a row says something else. The database refuses changes under which a signature stays what it was. */
+function isOther<Row>(row: Signed<Row>, before: Signed<Row>): boolean {
+  return Buffer.compare(row.mac, before.mac) !== 0;
 }

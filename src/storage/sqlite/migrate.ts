@@ -1,24 +1,37 @@
 import type { Database } from 'better-sqlite3';
 import { keysAndCredentials } from './migrations/0001-keys-and-credentials.js';
+import { signatures } from './migrations/0003-signatures.js';
 
 /** In order, and never changed once released: the version of a database is how many of them it has seen. */
-const migrations: readonly string[] = [keysAndCredentials];
+export const migrations: readonly string[] = [keysAndCredentials, signatures];
 
-/** Brings the schema up to date, each step in a transaction of its own. Throws where the database is newer than we are. */
-export function migrate(database: Database): void {
-  const versionOf = () => Number(database.pragma('user_version', { simple: true }));
-  if (versionOf() > migrations.length) {
-    throw new Error(
-      `it has schema version ${versionOf()}, and this Keyfront knows ${migrations.length}; use a newer Keyfront`,
-    );
-  }
-  for (const [index, statements] of migrations.entries()) {
+/**
+ * Brings the schema up to date, each step in a transaction of its own, with the version it leads to. Throws where the
+ * database is newer than we are.
+ */
+export function migrate(database: Database, steps: readonly string[] = migrations): void {
+  if (versionOf(database) > steps.length) throw new Error(wrongVersion(database, 'newer'));
+  for (const [index, statements] of steps.entries()) {
     const apply = database.transaction(() => {
       // Asked inside, so that two processes that start together do not both apply it.
-      if (versionOf() > index) return;
+      if (versionOf(database) > index) return;
       database.exec(statements);
       database.pragma(`user_version = ${index + 1}`);
     });
     apply.immediate();
   }
+}
+
+/** Throws where the schema is not the one that we write. */
+export function requireCurrent(database: Database): void {
+  if (versionOf(database) !== migrations.length) throw new Error(wrongVersion(database, 'matching'));
+}
+
+/** How many migrations the database has seen. */
+export function versionOf(database: Database): number {
+  return Number(database.pragma('user_version', { simple: true }));
+}
+
+function wrongVersion(database: Database, wanted: string): string {
+  return `it has schema version ${versionOf(database)}, and this Keyfront knows ${migrations.length}; use a ${wanted} Keyfront`;
 }

@@ -1,0 +1,48 @@
+import type { Installation } from '../installation.js';
+import { placeOf } from '../keys/keep-secrets.js';
+import type { Inspected } from '../keys/store.js';
+import type { Sealer } from '../secrets/seal.js';
+
+export interface Inspection {
+  readonly keys: number;
+  /** A line each, for people; empty where all is as it was written. */
+  readonly problems: readonly string[];
+}
+
+/** Looks at everything that a data folder holds: the file, every row, every history, every sealed secret. */
+export async function inspect(
+  { store, credentials, sealer, damages }: Installation,
+  onProgress: (keys: number) => void,
+): Promise<Inspection> {
+  const problems = damages();
+  for (const id of await credentials.damaged()) problems.push(`The credential ${id} is not as it was written.`);
+  let keys = 0;
+  try {
+    for await (const found of store.inspect()) {
+      problems.push(...problemsOf(sealer, found));
+      if (found.isThere) onProgress((keys += 1));
+    }
+  } catch (error) {
+    problems.push(`The rest cannot be read: ${error instanceof Error ? error.message : 'for an unknown reason'}.`);
+  }
+  return { keys, problems };
+}
+
+function problemsOf(sealer: Sealer, { keyHash, isThere, key, isHistoryWhole, isListed }: Inspected): string[] {
+  const sealed = { keyID: key?.sealedKeyID, jwtSecret: key?.secrets.jwtSecret, hmacString: key?.secrets.hmacString };
+  const opens = (name: keyof typeof sealed) => {
+    try {
+      return sealed[name] === undefined || sealer.open(sealed[name], placeOf(keyHash, name)) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  return [
+    ...(isThere && !key ? [`The key ${keyHash} is not as it was written.`] : []),
+    ...(isHistoryWhole ? [] : [`The history of ${keyHash} is not what was written.`]),
+    ...(isListed ? [] : [`The key ${keyHash} is not found by all of its tags, policies and APIs.`]),
+    ...(['keyID', 'jwtSecret', 'hmacString'] as const)
+      .filter((name) => !opens(name))
+      .map((name) => `The ${name} of ${keyHash} does not open.`),
+  ];
+}

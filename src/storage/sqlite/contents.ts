@@ -1,0 +1,36 @@
+import type { Database } from 'better-sqlite3';
+import { versionOf } from './migrate.js';
+
+/** What a database holds, in figures. */
+export interface Contents {
+  readonly schemaVersion: number;
+  readonly keys: number;
+  /** The last thing that was done to any key; undefined where nothing has been done. */
+  readonly newestChange: { readonly at: Date; readonly keyHash: string; readonly version: number } | undefined;
+}
+
+/** Nothing is looked into: for whether it is as it was written, it has to be checked. */
+export function contentsOf(database: Database): Contents {
+  const count = database.prepare<[], { keys: bigint }>('SELECT count(*) AS keys FROM keys').get();
+  const newest = database
+    .prepare<[], { at: bigint; key_hash: string; version_after: bigint }>(
+      'SELECT at, key_hash, version_after FROM audit ORDER BY id DESC LIMIT 1',
+    )
+    .get();
+  return {
+    schemaVersion: versionOf(database),
+    keys: Number(count?.keys ?? 0n),
+    newestChange: newest && {
+      at: new Date(Number(newest.at)),
+      keyHash: newest.key_hash,
+      version: Number(newest.version_after),
+    },
+  };
+}
+
+/** What the database finds wrong with its own file, indexes included. Holds the process up while it looks. */
+export function damagesOf(database: Database): string[] {
+  const found = database.pragma('integrity_check') as { integrity_check: string }[];
+  const lines = found.flatMap((row) => row.integrity_check.split('\n'));
+  return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
+}

@@ -1,0 +1,126 @@
+import { performance } from 'node:perf_hooks';
+import { SqliteError, type Database } from 'better-sqlite3';
+import { AppError } from '../../errors.js';
+import { whenFree } from './busy.js';
+
+/**
+ * Stands between the stores and one database. It waits for locks without holding others up, tells a full disk from a
+ * broken one, and lets nothing be written any more once it is not certain what has been.
+ */
+export interface Guard {
+  readonly read: <T>(work: () => T) => Promise<T>;
+  /** UNAVAILABLE says that nothing was written, or else, in words, that this is not known. */
+  readonly write: <T>(transaction: () => T) => Promise<T>;
+  /** Whether writes can be expected to succeed. Where the last one found no room a trial tells, at most one a second. */
+  readonly isWritable: () => boolean;
+  /** Resolves with the cause when the database must not be written to any more. */
+  readonly failed: Promise<Error>;
+}
+
+type DatabaseError = InstanceType<typeof SqliteError>;
+
+const trialEveryMs = 1_000;
+
+/** Errors of reading concern what is read. After any other error of the disk, what it holds is not known. */
+const readErrors: ReadonlySet<string> = new Set([
+  'SQLITE_IOERR_READ',
+  'SQLITE_IOERR_SHORT_READ',
+  'SQLITE_IOERR_CORRUPTFS',
+  'SQLITE_IOERR_NOMEM',
+]);
+
+export function createGuard(database: Database): Guard {
+  // The guard waits itself, and everybody else is served meanwhile.
+  database.pragma('busy_timeout = 0');
+  const tryToWrite = createTrial(database);
+  let hasRoom = true;
+  let failure: DatabaseError | undefined;
+  let lastTrial = -Infinity;
+  let announce: (error: Error) => void = () => undefined;
+  const failed = new Promise<Error>((resolve) => {
+    announce = resolve;
+  });
+
+  function noteFailure(error: unknown): boolean {
+    if (!(error instanceof SqliteError) || !isFatal(error)) return false;
+    failure ??= error;
+    announce(failure);
+    return true;
+  }
+
+  function asUnwritten(error: unknown): unknown {
+    if (noteFailure(error)) {
+      // A commit that failed may have reached the disk all the same, and be found there after the next start.
+      return unavailable('Storage failed, and it is not known whether this was written: read before you try again.', {
+        cause: error,
+      });
+    }
+    if (!(error instanceof SqliteError)) return error;
+    const isFull = error.code === 'SQLITE_FULL';
+    if (!isFull && !error.code.startsWith('SQLITE_READONLY')) return error;
+    hasRoom = false;
+    return unavailable(`Storage is ${isFull ? 'full' : 'read-only'}; nothing was written.`, {
+      retryAfterSeconds: 60,
+      cause: error,
+    });
+  }
+
+  return {
+    failed,
+    async read(work) {
+      try {
+        return await whenFree(work);
+      } catch (error) {
+        noteFailure(error);
+        throw error;
+      }
+    },
+    async write(transaction) {
+      try {
+        const written = await whenFree(() => {
+          if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
+          return transaction();
+        });
+        hasRoom = true;
+        return written;
+      } catch (error) {
+        throw asUnwritten(error);
+      }
+    },
+    isWritable() {
+      if (failure) return false;
+      if (hasRoom || performance.now() - lastTrial < trialEveryMs) return hasRoom;
+      lastTrial = performance.now();
+      try {
+        tryToWrite();
+        hasRoom = true;
+      } catch (error) {
+        noteFailure(error);
+      }
+      return hasRoom;
+    },
+  };
+}
+
+function unavailable(message: string, details: { retryAfterSeconds?: number; cause?: unknown }): AppError {
+  return new AppError('UNAVAILABLE', message, details);
+}
+
+/** Whether the database must be left alone: its file went away, or what was to be written may or may not be there. */
+function isFatal({ code }: DatabaseError): boolean {
+  if (code === 'SQLITE_READONLY_DBMOVED') return true;
+  return code.startsWith('SQLITE_IOERR') && !readErrors.has(code);
+}
+
+/** Writes, and takes away again, about as much as a large change. Throws where there is no room for it. */
+function createTrial(database: Database): () => void {
+  const name = 'trial';
+  const claim = database.prepare<[string, string]>(
+    'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  );
+  const release = database.prepare<[string]>('DELETE FROM settings WHERE name = ?');
+  return () => {
+    claim.run(name, 'x'.repeat(65_536));
+    release.run(name);
+  };
+}

@@ -1,0 +1,117 @@
+import type { Database } from 'better-sqlite3';
+import type { Authenticity } from '../authenticity.js';
+import { auditColumns, type AuditRow } from './audit-row.js';
+import { credentialColumns, type CredentialRow } from './credential-store.js';
+import type { Guard } from './guard.js';
+import { lastLinked } from './history.js';
+import { keyColumns, type KeyRow } from './key-row.js';
+import { createSignedTable, type Signed } from './signed-table.js';
+
+const pageSize = 200;
+
+type AnyRow = Readonly<Record<string, unknown>>;
+
+/** A row with the place where it stands, whatever table it is of. */
+type Placed<Row> = Signed<Row> & { readonly place: bigint };
+
+/**
+ * Signs the rows of a database from before rows were signed, a page in a transaction, so that it may be broken off and
+ * run again. Must not be run once all are signed: from then on a row without a signature is damage. Returns the hashes
+ * of keys that stay unsigned, because they are not what their own history says.
+ */
+export function signOldRows(
+  database: Database,
+  authenticity: Authenticity,
+  onProgress: (keys: number) => void,
+): string[] {
+  const keys = createSignedTable<KeyRow>(authenticity, 'keys', keyColumns);
+  const audit = createSignedTable<AuditRow>(authenticity, 'audit', auditColumns);
+  const credentials = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialColumns);
+  const unsignedKeys = database.prepare<[string], Placed<KeyRow>>(
+    `SELECT rowid AS place, * FROM keys WHERE key_hash > ? AND mac IS NULL ORDER BY key_hash LIMIT ${pageSize}`,
+  );
+  const historyOf = database.prepare<[string], Placed<AuditRow>>(
+    'SELECT rowid AS place, * FROM audit WHERE key_hash = ? ORDER BY version_after',
+  );
+  const unsignedCredentials = database.prepare<[], Placed<CredentialRow>>(
+    'SELECT rowid AS place, * FROM credentials WHERE mac IS NULL',
+  );
+  const signKey = database.prepare<[Uint8Array, bigint]>('UPDATE keys SET mac = ? WHERE rowid = ?');
+  const signEntry = database.prepare<[Uint8Array, bigint]>('UPDATE audit SET mac = ? WHERE rowid = ?');
+  const signCredential = database.prepare<[Uint8Array, bigint]>('UPDATE credentials SET mac = ? WHERE rowid = ?');
+
+  const refused: string[] = [];
+  let count = 0;
+  const signPage = database.transaction((after: string) => {
+    const rows = unsignedKeys.all(after);
+    for (const row of rows) {
+      const history = historyOf.all(row.key_hash);
+      // The chain of the history is all that vouches for a row that nobody has signed.
+      if (lastLinked(row, history, () => true)?.definition !== row.definition) {
+        refused.push(row.key_hash);
+        continue;
+      }
+      for (const entry of history) signEntry.run(audit.signed(entry).mac, entry.place);
+      signKey.run(keys.signed(row).mac, row.place);
+      count += 1;
+    }
+    return rows.at(-1)?.key_hash;
+  });
+  const signCredentials = database.transaction(() => {
+    for (const row of unsignedCredentials.all()) signCredential.run(credentials.signed(row).mac, row.place);
+  });
+
+  for (let last: string | undefined = ''; last !== undefined;) {
+    last = signPage.immediate(last);
+    onProgress(count);
+  }
+  signCredentials.immediate();
+  return refused;
+}
+
+/** The signatures of all rows, for the rotation of keys. */
+export interface Signatures {
+  /** Signs every row anew that is signed under an older key. Returns how many were left, not being as they were written. */
+  readonly renew: (onRow: () => void) => Promise<number>;
+  /** Whether a row is still signed under an older key. */
+  readonly hasOlder: () => Promise<boolean>;
+}
+
+export function createSignatures(database: Database, authenticity: Authenticity, { read, write }: Guard): Signatures {
+  const columnsOf = { keys: keyColumns, audit: auditColumns, credentials: credentialColumns };
+  const tables = Object.entries(columnsOf).map(([name, columns]) => ({
+    table: createSignedTable<AnyRow>(authenticity, name, columns),
+    older: database.prepare<{ head: Uint8Array; after: bigint; limit: number }, Placed<AnyRow>>(
+      `SELECT rowid AS place, * FROM ${name}
+       WHERE rowid > @after AND substr(mac, 1, length(@head)) <> @head ORDER BY rowid LIMIT @limit`,
+    ),
+    sign: database.prepare<[Uint8Array, bigint]>(`UPDATE ${name} SET mac = ? WHERE rowid = ?`),
+  }));
+
+  return {
+    async renew(onRow) {
+      let left = 0;
+      for (const { table, older, sign } of tables) {
+        const renewPage = database.transaction((after: bigint) => {
+          const rows = older.all({ head: authenticity.currentHead(), after, limit: pageSize });
+          const good = rows.filter(table.isAuthentic);
+          for (const row of good) sign.run(table.signed(row).mac, row.place);
+          return { signed: good.length, left: rows.length - good.length, last: rows.at(-1)?.place };
+        });
+        for (let last: bigint | undefined = 0n; last !== undefined;) {
+          const after: bigint = last;
+          const page = await write(() => renewPage.immediate(after));
+          for (let row = 0; row < page.signed; row += 1) onRow();
+          left += page.left;
+          last = page.last;
+        }
+      }
+      return left;
+    },
+    hasOlder: () =>
+      read(() => {
+        const head = authenticity.currentHead();
+        return tables.some(({ older }) => older.get({ head, after: 0n, limit: 1 }) !== undefined);
+      }),
+  };
+}

@@ -1,0 +1,20 @@
+import { statSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+
+/** What became of a log that had grown too large. */
+export interface Shrinking {
+  readonly bytes: number;
+  /** False where somebody still reads what only the log holds. */
+  readonly isDone: boolean;
+}
+
+/** SQLite keeps its log at some 4 MiB unless a reader holds it for long, and then never takes the file back. */
+const largeBytes = 32 * 1024 * 1024;
+
+/** Empties the write-ahead log where it is large. Undefined where it is not. Waits for nobody. */
+export function shrinkLog(database: Database, largerThan = largeBytes): Shrinking | undefined {
+  const bytes = statSync(`${database.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes <= largerThan) return undefined;
+  const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: bigint }[];
+  return { bytes, isDone: Number(result?.busy ?? 1) === 0 };
+}

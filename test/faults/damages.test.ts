@@ -1,0 +1,175 @@
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../src/app.js';
+import { readConfig } from '../../src/config.js';
+import { AppError } from '../../src/errors.js';
+import { openInstallation, type Installation } from '../../src/installation.js';
+import { stringifyJSON } from '../../src/json.js';
+import { createKeyService } from '../../src/keys/service.js';
+import type { KeyFilter, KeyOrder } from '../../src/keys/store.js';
+import { createLogger } from '../../src/log.js';
+import { startApp } from '../support/app.js';
+import { createRandom, runs, seed } from '../support/generated.js';
+import { damages } from './damages.js';
+
+const images = runs('DAMAGES', 60);
+const now = new Date('2026-01-31T12:00:00Z');
+const caller = { credentialID: 'test', label: 'a test', orgID: undefined, requestID: 'r' };
+const keyIDs = Array.from({ length: 200 }, (_, index) => `key-${index}`);
+const lists: readonly [KeyOrder, KeyFilter][] = [
+  ['KEY_HASH', {}],
+  ['ALIAS', { orgID: 'acme' }],
+  ['LAST_UPDATED', { tag: 'tag-3' }],
+  ['KEY_HASH', { tag: 'all', orgID: 'globex' }],
+  ['ALIAS', { aliasPrefix: 'Key 1' }],
+];
+
+let root: string;
+let whole: Buffer;
+let expected: Map<string, string>;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'keyfront-damages-'));
+  const folder = join(root, 'whole');
+  const t = await startApp({ KEYFRONT_DATA: folder });
+  await t.importKeys(
+    ...keyIDs.map((key_id, index) => ({
+      key_id,
+      org_id: index % 3 === 0 ? 'acme' : 'globex',
+      alias: `Key ${index % 50}`,
+      tags: [`tag-${index % 5}`, 'all'],
+      quota_max: 100 + index,
+      hmac_string: `secret ${index}`,
+      meta_data: { notes: 'n'.repeat(index) },
+    })),
+  );
+  for (const keyID of keyIDs.filter((_, index) => index % 4 === 0))
+    await t.update(keyID, { alias: 'changed', tags: ['all'] });
+  await t.close();
+  whole = await readFile(join(folder, 'keyfront.db'));
+  expected = await answers(opened(folder));
+});
+afterAll(async () => rm(root, { recursive: true }));
+
+function opened(folder: string): Installation {
+  const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
+  return openInstallation(config, secrets, { now: () => now });
+}
+
+/** What everybody may ask: each key with its secrets' seals, its history, all lists; an error is written as its code. */
+async function answers(installation: Installation): Promise<Map<string, string>> {
+  const keys = createKeyService(installation.ports);
+  const found = new Map<string, string>();
+  const note = async (question: string, ask: () => Promise<unknown>) => {
+    try {
+      found.set(question, stringifyJSON((await ask()) ?? null));
+    } catch (error) {
+      found.set(question, error instanceof AppError ? error.code : `crash: ${String(error)}`);
+    }
+  };
+  for (const keyID of keyIDs) {
+    await note(`key ${keyID}`, () => keys.orgKey(caller, { keyID }));
+    await note(`secret of ${keyID}`, async () => {
+      const key = await keys.existingOrgKey(caller, keyID);
+      return [
+        keys.keyIDOf(key),
+        installation.ports.open(key.secrets.hmacString ?? new Uint8Array(), `keys|${key.keyHash}|hmacString`),
+      ];
+    });
+    await note(`history of ${keyID}`, async () =>
+      keys.history(await keys.existingOrgKey(caller, keyID), { limit: 100 }),
+    );
+  }
+  for (const [orderBy, filter] of lists) {
+    await note(`list by ${orderBy} of ${JSON.stringify(filter)}`, () =>
+      keys.orgKeys(caller, { filter, orderBy, descending: false, limit: 1000 }),
+    );
+  }
+  installation.close();
+  return found;
+}
+
+/** Whether SQLite itself refused to go on: an error like any other, masked by the faces. */
+const isError = (answer: string | undefined) =>
+  answer === 'INTERNAL' || answer?.startsWith('crash: SqliteError: database disk image is malformed') === true;
+
+async function damaged(index: number): Promise<{ folder: string; kind: string }> {
+  const random = createRandom(seed + index);
+  const [kind, damage] = random.pick(Object.entries(damages));
+  const image = Buffer.from(whole);
+  damage(image, random);
+  const folder = join(root, 'image');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { mode: 0o700 });
+  await writeFile(join(folder, 'keyfront.db'), image, { mode: 0o600 });
+  await copyFile(join(root, 'whole', 'key-ring.json'), join(folder, 'key-ring.json'));
+  return { folder, kind };
+}
+
+interface Outcome {
+  /** Why the start was refused; undefined where it was not. */
+  readonly refusal: string | undefined;
+  /** Questions that were answered with something else than without the damage, and no error. */
+  readonly wrong: string[];
+  readonly errors: number;
+}
+
+/** What becomes of an image, and of its questions: `isLookedThrough` at the start, or opened as a file is that is too large for it. */
+async function outcomeOf(folder: string, isLookedThrough: boolean): Promise<Outcome> {
+  let installation: Installation;
+  try {
+    const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
+    const log = createLogger('silent');
+    installation = isLookedThrough ? createApp(config, secrets, log, { now: () => now }).installation : opened(folder);
+  } catch (error) {
+    return { refusal: error instanceof Error ? error.message : 'no error', wrong: [], errors: 0 };
+  }
+  const found = await answers(installation);
+  const changed = [...expected.keys()].filter((question) => found.get(question) !== expected.get(question));
+  const wrong = changed.filter((question) => !isError(found.get(question)));
+  return {
+    refusal: undefined,
+    // A list may leave out what its index has lost, which is why files are looked through; it never shows what is not so.
+    wrong: isLookedThrough ? wrong : wrong.filter((question) => strangers(question, found.get(question)) > 0),
+    errors: changed.length - wrong.length,
+  };
+}
+
+/** How many keys of a list were not in it before; everything else counts as one. */
+function strangers(question: string, answer = ''): number {
+  if (!question.startsWith('list ')) return 1;
+  const linesOf = (list: string) => (JSON.parse(list) as object[]).map((key) => JSON.stringify(key));
+  const known = new Set(linesOf(expected.get(question) ?? ''));
+  return linesOf(answer).filter((key) => !known.has(key)).length;
+}
+
+describe('D-08 a damaged database', () => {
+  it(
+    `is refused in one line that names the file, or answers nothing but what was written, in ${images} images`,
+    async () => {
+      const count = { refused: 0, withErrors: 0, untouched: 0, refusedUnseen: 0, withErrorsUnseen: 0 };
+      for (let index = 0; index < images; index += 1) {
+        const { folder, kind } = await damaged(index);
+        const label = `${kind}, FUZZ_SEED=${seed + index}`;
+        const { refusal, wrong, errors } = await outcomeOf(folder, true);
+        expect(wrong, label).toStrictEqual([]);
+        if (refusal === undefined) {
+          count[errors > 0 ? 'withErrors' : 'untouched'] += 1;
+          continue;
+        }
+        count.refused += 1;
+        expect(refusal, label).toMatch(/^The (database|key ring) [^\n]*$/);
+        expect(refusal, label).toContain(join(folder, 'keyfront.db'));
+        const unseen = await outcomeOf(folder, false);
+        expect(unseen.wrong, `not looked through: ${label}`).toStrictEqual([]);
+        if (unseen.refusal !== undefined) count.refusedUnseen += 1;
+        else if (unseen.errors > 0) count.withErrorsUnseen += 1;
+      }
+      // Which proves that the damages reach what is looked through, and rows as well.
+      expect(count.refused > 0 && count.withErrors + count.withErrorsUnseen > 0, JSON.stringify(count)).toBe(true);
+    },
+    60_000 + images * 2_000,
+  );
+});

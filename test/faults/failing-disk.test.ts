@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/run.js';
+import { makeCommandLine } from '../support/cli.js';
+
+/** No file of this process may grow beyond so many bytes, which SQLite is told as an error of the disk. */
+const limitFiles = (bytes: number | 'unlimited') =>
+  execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`], { stdio: 'ignore' });
+
+const mayLimit = (() => {
+  try {
+    limitFiles('unlimited');
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-failing-'));
+});
+afterEach(async () => rm(folder, { recursive: true }));
+
+describe('D-05 a service whose disk fails in the middle', () => {
+  it.skipIf(!mayLimit)(
+    'says of that write that it may have happened, acknowledges none after, and ends with an exit code of 1; a new one has all it acknowledged (needs prlimit)',
+    async () => {
+      let out = '';
+      const ended = run(['serve', '--sample'], {
+        env: { KEYFRONT_DATA: folder, PORT: '0', LOG_LEVEL: 'silent' },
+        out: (text) => void (out += text),
+        say: () => undefined,
+        isWatched: false,
+        onStop: () => undefined,
+      });
+      while (!out.includes('listens on')) await new Promise((resolve) => setTimeout(resolve, 20));
+      const [url = ''] = /http:\/\/[\d.:]+/.exec(out) ?? [];
+      const [service = ''] = /kf_svc_\w{38}/.exec(out) ?? [];
+      const consume = async () => {
+        const response = await fetch(`${url}/svc/org/keys/globex-reports/quota`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-svc-authorization': service },
+          body: '{"amount":1}',
+        });
+        return { status: response.status, body: (await response.json()) as { message?: string } };
+      };
+      expect((await consume()).status).toBe(200);
+      const answers: { status: number; body: { message?: string } }[] = [];
+      limitFiles((await stat(join(folder, 'keyfront.db-wal'))).size + 20_000);
+      try {
+        while (answers.at(-1)?.status !== 503) answers.push(await consume());
+        const last = answers.at(-1)?.body.message;
+        expect(last).toBe('Storage failed, and it is not known whether this was written: read before you try again.');
+      } finally {
+        limitFiles('unlimited');
+      }
+      // The disk is sound again by now, which does not tell what it held before.
+      await consume().then(
+        ({ status, body }) =>
+          expect([status, body.message]).toStrictEqual([503, 'Storage has failed; nothing was written.']),
+        () => undefined,
+      );
+      expect(await ended).toBe(1);
+
+      const c = await makeCommandLine();
+      expect(await c.keyfront(['check'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
+      const exported = await c.keyfront(['keys', 'export'], { KEYFRONT_DATA: folder });
+      const acknowledged = 1 + answers.filter(({ status }) => status === 200).length;
+      const remaining = Number(
+        /"quota_remaining":(\d+)[^\n]*globex-reports|globex-reports[^\n]*"quota_remaining":(\d+)/
+          .exec(exported.out)
+          ?.slice(1)
+          .find(Boolean),
+      );
+      expect([acknowledged, acknowledged + 1]).toContain(500 - remaining);
+      await c.remove();
+    },
+  );
+});

@@ -1,0 +1,59 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { copyDatabase } from '../../src/storage/sqlite/copy.js';
+import { openCopy, openDatabase } from '../../src/storage/sqlite/database.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-copy-'));
+});
+afterEach(async () => rm(folder, { recursive: true }));
+
+describe('D-11 a copy of a database', () => {
+  it('is of one moment, and goes on however often others write meanwhile', async () => {
+    const file = join(folder, 'keyfront.db');
+    const database = openDatabase(file);
+    const write = database.prepare<[string, string]>('INSERT INTO settings (name, value) VALUES (?, ?)');
+    write.run('large', 'x'.repeat(20_000_000));
+    write.run('a', 'before');
+    const other = new Database(file);
+    const writeBeside = other.prepare<[string, string]>('INSERT INTO settings (name, value) VALUES (?, ?)');
+    const steps: number[] = [];
+    await copyDatabase(database, join(folder, 'copy.db'), (pages) => {
+      steps.push(pages);
+      writeBeside.run(`during ${steps.length}`, 'y'.repeat(10_000));
+      if (steps.length > 100) throw new Error('The copy begins anew with every write.');
+    });
+    expect(steps.length).toBeGreaterThan(3);
+    expect(steps).toStrictEqual(steps.toSorted((a, b) => a - b));
+    other.close();
+    database.close();
+    const copy = openCopy(join(folder, 'copy.db'));
+    expect(copy.prepare('SELECT name FROM settings ORDER BY name').all()).toStrictEqual([
+      { name: 'a' },
+      { name: 'large' },
+    ]);
+    copy.close();
+    expect((await readdir(folder)).sort()).toStrictEqual(['copy.db', 'keyfront.db']);
+  });
+
+  it('cannot be written to where it is opened as one', async () => {
+    const file = join(folder, 'keyfront.db');
+    const database = openDatabase(file);
+    await copyDatabase(database, join(folder, 'copy.db'), () => undefined);
+    const copy = openCopy(join(folder, 'copy.db'));
+    expect(() => copy.exec("INSERT INTO settings VALUES ('a', 'b')")).toThrow('attempt to write a readonly database');
+    copy.close();
+    database.close();
+  });
+
+  it('takes the place of nothing', async () => {
+    const file = join(folder, 'keyfront.db');
+    const database = openDatabase(file);
+    await expect(copyDatabase(database, file, () => undefined)).rejects.toThrow('EEXIST');
+    database.close();
+  });
+});

@@ -1,0 +1,272 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database, { SqliteError } from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/storage/sqlite/database.js';
+import { createGuard, type Guard } from '../../src/storage/sqlite/guard.js';
+import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { signer } from '../support/signer.js';
+import { stateOf } from '../support/state.js';
+import { added, hashOf, nextVersion, storedKey } from './key-store.contract.js';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-guard-'));
+  file = join(folder, 'keyfront.db');
+});
+afterEach(async () => rm(folder, { recursive: true }));
+
+const large = { definition: { metaData: { notes: 'x'.repeat(20_000) } } };
+const seconds = async (count: number) => new Promise((resolve) => setTimeout(resolve, count * 1000));
+
+describe('D-04 a full database', () => {
+  it('refuses writes in words, answers reads, and takes writes again once there is room', async () => {
+    const database = openDatabase(file);
+    const guard = createGuard(database);
+    const store = createKeyStore(database, signer, guard);
+    await store.add([added(storedKey(1))]);
+    const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
+    limit(Number(database.pragma('page_count', { simple: true })));
+    for (const write of [
+      () => store.add([added(storedKey(2, large))]),
+      () => store.update(hashOf(1), (found) => nextVersion(found, large)),
+    ]) {
+      await expect(write()).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+        message: 'Storage is full; nothing was written.',
+        retryAfterSeconds: 60,
+      });
+    }
+    expect(guard.isWritable()).toBe(false);
+    expect((await store.find(hashOf(1)))?.version).toBe(1);
+    expect(await store.find(hashOf(2))).toBeUndefined();
+    expect(await store.auditOf(hashOf(1))).toHaveLength(1);
+    limit(10_000);
+    await store.update(hashOf(1), (found) => nextVersion(found, large));
+    expect(guard.isWritable()).toBe(true);
+    database.close();
+  });
+
+  it('is found to have room by a trial, without a write that somebody waits for', async () => {
+    const database = openDatabase(file);
+    const guard = createGuard(database);
+    const store = createKeyStore(database, signer, guard);
+    const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
+    limit(Number(database.pragma('page_count', { simple: true })));
+    await expect(store.add([added(storedKey(2, large))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(guard.isWritable()).toBe(false);
+    limit(10_000);
+    await seconds(1.1);
+    expect(guard.isWritable()).toBe(true);
+    expect(database.prepare('SELECT count(*) AS count FROM settings').get()).toStrictEqual({ count: 0n });
+    database.close();
+  });
+});
+
+/** Whether a small disk of our own can be had: that takes root, and a container that allows it. */
+const mayMount = (() => {
+  try {
+    execFileSync(
+      'sh',
+      ['-c', 'd=$(mktemp -d) && mount -t tmpfs -o size=64k,mode=700 tmpfs "$d" && umount "$d" && rmdir "$d"'],
+      { stdio: 'ignore' },
+    );
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe('D-04 a full disk', () => {
+  let t: TestApp;
+  beforeEach(() => {
+    if (mayMount) execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'tmpfs', folder]);
+  });
+  afterEach(async () => {
+    if (!mayMount) return;
+    await t.close();
+    execFileSync('umount', [folder]);
+  });
+
+  const service = (path: string, method = 'GET', body?: string) =>
+    t.send(path, {
+      method,
+      headers: { 'x-svc-authorization': t.service, 'content-type': 'application/json' },
+      ...(body !== undefined && { body }),
+    });
+
+  it.skipIf(!mayMount)(
+    'answers writes with 503 and Retry-After, deletions too, goes on answering reads, is not ready, and recovers by itself (needs root and mount)',
+    async () => {
+      t = await startApp({ KEYFRONT_DATA: folder });
+      await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 10 });
+      const before = await stateOf(t, 'k1');
+      const ballast = join(folder, 'ballast');
+      await expect(writeFile(ballast, Buffer.alloc(4 * 1024 * 1024))).rejects.toThrow('ENOSPC');
+      const refused = {
+        status: 503,
+        body: expect.objectContaining({ code: 'UNAVAILABLE', message: 'Storage is full; nothing was written.' }),
+      };
+      for (const answer of [
+        await t.update('k1', { alias: 'lost' }),
+        await service('/svc/org/keys/k1', 'DELETE'),
+        await service('/svc/org/keys/k2', 'POST', '{"org_id":"acme"}'),
+        await service('/svc/org/keys/k1/quota', 'POST', '{"amount":1}'),
+      ]) {
+        expect(answer).toMatchObject(refused);
+        expect(answer.headers.get('retry-after')).toBe('60');
+      }
+      expect((await service('/svc/org/keys/k1')).status).toBe(200);
+      expect((await service('/svc/org/keys')).status).toBe(200);
+      expect((await t.preview({})).status).toBe(200);
+      expect((await t.send('/ready')).status).toBe(503);
+      expect((await t.send('/health')).status).toBe(200);
+      expect(await stateOf(t, 'k1')).toStrictEqual(before);
+      await rm(ballast);
+      await seconds(1.1);
+      expect((await t.send('/ready')).status).toBe(200);
+      expect((await t.update('k1', { alias: 'found' })).status).toBe(200);
+    },
+  );
+});
+
+describe('D-05 a disk that fails', () => {
+  const failing = (code: string) => () => {
+    throw new SqliteError('disk I/O error', code);
+  };
+  let guard: Guard;
+  let database: Database.Database;
+  beforeEach(() => {
+    database = openDatabase(file);
+    guard = createGuard(database);
+  });
+  afterEach(() => database.close());
+
+  it.each([
+    'SQLITE_IOERR_FSYNC',
+    'SQLITE_IOERR_WRITE',
+    'SQLITE_IOERR_DIR_FSYNC',
+    'SQLITE_IOERR_SHMMAP',
+    'SQLITE_IOERR',
+  ])('at %s leaves it open whether the write happened, and lets nothing be written after', async (code) => {
+    await expect(guard.write(failing(code))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'Storage failed, and it is not known whether this was written: read before you try again.',
+      retryAfterSeconds: undefined,
+    });
+    await expect(guard.failed).resolves.toMatchObject({ code });
+    let tried = false;
+    const later = guard.write(() => {
+      tried = true;
+    });
+    await expect(later).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'Storage has failed; nothing was written.',
+      retryAfterSeconds: 5,
+    });
+    expect(tried).toBe(false);
+    expect(guard.isWritable()).toBe(false);
+    expect(await guard.read(() => 'still read')).toBe('still read');
+  });
+
+  it.each(['SQLITE_IOERR_READ', 'SQLITE_IOERR_SHORT_READ', 'SQLITE_CORRUPT'])(
+    'at %s fails that one answer, since nothing was to be written yet',
+    async (code) => {
+      await expect(guard.write(failing(code))).rejects.toMatchObject({ code });
+      await expect(guard.read(failing(code))).rejects.toMatchObject({ code });
+      expect(await guard.write(() => 'written')).toBe('written');
+      expect(guard.isWritable()).toBe(true);
+    },
+  );
+
+  it('fails for writes that waited for a lock meanwhile, too', async () => {
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    const waiting = guard.write(() => database.exec("INSERT INTO settings VALUES ('a', 'b')"));
+    await expect(guard.write(failing('SQLITE_IOERR_FSYNC'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    other.exec('ROLLBACK');
+    other.close();
+    await expect(waiting).rejects.toMatchObject({ message: 'Storage has failed; nothing was written.' });
+  });
+
+  it('that has become read-only refuses writes in words, and takes them again when it is not', async () => {
+    const readOnly = new Database(file, { readonly: true });
+    const refuse = () => readOnly.exec("INSERT INTO settings VALUES ('a', 'b')");
+    await expect(guard.write(refuse)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'Storage is read-only; nothing was written.',
+    });
+    readOnly.close();
+    expect(guard.isWritable()).toBe(true);
+  });
+});
+
+describe('D-07 a database that another process holds', () => {
+  it('lets everything else be answered while many writes wait, ends them with UNAVAILABLE, and loses none after', async () => {
+    const t = await startApp({ KEYFRONT_DATA: folder });
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    let isOver = false;
+    const writes = Promise.all(
+      Array.from({ length: 8 }, async (_, index) => t.update('k1', { alias: `lost ${index}` })),
+    );
+    void writes.then(() => {
+      isOver = true;
+    });
+    let health = 0;
+    let reads = 0;
+    while (!isOver) {
+      expect((await t.send('/health')).status).toBe(200);
+      health += 1;
+      expect((await t.send('/svc/org/keys/k1', { headers: { 'x-svc-authorization': t.service } })).status).toBe(200);
+      reads += 1;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect((await writes).map(({ status, body }) => [status, body['message']])).toStrictEqual(
+      Array.from({ length: 8 }, () => [503, 'Storage is busy.']),
+    );
+    // Had each write waited inside SQLite, the event loop would have turned a few times at most.
+    expect(Math.min(health, reads)).toBeGreaterThan(10);
+    other.exec('ROLLBACK');
+    other.close();
+    const aliases = await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => (await t.update('k1', { alias: `kept ${index}` })).status),
+    );
+    expect(aliases).toStrictEqual(Array.from({ length: 8 }, () => 200));
+    expect((await stateOf(t, 'k1')).key?.version).toBe(9);
+    await t.close();
+  });
+});
+
+describe('D-09 a write-ahead log', () => {
+  it('that a long reader made large is given back once the reader has gone, and not before', async () => {
+    const t = await startApp({ KEYFRONT_DATA: folder });
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const reader = new Database(file);
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM keys').get();
+    const size = async () => (await stat(`${file}-wal`)).size;
+    for (let index = 0; (await size()) <= 33 * 1024 * 1024; index += 1) {
+      const keys = Array.from({ length: 200 }, (_, key) => ({
+        key_id: `k ${index} ${key}`,
+        org_id: 'acme',
+        meta_data: { notes: 'x'.repeat(30_000) },
+      }));
+      await t.importKeys(...keys);
+    }
+    const large = await size();
+    expect(await t.app.installation.shrinkLog()).toStrictEqual({ bytes: large, isDone: false });
+    expect(await size()).toBe(large);
+    reader.exec('COMMIT');
+    reader.close();
+    expect(await t.app.installation.shrinkLog()).toStrictEqual({ bytes: large, isDone: true });
+    expect(await size()).toBe(0);
+    expect(await t.app.installation.shrinkLog()).toBeUndefined();
+    await t.close();
+  });
+});

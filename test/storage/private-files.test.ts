@@ -1,0 +1,120 @@
+import { chmod, chown, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeCommandLine, type CommandLine } from '../support/cli.js';
+import { startApp } from '../support/app.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+});
+afterEach(async () => c.remove());
+
+const database = () => join(c.folder, 'keyfront.db');
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+
+async function filled(): Promise<void> {
+  const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n');
+  expect((await c.keyfront(['keys', 'import', file])).code).toBe(0);
+}
+
+describe('D-13 a data folder', () => {
+  it('is made for its owner alone, with all that is in it', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    expect(await modeOf(c.folder)).toBe('700');
+    const names = await readdir(c.folder);
+    expect(names.sort()).toStrictEqual(['key-ring.json', 'keyfront.db', 'keyfront.db-shm', 'keyfront.db-wal']);
+    for (const name of names) expect(`${name} ${await modeOf(join(c.folder, name))}`).toBe(`${name} 600`);
+    await t.close();
+  });
+
+  it.each([
+    ['the folder', () => c.folder, 0o750, '700'],
+    ['the folder', () => c.folder, 0o701, '700'],
+    ['the database', database, 0o640, '600'],
+    ['the database', database, 0o602, '600'],
+    ['the key ring', () => join(c.folder, 'key-ring.json'), 0o604, '600'],
+  ])('is refused where others can get at %s, with the command that mends it', async (_, path, mode, wanted) => {
+    await filled();
+    await chmod(path(), mode);
+    for (const args of [['serve'], ['check'], ['keys', 'export'], ['credentials', 'list']]) {
+      const { code, out, said } = await c.keyfront(args, { PORT: '0', LOG_LEVEL: 'silent' });
+      expect([code, out]).toStrictEqual([1, '']);
+      expect(said).toMatch(/^[^\n]+\n$/);
+      expect(said).toContain(`${path()} is open to other users. Run: chmod ${wanted} ${path()}`);
+    }
+    await chmod(path(), wanted === '700' ? 0o700 : 0o600);
+    expect((await c.keyfront(['check'])).code).toBe(0);
+  });
+
+  it('is refused where a log that was left behind is open to others', async () => {
+    await filled();
+    await writeFile(`${database()}-wal`, '', { mode: 0o644 });
+    await chmod(`${database()}-wal`, 0o644);
+    expect((await c.keyfront(['check'])).said).toContain(`Run: chmod 600 ${database()}-wal`);
+  });
+});
+
+describe('D-06 a data folder', () => {
+  it('whose parent is not there is refused by name, and nothing is made', async () => {
+    const parent = join(c.folder, 'not', 'here');
+    const { code, said } = await c.keyfront(['check'], { KEYFRONT_DATA: parent });
+    expect(code).toBe(1);
+    expect(said).toMatch(/^The database [^\n]*keyfront\.db cannot be opened: ENOENT[^\n]*\n$/);
+    expect(said).toContain(parent);
+    expect(await readdir(join(c.folder, '..'))).toStrictEqual([]);
+  });
+
+  const isRoot = process.getuid?.() === 0;
+  const nobody = 65534;
+  let own: string;
+  beforeEach(async () => {
+    own = await mkdtemp(join(tmpdir(), 'keyfront-nobody-'));
+  });
+  afterEach(async () => rm(own, { recursive: true }));
+
+  /** Runs a command with the rights of a user whom nothing belongs to but what the test gives away. */
+  async function asNobody(folder: string): Promise<{ code: number; said: string; milliseconds: number }> {
+    const start = performance.now();
+    process.seteuid?.(nobody);
+    try {
+      const { code, said } = await c.keyfront(['check'], { KEYFRONT_DATA: folder });
+      return { code, said, milliseconds: performance.now() - start };
+    } finally {
+      process.seteuid?.(0);
+    }
+  }
+
+  it.skipIf(!isRoot).each([
+    ['belongs to somebody else', async () => undefined],
+    ['holds a database of somebody else', async () => chown(own, nobody, nobody)],
+    [
+      'may not be written',
+      async () => {
+        await rm(join(own, 'keyfront.db'));
+        await chown(own, nobody, nobody);
+        await chmod(own, 0o500);
+      },
+    ],
+    [
+      'holds a database that may not be written',
+      async () => {
+        await chown(own, nobody, nobody);
+        await chown(join(own, 'keyfront.db'), nobody, nobody);
+        await chmod(join(own, 'keyfront.db'), 0o400);
+      },
+    ],
+  ])('that %s is refused at once in one line that names it (needs root, to be another user)', async (_, arrange) => {
+    await writeFile(join(own, 'keyfront.db'), '', { mode: 0o600 });
+    await arrange();
+    const { code, said, milliseconds } = await asNobody(own);
+    expect(code).toBe(1);
+    expect(said).toMatch(
+      /^The database [^\n]*keyfront\.db cannot be opened: [^\n]*(EACCES|permission denied)[^\n]*\n$/,
+    );
+    expect(said).toContain(own);
+    expect(milliseconds).toBeLessThan(2_000);
+  });
+});

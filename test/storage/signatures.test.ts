@@ -1,0 +1,287 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadKeyRing } from '../../src/secrets/key-ring.js';
+import { createRingWord } from '../../src/secrets/ring-word.js';
+import { createSealer } from '../../src/secrets/seal.js';
+import { migrations } from '../../src/storage/sqlite/migrate.js';
+import { createSettings } from '../../src/storage/sqlite/settings.js';
+import { startApp, type Answer, type TestApp } from '../support/app.js';
+import { makeCommandLine, type CommandLine } from '../support/cli.js';
+import { tamper as tamperWith } from '../support/tamper.js';
+
+let folder: string;
+let file: string;
+let t: TestApp;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-signatures-'));
+  file = join(folder, 'keyfront.db');
+  t = await startApp({ KEYFRONT_DATA: folder });
+  await t.importKeys(
+    { key_id: 'k1', org_id: 'acme', alias: 'one', tags: ['gold'], quota_max: 100, hmac_string: 'Xq7-hmac' },
+    { key_id: 'k2', org_id: 'globex', alias: 'two', tags: ['silver'], quota_max: 5 },
+  );
+  for (const alias of ['a', 'b', 'c']) await t.update('k1', { alias, tags: ['gold'], quota_max: 100 });
+});
+afterEach(async () => {
+  await t.close();
+  await rm(folder, { recursive: true });
+});
+
+const tamper = (...statements: string[]) => tamperWith(file, ...statements);
+const hash = (keyID: string) => t.app.installation.ports.hashKeyID(keyID);
+const service = (path: string, method = 'GET', body?: string): Promise<Answer> =>
+  t.send(path, {
+    method,
+    headers: { 'x-svc-authorization': t.service, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body }),
+  });
+
+const internal = { status: 500, body: expect.objectContaining({ code: 'INTERNAL', message: 'Internal error.' }) };
+const masked = { errors: [expect.objectContaining({ message: 'Internal error.' })] };
+
+/** Everything that answers from the row of `k1`, or would change it. */
+const uses: Record<string, () => Promise<unknown>> = {
+  'a read': () => service('/svc/org/keys/k1'),
+  'a page of keys': () => service('/svc/org/keys'),
+  'an update': () => t.update('k1', { alias: 'x' }),
+  'a consumption': () => service('/svc/org/keys/k1/quota', 'POST', '{"amount":1}'),
+  'a deletion': () => service('/svc/org/keys/k1', 'DELETE'),
+  'a creation': () => service('/svc/org/keys/k1', 'POST', '{"org_id":"acme"}'),
+};
+
+describe('D-08 a row that is not as it was written', () => {
+  it.each([
+    ['its version', "UPDATE keys SET version = version - 1 WHERE org_id = 'acme'"],
+    ['its owner', "UPDATE keys SET org_id = 'globex' WHERE org_id = 'acme'"],
+    ['a limit', `UPDATE keys SET definition = replace(definition, '100', '101') WHERE org_id = 'acme'`],
+    ['the count of its quota', "UPDATE keys SET quota_used = quota_used + 1 WHERE org_id = 'acme'"],
+    ['its secrets', "UPDATE keys SET hmac_string = NULL WHERE org_id = 'acme'"],
+    ['its signature being there', "UPDATE keys SET mac = NULL WHERE org_id = 'acme'"],
+    ['itself being there', "DELETE FROM keys WHERE org_id = 'acme'"],
+  ])(
+    'answers INTERNAL to every use, and is named in the log alone, where somebody changed %s',
+    async (what, change) => {
+      tamper(change);
+      for (const [name, use] of Object.entries(uses)) {
+        if (name === 'a page of keys' && what === 'itself being there') continue;
+        expect(await use(), name).toMatchObject(internal);
+      }
+      expect((await t.graphql('{ orgKey(keyID: "k1") { alias: keyHash } }')).body).toMatchObject(masked);
+      expect(t.logs()).toContain(`The key ${hash('k1')} is not as it was written`);
+      expect(t.logs()).not.toContain('Xq7');
+      expect((await service('/svc/org/keys/k2')).status).toBe(200);
+    },
+  );
+
+  it('stops a bulk change that meets it', async () => {
+    tamper("UPDATE keys SET quota_used = 7 WHERE org_id = 'globex'");
+    const { body } = await t.graphql('mutation { resetOrgQuotas(filter: {}, dryRun: false) { dryRun } }');
+    expect(body).toMatchObject(masked);
+  });
+
+  it('is not purged: its date may be what was changed', async () => {
+    tamper("UPDATE keys SET deleted = 1 WHERE org_id = 'acme'");
+    expect(await t.app.installation.store.purge(t.clock.now)).toBe(0);
+    expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
+  });
+
+  it('is not found under an index that says something else of it, such as another owner', async () => {
+    const bound = (await t.issue('service', { orgID: 'globex' })).secret;
+    // What a damaged index does: the row of the one is found where that of the other was.
+    tamper("UPDATE key_terms SET org_id = 'globex' WHERE term = 't:gold'");
+    const answer = await t.send('/svc/org/keys?tag=gold', { headers: { 'x-svc-authorization': bound } });
+    expect(answer).toMatchObject(internal);
+  });
+
+  it.each([
+    ['a reason', "UPDATE audit SET reason = 'x' WHERE version_after = 2"],
+    ['a signature being there', 'UPDATE audit SET mac = NULL WHERE version_after = 2'],
+    ['an entry being there', 'DELETE FROM audit WHERE version_after = 2'],
+    ['the order', 'UPDATE audit SET version_after = 9 WHERE version_after = 2'],
+    [
+      'an entry for another',
+      `UPDATE audit SET (definition, link, mac) = (SELECT definition, link, mac FROM audit WHERE version_after = 3)
+       WHERE version_after = 2`,
+    ],
+  ])(
+    'makes a page of history INTERNAL where somebody changed %s, and leaves the pages beside it',
+    async (_, change) => {
+      tamper(change);
+      const page = (args: string) =>
+        t.graphql(`{ orgKey(keyID: "k1") { history(${args}) { edges { cursor node { version reason } } } } }`);
+      expect((await page('first: 3')).body).toMatchObject(masked);
+      expect((await page('last: 3')).body).toMatchObject(masked);
+      const newest = await page('last: 1');
+      expect(newest.body).toMatchObject({ data: { orgKey: { history: { edges: [{ node: { version: 4 } }] } } } });
+      const revert = (version: number) =>
+        t.graphql(`mutation { revertOrgKey(keyID: "k1", toVersion: ${version}) { status } }`);
+      expect((await revert(2)).body).toMatchObject(masked);
+      expect((await revert(3)).body).toMatchObject({ data: { revertOrgKey: { status: 'ok' } } });
+    },
+  );
+
+  it('opens no door where it is a credential, neither revoked nor widened', async () => {
+    const { id, secret } = await t.issue('service', { orgID: 'acme' });
+    await t.app.installation.credentials.revoke(id, t.clock.now);
+    tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
+    const answer = await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } });
+    expect(answer).toMatchObject(internal);
+    await expect(t.app.installation.credentials.list()).rejects.toThrow(
+      `The credential ${id} is not as it was written`,
+    );
+    await expect(t.app.installation.credentials.revoke(id, t.clock.now)).rejects.toThrow(id);
+    expect((await service('/svc/org/keys/k1')).status).toBe(200);
+  });
+});
+
+describe('a database of signed rows', () => {
+  it('refuses a write of somebody who does not sign, such as a service that still runs from before', async () => {
+    const older = new Database(file);
+    for (const statement of [
+      'UPDATE keys SET quota_used = quota_used + 1',
+      'UPDATE credentials SET revoked = 1',
+      "INSERT INTO credentials (id, kind, label, secret_hash, created) VALUES (1, 2, 3, x'00', 5)",
+    ]) {
+      expect(() => older.exec(statement)).toThrow('rows are signed: restart what runs an older Keyfront');
+    }
+    older.close();
+    expect((await service('/svc/org/keys/k1')).status).toBe(200);
+  });
+
+  it('that has lost the word which says so is refused, and does not have its rows signed anew', async () => {
+    await t.close();
+    tamper(
+      "UPDATE keys SET quota_used = 0, mac = NULL WHERE org_id = 'acme'",
+      "DELETE FROM settings WHERE name = 'key_ring'",
+    );
+    const before = await readFile(file);
+    await expect(startApp({ KEYFRONT_DATA: folder })).rejects.toThrow(
+      `The database ${file} is damaged: it has lost the word of its key ring.`,
+    );
+    expect(await readFile(file)).toStrictEqual(before);
+    t = await startApp();
+  });
+});
+
+describe('a database from before rows were signed', () => {
+  /** Takes the signatures away, with everything that says there have been any. */
+  function unsign(): void {
+    const database = new Database(file);
+    const triggers = database
+      .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+      .all();
+    for (const { name } of triggers) database.exec(`DROP TRIGGER ${name}`);
+    for (const table of ['keys', 'audit', 'credentials']) database.exec(`ALTER TABLE ${table} DROP COLUMN mac`);
+    database.exec(`CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`);
+    database.pragma(`user_version = ${migrations.length - 1}`);
+    const ring = loadKeyRing(join(folder, 'key-ring.json'));
+    createRingWord(
+      createSettings(database),
+      createSealer(() => ring),
+    ).write(false);
+    database.close();
+  }
+
+  async function reopened(): Promise<CommandLine> {
+    await t.close();
+    unsign();
+    t = await startApp({ KEYFRONT_DATA: folder });
+    return makeCommandLine();
+  }
+
+  it('has all of them signed when it is opened, and answers as before', async () => {
+    const before = [await service('/svc/org/keys/k1'), await service('/svc/org/keys')].map(({ text }) => text);
+    const c = await reopened();
+    const after = [await service('/svc/org/keys/k1'), await service('/svc/org/keys')].map(({ text }) => text);
+    expect(after).toStrictEqual(before);
+    expect((await t.update('k1', { alias: 'd' })).status).toBe(200);
+    expect(await c.keyfront(['check'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
+    await c.remove();
+  });
+
+  it('is signed to the end where that was broken off in the middle', async () => {
+    await t.close();
+    unsign();
+    t = await startApp({ KEYFRONT_DATA: folder });
+    await t.close();
+    tamper("UPDATE keys SET mac = NULL WHERE org_id = 'globex'", "UPDATE audit SET mac = NULL WHERE org_id = 'globex'");
+    const database = new Database(file);
+    const ring = loadKeyRing(join(folder, 'key-ring.json'));
+    createRingWord(
+      createSettings(database),
+      createSealer(() => ring),
+    ).write(false);
+    database.close();
+    t = await startApp({ KEYFRONT_DATA: folder });
+    for (const keyID of ['k1', 'k2']) expect((await service(`/svc/org/keys/${keyID}`)).status).toBe(200);
+  });
+
+  it('keeps a key unsigned that is not what its history says, names it, and answers with all others', async () => {
+    const k1 = hash('k1');
+    await t.close();
+    unsign();
+    tamper(`UPDATE keys SET definition = '{"alias":"forged"}' WHERE org_id = 'acme'`);
+    t = await startApp({ KEYFRONT_DATA: folder });
+    expect(t.logs()).toContain(`The key ${k1} is not what its history says. It was left unsigned`);
+    expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
+    expect((await service('/svc/org/keys/k2')).status).toBe(200);
+  });
+
+  it('treats a row without a signature as damage from then on, also after further starts', async () => {
+    await reopened();
+    await t.close();
+    tamper("UPDATE keys SET quota_used = 0, mac = NULL WHERE org_id = 'acme'");
+    t = await startApp({ KEYFRONT_DATA: folder });
+    expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
+  });
+});
+
+describe('the rotation of keys', () => {
+  const macs = () => {
+    const database = new Database(file, { readonly: true });
+    const rows = ['keys', 'audit', 'credentials'].flatMap((table) =>
+      database.prepare<[], { mac: Buffer }>(`SELECT mac FROM ${table}`).all(),
+    );
+    database.close();
+    return new Set(rows.map(({ mac }) => mac.subarray(2, 4).toString()));
+  };
+
+  it('signs every row anew while a service runs, histories and credentials included', async () => {
+    const c = await makeCommandLine();
+    expect(macs()).toStrictEqual(new Set(['k1']));
+    expect(await c.keyfront(['secrets', 'rotate'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
+    expect(macs()).toStrictEqual(new Set(['k2']));
+    expect((await service('/svc/org/keys/k1')).status).toBe(200);
+    expect(await c.keyfront(['secrets', 'prune'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
+    expect((await service('/svc/org/keys/k1')).status).toBe(200);
+    expect((await t.update('k1', { alias: 'after' })).status).toBe(200);
+    expect(await c.keyfront(['check'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
+    await c.remove();
+  });
+
+  it('drops no key that a row is still signed under, be it in a history alone', async () => {
+    const c = await makeCommandLine();
+    const oldest = (): Buffer | undefined => {
+      const database = new Database(file, { readonly: true });
+      const row = database.prepare<[], { mac: Buffer }>('SELECT mac FROM audit WHERE id = 1').get();
+      database.close();
+      return row?.mac;
+    };
+    const old = oldest();
+    await c.keyfront(['secrets', 'rotate'], { KEYFRONT_DATA: folder });
+    expect(oldest()).not.toStrictEqual(old);
+    // As a rotation leaves it that breaks off after the keys.
+    tamper(`UPDATE audit SET mac = x'${old?.toString('hex')}' WHERE id = 1`);
+    const prune = await c.keyfront(['secrets', 'prune'], { KEYFRONT_DATA: folder });
+    expect([prune.code, prune.said]).toStrictEqual([
+      1,
+      'Something is still sealed under an older key. Run `keyfront secrets rotate` first.\n',
+    ]);
+    await c.keyfront(['secrets', 'rotate'], { KEYFRONT_DATA: folder });
+    expect(await c.keyfront(['secrets', 'prune'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
+    await c.remove();
+  });
+});

@@ -1,0 +1,268 @@
+import { join } from 'node:path';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyOrders, type KeyOrder } from '../../src/keys/store.js';
+import { countStatement, pageStatement, sortedStatement } from '../../src/storage/sqlite/key-query.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { nodesOf, sourceFiles } from '../support/source.js';
+
+const files = sourceFiles();
+const keyOrderNames = Object.keys(keyOrders) as KeyOrder[];
+const isSQL = (text: string) => /\b(SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE|WHERE|ORDER BY|LIMIT|JOIN)\b/.test(text);
+
+/** What stands in `${…}` of the templates that look like SQL, or all of those in the room where SQL is at home. */
+function interpolations(): string[] {
+  return files.flatMap(({ path, tree }) =>
+    nodesOf(tree)
+      .filter((node) => ts.isTemplateExpression(node))
+      .filter((node) => isSQL(node.getText()) || callOf(node) !== undefined)
+      .flatMap((node) => node.templateSpans.map((span) => `${path}: ${span.expression.getText()}`)),
+  );
+}
+
+/** The method of the database that a node is handed to as it is. */
+function callOf({ parent }: ts.Node): string | undefined {
+  const isCall = ts.isCallExpression(parent) && ts.isPropertyAccessExpression(parent.expression);
+  const name = isCall ? parent.expression.name.text : '';
+  return ['prepare', 'exec', 'pragma'].includes(name) ? name : undefined;
+}
+
+describe('D-15 a statement', () => {
+  it('is put together of nothing but our own names and numbers: every place where one is, is known here', () => {
+    expect([...new Set(interpolations())].toSorted()).toStrictEqual([
+      // The columns of a counter, which two statements share.
+      'storage/sqlite/counters.ts: pageSize',
+      'storage/sqlite/counters.ts: select',
+      // Lists of our columns, and names of our tables.
+      "storage/sqlite/credential-store.ts: names.join(', ')",
+      "storage/sqlite/credential-store.ts: names.map((column) => `@${column}`).join(', ')",
+      "storage/sqlite/history.ts: names.join(', ')",
+      "storage/sqlite/history.ts: names.map((column) => `@${column}`).join(', ')",
+      // What a page of keys is found by: conditions, every value in which is a parameter.
+      "storage/sqlite/key-query.ts: conditions.join(' AND ')",
+      'storage/sqlite/key-query.ts: from',
+      'storage/sqlite/key-query.ts: mostSorted + 1',
+      'storage/sqlite/key-query.ts: order',
+      'storage/sqlite/key-query.ts: owner',
+      "storage/sqlite/key-store.ts: columns.map((column) => `${column} = @${column}`).join(', ')",
+      "storage/sqlite/key-store.ts: names.join(', ')",
+      "storage/sqlite/key-store.ts: names.map((column) => `@${column}`).join(', ')",
+      'storage/sqlite/key-store.ts: pageSize',
+      'storage/sqlite/migrate.ts: index + 1',
+      'storage/sqlite/signatures.ts: name',
+      'storage/sqlite/signatures.ts: pageSize',
+    ]);
+  });
+
+  it('has a parameter for every value that a page of keys is found by', () => {
+    const value = '\u0001 no value stands in a statement';
+    const statements = keyOrderNames.flatMap((orderBy) =>
+      [true, false].flatMap((descending) => {
+        const filter = { orgID: value, aliasPrefix: value, tag: value, policy: value, apiID: value };
+        const position = { value, keyHash: value };
+        const query = { filter, orderBy, descending, limit: 7, now: new Date(0) };
+        return [
+          pageStatement({ ...query, after: position, before: position }),
+          pageStatement(query, true),
+          sortedStatement(query),
+          countStatement(filter, query.now),
+        ];
+      }),
+    );
+    for (const statement of statements) expect(statement?.sql ?? '').not.toContain('no value');
+  });
+
+  it('is never put together with a plus sign, and is prepared in one room', () => {
+    const sums = files.flatMap(({ path, tree }) =>
+      nodesOf(tree)
+        .filter((node) => ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken)
+        .filter((node) => isSQL(node.getText()))
+        .map((node) => `${path}: ${node.getText()}`),
+    );
+    expect(sums).toStrictEqual([]);
+    const rooms = files
+      .filter(({ tree }) => nodesOf(tree).some((node) => ts.isStringLiteralLike(node) && callOf(node) !== undefined))
+      .map(({ path }) => path.split('/', 1)[0]);
+    expect([...new Set(rooms)].toSorted()).toStrictEqual(['storage']);
+  });
+});
+
+describe('C-07 a transaction', () => {
+  /** Every function that runs inside one: handed to `transaction`, or to what retries and guards them. */
+  const bodies = files.flatMap(({ path, tree }) =>
+    nodesOf(tree)
+      .filter((node) => ts.isCallExpression(node))
+      .filter(({ expression }) => {
+        const name = ts.isPropertyAccessExpression(expression) ? expression.name.text : expression.getText();
+        return path.startsWith('storage/') && ['transaction', 'read', 'write', 'whenFree'].includes(name);
+      })
+      .flatMap(({ arguments: given }) => given)
+      .filter((node) => ts.isArrowFunction(node) || ts.isFunctionExpression(node))
+      .map((body) => ({ path, body })),
+  );
+
+  it('is found at all', () => {
+    expect(bodies.length).toBeGreaterThan(20);
+  });
+
+  it('waits for nothing between its begin and its commit', () => {
+    const waiting = bodies.filter(({ body }) => {
+      const isAsync = body.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword) === true;
+      return isAsync || nodesOf(body).some((node) => ts.isAwaitExpression(node));
+    });
+    expect(waiting.map(({ path, body }) => `${path}: ${body.getText()}`)).toStrictEqual([]);
+  });
+
+  it('is begun by hand only where one moment is read throughout', () => {
+    const begun = files.filter(({ tree }) =>
+      nodesOf(tree).some((node) => ts.isStringLiteralLike(node) && /^\s*(BEGIN|SAVEPOINT)\b/i.test(node.text)),
+    );
+    expect(begun.map(({ path }) => path)).toStrictEqual([join('storage', 'sqlite', 'copy.ts')]);
+  });
+});
+
+/** What people and machines have put into text to make a statement of it, or to break one. */
+const naughty = [
+  "'",
+  "''",
+  "' OR '1'='1",
+  "' OR 1=1 --",
+  "'; DROP TABLE keys; --",
+  "') OR ('a'='a",
+  '"',
+  '" OR ""="',
+  '`',
+  ';',
+  '--',
+  '/*',
+  '*/',
+  '/**/',
+  '\\',
+  "\\'",
+  '%',
+  '%%',
+  '_',
+  '*',
+  '?',
+  '?1',
+  '@orgID',
+  ':org',
+  '$1',
+  '${1}',
+  '{{1}}',
+  'NULL',
+  'null',
+  'undefined',
+  'true',
+  '0',
+  '-1',
+  '1e308',
+  '9223372036854775808',
+  'NaN',
+  '0x00',
+  'ORDER BY 1',
+  'UNION SELECT name FROM sqlite_schema',
+  "a' UNION SELECT mac FROM keys --",
+  "x'00'",
+  'load_extension',
+  'a,b',
+  'a b',
+  ' a',
+  'a ',
+  't:a',
+  'İ',
+  'ß',
+  'ﬀ',
+  '\u00c5',
+  'A\u030a',
+  '\u202e',
+  '\u200b',
+  '\ufeff',
+  '🔑',
+  '👩‍👩‍👧',
+  '\u{10ffff}',
+  '\u007f',
+  'constructor',
+  '__proto__',
+];
+
+describe('D-15 a text that looks like a statement', () => {
+  let t: TestApp;
+  beforeAll(async () => {
+    t = await startApp();
+    await t.importKeys(
+      ...naughty.map((text, index) => ({
+        key_id: `key-${index}`,
+        org_id: `o${text}`,
+        alias: text,
+        tags: [`tag ${text}`],
+        apply_policies: [`policy ${text}`],
+        access_rights: { [`api ${text}`]: { api_id: `api ${text}`, versions: ['Default'] } },
+      })),
+    );
+  });
+  afterAll(async () => t.close());
+
+  const list = async (query: Record<string, string>) =>
+    t.send(`/svc/org/keys?${new URLSearchParams(query).toString()}`, { headers: { 'x-svc-authorization': t.service } });
+  const keysIn = (body: Record<string, unknown>) => (body['keys'] as { key: string }[]).map(({ key }) => key);
+
+  it('is a tag, a policy, an API or an organisation like any other, and finds the one key that has it', async () => {
+    for (const [index, text] of naughty.entries()) {
+      for (const query of [
+        { tag: `tag ${text}` },
+        { policy: `policy ${text}` },
+        { api_id: `api ${text}` },
+        { org_id: `o${text}` },
+      ]) {
+        const { status, body } = await list(query);
+        expect([status, JSON.stringify(query)]).toStrictEqual([200, JSON.stringify(query)]);
+        // White space at the ends of a tag or policy is not kept.
+        const alike = naughty.flatMap((other, at) => (other.trim() === text.trim() && text.trim() !== '' ? [at] : []));
+        if (query.tag === undefined && query.policy === undefined) expect(keysIn(body)).toStrictEqual([`key-${index}`]);
+        else for (const found of keysIn(body)) expect(alike.map((at) => `key-${at}`)).toContain(found);
+      }
+    }
+  });
+
+  it('is the beginning of an alias like any other', async () => {
+    for (const text of naughty) {
+      const { status, body } = await list({ alias_prefix: text, limit: '100' });
+      expect([status, text]).toStrictEqual([200, text]);
+      const wanted = naughty.flatMap((alias, index) => (alias.startsWith(text) ? [`key-${index}`] : []));
+      expect(keysIn(body).toSorted()).toStrictEqual(wanted.toSorted());
+    }
+  });
+
+  it('is no order, state, place, number or unknown parameter: that is INVALID, and never an error of ours', async () => {
+    for (const text of naughty) {
+      for (const name of ['state', 'expires_before', 'updated_since', 'limit', text]) {
+        const { status, body } = await list({ [name]: text });
+        const isNumber = /^-?\d+$/.test(text) && name.includes('_');
+        if (isNumber) expect([200, 400]).toContain(status);
+        else expect([status, body['code'], name, text]).toStrictEqual([400, 'INVALID', name, text]);
+      }
+      // Any text is a place among hashes: before, between or after them.
+      expect((await list({ after: text })).status).toBe(200);
+      for (const args of [
+        { after: text },
+        { before: text },
+        { orderBy: text },
+        { filter: { state: text } },
+        { filter: { updatedSince: text } },
+      ]) {
+        const { body } = await t.graphql(
+          `query ($after: String, $before: String, $orderBy: KeyOrder, $filter: OrgKeyFilter) {
+            orgKeys(first: 1, after: $after, before: $before, orderBy: $orderBy, filter: $filter) { edges { cursor } } }`,
+          args,
+        );
+        const codes = (body['errors'] as { extensions: { code: string } }[] | undefined)?.map(
+          ({ extensions }) => extensions.code,
+        );
+        if (codes) expect([...new Set(codes)]).toStrictEqual(['INVALID']);
+      }
+    }
+    expect(t.logs()).not.toContain('internal error');
+    expect(await t.app.installation.store.count({}, t.clock.now)).toBe(naughty.length);
+  });
+});

@@ -1,0 +1,14 @@
+import Database from 'better-sqlite3';
+
+/** Changes a database behind the service’s back, in spite of the triggers that would refuse it. */
+export function tamper(file: string, ...statements: string[]): void {
+  const database = new Database(file);
+  const triggers = database
+    .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+    .all();
+  for (const { name } of triggers) database.exec(`DROP TRIGGER ${name}`);
+  for (const statement of statements) {
+    if (database.prepare(statement).run().changes === 0) throw new Error(`This changed nothing: ${statement}`);
+  }
+  database.close();
+}
