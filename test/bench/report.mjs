@@ -92,11 +92,12 @@ function section(/** @type {string} */ workload, /** @type {any} */ { requestByt
     Math.round(one.memoryMiB),
     ...(isUpdate ? [one.acknowledged === one.audited ? one.audited : `${one.acknowledged} ≠ ${one.audited}`] : []),
   ]);
+  const busiest = Math.round(100 * Math.max(...servers.map((/** @type {any} */ one) => one.loadOwnLoad)));
   const behind = servers.filter((/** @type {any} */ one) => one.cpuUsBehind > 0);
   return `
 ## ${titles[/** @type {keyof typeof titles} */ (workload)]}
 
-A request of ${requestBytes} bytes is answered with ${answerBytes}.
+A request of ${requestBytes} bytes is answered with ${answerBytes}. The load took at most ${busiest} % of a processor.
 
 | ${head.join(' | ')} |
 |${'---|'.repeat(head.length)}

@@ -28,6 +28,7 @@ const strangers = wanted.filter((name) => !servers.some((server) => server.name 
 if (strangers.length > 0) throw new Error(`${strangers} is none of ${servers.map(({ name }) => name).join(', ')}.`);
 const chosen = servers.filter(({ name }) => wanted.includes(name));
 const workloads = /** @type {const} */ (['preview', 'update']).filter((name) => name === (values.only ?? name));
+if (workloads.length === 0) throw new Error(`--only ${values.only} is neither preview nor update.`);
 if (chosen.some(({ isPeer }) => isPeer)) installPeers();
 
 const conditions = {
