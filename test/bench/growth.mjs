@@ -1,12 +1,9 @@
-// How the store behaves as it grows: `npm run build && node test/bench/growth.mjs [size ...]`, in a temp folder.
-import { createHash } from 'node:crypto';
+// How the service behaves as it grows: `npm run build && node test/bench/growth.mjs [size ...]`, in a temp folder.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { argv, stdout } from 'node:process';
-import { changesBetween } from '../../dist/keys/changes.js';
-import { newKey } from '../../dist/keys/new-key.js';
 import { consume } from '../../dist/keys/quota.js';
 import { applyUpdate } from '../../dist/keys/update.js';
 import { createMemoryKeyRing } from '../../dist/secrets/key-ring.js';
@@ -14,6 +11,10 @@ import { createSigner } from '../../dist/secrets/signer.js';
 import { openDatabase } from '../../dist/storage/sqlite/database.js';
 import { pageStatement } from '../../dist/storage/sqlite/key-query.js';
 import { createKeyStore } from '../../dist/storage/sqlite/key-store.js';
+import { importFigures } from './growth-import.mjs';
+import { aliasOf, changeOf, entryOf, hashOf, now, seconds } from './growth-keys.mjs';
+import { serviceFigures } from './growth-service.mjs';
+import { startFigures } from './growth-start.mjs';
 
 const ring = createMemoryKeyRing(new Date());
 const signer = createSigner(() => ring);
@@ -23,69 +24,7 @@ const pageSize = 20;
 /** How many pages in a row are timed at each place, and how often. */
 const pages = 9;
 const rounds = 3;
-const now = new Date('2026-01-31T12:00:00Z');
-const seconds = BigInt(now.getTime() / 1000);
-const actor = { credentialID: 'bench', label: 'bench' };
 const say = (/** @type {string} */ line) => stdout.write(`${line}\n`);
-
-const hashOf = (/** @type {number} */ n) => createHash('sha256').update(`key-${n}`).digest('hex');
-const aliasOf = (/** @type {number} */ n) => `Customer ${String(n).padStart(7, '0')}, production`;
-
-/** A definition of some 600 bytes. 200 keys are in `small`, and another 200 are a pilot, however many keys there are. */
-function definitionOf(/** @type {number} */ n, /** @type {number} */ size) {
-  const isPilot = n % (size / 200) === 2;
-  return {
-    accessRights: [
-      { label: `api-${n % 50}`, apiID: `api-${n % 50}`, apiName: `API number ${n % 50}`, versions: ['Default'] },
-    ],
-    alias: aliasOf(n),
-    applyPolicies: [`policy-${n % 10}`],
-    expires: n % 50 === 7 ? seconds - 1n : seconds + 31_536_000n,
-    isInactive: n % 50 === 8,
-    metaData: { customer: `customer-${n}`, contact: `someone-${n}@example.test`, plan: 'gold', notes: 'x'.repeat(120) },
-    per: 60,
-    quotaMax: 1_000_000n,
-    quotaRenewalRate: 2_592_000n,
-    rate: 100,
-    tags: [n % 2 === 0 ? 'production' : 'staging', `team-${n % 100}`, ...(isPilot ? ['pilot'] : [])],
-  };
-}
-
-/** @returns {import('../../dist/keys/store.js').Change} */
-function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
-  const created = newKey({
-    keyHash: hashOf(n),
-    sealedKeyID: new Uint8Array(64).fill(n % 256),
-    orgID: n % (size / 200) === 0 ? 'small' : n % 2 === 0 ? 'big' : `org-${n % 40}`,
-    definition: definitionOf(n, size),
-    kept: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
-    dates: { lastUpdated: String(seconds - BigInt((n * 7919) % 31_536_000)) },
-    at: now,
-  });
-  const next = n % 50 === 9 ? { ...created, deleted: now } : created;
-  return { next, audit: entryOf(undefined, next, 'import') };
-}
-
-/** @returns {import('../../dist/keys/store.js').AuditEntry} */
-function entryOf(
-  /** @type {import('../../dist/keys/store.js').StoredKey | undefined} */ before,
-  /** @type {import('../../dist/keys/store.js').StoredKey} */ after,
-  /** @type {import('../../dist/keys/store.js').Operation} */ operation,
-) {
-  return {
-    at: now,
-    keyHash: after.keyHash,
-    orgID: after.orgID,
-    operation,
-    actor,
-    reason: undefined,
-    requestID: '',
-    versionBefore: before?.version ?? 0,
-    versionAfter: after.version,
-    quotaUsedBeforeReset: undefined,
-    changes: changesBetween(before, after),
-  };
-}
 
 /** Lists to walk through. Most are promised to cost the same wherever a page stands, however many keys there are. */
 const lists = {
@@ -172,6 +111,11 @@ async function measure(/** @type {number} */ size) {
         return { next, audit: entryOf(key, next, 'update') };
       }),
     );
+    database.close();
+    say(`${size} keys: lists and single operations are done after ${since(start)} s`);
+    Object.assign(found, await serviceFigures(folder, size), await startFigures(folder, size));
+    Object.assign(found, await importFigures(size));
+    say(`${size} keys: all is done after ${since(start)} s`);
     return found;
   } finally {
     database.close();

@@ -1,0 +1,41 @@
+const none = Buffer.alloc(0);
+
+/** Reads the answers on one connection that never has more than one request under way. */
+export class AnswerReader {
+  #bytes = none;
+
+  /** Takes what has arrived. Gives the answer once it is whole, and undefined until then. */
+  push(/** @type {Buffer} */ chunk) {
+    this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
+    const end = this.#bytes.indexOf('\r\n\r\n');
+    if (end === -1) return undefined;
+    const head = this.#bytes.latin1Slice(0, end);
+    const body = bodyOf(head, this.#bytes.subarray(end + 4));
+    if (!body) return undefined;
+    this.#bytes = none;
+    return { status: Number(head.slice(9, 12)), body, closes: /\r\nconnection: *close/i.test(head) };
+  }
+}
+
+/** The body behind a head, or undefined while some of it is missing. */
+function bodyOf(/** @type {string} */ head, /** @type {Buffer} */ bytes) {
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  if (length !== undefined) return bytes.length < Number(length) ? undefined : bytes.subarray(0, Number(length));
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return unchunked(bytes);
+  throw new Error(`An answer says nothing of its length: ${head}`);
+}
+
+function unchunked(/** @type {Buffer} */ bytes) {
+  const parts = [];
+  for (let at = 0; ;) {
+    const line = bytes.indexOf('\r\n', at);
+    if (line === -1) return undefined;
+    const size = Number.parseInt(bytes.latin1Slice(at, line), 16);
+    const start = line + 2;
+    // The line break behind a chunk belongs to it, also behind the last and empty one; nobody here sends trailers.
+    if (bytes.length < start + size + 2) return undefined;
+    if (size === 0) return parts.length === 1 ? parts[0] : Buffer.concat(parts);
+    parts.push(bytes.subarray(start, start + size));
+    at = start + size + 2;
+  }
+}

@@ -1,0 +1,96 @@
+// One server in the running: its process, its requests, and what has been found out about it.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { buildClientSchema, getIntrospectionQuery } from 'graphql';
+import { auditedUpdates } from './folder.mjs';
+import { ownWorkloads, workloadsOf } from './payload.mjs';
+import { node, startServer } from './process.mjs';
+import { upstream } from './servers.mjs';
+import { ask } from './verify.mjs';
+
+/**
+ * @typedef {object} Surroundings
+ * @property {'preview' | 'update'} workload
+ * @property {ReturnType<typeof import('./folder.mjs').createFolder>} folder
+ * @property {readonly string[]} flags V8's
+ * @property {{ server: string, load: string } | undefined} cpus
+ * @property {number} connections
+ */
+
+/** @typedef {Awaited<ReturnType<typeof enter>>} Entrant */
+
+const load = new URL('load.mjs', import.meta.url).pathname;
+
+/** Starts a server on a copy of the data folder, and what stands behind it where it is a gateway. */
+export async function enter(
+  /** @type {import('./servers.mjs').Server} */ server,
+  /** @type {Surroundings} */ { workload, folder, flags, cpus, connections },
+) {
+  const { name } = server;
+  const place = (/** @type {string} */ what) => join(folder.path, `${name}.${what}`);
+  const data = folder.copy(name);
+  // Behind a gateway runs what is not counted as its work, and so on the other processor.
+  const behind = server.isGateway
+    ? await startServer(upstream, { data, log: place('upstream.log'), flags, cpus: cpus?.load })
+    : undefined;
+  const more = { BENCH_WORKLOAD: workload, ...(behind && { BENCH_UPSTREAM: behind.origin }) };
+  const running = await startServer(server, { data, log: place('log'), flags, cpus: cpus?.server, more });
+
+  const { bodies, good } = (behind ? workloadsOf(await schemaOf(running.url)) : ownWorkloads)[workload];
+  writeFileSync(place('bodies'), JSON.stringify(bodies));
+  let offset = 0;
+  /** Updates that were answered as done, and requests that were cut off, which may have been done or not. */
+  const counts = { acknowledged: 0, unsure: 0 };
+
+  async function schemaOf(/** @type {string} */ url) {
+    const { answer } = await ask(url, folder.headers, JSON.stringify({ query: getIntrospectionQuery() }));
+    return buildClientSchema(answer.data);
+  }
+
+  return {
+    server,
+    running,
+    behind,
+    counts,
+    /** A request to look at, for its sizes and its answer. */
+    sample: /** @type {string} */ (bodies[0]),
+    /** Loads it for some seconds, and reads off what that took. */
+    async measure(/** @type {number} */ seconds) {
+      const job = {
+        url: running.url,
+        headers: folder.headers,
+        bodies: place('bodies'),
+        offset,
+        good,
+        connections,
+        seconds,
+      };
+      const before = { own: running.cpuUs(), behind: behind?.cpuUs() ?? 0 };
+      const child = node(cpus?.load, [load], { stdio: ['pipe', 'pipe', 'inherit'] });
+      child.stdin?.end(JSON.stringify(job));
+      const found = /** @type {any} */ (await json(/** @type {any} */ (child.stdout)));
+      const answers = found.good + found.errors;
+      if (answers === 0) throw new Error(`${name} answered nothing in ${seconds} s.`);
+      offset += answers;
+      counts.acknowledged += found.good;
+      counts.unsure += found.broken;
+      return {
+        perSecond: found.perSecond,
+        cpuUs: (running.cpuUs() - before.own) / answers,
+        cpuUsBehind: behind ? (behind.cpuUs() - before.behind) / answers : 0,
+        p50Ms: found.p50Ms,
+        p99Ms: found.p99Ms,
+        errors: found.errors + found.broken,
+        firstError: found.firstError,
+        memoryMiB: running.memoryMiB(),
+        ownLoad: found.ownLoad,
+      };
+    },
+    async leave() {
+      await running.stop();
+      await behind?.stop();
+      return workload === 'update' ? auditedUpdates(data) : undefined;
+    },
+  };
+}

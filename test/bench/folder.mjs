@@ -1,0 +1,51 @@
+// A data folder to begin with: the same keys and credentials for every server, each on a copy of its own.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { importLines } from './payload.mjs';
+
+const main = new URL('../../dist/main.js', import.meta.url).pathname;
+
+/** A folder in the temp folder, with a data folder made by the command line as an operator would make it. */
+export function createFolder() {
+  const path = mkdtempSync(join(tmpdir(), 'keyfront-bench-'));
+  const data = join(path, 'data');
+  const keyfront = (/** @type {string[]} */ ...args) =>
+    execFileSync(process.execPath, [main, ...args], {
+      env: { PATH: process.env.PATH, KEYFRONT_DATA: data },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).trim();
+  writeFileSync(join(path, 'keys.jsonl'), importLines().join('\n'));
+  keyfront('keys', 'import', join(path, 'keys.jsonl'));
+  const issue = (/** @type {string} */ kind) => keyfront('credentials', 'issue', '--kind', kind, '--label', 'bench');
+  return {
+    path,
+    /** What every server is sent, whether it looks at it or not. */
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/json',
+      Authorization: `Bearer ${issue('management')}`,
+      'X-Svc-Authorization': issue('service'),
+    },
+    /** A data folder of one's own. */
+    copy: (/** @type {string} */ name) => {
+      const copied = join(path, name);
+      cpSync(data, copied, { recursive: true });
+      return copied;
+    },
+    remove: () => rmSync(path, { recursive: true }),
+  };
+}
+
+/** How many updates the history of a data folder holds. */
+export function auditedUpdates(/** @type {string} */ data) {
+  const database = new Database(join(data, 'keyfront.db'), { readonly: true });
+  try {
+    return Number(database.prepare("SELECT count(*) FROM audit WHERE operation = 'update'").pluck().get());
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,50 @@
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
+import { stringifyJSON } from '../../dist/json.js';
+import { definitionToWire } from '../../dist/rest/wire.js';
+import { definitionOf, keyIDOf, orgIDOf } from './growth-keys.mjs';
+import { memoryMiB, node } from './process.mjs';
+
+const main = new URL('../../dist/main.js', import.meta.url).pathname;
+
+/** How fast `keyfront keys import` brings so many keys into a new data folder, and the most memory it takes. */
+export async function importFigures(/** @type {number} */ size) {
+  const folder = mkdtempSync(join(tmpdir(), 'keyfront-growth-import-'));
+  try {
+    const file = join(folder, 'keys.jsonl');
+    await pipeline(Readable.from(linesOf(size)), createWriteStream(file));
+    const env = { PATH: process.env.PATH, NODE_ENV: 'production', KEYFRONT_DATA: join(folder, 'data') };
+    const start = performance.now();
+    const child = node(undefined, [main, 'keys', 'import', file], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    const exited = once(child, 'exit');
+    let peak = 0;
+    while (child.exitCode === null) {
+      try {
+        peak = Math.max(peak, memoryMiB(child.pid, 'VmHWM') || 0);
+      } catch {
+        // It ended between the two lines.
+      }
+      await Promise.race([exited, setTimeout(50)]);
+    }
+    if (child.exitCode !== 0) throw new Error(`The import ended with ${child.exitCode}.`);
+    const rate = (size / (performance.now() - start)) * 1000;
+    return {
+      'import, keys a second': { median: rate, text: String(Math.round(rate)) },
+      'import, MiB at most': { median: peak, text: String(Math.round(peak)) },
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function* linesOf(/** @type {number} */ size) {
+  for (let n = 0; n < size; n += 1) {
+    const definition = definitionToWire({ ...definitionOf(n, size), orgID: orgIDOf(n, size) });
+    yield `${stringifyJSON({ key_id: keyIDOf(n), ...definition })}\n`;
+  }
+}

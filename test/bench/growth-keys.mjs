@@ -1,0 +1,77 @@
+// The keys of the growth benchmark: the key with the number n of so many is always the same.
+import { createHash } from 'node:crypto';
+import { changesBetween } from '../../dist/keys/changes.js';
+import { newKey } from '../../dist/keys/new-key.js';
+
+export const now = new Date('2026-01-31T12:00:00Z');
+export const seconds = BigInt(now.getTime() / 1000);
+const actor = { credentialID: 'bench', label: 'bench' };
+
+export const keyIDOf = (/** @type {number} */ n) => `key-${n}`;
+export const hashOf = (/** @type {number} */ n) => createHash('sha256').update(keyIDOf(n)).digest('hex');
+export const isDeleted = (/** @type {number} */ n) => n % 50 === 9;
+export const orgIDOf = (/** @type {number} */ n, /** @type {number} */ size) =>
+  n % (size / 200) === 0 ? 'small' : n % 2 === 0 ? 'big' : `org-${n % 40}`;
+export const aliasOf = (/** @type {number} */ n) => `Customer ${String(n).padStart(7, '0')}, production`;
+
+/** A definition of some 600 bytes. 200 keys are in `small`, and another 200 are a pilot, however many keys there are. */
+export function definitionOf(/** @type {number} */ n, /** @type {number} */ size) {
+  const isPilot = n % (size / 200) === 2;
+  return {
+    accessRights: [
+      { label: `api-${n % 50}`, apiID: `api-${n % 50}`, apiName: `API number ${n % 50}`, versions: ['Default'] },
+    ],
+    alias: aliasOf(n),
+    applyPolicies: [`policy-${n % 10}`],
+    expires: n % 50 === 7 ? seconds - 1n : seconds + 31_536_000n,
+    isInactive: n % 50 === 8,
+    metaData: { customer: `customer-${n}`, contact: `someone-${n}@example.test`, plan: 'gold', notes: 'x'.repeat(120) },
+    per: 60,
+    quotaMax: 1_000_000n,
+    quotaRenewalRate: 2_592_000n,
+    rate: 100,
+    tags: [n % 2 === 0 ? 'production' : 'staging', `team-${n % 100}`, ...(isPilot ? ['pilot'] : [])],
+  };
+}
+
+/**
+ * The key as it comes into being. One in fifty has been deleted.
+ * @returns {import('../../dist/keys/store.js').Change}
+ */
+export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
+  const created = newKey({
+    keyHash: hashOf(n),
+    sealedKeyID: new Uint8Array(64).fill(n % 256),
+    orgID: orgIDOf(n, size),
+    definition: definitionOf(n, size),
+    kept: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
+    dates: { lastUpdated: String(seconds - BigInt((n * 7919) % 31_536_000)) },
+    at: now,
+  });
+  const next = isDeleted(n) ? { ...created, deleted: now } : created;
+  return { next, audit: entryOf(undefined, next, 'import') };
+}
+
+/**
+ * What the history says of a change.
+ * @returns {import('../../dist/keys/store.js').AuditEntry}
+ */
+export function entryOf(
+  /** @type {import('../../dist/keys/store.js').StoredKey | undefined} */ before,
+  /** @type {import('../../dist/keys/store.js').StoredKey} */ after,
+  /** @type {import('../../dist/keys/store.js').Operation} */ operation,
+) {
+  return {
+    at: now,
+    keyHash: after.keyHash,
+    orgID: after.orgID,
+    operation,
+    actor,
+    reason: undefined,
+    requestID: '',
+    versionBefore: before?.version ?? 0,
+    versionAfter: after.version,
+    quotaUsedBeforeReset: undefined,
+    changes: changesBetween(before, after),
+  };
+}

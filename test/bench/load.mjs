@@ -1,0 +1,103 @@
+// One load process: so many connections, each of which asks again as soon as it is answered. It takes its job as JSON on
+// standard input, and prints what it found as JSON.
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { AnswerReader } from './answer-reader.mjs';
+import { quantile } from './statistics.mjs';
+
+/**
+ * @typedef {object} Job
+ * @property {string} url where to ask
+ * @property {Record<string, string>} headers
+ * @property {string} bodies the file of the bodies, a JSON array of texts
+ * @property {number} offset which body to begin with
+ * @property {string} good what an answer holds that did what was asked
+ * @property {number} connections
+ * @property {number} seconds
+ */
+
+const patienceMs = 20_000;
+
+const job = /** @type {Job} */ (JSON.parse(await text(process.stdin)));
+const { hostname, port, pathname } = new URL(job.url);
+const head = Object.entries(job.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+const requests = JSON.parse(readFileSync(job.bodies, 'utf8')).map((/** @type {string} */ body) =>
+  Buffer.from(
+    `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${head.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  ),
+);
+
+const found = { good: 0, errors: 0, broken: 0, inTime: 0, connections: 0, firstError: '' };
+/** @type {number[]} */
+const latencies = [];
+let next = job.offset;
+const start = performance.now();
+const deadline = start + job.seconds * 1000;
+
+/** Asks over one connection, and over another where the server closes it, until the time is up. */
+async function client() {
+  while (performance.now() < deadline) {
+    const answers = await askAll();
+    // Not to knock without a pause at a server that is gone.
+    if (answers === 0) await setTimeout(10);
+  }
+}
+
+/** Asks over one connection for as long as it lasts. Resolves to how many answers there were. */
+function askAll() {
+  found.connections += 1;
+  const socket = connect(Number(port), hostname);
+  const reader = new AnswerReader();
+  let answers = 0;
+  let asked = NaN;
+  const ask = () => {
+    asked = performance.now();
+    if (asked >= deadline) {
+      asked = NaN;
+      socket.destroy();
+    } else socket.write(requests[next++ % requests.length]);
+  };
+  socket.setNoDelay(true).setTimeout(patienceMs);
+  socket.on('connect', ask);
+  socket.on('data', (chunk) => {
+    const answer = reader.push(chunk);
+    if (!answer) return;
+    const now = performance.now();
+    latencies.push(now - asked);
+    if (now < deadline) found.inTime += 1;
+    asked = NaN;
+    answers += 1;
+    count(answer);
+    if (answer.closes) socket.destroy();
+    else ask();
+  });
+  socket.on('timeout', () => socket.destroy());
+  socket.on('error', () => {});
+  return new Promise((resolve) =>
+    socket.on('close', () => {
+      // Whether a request that was cut off has been carried out, nobody can say.
+      if (!Number.isNaN(asked)) found.broken += 1;
+      resolve(answers);
+    }),
+  );
+}
+
+/** An answer is good where it did what was asked: an error may also come with the status 200. */
+function count(/** @type {{ status: number, body: Buffer }} */ { status, body }) {
+  if (status === 200 && body.includes(job.good) && !body.includes('"errors"')) {
+    found.good += 1;
+    return;
+  }
+  found.errors += 1;
+  found.firstError ||= `${status} ${body.toString('utf8').slice(0, 500)}`;
+}
+
+const cpu = process.cpuUsage();
+await Promise.all(Array.from({ length: job.connections }, client));
+const { user, system } = process.cpuUsage(cpu);
+const p = (/** @type {number} */ share) => quantile(latencies, share);
+const ownLoad = (user + system) / 1000 / (performance.now() - start);
+const figures = { perSecond: found.inTime / job.seconds, p50Ms: p(0.5), p99Ms: p(0.99), ownLoad };
+process.stdout.write(JSON.stringify({ ...found, ...figures }));

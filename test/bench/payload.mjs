@@ -1,0 +1,142 @@
+// What is asked: two operations over key definitions of some forty fields and three access rights.
+import { getNamedType, isLeafType, isUnionType } from 'graphql';
+import { schema } from '../../dist/graphql/schema.js';
+import { definitionToWire } from '../../dist/rest/wire.js';
+
+/** How many different definitions are sent, and how many keys are updated with them. */
+export const variants = 256;
+export const keys = 1_000;
+const apis = ['billing', 'orders', 'reports'];
+
+export const keyIDOf = (/** @type {number} */ key) => `bench-${String(key).padStart(4, '0')}`;
+
+/** A definition in its normal form, without anything to warn of. Only what an update changes differs by the variant. */
+function definitionOf(/** @type {number} */ variant, /** @type {string} */ name) {
+  const limit = { per: 60, quotaMax: 1000 + variant, quotaRemaining: 900, quotaRenewalRate: 3600, rate: 10.5 };
+  return {
+    accessRights: apis.map((api, index) => ({
+      label: api,
+      apiID: api,
+      apiName: `The API of ${api}, version ${variant}`,
+      versions: ['Default', 'v2'],
+      allowedUrls: [
+        { methods: ['GET', 'POST', 'PUT'], url: `/${api}/${variant}/.*` },
+        { methods: ['GET'], url: `/${api}/archive/.*` },
+        { methods: ['GET', 'DELETE'], url: `/${api}/drafts/.*` },
+      ],
+      limit: { ...limit, throttleInterval: 1.5, throttleRetryLimit: index + 1 },
+    })),
+    alias: `Customer ${name}, production`,
+    allowance: 0.5,
+    applyPolicies: ['gold', 'europe-west'],
+    certificate: `certificate-of-${name}-issued-by-the-house-authority`,
+    dataExpires: 86_400,
+    enableDetailedRecording: variant % 2 === 0,
+    expires: 4_102_444_800,
+    hmacEnabled: true,
+    idExtractorDeadline: 4_102_444_801,
+    isInactive: false,
+    lastCheck: 1_700_000_000 + variant,
+    maxQueryDepth: 12,
+    metaData: {
+      team: 'payments',
+      contact: `${name}@example.test`,
+      ticket: variant,
+      plan: { name: 'gold', seats: [5, 10] },
+      notes: 'Asked for by the team of payments; see the ticket for who approved it and until when it is to hold.',
+      approvedBy: ['someone@example.test', 'someone.else@example.test'],
+    },
+    monitor: { triggerLimits: [90, 75.5, 50] },
+    oauthClientID: `client-${name}`,
+    oauthKeys: { [`client-${name}`]: 'token-hash', [`client-${name}-before`]: 'token-hash-of-before' },
+    orgID: 'bench',
+    per: 60,
+    quotaMax: 10_000 + variant,
+    quotaRemaining: 9_000,
+    quotaRenewalRate: 2_592_000,
+    quotaRenews: 4_102_444_802,
+    rate: 100.25,
+    sessionLifetime: 7200,
+    smoothing: { delay: 30, enabled: true, step: 10, threshold: 50, trigger: 0.8 },
+    tags: ['production', `team-${name}`],
+    throttleInterval: 2.5,
+    throttleRetryLimit: 4,
+  };
+}
+
+const previewOf = (/** @type {number} */ variant) => ({
+  ...definitionOf(variant, `preview-${variant}`),
+  basicAuthData: { hashType: 'bcrypt', password: `pa55word-${variant}`, user: `user-${variant}` },
+  hmacString: `hmac-5ecret-${variant}`,
+  jwtData: { secret: `jwt-5ecret-${variant}` },
+  keyID: `preview-${variant}`,
+  mtlsStaticCertificateBindings: ['certificate-2'],
+});
+
+/** Without secrets, as a client sends it that has read the key before: hashing passwords would be all that is measured. */
+const updateOf = (/** @type {number} */ variant, /** @type {number} */ key) => ({
+  ...definitionOf(variant, keyIDOf(key)),
+  basicAuthData: { user: keyIDOf(key) },
+  enableHttpSignatureValidation: false,
+  rsaCertificateID: 'rsa-1',
+});
+
+/** The keys to begin with, a line each, as `keyfront keys import` takes them. */
+export const importLines = () =>
+  Array.from({ length: keys }, (_, key) =>
+    JSON.stringify({ key_id: keyIDOf(key), ...definitionToWire(updateOf(0, key)) }),
+  );
+
+/** Everything that can be selected of a type, and all below it. */
+function selectionOf(/** @type {import('graphql').GraphQLOutputType} */ outputType) {
+  const type = getNamedType(outputType);
+  if (isLeafType(type)) return '';
+  if (isUnionType(type)) return ` { ... on ${type.getTypes()[0]}${selectionOf(type.getTypes()[0])} }`;
+  const fields = Object.values(type.getFields()).map((field) => `${field.name}${selectionOf(field.type)}`);
+  return ` { ${fields.join(' ')} }`;
+}
+
+/**
+ * The two operations in the words of a schema: our own, or the one that Mesh makes of our OpenAPI document, which has
+ * the names of REST and where everything but GET is a mutation.
+ */
+export function workloadsOf(/** @type {import('graphql').GraphQLSchema} */ schema) {
+  const [queries, mutations] = [schema.getQueryType(), schema.getMutationType()].map((type) => type?.getFields() ?? {});
+  const isOurs = queries.previewKey !== undefined;
+  const named = (/** @type {object} */ definition) => (isOurs ? definition : definitionToWire(definition));
+  const typeOf = (/** @type {any} */ field, /** @type {string} */ name) =>
+    String(field.args.find((/** @type {any} */ argument) => argument.name === name).type);
+
+  const preview = queries.previewKey ?? mutations.previewKey;
+  const previewText = `${isOurs ? 'query' : 'mutation'} Preview($input: ${typeOf(preview, 'input')}) { previewKey(input: $input)${selectionOf(preview.type)} }`;
+
+  const update = mutations.updateOrgKey;
+  const reset = isOurs ? 'resetQuota' : 'reset_quota';
+  const types = `$keyID: ${typeOf(update, 'keyID')}, $input: ${typeOf(update, 'input')}, $reset: ${typeOf(update, reset)}`;
+  const selection = isOurs
+    ? 'action key keyHash status version definition { quotaRemaining quotaRenews lastUpdated }'
+    : '... on OrgKeyUpdate { action key key_hash status }';
+  const updateText = `mutation Update(${types}) { updateOrgKey(keyID: $keyID, input: $input, ${reset}: $reset) { ${selection} } }`;
+
+  const body = (/** @type {string} */ operationName, /** @type {string} */ query, /** @type {object} */ variables) =>
+    JSON.stringify({ operationName, query, variables });
+  return {
+    preview: {
+      bodies: Array.from({ length: variants }, (_, variant) =>
+        body('Preview', previewText, { input: named(previewOf(variant)) }),
+      ),
+      good: isOurs ? '"keyHash":"' : '"key_hash":"',
+    },
+    update: {
+      // The number of keys is no multiple of that of the variants, so that a key's next definition is always another.
+      bodies: Array.from({ length: 2 * keys }, (_, index) => {
+        const input = named(updateOf(index % variants, index % keys));
+        return body('Update', updateText, { keyID: keyIDOf(index % keys), input, reset: isOurs ? true : '_1' });
+      }),
+      good: '"status":"ok"',
+    },
+  };
+}
+
+/** The operations in the words of our own schema. */
+export const ownWorkloads = workloadsOf(schema);

@@ -1,0 +1,14 @@
+// Mercurius on Fastify as it comes, over the same schema and core; with `BENCH_JIT=on` it compiles each operation.
+import fastify from 'fastify';
+import mercurius from 'mercurius';
+import { schema } from '../../../dist/graphql/schema.js';
+import { announce, createContext } from '../servers/core.mjs';
+
+const app = fastify();
+await app.register(mercurius, {
+  schema,
+  context: createContext,
+  path: '/graphql',
+  ...(process.env.BENCH_JIT === 'on' && { jit: 1 }),
+});
+announce(`${await app.listen({ host: '127.0.0.1', port: 0 })}/graphql`);

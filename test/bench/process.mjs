@@ -1,0 +1,85 @@
+// Starts servers, and watches them from outside: a busy event loop cannot hide anything from /proc.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+
+/** Clock ticks a second in /proc, which Linux has promised for all machines. */
+const ticksPerSecond = 100;
+const pollMs = 2;
+const patienceMs = 60_000;
+
+/** @typedef {Awaited<ReturnType<typeof startServer>>} Running */
+
+/** Which processors servers and load get: one for the server, the rest for all else, where there are two and `taskset`. */
+export const processors =
+  availableParallelism() > 1 && existsSync('/usr/bin/taskset')
+    ? { server: '0', load: `1-${availableParallelism() - 1}` }
+    : undefined;
+
+/** A Node process on some of the processors. */
+export function node(
+  /** @type {string | undefined} */ cpus,
+  /** @type {readonly string[]} */ args,
+  /** @type {import('node:child_process').SpawnOptions} */ options,
+) {
+  const command = [...(cpus === undefined ? [] : ['/usr/bin/taskset', '-c', cpus]), process.execPath, ...args];
+  return spawn(/** @type {string} */ (command[0]), command.slice(1), options);
+}
+
+/**
+ * Starts a server and resolves once it listens. What it writes goes to a file, as reading it would cost the load its
+ * processor.
+ */
+export async function startServer(
+  /** @type {import('./servers.mjs').Server} */ { name, script, args = [], env = {} },
+  /** @type {{ data: string, log: string, flags: readonly string[], cpus: string | undefined, more?: Record<string, string> }} */
+  { data, log, flags, cpus, more = {} },
+) {
+  const file = openSync(log, 'w');
+  const began = performance.now();
+  const child = node(cpus, [...flags, new URL(script, import.meta.url).pathname, ...args], {
+    // Nothing of the environment of whoever measures, in which flags might hide.
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', KEYFRONT_DATA: data, ...env, ...more },
+    stdio: ['ignore', file, file],
+  });
+  closeSync(file);
+  const exited = once(child, 'exit');
+  const said = () => readFileSync(log, 'utf8').slice(0, 10_000);
+  const listening = /listens on (http:\/\/[\w.:]+)(\S*)/;
+  while (!listening.test(said())) {
+    if (child.exitCode !== null || performance.now() - began > patienceMs) {
+      child.kill('SIGKILL');
+      throw new Error(`${name} does not listen:\n${said()}`);
+    }
+    await setTimeout(pollMs);
+  }
+  const listeningMs = performance.now() - began;
+  const origin = listening.exec(said())?.[1];
+  const { pid } = child;
+  return {
+    pid,
+    origin,
+    url: `${origin}/graphql`,
+    listeningMs,
+    began,
+    /** User and system time of all its threads so far, in microseconds. */
+    cpuUs: () => {
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+      return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1e6;
+    },
+    /** Resident memory in MiB: now, or the most it ever was. */
+    memoryMiB: (/** @type {'VmRSS' | 'VmHWM'} */ which = 'VmRSS') => memoryMiB(pid, which),
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+/** Resident memory of a process in MiB: now, or the most it ever was. */
+export function memoryMiB(/** @type {number | undefined} */ pid, /** @type {'VmRSS' | 'VmHWM'} */ which) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${which}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
+}

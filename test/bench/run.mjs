@@ -1,0 +1,67 @@
+// Keyfront beside other servers on the same machine and in the same run.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeMachine, resultsFolder, versions } from './machine.mjs';
+import { installPeers } from './peers.mjs';
+import { plot } from './plot.mjs';
+import { processors } from './process.mjs';
+import { figuresOf, tables } from './report.mjs';
+import { servers } from './servers.mjs';
+import { runWorkload } from './workload.mjs';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '3' },
+    'warm-up': { type: 'string', default: '3' },
+    connections: { type: 'string', default: '64' },
+    only: { type: 'string' },
+    servers: { type: 'string' },
+    flags: { type: 'string', default: '--max-semi-space-size=64' },
+    unpinned: { type: 'boolean', default: false },
+  },
+});
+
+const wanted = values.servers?.split(',') ?? servers.map(({ name }) => name);
+const strangers = wanted.filter((name) => !servers.some((server) => server.name === name));
+if (strangers.length > 0) throw new Error(`${strangers} is none of ${servers.map(({ name }) => name).join(', ')}.`);
+const chosen = servers.filter(({ name }) => wanted.includes(name));
+const workloads = /** @type {const} */ (['preview', 'update']).filter((name) => name === (values.only ?? name));
+if (workloads.length === 0) throw new Error(`--only ${values.only} is neither preview nor update.`);
+if (chosen.some(({ isPeer }) => isPeer)) installPeers();
+
+const conditions = {
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  warmUp: Number(values['warm-up']),
+  connections: Number(values.connections),
+  flags: values.flags.split(' ').filter(Boolean),
+  cpus: values.unpinned ? undefined : processors,
+};
+const machine = describeMachine();
+/** @type {Record<string, ReturnType<typeof figuresOf>>} */
+const results = {};
+for (const workload of workloads) {
+  const entrants = chosen.filter((server) => server.workloads.includes(workload));
+  results[workload] = figuresOf(await runWorkload({ ...conditions, workload, servers: entrants, say: console.error }));
+}
+const record = {
+  ...machine,
+  loadAverageAfter: describeMachine().loadAverage,
+  versions: versions(),
+  conditions,
+  results,
+};
+
+const folder = resultsFolder();
+mkdirSync(folder, { recursive: true });
+writeFileSync(join(folder, 'results.json'), `${JSON.stringify(record, null, 2)}\n`);
+writeFileSync(join(folder, 'results.md'), tables(record));
+writeFileSync(join(folder, 'plot.svg'), plot(results));
+console.log(tables(record));
+console.log(`Written to ${folder}`);
+
+const unsound = Object.values(results).flatMap(({ servers }) => servers.filter(({ isSound }) => !isSound));
+for (const { name } of unsound) console.error(`${name} had errors, or its history does not hold what it answered.`);
+if (unsound.length > 0) process.exitCode = 1;

@@ -1,0 +1,62 @@
+// The servers that are compared, each a process of its own.
+
+/**
+ * @typedef {object} Server
+ * @property {string} name what `--servers` calls it
+ * @property {string} label
+ * @property {string} script from this folder on
+ * @property {readonly string[]} [args]
+ * @property {Record<string, string>} [env]
+ * @property {readonly ('preview' | 'update')[]} workloads
+ * @property {boolean} [isPeer] whether it needs the packages of `peers/`
+ * @property {boolean} [isBare] whether it knows nothing of GraphQL, and leaves out what is null
+ * @property {boolean} [isGateway] whether it asks a Keyfront process behind it, whose work is not counted as its own
+ */
+
+const single = { BENCH_STORE: 'single' };
+const both = /** @type {const} */ (['preview', 'update']);
+const keyfront = { script: '../../dist/main.js', args: ['serve'] };
+
+/** @type {readonly Server[]} */
+export const servers = [
+  { name: 'keyfront', label: 'Keyfront', ...keyfront, workloads: both },
+  { name: 'raw', label: 'bare node:http, same core', script: 'servers/raw.mjs', workloads: both, isBare: true },
+  {
+    name: 'raw-exact',
+    label: 'the same with Keyfront’s exact JSON',
+    script: 'servers/raw.mjs',
+    env: { BENCH_JSON: 'exact' },
+    workloads: ['preview'],
+    isBare: true,
+  },
+  {
+    name: 'raw-single',
+    label: 'bare node:http, single transactions',
+    script: 'servers/raw.mjs',
+    env: single,
+    workloads: ['update'],
+    isBare: true,
+  },
+  { name: 'apollo', label: 'Apollo Server', script: 'peers/apollo.mjs', env: single, workloads: both, isPeer: true },
+  { name: 'mercurius', label: 'Mercurius', script: 'peers/mercurius.mjs', env: single, workloads: both, isPeer: true },
+  {
+    name: 'mercurius-jit',
+    label: 'Mercurius with JIT',
+    script: 'peers/mercurius.mjs',
+    env: { ...single, BENCH_JIT: 'on' },
+    workloads: both,
+    isPeer: true,
+  },
+  { name: 'yoga', label: 'Yoga', script: 'servers/yoga.mjs', env: single, workloads: both },
+  {
+    name: 'mesh',
+    label: 'Mesh before Keyfront’s REST',
+    script: 'peers/mesh.mjs',
+    workloads: both,
+    isPeer: true,
+    isGateway: true,
+  },
+];
+
+/** What stands behind a gateway. */
+export const upstream = { name: 'upstream', label: 'Keyfront behind Mesh', ...keyfront, workloads: both };

@@ -1,0 +1,52 @@
+// What every server but Keyfront itself stands on: the same core and store, and a caller who holds both credentials.
+import { randomUUID } from 'node:crypto';
+import { readConfig } from '../../../dist/config.js';
+import { callerOf } from '../../../dist/graphql/context.js';
+import { createLoaders } from '../../../dist/graphql/loaders.js';
+import { openInstallation } from '../../../dist/installation.js';
+import { createKeyService } from '../../../dist/keys/service.js';
+
+const { KEYFRONT_DATA, NODE_ENV, BENCH_STORE } = process.env;
+const { config, secrets } = readConfig({ KEYFRONT_DATA, NODE_ENV });
+const installation = openInstallation(config, secrets);
+
+/** The store as the service has it; with `BENCH_STORE=single` every update is a transaction of its own. */
+const store = BENCH_STORE === 'single' ? oneByOne(installation.ports.store) : installation.ports.store;
+
+/** The use cases, as the service has them. */
+export const keys = createKeyService({ ...installation.ports, store });
+
+/** Both credentials of the data folder. */
+export const holder = Object.fromEntries(
+  (await installation.credentials.list()).map((credential) => [credential.kind, credential]),
+);
+
+/** A resolver's context, made anew for each request, as in `src/graphql/yoga.ts`, with nobody to authenticate. */
+export function createContext() {
+  const asker = { holder, mayIntrospect: true, requestID: randomUUID() };
+  return { ...asker, keys, loaders: createLoaders(keys, () => callerOf(asker, 'service')) };
+}
+
+/**
+ * Keeps updates apart that the store might commit together: the next begins when the one before has been committed. It
+ * holds whichever way the store groups them; where the store has a switch for it by then, use that here.
+ */
+function oneByOne(/** @type {import('../../../dist/keys/store.js').KeyStore} */ shared) {
+  let last = Promise.resolve();
+  return {
+    ...shared,
+    update: (/** @type {string} */ keyHash, /** @type {any} */ change) => {
+      const mine = last.then(() => shared.update(keyHash, change));
+      last = mine.then(
+        () => {},
+        () => {},
+      );
+      return mine;
+    },
+  };
+}
+
+/** Tells the benchmark where to ask. */
+export function announce(/** @type {string} */ url) {
+  console.log(`listens on ${url}`);
+}

@@ -1,0 +1,66 @@
+// The floor: Node's own server in front of the core, without GraphQL and without credentials. It takes the very requests
+// that the others take, reads their variables, and answers what they answer.
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { callerOf } from '../../../dist/graphql/context.js';
+import { parseJSON, stringifyJSON } from '../../../dist/json.js';
+import { readDefinition } from '../../../dist/keys/definition-input.js';
+import { viewOf, viewOfStored } from '../../../dist/keys/view.js';
+import { announce, holder, keys } from './core.mjs';
+
+const { BENCH_JSON, BENCH_WORKLOAD } = process.env;
+/** With `BENCH_JSON=exact`, Keyfront's own reader and writer, which keep integers of 64 bits and refuse what is said twice. */
+const [read, write] = BENCH_JSON === 'exact' ? [parseJSON, stringifyJSON] : [JSON.parse, JSON.stringify];
+if (BENCH_JSON !== 'exact' && BENCH_WORKLOAD === 'preview') {
+  // The cheapest way to write them. The store must not see it, and a preview does not come near the store.
+  Reflect.set(BigInt.prototype, 'toJSON', toNumber);
+}
+
+/** @this {bigint} */
+function toNumber() {
+  return Number(this);
+}
+
+function preview(/** @type {any} */ { input }) {
+  const read = readDefinition('preview', input);
+  const { keyID, keyHash, definition, secrets, warnings } = keys.preview(
+    callerOf({ holder, requestID: randomUUID() }, 'management'),
+    read,
+  );
+  const data = viewOf(definition, new Set(Object.keys(secrets)));
+  return { previewKey: { apiModel: {}, data, keyHash, keyID, warnings } };
+}
+
+async function update(/** @type {any} */ { keyID, input, reset }) {
+  const read = readDefinition('update', input);
+  const { key } = await keys.updateOrgKey(callerOf({ holder, requestID: randomUUID() }, 'service'), {
+    keyID,
+    input: read,
+    resetQuota: reset,
+  });
+  const { quotaRemaining, quotaRenews, lastUpdated } = viewOfStored(key);
+  const definition = { quotaRemaining: Number(quotaRemaining), quotaRenews: Number(quotaRenews), lastUpdated };
+  const { keyHash, version } = key;
+  return { updateOrgKey: { action: 'modified', key: keyID, keyHash, status: 'ok', version, definition } };
+}
+
+async function answerTo(/** @type {string} */ body) {
+  try {
+    const { variables } = read(body);
+    return write({ data: await (variables.keyID === undefined ? preview(variables) : update(variables)) });
+  } catch (error) {
+    return JSON.stringify({ errors: [{ message: String(error) }] });
+  }
+}
+
+const server = createServer((request, response) => {
+  /** @type {Buffer[]} */
+  const chunks = [];
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', async () => {
+    const text = await answerTo(Buffer.concat(chunks).toString('utf8'));
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+    response.writeHead(200, headers).end(text);
+  });
+});
+server.listen(0, '127.0.0.1', () => announce(`http://127.0.0.1:${server.address().port}/graphql`));

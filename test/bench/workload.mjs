@@ -1,0 +1,75 @@
+// One workload over all its servers: they are all up at once, and are loaded in turn, round by round.
+import { enter } from './entrant.mjs';
+import { createFolder } from './folder.mjs';
+import { ask, askREST, createComparison, requireSame } from './verify.mjs';
+
+/**
+ * @typedef {object} Plan
+ * @property {'preview' | 'update'} workload
+ * @property {readonly import('./servers.mjs').Server[]} servers
+ * @property {number} rounds
+ * @property {number} seconds
+ * @property {number} warmUp
+ * @property {number} connections
+ * @property {readonly string[]} flags
+ * @property {{ server: string, load: string } | undefined} cpus
+ * @property {(line: string) => void} say
+ */
+
+/** Runs a workload. Throws where servers answer differently, or where the history does not have what was answered. */
+export async function runWorkload(/** @type {Plan} */ plan) {
+  const folder = createFolder();
+  /** @type {import('./entrant.mjs').Entrant[]} */
+  const entrants = [];
+  /** @type {Map<string, Awaited<ReturnType<import('./entrant.mjs').Entrant['measure']>>[]>} */
+  const rounds = new Map(plan.servers.map(({ name }) => [name, []]));
+  try {
+    for (const server of plan.servers) entrants.push(await enter(server, { ...plan, folder }));
+    const sizes = await verify(entrants, folder.headers);
+    for (const entrant of entrants) await entrant.measure(plan.warmUp);
+    for (let round = 0; round < plan.rounds; round += 1) {
+      // Nobody is always the first, or always after the same one.
+      const first = round % entrants.length;
+      for (const entrant of [...entrants.slice(first), ...entrants.slice(0, first)]) {
+        const figures = await entrant.measure(plan.seconds);
+        rounds.get(entrant.server.name)?.push(figures);
+        plan.say(`${plan.workload} ${round + 1}: ${entrant.server.name}: ${Math.round(figures.perSecond)} a second`);
+      }
+    }
+    const results = [];
+    for (const { server, counts, leave } of entrants.splice(0)) {
+      results.push({
+        name: server.name,
+        label: server.label,
+        counts,
+        audited: await leave(),
+        rounds: rounds.get(server.name),
+      });
+    }
+    return { ...sizes, servers: results };
+  } finally {
+    await Promise.all(entrants.map(({ leave }) => leave()));
+    folder.remove();
+  }
+}
+
+/** Asks every server the same, and requires the same answer of all. Gives the sizes of the request and the answer. */
+async function verify(
+  /** @type {readonly import('./entrant.mjs').Entrant[]} */ entrants,
+  /** @type {Record<string, string>} */ headers,
+) {
+  const compare = createComparison();
+  /** @type {{ requestBytes: number, answerBytes: number } | undefined} */
+  let sizes;
+  for (const { server, running, behind, sample, counts } of entrants) {
+    const { answer, bytes } = await ask(running.url, headers, sample);
+    sizes ??= { requestBytes: Buffer.byteLength(sample), answerBytes: bytes };
+    counts.acknowledged += 1;
+    if (behind) {
+      // A gateway has other names, those of the service behind it, which is asked the same for it.
+      requireSame(server, answer, await askREST(String(behind.origin), headers, sample), false);
+      counts.acknowledged += 1;
+    } else compare(server, answer);
+  }
+  return sizes;
+}
