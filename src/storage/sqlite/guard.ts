@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../errors.js';
 import { whenFree } from './busy.js';
+import { createGroupCommit } from './group-commit.js';
 
 /**
  * Stands between the stores and one database. It waits for locks without holding others up, tells a full disk from a
@@ -48,6 +49,10 @@ export function createGuard(database: Database): Guard {
     return true;
   }
 
+  const commit = createGroupCommit(database, () => {
+    if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
+  });
+
   function asUnwritten(error: unknown): unknown {
     if (noteFailure(error)) {
       // A commit that failed may have reached the disk all the same, and be found there after the next start.
@@ -77,10 +82,7 @@ export function createGuard(database: Database): Guard {
     },
     async write(transaction) {
       try {
-        const written = await whenFree(() => {
-          if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
-          return transaction();
-        });
+        const written = await commit(transaction);
         hasRoom = true;
         return written;
       } catch (error) {

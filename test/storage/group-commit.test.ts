@@ -1,0 +1,130 @@
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createGroupCommit } from '../../src/storage/sqlite/group-commit.js';
+
+let database: Database.Database;
+let commit: ReturnType<typeof createGroupCommit>;
+let begun: number;
+
+beforeEach(() => {
+  begun = 0;
+  database = new Database(':memory:', { verbose: (sql) => (begun += /^BEGIN/.test(String(sql)) ? 1 : 0) });
+  database.exec('CREATE TABLE rows (name TEXT PRIMARY KEY) STRICT');
+  commit = createGroupCommit(database, () => undefined);
+});
+afterEach(() => database.close());
+
+const rows = () =>
+  database
+    .prepare<[], { name: string }>('SELECT name FROM rows ORDER BY name')
+    .all()
+    .map((row) => row.name);
+/** What the stores hand over: a transaction of its own, of two statements. */
+function addTwice(name: string, fail?: () => void) {
+  const add = database.prepare<[string]>('INSERT INTO rows VALUES (?)');
+  const transaction = database.transaction(() => {
+    add.run(name);
+    fail?.();
+    add.run(`${name}'`);
+    return name;
+  });
+  return () => transaction.immediate();
+}
+
+describe('group commit', () => {
+  it('commits what is asked for at the same time in one transaction, and answers each with its own value', async () => {
+    const answers = await Promise.all(['a', 'b', 'c'].map((name) => commit(addTwice(name))));
+    expect([answers, rows(), begun]).toEqual([['a', 'b', 'c'], ['a', "a'", 'b', "b'", 'c', "c'"], 1]);
+  });
+
+  it('answers nobody before all of it is committed', async () => {
+    const seen: boolean[] = [];
+    await Promise.all(
+      ['a', 'b'].map(async (name) => {
+        await commit(addTwice(name));
+        seen.push(database.inTransaction);
+      }),
+    );
+    expect(seen).toEqual([false, false]);
+  });
+
+  it('undoes one that throws, and no other', async () => {
+    const settled = await Promise.allSettled([
+      commit(addTwice('a')),
+      commit(
+        addTwice('b', () => {
+          throw new Error('not this one');
+        }),
+      ),
+      commit(addTwice('c')),
+      commit(addTwice('a')),
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected']);
+    expect(rows()).toEqual(['a', "a'", 'c', "c'"]);
+  });
+
+  it('shows each what those before it in the group have written', async () => {
+    const count = () => rows().length;
+    expect(await Promise.all([commit(count), commit(addTwice('a')), commit(count)])).toEqual([0, 'a', 2]);
+  });
+
+  it('refuses all of a group where its commit fails, and keeps none of it', async () => {
+    database.pragma('foreign_keys = ON');
+    database.exec(`CREATE TABLE children (parent TEXT REFERENCES rows (name) DEFERRABLE INITIALLY DEFERRED) STRICT`);
+    const orphan = database.transaction(() => void database.prepare("INSERT INTO children VALUES ('nobody')").run());
+    const settled = await Promise.allSettled([
+      commit(addTwice('a')),
+      commit(() => orphan.immediate()),
+      commit(addTwice('b')),
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect([rows(), database.inTransaction]).toEqual([[], false]);
+    await commit(addTwice('later'));
+    expect(rows()).toEqual(['later', "later'"]);
+  });
+
+  it('refuses all of a group where an error undoes the whole transaction', async () => {
+    const rollback = () => void database.exec('ROLLBACK');
+    const settled = await Promise.allSettled([
+      commit(addTwice('a')),
+      commit(() => {
+        rollback();
+        throw new Error('the disk is gone');
+      }),
+      commit(addTwice('b')),
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(rows()).toEqual([]);
+  });
+
+  it('begins no transaction of its own for a lone one', async () => {
+    await commit(addTwice('a'));
+    expect(begun).toBe(1);
+    await expect(
+      commit(
+        addTwice('b', () => {
+          throw new Error('no');
+        }),
+      ),
+    ).rejects.toThrow('no');
+    expect([rows(), begun]).toEqual([['a', "a'"], 2]);
+  });
+
+  it('commits any number, at most 128 at once, in the order asked for', async () => {
+    const order: number[] = [];
+    const insert = (n: number) => () => database.transaction(() => order.push(n)).immediate();
+    await Promise.all(Array.from({ length: 300 }, (_, n) => commit(insert(n))));
+    expect(order).toEqual(Array.from({ length: 300 }, (_, n) => n));
+    expect(begun).toBe(3);
+  });
+
+  it('writes nothing where storage is not sound any more', async () => {
+    const requireSound = vi.fn(() => {
+      throw new Error('not sound');
+    });
+    const refusing = createGroupCommit(database, requireSound);
+    const settled = await Promise.allSettled([refusing(addTwice('a')), refusing(addTwice('b'))]);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(rows()).toEqual([]);
+  });
+});
