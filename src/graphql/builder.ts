@@ -4,11 +4,14 @@ import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../credential.js';
 import { invalidDefinition, issuesOf } from '../keys/issues.js';
 import type { Context } from './context.js';
+import type { PageSizes } from './paging.js';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** The credential that a root field needs. A schema with a root field that names none does not build. */
     credential?: CredentialKind;
+    /** The pages of a field that takes `first`, where they are not those of connections. */
+    pageSizes?: PageSizes;
   }
 }
 

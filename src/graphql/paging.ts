@@ -1,7 +1,13 @@
 import type { PageInfoShape } from '@pothos/plugin-relay';
 
 /** How many items a page has where nothing is said, and at the most. */
-export const pageSizes = { defaultSize: 20, maxSize: 100 } as const;
+export interface PageSizes {
+  readonly defaultSize: number;
+  readonly maxSize: number;
+}
+
+/** Those of every connection. */
+export const pageSizes = { defaultSize: 20, maxSize: 100 } as const satisfies PageSizes;
 
 /** The page, which has no first and no last place where it is empty. */
 export function placed<Page extends { readonly edges: readonly unknown[]; readonly pageInfo: PageInfoShape }>(

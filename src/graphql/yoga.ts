@@ -1,11 +1,12 @@
-import type { ExecutionResult } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import type { DocumentNode, ExecutionResult } from 'graphql';
+import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import type { Authenticate } from '../credential.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import type { Context, ServerContext } from './context.js';
-import { maskedCause, publicError, requestError } from './errors.js';
+import { maskedCause, publicError, refusedOperation } from './errors.js';
 import { explainRefusal } from './input-errors.js';
+import { useLimits } from './limits.js';
 import { exactFloats } from './literal.js';
 import { useExactRequests } from './request.js';
 import { schema } from './schema.js';
@@ -34,7 +35,7 @@ export function createGraphQLServer({ keys, authenticate, log, plugins }: Parts)
     // Bodies are bounded by `useExactRequests`, at half the cost of the built-in limit.
     maxRequestBodySize: false,
     maskedErrors: { maskError: publicError },
-    plugins: [...plugins, useExactRequests, useExactFloats, useRefusals(authenticate), usePublicErrors(log)],
+    plugins: [...plugins, useExactRequests, useLimits, useExactFloats, useRefusals(authenticate), usePublicErrors(log)],
   });
 }
 
@@ -44,16 +45,20 @@ const useExactFloats: Plugin = {
 
 /** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
 function useRefusals(authenticate: Authenticate): Plugin {
+  const documents = new WeakMap<GraphQLParams, DocumentNode>();
   return {
+    onValidate({ params, context }) {
+      documents.set(context.params, params.documentAST as DocumentNode);
+    },
     async onExecutionResult(event) {
       const { result, request, context } = event;
-      if (!isResult(result) || 'data' in result || !result.errors?.length) return;
-      const refusal = explainRefusal(schema, context.params, await authenticate(request.headers));
+      const document = documents.get(context.params);
+      // What is no document, or one beyond the limits, has been explained already.
+      if (!document || !isResult(result) || 'data' in result || !result.errors?.length) return;
+      const holder = await authenticate(request.headers);
+      const refusal = explainRefusal(schema, { ...context.params, document }, holder);
       if (!refusal) return;
-      const error = requestError(refusal);
-      // For clients of application/json a refused operation is an answer like any other.
-      Object.assign(error.extensions['http'] as object, { spec: true });
-      event.setResult({ errors: [error] });
+      event.setResult({ errors: [refusedOperation(refusal)] });
     },
   };
 }
