@@ -77,7 +77,8 @@ function rootOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
 }
 
-function placeOf({ nodes, source, positions, path }: GraphQLError) {
+/** Where an error stands, for another that takes its place. */
+export function placeOf({ nodes, source, positions, path }: GraphQLError) {
   return { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
 }
 

@@ -3,7 +3,10 @@ import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import type { Authenticate } from '../credential.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
+import { boundedAnswer } from './answer-size.js';
 import type { Context, ServerContext } from './context.js';
+import { defaultDeadlineMs, useDeadline } from './deadline.js';
+import { createDocumentCache } from './document-cache.js';
 import { maskedCause, publicError, refusedOperation } from './errors.js';
 import { explainRefusal } from './input-errors.js';
 import { useLimits } from './limits.js';
@@ -17,10 +20,12 @@ interface Parts {
   readonly log: Logger;
   /** What other faces answer before a request reaches GraphQL. */
   readonly plugins: readonly Plugin<object, ServerContext>[];
+  /** How long an operation may take. */
+  readonly deadlineMs?: number | undefined;
 }
 
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
-export function createGraphQLServer({ keys, authenticate, log, plugins }: Parts) {
+export function createGraphQLServer({ keys, authenticate, log, plugins, deadlineMs = defaultDeadlineMs }: Parts) {
   return createYoga<ServerContext, Context>({
     schema,
     context: async ({ request, requestID }) => ({ keys, requestID, holder: await authenticate(request.headers) }),
@@ -34,8 +39,21 @@ export function createGraphQLServer({ keys, authenticate, log, plugins }: Parts)
     logging: false,
     // Bodies are bounded by `useExactRequests`, at half the cost of the built-in limit.
     maxRequestBodySize: false,
+    // Yoga keeps a thousand documents however large, and errors that quote them.
+    parserAndValidationCache: {
+      documentCache: createDocumentCache(),
+      errorCache: { get: () => undefined, set: () => undefined },
+    },
     maskedErrors: { maskError: publicError },
-    plugins: [...plugins, useExactRequests, useLimits, useExactFloats, useRefusals(authenticate), usePublicErrors(log)],
+    plugins: [
+      ...plugins,
+      useExactRequests,
+      useLimits,
+      useExactFloats,
+      useDeadline(deadlineMs),
+      useRefusals(authenticate),
+      usePublicErrors(log),
+    ],
   });
 }
 
@@ -63,20 +81,20 @@ function useRefusals(authenticate: Authenticate): Plugin {
   };
 }
 
-/** The last look at every answer: no error leaves that was not made public, and the masked ones go to the log. */
+/** The last look at every answer: no error leaves that was not made public, masked ones go to the log, size is bounded. */
 function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
   return {
     onResultProcess(event) {
       const { result, serverContext } = event;
-      if (!isResult(result) || !result.errors) return;
-      const errors = result.errors.map((error) => {
+      if (!isResult(result)) return;
+      const errors = result.errors?.map((error) => {
         const shown = publicError(error);
         const cause = maskedCause(shown);
         if (cause !== undefined) log.error({ requestID: serverContext.requestID, err: cause }, 'internal error');
         shown.extensions['requestID'] = serverContext.requestID;
         return shown;
       });
-      event.setResult({ ...result, errors });
+      event.setResult(boundedAnswer(errors ? { ...result, errors } : result, serverContext.requestID));
     },
   };
 }
