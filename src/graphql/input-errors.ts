@@ -19,6 +19,9 @@ import { valueOfLiteral } from './literal.js';
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
 
+/** Where there are as many, those of further fields are not looked for: it takes time, and nobody reads them. */
+const enoughIssues = 1000;
+
 interface Operation {
   /** Within the limits: whoever walks it may trust in that. */
   readonly document: DocumentNode;
@@ -37,7 +40,10 @@ export function explainRefusal(schema: GraphQLSchema, operation: Operation, hold
   if (!definition) return undefined;
 
   const root = schema.getRootType(definition.operation);
-  const fields = rootFields(document, definition.selectionSet).flatMap((node) => {
+  const nodes = rootFields(document, definition.selectionSet);
+  // What goes by the same name in the answer is the same field with the same arguments.
+  const distinct = new Map(nodes.map((node) => [(node.alias ?? node.name).value, node])).values();
+  const fields = [...distinct].flatMap((node) => {
     const field = root?.getFields()[node.name.value];
     return field ? [{ node, field }] : [];
   });
@@ -55,7 +61,10 @@ export function explainRefusal(schema: GraphQLSchema, operation: Operation, hold
     ),
   );
   const variables = { ...defaults, ...operation.variables };
-  const issues = fields.flatMap(({ node, field }) => issuesIn(node, field, variables));
+  const issues: Issue[] = [];
+  for (const { node, field } of fields) {
+    if (issues.length < enoughIssues) issues.push(...issuesIn(node, field, variables));
+  }
   return issues.length > 0 ? invalidDefinition(issues) : undefined;
 }
 
