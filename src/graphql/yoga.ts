@@ -87,7 +87,10 @@ function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
     onResultProcess(event) {
       const { result, serverContext } = event;
       if (!isResult(result)) return;
-      const errors = result.errors?.map((error) => {
+      // Yoga drops what an aborted wait throws, such as one with a time limit of its own, and would answer nothing at all.
+      const isLost = result.errors?.length === 0 && !('data' in result);
+      const thrown = isLost ? [new Error('A wait was aborted.')] : result.errors;
+      const errors = thrown?.map((error) => {
         const shown = publicError(error);
         const cause = maskedCause(shown);
         if (cause !== undefined) log.error({ requestID: serverContext.requestID, err: cause }, 'internal error');
