@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dataOf, errorsOf } from '../support/answers.js';
+import { dataOf, errorsOf, issuesOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 let t: TestApp;
@@ -116,5 +116,26 @@ describe('hostile documents', () => {
   it('takes brackets in texts for what they are', async () => {
     const answer = await t.graphql(`{ previewKey(input: {alias: "${'('.repeat(250)}"}) { keyID } }`);
     expect(dataOf(answer)).toHaveProperty('keyID');
+  });
+});
+
+describe('hostile definitions', () => {
+  const unknown = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`alia${index}`, 1]));
+  const one = 'previewKey(input: $input) { keyID }';
+
+  it('of 9,000 unknown fields are told each of them, and what was meant by the first 20', async () => {
+    for (const answer of [
+      await t.graphql(`query ($input: PreviewKeyInput!) { ${one} }`, { input: unknown(9000) }),
+      await t.preview(unknown(9000)),
+    ]) {
+      expect(issuesOf(answer)).toHaveLength(9000);
+      expect(answer.text.match(/did you mean/g)).toHaveLength(20);
+    }
+  });
+
+  it('are looked at once, however often they are used in an operation that is refused', async () => {
+    const query = `query ($input: PreviewKeyInput!) { ${times(90, () => one)} ${times(15, (index) => `a${index}: ${one}`)} }`;
+    expect(issuesOf(await t.graphql(query, { input: unknown(5000) }))).toHaveLength(5000);
   });
 });

@@ -8,6 +8,7 @@ import { schema } from '../../src/graphql/schema.js';
 import { dataOf, errorsOf } from '../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { fullUpdate } from '../support/definitions.js';
+import { plant } from '../support/server.js';
 import { stateOf } from '../support/state.js';
 
 let t: TestApp;
@@ -353,6 +354,47 @@ describe('a refusal', () => {
     for (const query of [`{ ${nested(11)} }`, `{ ${'a '.repeat(1000)} }`, `{ ${'a'.repeat(15_000)} }`, '{ nope }']) {
       expect((await t.graphql(query, {}, { accept })).status).toBe(status);
     }
+  });
+
+  it('comes before anything is looked up or run', async () => {
+    let steps = 0;
+    const count = () => {
+      steps += 1;
+      throw new Error('Nothing may get here.');
+    };
+    const { graphql } = plant(t, {
+      authenticate: count,
+      keys: { preview: count, orgKeys: count, updateOrgKey: count },
+    });
+    for (const query of [
+      `{ ${times(16, (index) => `a${index}: previewKey(input: {}) { keyID }`)} }`,
+      `{ orgKeys { ${nested(11)} } }`,
+      `{ orgKeys(first: 100) { edges { node { history(first: 100) { edges { node { ${'version '.repeat(9)} } } } } } } }`,
+      `mutation { ${times(6, () => 'updateOrgKey(keyID: "k1", input: {}) { version }')} }`,
+      `{ previewKey(input: {}) { keyID ${'@skip(if: false) '.repeat(6)} } }`,
+      `{ previewKey(input: {alias: "${'x'.repeat(15_000)}"}) { keyID } }`,
+      `{ previewKey(input: {metaData: [${'1 '.repeat(1000)}]}) { keyID } }`,
+    ]) {
+      refusalOf(await graphql(query));
+    }
+    expect(steps).toBe(0);
+  });
+
+  it('G-14 quotes nothing of what was sent', async () => {
+    const secret = 'hunter2';
+    const input = `(input: {hmacString: "${secret}"})`;
+    for (const query of [
+      `query ${secret} { ${times(16, (index) => `${secret}${index}: previewKey${input} { keyID }`)} }`,
+      `{ ${secret} { ${nested(11, secret)} } }`,
+      `{ previewKey${input} { keyID ${`@${secret} `.repeat(6)} } }`,
+      `{ previewKey${input} { ${`${secret} `.repeat(1000)} } }`,
+      `{ previewKey${input} { keyID } } #${'x'.repeat(15_000)}`,
+    ]) {
+      const answer = await t.graphql(query);
+      refusalOf(answer);
+      expect(answer.text).not.toContain(secret);
+    }
+    expect(t.logs()).not.toContain(secret);
   });
 
   it('concerns the operation that is to be executed, and no other in the document', async () => {
