@@ -12,6 +12,7 @@ import { answerHealth } from './http/health.js';
 import { openInstallation, type Installation, type Overrides } from './installation.js';
 import { createKeyService } from './keys/service.js';
 import type { Logger } from './log.js';
+import { errorResponse } from './rest/errors.js';
 import { createRESTFace } from './rest/routes.js';
 
 export interface App {
@@ -52,7 +53,12 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
 
   const useOtherFaces: Plugin<object, ServerContext> = {
     async onRequest(event) {
-      const response = await answerOther(event.request, event.serverContext.requestID);
+      const { requestID } = event.serverContext;
+      // Left to itself, an error here would reach the caller, stack and all.
+      const response = await answerOther(event.request, requestID).catch((error: unknown) => {
+        log.error({ requestID, err: error }, 'internal error');
+        return errorResponse(error, requestID);
+      });
       if (response) event.endResponse(response);
     },
     onResponse({ request, response, serverContext: { requestID } }) {

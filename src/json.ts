@@ -211,13 +211,11 @@ class CarefulParser {
 
   #string(): string {
     const start = this.#at;
-    let escaped = false;
     for (;;) {
       this.#at++;
       const code = this.#text.charCodeAt(this.#at);
       if (code === quote) break;
       if (code === backslash) {
-        escaped = true;
         this.#at += this.#match(escapeSequence).length - 1;
       } else if (!(code >= 0x20)) {
         // A bare control character, or the end of the text, where the code is NaN.
@@ -225,8 +223,8 @@ class CarefulParser {
       }
     }
     this.#at++;
-    if (!escaped) return this.#text.slice(start + 1, this.#at - 1);
-    // The token has been checked to its last character, so that this only resolves its escapes.
+    // The token has been checked to its last character, so that this only resolves its escapes, and copies: a slice would
+    // keep the whole text in memory, for as long as a cache keeps the query in it.
     return JSON.parse(this.#text.slice(start, this.#at)) as string;
   }
 

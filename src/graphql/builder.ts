@@ -6,7 +6,7 @@ import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../credential.js';
 import { invalidDefinition, issuesOf } from '../keys/issues.js';
 import type { Context } from './context.js';
-import { pageSizes } from './paging.js';
+import { pageSizes, type PageSizes } from './paging.js';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -15,6 +15,8 @@ declare module 'graphql' {
      * field that says nothing does not build.
      */
     credential?: CredentialKind | null;
+    /** The pages of a field that takes `first`, where they are not those of connections. */
+    pageSizes?: PageSizes;
   }
 }
 

@@ -7,6 +7,7 @@ import { UpdateKeyInput } from './key-definition.js';
 import { OrgKey } from './org-key.js';
 import { OrgKeyFilter, filterOf } from './org-keys.js';
 import { OrgKeyUpdatePreview } from './org-key-update.js';
+import type { PageSizes } from './paging.js';
 
 const IssueType = builder.objectRef<Issue>('Issue').implement({
   description: 'One problem of a value.',
@@ -64,6 +65,8 @@ const BulkItem = builder.objectRef<DomainItem>('BulkItem').implement({
   }),
 });
 
+const pages: PageSizes = { defaultSize: bulkLimit, maxSize: bulkLimit };
+
 const BulkResult = builder.objectRef<DomainResult>('BulkResult').implement({
   description:
     'What a change of many keys did. Each key is changed on its own: one that fails leaves the others changed.',
@@ -119,7 +122,7 @@ builder.mutationField('updateOrgKeys', (t) =>
   t.field({
     type: BulkResult,
     description: `Changes some fields of many keys, at most ${bulkLimit} a call; a dry run unless \`dryRun\` is false. Needs a service credential. Errors: INVALID where more keys match, and nothing is changed then; what concerns one key stands in its item.`,
-    extensions: { credential: 'service' },
+    extensions: { credential: 'service', pageSizes: pages },
     args: {
       ...bulkArgs,
       patch: t.arg({
@@ -145,7 +148,7 @@ builder.mutationField('resetOrgQuotas', (t) =>
   t.field({
     type: BulkResult,
     description: `Resets the live quota of many keys, at the end of a period for instance: at most ${bulkLimit} a call; a dry run unless \`dryRun\` is false. Needs a service credential. Errors: as \`updateOrgKeys\`.`,
-    extensions: { credential: 'service' },
+    extensions: { credential: 'service', pageSizes: pages },
     args: bulkArgs,
     resolve: (_, { filter, dryRun, reason, ...page }, context) =>
       context.keys.updateOrgKeys(callerOf(context, 'service'), {

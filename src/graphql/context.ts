@@ -2,6 +2,7 @@ import { demand, type CredentialKind, type Holder } from '../credential.js';
 import type { Loaders } from './loaders.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
+import type { Turn } from '../keys/turn.js';
 
 /** What every request to the server carries, whatever face it is for. */
 export interface ServerContext {
@@ -13,10 +14,17 @@ export interface Context extends ServerContext {
   readonly keys: KeyService;
   readonly holder: Holder;
   readonly loaders: Loaders;
+  /** Aborted when the time of a mutation is up. */
+  readonly deadline?: AbortSignal;
+  /** What is left of that time for the one mutation that runs. */
+  readonly turn?: Turn;
 }
 
 /** The caller behind the credential of the given kind. Throws UNAUTHENTICATED where the request holds none. */
-export function callerOf({ holder, requestID }: Pick<Context, 'holder' | 'requestID'>, kind: CredentialKind): Caller {
+export function callerOf(
+  { holder, requestID, turn }: Pick<Context, 'holder' | 'requestID' | 'turn'>,
+  kind: CredentialKind,
+): Caller {
   const { id, label, orgID } = demand(holder, kind);
-  return { credentialID: id, label, orgID, requestID };
+  return { credentialID: id, label, orgID, requestID, ...(turn && { turn }) };
 }

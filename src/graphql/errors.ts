@@ -31,7 +31,7 @@ export function requestError(error: AppError, status = statuses[error.code]): Gr
   return shown;
 }
 
-/** The error of an operation that is refused before it runs. To clients of application/json it is an answer like any other. */
+/** The error of an operation that is refused as a whole: for clients of application/json an answer like any other. */
 export function operationError(error: AppError): GraphQLError {
   const shown = requestError(error);
   Object.assign(shown.extensions['http'] as object, { spec: true });
@@ -77,7 +77,8 @@ function rootOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
 }
 
-function placeOf({ nodes, source, positions, path }: GraphQLError) {
+/** Where an error stands, for another that takes its place. */
+export function placeOf({ nodes, source, positions, path }: GraphQLError) {
   return { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
 }
 

@@ -2,7 +2,6 @@ import {
   getNamedType,
   getOperationAST,
   Kind,
-  parse,
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
@@ -20,8 +19,12 @@ import { valueOfLiteral } from './literal.js';
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
 
+/** Where there are as many, those of further fields are not looked for: it takes time, and nobody reads them. */
+const enoughIssues = 1000;
+
 interface Operation {
-  readonly query?: string | undefined;
+  /** Within the limits: whoever walks it may trust in that. */
+  readonly document: DocumentNode;
   readonly operationName?: string | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -32,12 +35,15 @@ interface Operation {
  * where GraphQL's own errors say it best.
  */
 export function explainRefusal(schema: GraphQLSchema, operation: Operation, holder: Holder): AppError | undefined {
-  const document = parsed(operation.query);
-  const definition = document && getOperationAST(document, operation.operationName);
-  if (!document || !definition) return undefined;
+  const { document } = operation;
+  const definition = getOperationAST(document, operation.operationName);
+  if (!definition) return undefined;
 
   const root = schema.getRootType(definition.operation);
-  const fields = rootFields(document, definition.selectionSet).flatMap((node) => {
+  const nodes = rootFields(document, definition.selectionSet);
+  // What goes by the same name in the answer is the same field with the same arguments.
+  const distinct = new Map(nodes.map((node) => [(node.alias ?? node.name).value, node])).values();
+  const fields = [...distinct].flatMap((node) => {
     const field = root?.getFields()[node.name.value];
     return field ? [{ node, field }] : [];
   });
@@ -55,27 +61,25 @@ export function explainRefusal(schema: GraphQLSchema, operation: Operation, hold
     ),
   );
   const variables = { ...defaults, ...operation.variables };
-  const issues = fields.flatMap(({ node, field }) => issuesIn(node, field, variables));
+  const issues: Issue[] = [];
+  for (const { node, field } of fields) {
+    if (issues.length < enoughIssues) issues.push(...issuesIn(node, field, variables));
+  }
   return issues.length > 0 ? invalidDefinition(issues) : undefined;
 }
 
-function parsed(query: string | undefined): DocumentNode | undefined {
-  try {
-    return parse(query ?? '', { noLocation: true, maxTokens: 20_000 });
-  } catch {
-    return undefined;
-  }
-}
-
-function rootFields(document: DocumentNode, { selections }: SelectionSetNode, depth = 0): FieldNode[] {
-  if (depth > 8) return [];
+/** Each field once, however often its fragment is spread. */
+function rootFields(document: DocumentNode, { selections }: SelectionSetNode, seen = new Set<string>()): FieldNode[] {
   return selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(document, selection.selectionSet, depth + 1);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(document, selection.selectionSet, seen);
+    const name = selection.name.value;
+    if (seen.has(name)) return [];
+    seen.add(name);
     const fragment = document.definitions.find(
-      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value,
+      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
     );
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFields(document, fragment.selectionSet, depth + 1) : [];
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFields(document, fragment.selectionSet, seen) : [];
   });
 }
 

@@ -8,9 +8,8 @@ import { operationError } from './errors.js';
 export const introspectionPolicies = ['open', 'credential'] as const;
 export type IntrospectionPolicy = (typeof introspectionPolicies)[number];
 
-/** Whether a request may learn what the schema holds. A valid credential of any kind will do. */
-export function mayIntrospect(policy: IntrospectionPolicy, holder: Holder): boolean {
-  return policy === 'open' || Object.values(holder).some((credential) => credential !== undefined);
+function holdsAny(holder: Holder): boolean {
+  return Object.values(holder).some((credential) => credential !== undefined);
 }
 
 /**
@@ -22,7 +21,7 @@ export function useIntrospectionPolicy(policy: IntrospectionPolicy, authenticate
   const admitted = new WeakSet<object>();
   return {
     async onParams({ request, context }) {
-      if (mayIntrospect(policy, await authenticate(request.headers))) admitted.add(context);
+      if (policy === 'open' || holdsAny(await authenticate(request.headers))) admitted.add(context);
     },
     onValidate({ context, params }) {
       if (admitted.has(context) || isHarmless(params.documentAST as DocumentNode)) return;

@@ -6,7 +6,13 @@ import {
 import { AppError, type Issue } from '../errors.js';
 
 /** How many items a page has where nothing is said, and at the most. */
-export const pageSizes = { defaultSize: 20, maxSize: 100 } as const;
+export interface PageSizes {
+  readonly defaultSize: number;
+  readonly maxSize: number;
+}
+
+/** Those of every connection. */
+export const pageSizes = { defaultSize: 20, maxSize: 100 } as const satisfies PageSizes;
 
 /**
  * A page of a list. Every connection is read through this, so that none is without bounds. Throws INVALID for a page

@@ -17,9 +17,7 @@ export const useExactRequests: Plugin = {
       if (!mayAnswer(request.headers.get('accept') ?? '')) {
         throw requestError(new AppError('INVALID', 'The answer can be JSON only.'), 406);
       }
-      const params = await paramsOf(request);
-      if (typeof params.query === 'string') requireShallow(params.query);
-      return params;
+      return paramsOf(request);
     });
   },
 };
@@ -67,18 +65,4 @@ function asParams(body: unknown): GraphQLParams {
     throw new AppError('INVALID', 'The body must be a JSON object with a `query` or a `documentId`.');
   }
   return body;
-}
-
-const deepestNesting = 200;
-
-/** Bounds the nesting of an operation, because GraphQL's parser goes one call deeper with each level of it. */
-export function requireShallow(query: string): void {
-  const withoutTexts = query.replace(/"""[^]*?"""|"(?:[^"\\\n]|\\.)*"|#.*/g, '');
-  let depth = 0;
-  for (const [bracket] of withoutTexts.matchAll(/[[\](){}]/g)) {
-    depth += '[({'.includes(bracket) ? 1 : -1;
-    if (depth > deepestNesting) {
-      throw new AppError('INVALID', `The operation is nested more than ${deepestNesting} levels deep.`);
-    }
-  }
 }

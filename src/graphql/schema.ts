@@ -1,6 +1,7 @@
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 import { builder } from './builder.js';
 import { callerOf, type Context } from './context.js';
+import { inTurn } from './deadline.js';
 import './preview-key.js';
 import './scalars.js';
 import './update-org-key.js';
@@ -19,10 +20,11 @@ export const servedSchema = guarded(asSubgraph());
 
 /**
  * Puts the question for the credential outside of everything that Pothos wraps round a resolver, because its
- * validation would otherwise tell an anonymous caller what is wrong with an input.
+ * validation would otherwise tell an anonymous caller what is wrong with an input; and each mutation into its turn.
  */
 function guarded(built: GraphQLSchema): GraphQLSchema {
-  for (const root of [built.getQueryType(), built.getMutationType(), built.getSubscriptionType()]) {
+  const mutations = built.getMutationType();
+  for (const root of [built.getQueryType(), mutations, built.getSubscriptionType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) {
       const { credential } = field.extensions;
       if (credential === undefined)
@@ -30,7 +32,9 @@ function guarded(built: GraphQLSchema): GraphQLSchema {
       const resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
         if (credential) callerOf(context, credential);
-        return resolve(source, args, context, info);
+        return root === mutations
+          ? inTurn(context, (own) => resolve(source, args, own, info))
+          : resolve(source, args, context, info);
       };
     }
   }

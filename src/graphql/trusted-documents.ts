@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
-import { parse, specifiedRules, validate } from 'graphql';
+import { specifiedRules, validate } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { AppError } from '../errors.js';
 import { parseJSON } from '../json.js';
 import { operationError, requestError } from './errors.js';
+import { parseWithin } from './limits.js';
 import { exactFloats } from './literal.js';
-import { requireShallow } from './request.js';
 import { servedSchema } from './schema.js';
 
 /** The operations that the service was started with, by their ids without `sha256:`. Nothing adds to them. */
@@ -65,8 +65,10 @@ function problemOf(id: string, document: unknown): string | undefined {
   if (typeof document !== 'string' || !document.isWellFormed()) return 'must be the text of a document.';
   if (!isHashOf(id, document)) return 'is not the hash of its document.';
   try {
-    requireShallow(document);
-    const [error] = validate(servedSchema, parse(document, { noLocation: true }), [...specifiedRules, exactFloats]);
+    const [error] = validate(servedSchema, parseWithin(document, { noLocation: true }), [
+      ...specifiedRules,
+      exactFloats,
+    ]);
     return error && `is not valid here: ${error.message}`;
   } catch (error) {
     return `does not parse: ${error instanceof Error ? error.message : 'for an unknown reason.'}`;

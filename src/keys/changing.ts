@@ -73,6 +73,7 @@ export function createChanging(ports: Ports) {
         before = step.admit(found);
         if (before) requireVersion(before, step.expectedVersion);
         const after = step.change(before, at);
+        caller.turn?.begin();
         return { next: after, audit: entryOf(caller, step, reason, at, before, after) };
       });
       return result(at, before, next, audit.changes, step.input);
@@ -124,6 +125,7 @@ export function createChanging(ports: Ports) {
   async function updatable(caller: Caller, { keyID, expectedVersion, reason }: UpdateRequest): Promise<StoredKey> {
     const keyHash = hashKeyID(checkKeyID(keyID));
     checkReason(reason);
+    caller.turn?.requireTime();
     const stored = usable(caller, await store.find(keyHash));
     try {
       requireVersion(stored, expectedVersion);

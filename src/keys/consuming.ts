@@ -22,7 +22,11 @@ export function createConsuming({ quotas, now, hashKeyID }: Ports) {
           ],
         });
       }
-      return quotas.consume(keyHash, (stored) => consume(usable(caller, stored), amount, now()));
+      return quotas.consume(keyHash, (stored) => {
+        const decision = consume(usable(caller, stored), amount, now());
+        caller.turn?.begin();
+        return decision;
+      });
     },
   };
 }

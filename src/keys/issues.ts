@@ -16,12 +16,16 @@ const nouns: Record<string, string> = {
 
 const units: Record<string, string> = { string: 'characters', array: 'members' };
 
+/** For how many unknown fields the one that was meant is looked for. It takes time, and a body has room for thousands. */
+const mostHints = 20;
+
 /** Turns what zod found into our issues. Field names in a message stand in backticks, so that a face can rename them. */
 export function issuesOf(found: readonly z.core.$ZodIssue[], variant: Variant): Issue[] {
+  let unknown = 0;
   return found.flatMap((issue) => {
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
     return issue.code === 'unrecognized_keys'
-      ? issue.keys.map((name) => unknownField([...path, name], variant))
+      ? issue.keys.map((name) => unknownField([...path, name], variant, ++unknown <= mostHints))
       : [{ path, ...verdict(issue) }];
   });
 }
@@ -58,7 +62,7 @@ function verdict(issue: z.core.$ZodIssue): { code: string; message: string } {
   }
 }
 
-function unknownField(path: Path, variant: Variant): Issue {
+function unknownField(path: Path, variant: Variant, mayHint: boolean): Issue {
   const name = String(path.at(-1));
   const other = variant === 'preview' ? 'update' : 'preview';
   if (path.length === 1 && fieldsOnlyIn(other).has(name)) {
@@ -68,7 +72,7 @@ function unknownField(path: Path, variant: Variant): Issue {
       message: `belongs to ${other === 'update' ? 'the update' : 'the preview'} only`,
     };
   }
-  const shape = shapeAt(KeyDefinition, path.slice(0, -1));
+  const shape = mayHint ? shapeAt(KeyDefinition, path.slice(0, -1)) : {};
   const known = Object.keys(shape).filter((field) => path.length > 1 || !fieldsOnlyIn(other).has(field));
   const meant = nearest(name, known);
   return { path, code: 'UNKNOWN_FIELD', message: `is not a field here${meant ? `; did you mean \`${meant}\`?` : ''}` };

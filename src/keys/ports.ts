@@ -1,11 +1,13 @@
 import type { SecretKeeping } from './keep-secrets.js';
 import type { QuotaManager } from './quota.js';
 import type { Actor, KeyStore } from './store.js';
+import type { Turn } from './turn.js';
 
 /** Who asks: a verified credential, perhaps bound to one organisation. */
 export interface Caller extends Actor {
   readonly orgID: string | undefined;
   readonly requestID: string;
+  readonly turn?: Turn;
 }
 
 /** What the domain needs from the world around it. */

@@ -23,7 +23,7 @@ export const holder = Object.fromEntries(
 
 /** A resolver's context, made anew for each request, as in `src/graphql/yoga.ts`, with nobody to authenticate. */
 export function createContext() {
-  const asker = { holder, mayIntrospect: true, requestID: randomUUID() };
+  const asker = { holder, requestID: randomUUID() };
   return { ...asker, keys, loaders: createLoaders(keys, () => callerOf(asker, 'service')) };
 }
 

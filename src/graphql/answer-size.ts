@@ -1,0 +1,54 @@
+import { GraphQLError, type ExecutionResult } from 'graphql';
+import { placeOf } from './errors.js';
+
+/** How large an answer may be: a page of 100 keys that are ten times as large as usual. */
+export const answerLimitBytes = 2 * 1024 * 1024;
+
+const mostErrors = 20;
+
+/**
+ * The answer, if it is within the limit. If not, TOO_LARGE in place of its data: what the operation changed has been
+ * changed by now, and the words say so. Errors stay, without their issues, for they tell what did not go through.
+ */
+export function boundedAnswer(answer: ExecutionResult, requestID: string): ExecutionResult {
+  const { data, errors } = answer;
+  if (!isLongerThan({ data, errors: errors?.map((error) => error.toJSON()) }, answerLimitBytes)) return answer;
+  const kept = errors?.slice(0, mostErrors).map(withoutIssues) ?? [];
+  return 'data' in answer ? { data: null, errors: [tooLarge(requestID), ...kept] } : { errors: kept };
+}
+
+function tooLarge(requestID: string): GraphQLError {
+  const message =
+    'The answer is larger than 2 MiB and was left out. What the operation changed stays changed. ' +
+    'Ask for smaller pages or fewer fields.';
+  return new GraphQLError(message, { extensions: { code: 'TOO_LARGE', requestID } });
+}
+
+function withoutIssues(error: GraphQLError): GraphQLError {
+  const { issues, ...extensions } = error.extensions;
+  return new GraphQLError(error.message, { ...placeOf(error), extensions });
+}
+
+/** Whether the JSON of a value has more bytes than the limit. Looks no further than that. */
+export function isLongerThan(value: unknown, limitBytes: number): boolean {
+  let left = limitBytes;
+  const take = (bytes: number): boolean => (left -= bytes) >= 0;
+  // A character takes at least a byte, so that a long text need not be written out to know that it is too long.
+  const takeText = (text: string) => text.length <= left && take(bytesOf(text));
+  const fits = (part: unknown): boolean => {
+    if (typeof part === 'string') return takeText(part);
+    if (typeof part !== 'object' || part === null) return take(String(part).length);
+    // Brackets, and the commas between.
+    if (Array.isArray(part)) return take(1 + Math.max(part.length, 1)) && part.every(fits);
+    const members = Object.entries(part).filter(([, member]) => member !== undefined);
+    return (
+      take(1 + Math.max(members.length, 1)) &&
+      members.every(([name, member]) => takeText(name) && take(1) && fits(member))
+    );
+  };
+  return !fits(value);
+}
+
+function bytesOf(text: string): number {
+  return /^[ !#-[\]-~]*$/.test(text) ? text.length + 2 : Buffer.byteLength(JSON.stringify(text));
+}

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerLimitBytes, isLongerThan } from '../../src/graphql/answer-size.js';
+import { dataOf, errorsOf } from '../support/answers.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { generated, runs } from '../support/generated.js';
+import { stateOf } from '../support/state.js';
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+});
+afterEach(async () => t.close());
+
+const large = { text: 'x'.repeat(60_000) };
+const names = Array.from({ length: 40 }, (_, index) => `key-${index}`);
+const importLarge = () =>
+  t.importKeys(...names.map((key_id) => ({ key_id, org_id: 'acme', meta_data: large, tags: ['large'] })));
+
+const tooLarge =
+  'The answer is larger than 2 MiB and was left out. What the operation changed stays changed. Ask for smaller pages or fewer fields.';
+
+describe('an answer', () => {
+  it('G-09 of more than 2 MiB is left out, and one of less is not', async () => {
+    await importLarge();
+    const query = 'query ($n: Int) { orgKeys(first: $n) { edges { node { definition { metaData } } } } }';
+    const answer = await t.graphql(query, { n: 40 });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toStrictEqual({
+      errors: [{ message: tooLarge, extensions: { code: 'TOO_LARGE', requestID: answer.headers.get('x-request-id') } }],
+      data: null,
+    });
+    expect(dataOf<{ edges: object[] }>(await t.graphql(query, { n: 30 })).edges).toHaveLength(30);
+  });
+
+  it('G-09 has 2 MiB and not a byte more', async () => {
+    // In JSON, quotes take two bytes, as the letter does, and the key four.
+    const part = '"\\é🔑\n'.repeat(7000);
+    const aliases = Array.from({ length: 14 }, (_, index) => `d${index}: definition { metaData }`).join(' ');
+    const send = async (length: number) => {
+      const meta_data = { part, more: part.slice(0, 6000), filler: 'x'.repeat(length) };
+      await t.importKeys({ key_id: `of-${length}`, org_id: 'acme', meta_data });
+      return t.graphql(`query ($id: ID!) { orgKey(keyID: $id) { ${aliases} } }`, { id: `of-${length}` });
+    };
+    const room = answerLimitBytes - Buffer.byteLength((await send(0)).text);
+    const longest = Math.floor(room / 14);
+    const allowed = await send(longest);
+    expect(errorsOf(allowed)).toEqual([]);
+    expect(Buffer.byteLength(allowed.text)).toBeLessThanOrEqual(answerLimitBytes);
+    expect(Buffer.byteLength(allowed.text)).toBeGreaterThan(answerLimitBytes - 14);
+    expect(errorsOf(await send(longest + 1))[0]?.extensions.code).toBe('TOO_LARGE');
+  });
+
+  it('G-09 of a mutation that is too large says that the change stands, and it does', async () => {
+    await importLarge();
+    const answer =
+      await t.graphql(`mutation { updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) {
+      items { orgKey { definition { metaData } } } } }`);
+    expect(errorsOf(answer)).toMatchObject([{ message: tooLarge, extensions: { code: 'TOO_LARGE' } }]);
+    for (const name of names) expect((await stateOf(t, name)).key?.definition.alias).toBe('changed');
+  });
+
+  it('G-09 that is too large keeps its errors, which tell what did not go through', async () => {
+    await importLarge();
+    const read =
+      'updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) { items { orgKey { definition { metaData } } } }';
+    const answer = await t.graphql(`mutation { ${read} later: deleteOrgKey(keyID: "nobody") { version } }`);
+    // The field that failed leaves nothing of the data, so that the answer is small by itself.
+    expect(errorsOf(answer)).toMatchObject([{ path: ['later'], extensions: { code: 'NOT_FOUND' } }]);
+    const query = await t.graphql(
+      `{ orgKeys(first: 40) { edges { node { definition { metaData } } } } orgKey { keyHash } }`,
+    );
+    expect(errorsOf(query)).toMatchObject([
+      { extensions: { code: 'TOO_LARGE' } },
+      { message: 'Give either `keyID` or `keyHash`.', path: ['orgKey'], extensions: { code: 'INVALID' } },
+    ]);
+  });
+
+  it('G-09 of a refusal with more problems than 2 MiB hold says how many, and still that it is INVALID', async () => {
+    const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyID } }';
+    const answer = await t.graphql(query, {
+      input: { accessRights: Array(500).fill({ label: 'a', allowedUrls: Array(90).fill(1) }) },
+    });
+    expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(answerLimitBytes);
+    expect(errorsOf(answer)[0]?.extensions.code).toBe('INVALID');
+    expect(errorsOf(answer)[0]?.message).toMatch(/^The key definition has \d+ problems\.$/);
+  });
+});
+
+describe('the size of a value', () => {
+  it('is that of its JSON, to the byte', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary', maxDepth: 5 }), (value) => {
+        const bytes = Buffer.byteLength(JSON.stringify(value));
+        expect(isLongerThan(value, bytes)).toBe(false);
+        expect(isLongerThan(value, bytes - 1)).toBe(true);
+      }),
+      generated(runs('SIZE_RUNS', 500)),
+    );
+  });
+
+  it.each([[{ a: undefined, b: 1 }], [[1e21, -0, 1e-7, 0.1]], ['\u2028\ud800"\\\u0000\u007f'], [{}], [[]], ['']])(
+    'is that of its JSON for %j',
+    (value) => {
+      const bytes = Buffer.byteLength(JSON.stringify(value));
+      expect([isLongerThan(value, bytes), isLongerThan(value, bytes - 1)]).toEqual([false, true]);
+    },
+  );
+});

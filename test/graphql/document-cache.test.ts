@@ -1,0 +1,97 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { parse } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDocumentCache } from '../../src/graphql/document-cache.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { runs } from '../support/generated.js';
+import { plant } from '../support/server.js';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+});
+afterAll(async () => t.close());
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** How many bytes of heap are taken after as many queries more than before them. */
+async function growth(count: number, ask: (index: number) => Promise<unknown>): Promise<number> {
+  const heap = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  // What is made once, on first use, is not growth.
+  for (let index = 0; index < 50; index += 1) await ask(-1 - index);
+  const before = heap();
+  for (let index = 0; index < count; index += 1) await ask(index);
+  return heap() - before;
+}
+
+const name = (index: number) => `q${index < 0 ? 'w' : ''}${Math.abs(index)}`;
+const mebibyte = 1024 * 1024;
+
+describe('distinct queries', () => {
+  it('G-20 do not make the heap grow by 20 MiB, however many', async () => {
+    const { graphql } = plant(t, {});
+    const grown = await growth(runs('CACHE_RUNS', 2000), (index) =>
+      graphql(`query ${name(index)} { previewKey(input: { alias: "x" }) { keyID } }`),
+    );
+    expect(grown).toBeLessThan(20 * mebibyte);
+  });
+
+  it('G-20 of the largest size do not either, be they valid, invalid or no GraphQL at all', async () => {
+    const { graphql } = plant(t, {});
+    const many = '1 '.repeat(970);
+    const kinds = [`{ previewKey(input: { metaData: [${many}] }) { keyID } }`, `{ nope(a: [${many}]) }`];
+    const broken = `{ nope ${'x'.repeat(14_000)} (`;
+    const grown = await growth(runs('CACHE_RUNS', 2000), (index) =>
+      graphql(`query ${name(index)} ${kinds[Math.abs(index) % 10] ?? broken}`),
+    );
+    expect(grown).toBeLessThan(20 * mebibyte);
+  });
+
+  it('G-20 do not keep the bodies that they came in', async () => {
+    const { graphql } = plant(t, {});
+    // The careful reader of JSON is the one for integers of this size.
+    const variables = (index: number) => ({ a: 9007199254740993n, pad: `${index} `.repeat(15_000) });
+    const grown = await growth(Math.ceil(runs('CACHE_RUNS', 2000) / 5), (index) =>
+      graphql(`query ${name(index)} { __typename }`, variables(index)),
+    );
+    expect(grown).toBeLessThan(20 * mebibyte);
+  });
+});
+
+describe('the cache of documents', () => {
+  const put = (cache: ReturnType<typeof createDocumentCache>, text: string) => cache.set(text, parse(text));
+
+  it('gives back what was put in', () => {
+    const cache = createDocumentCache();
+    const document = parse('{ a }');
+    cache.set('{ a }', document);
+    expect(cache.get('{ a }')).toBe(document);
+    expect(cache.get('{ b }')).toBeUndefined();
+  });
+
+  it('drops what has not been used for longest', () => {
+    const cache = createDocumentCache();
+    const large = (index: number) => `{ a${index} ${'a '.repeat(900)} }`;
+    put(cache, '{ used }');
+    put(cache, '{ unused }');
+    for (let index = 0; index < 200; index += 1) {
+      put(cache, large(index));
+      expect(cache.get('{ used }')).toBeDefined();
+    }
+    expect(cache.get('{ unused }')).toBeUndefined();
+    expect(cache.get(large(0))).toBeUndefined();
+    expect(cache.get(large(199))).toBeDefined();
+  });
+
+  it('counts a document that is put in twice once', () => {
+    const cache = createDocumentCache();
+    put(cache, '{ kept }');
+    for (let index = 0; index < 20_000; index += 1) put(cache, '{ again }');
+    expect(cache.get('{ kept }')).toBeDefined();
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorsOf } from '../support/answers.js';
+import { startApp, type Answer, type TestApp } from '../support/app.js';
+import { plant } from '../support/server.js';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+  await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 5 });
+});
+afterAll(async () => t.close());
+
+const secret = 'hunter2';
+const query = '{ orgKey(keyID: "k1") { keyHash version state quota { used } } }';
+
+/** Everything that code can throw, each with something that must not be shown. */
+const thrown: readonly (readonly [string, unknown])[] = [
+  ['an Error', new Error(secret)],
+  ['a text', secret],
+  ['null', null],
+  ['undefined', undefined],
+  ['an object', { message: secret, toString: () => secret, toJSON: () => secret }],
+  ['several errors', new AggregateError([new Error(secret), secret], secret)],
+  ['an error that holds errors', Object.assign(new Error(secret), { errors: [new Error(secret)] })],
+  ['an error with extensions', Object.assign(new Error(secret), { extensions: { secret, http: { status: 418 } } })],
+  ['an aborted wait', new DOMException(secret, 'AbortError')],
+  ['a wait that took too long', new DOMException(secret, 'TimeoutError')],
+];
+
+function fail(value: unknown): never {
+  throw value;
+}
+
+/** Sees that an answer tells that something went wrong inside, and nothing else. */
+function expectMasked(answer: Answer, logs: string): void {
+  expect(errorsOf(answer).length).toBeGreaterThan(0);
+  for (const { message, extensions } of errorsOf(answer)) {
+    expect(message).toBe('Internal error.');
+    expect(extensions).toStrictEqual({ code: 'INTERNAL', requestID: 'request-1' });
+  }
+  expect(answer.text).not.toContain(secret);
+  expect([...answer.headers.values()].join()).not.toContain(secret);
+  expect(answer.text).not.toMatch(/\bat \w+ \(|\.[jt]s:\d/);
+  expect(logs).toContain('internal error');
+  expect(logs).toContain('request-1');
+}
+
+describe.each(thrown)('%s', (_, value) => {
+  it('G-15 is masked where a resolver throws it', async () => {
+    const { graphql, logs } = plant(t, { keys: { stateOf: () => fail(value) } });
+    const answer = await graphql(query);
+    expectMasked(answer, logs());
+    expect(answer.body['data']).toStrictEqual({ orgKey: null });
+    expect(answer.status).toBe(200);
+  });
+
+  it('G-15 is masked where a promise is rejected with it', async () => {
+    const { graphql, logs } = plant(t, { keys: { orgKey: async () => fail(value) } });
+    expectMasked(await graphql(query), logs());
+  });
+
+  it('G-15 is masked where a mutation throws it', async () => {
+    const { graphql, logs } = plant(t, { keys: { deleteOrgKey: () => fail(value) } });
+    const answer = await graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
+    expectMasked(answer, logs());
+    expect(errorsOf(answer)[0]?.path).toStrictEqual(['deleteOrgKey']);
+  });
+
+  it('G-15 is masked where the context throws it, and the request has failed', async () => {
+    const { graphql, logs } = plant(t, { authenticate: async () => fail(value) });
+    const answer = await graphql(query);
+    expectMasked(answer, logs());
+    expect(answer.status).toBe(500);
+    expect(answer.body).not.toHaveProperty('data');
+  });
+
+  it.each([
+    'onRequestParse',
+    'onParams',
+    'onParse',
+    'onValidate',
+    'onContextBuilding',
+    'onExecute',
+    'onExecutionResult',
+  ])('G-15 is masked where a plugin throws it %s', async (hook) => {
+    const { graphql, logs } = plant(t, { plugins: [{ [hook]: () => fail(value) }] });
+    const answer = await graphql(query);
+    expectMasked(answer, logs());
+    expect(answer.status).toBe(500);
+  });
+});
+
+describe('a value that its type cannot show', () => {
+  it.each([
+    ['an Int64', 'quota { used }', { quotaOf: () => ({ used: Symbol(secret) }) }],
+    ['an Int', 'version', { orgKey: async () => ({ version: secret }) }],
+    ['a text', 'keyHash', { orgKey: async () => ({ keyHash: { [secret]: secret } }) }],
+    ['an enum', 'state', { stateOf: () => secret }],
+    ['what is never null', 'version', { orgKey: async () => ({ version: null }) }],
+    ['anything, being an Error', 'state', { stateOf: () => new Error(secret) }],
+  ])('G-15 is masked for %s', async (_, selected, keys) => {
+    const { graphql, logs } = plant(t, { keys: keys as never });
+    expectMasked(await graphql(`{ orgKey(keyID: "k1") { ${selected} } }`), logs());
+  });
+});
+
+describe('what fails beside GraphQL', () => {
+  it('G-15 is masked as well, and not answered with its stack', async () => {
+    const { isReady } = t.app.installation;
+    Object.assign(t.app.installation, { isReady: () => fail(new Error(secret)) });
+    const answer = await t.send('/ready');
+    Object.assign(t.app.installation, { isReady });
+    expect(answer.status).toBe(500);
+    expect(answer.body).toStrictEqual({
+      status: 'error',
+      message: 'Internal error.',
+      code: 'INTERNAL',
+      request_id: answer.headers.get('x-request-id'),
+    });
+    expect(t.logs()).toContain(secret);
+  });
+});
