@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { oidcSettings, readOIDCSettings, type OIDCSettings } from './auth/oidc-settings.js';
 import { keyHashAlgorithms, type KeyHashAlgorithm } from './secrets/key-hash.js';
 import { logLevels, type LogLevel } from './log.js';
 import { nearest } from './nearest.js';
@@ -15,6 +16,10 @@ export interface Config {
   readonly graphiql: boolean;
   /** For how long a deleted key can be restored. */
   readonly restoreWindowMs: number;
+  /** How many proxies stand in front, whose word on where a request comes from is believed. */
+  readonly trustedProxies: number;
+  /** Single sign-on for management; undefined where it is not set up. */
+  readonly oidc: OIDCSettings | undefined;
 }
 
 /** What must not be logged. */
@@ -32,6 +37,9 @@ export const settings = {
   KEYFRONT_RESTORE_DAYS:
     'For how many days a deleted key can be restored before it is purged, from 0 to 3650. Default: 30.',
   KEYFRONT_GRAPHIQL: 'on or off. Default: on in development, off in production.',
+  KEYFRONT_TRUSTED_PROXIES:
+    'How many proxies stand in front and add to X-Forwarded-For, from 0 to 10. Default: 0, and the header is not looked at.',
+  ...oidcSettings,
 } as const;
 
 /** Reads the environment. Throws one Error that names every problem. */
@@ -69,6 +77,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   if (!/^\d{1,4}$/.test(restoreDays) || Number(restoreDays) > 3650) {
     problems.push('KEYFRONT_RESTORE_DAYS must be a number of days from 0 to 3650.');
   }
+  const trustedProxies = env['KEYFRONT_TRUSTED_PROXIES'] ?? '0';
+  if (!/^(\d|10)$/.test(trustedProxies)) problems.push('KEYFRONT_TRUSTED_PROXIES must be a number from 0 to 10.');
+  const { oidc, problems: oidcProblems } = readOIDCSettings(env);
+  problems.push(...oidcProblems);
   // An empty path would be the folder that the process happens to stand in.
   for (const name of ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING'] as const) {
     if (env[name]?.trim() === '') problems.push(`${name} must name a ${name === 'KEYFRONT_DATA' ? 'folder' : 'file'}.`);
@@ -84,6 +96,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     keyHash,
     restoreWindowMs: Number(restoreDays) * 86_400_000,
     graphiql: oneOf('KEYFRONT_GRAPHIQL', ['on', 'off'], production ? 'off' : 'on') === 'on',
+    trustedProxies: Number(trustedProxies),
+    oidc,
   };
   if (problems.length > 0)
     throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);

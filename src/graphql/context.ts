@@ -1,15 +1,19 @@
 import { demand, type CredentialKind, type Holder } from '../credential.js';
+import type { Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
 
 /** What every request to the server carries, whatever face it is for. */
 export interface ServerContext {
   readonly requestID: string;
+  /** Where it comes from; undefined where it came through no network. */
+  readonly clientAddress: string | undefined;
 }
 
 /** What a resolver knows: the services, and who asks. */
 export interface Context extends ServerContext {
   readonly keys: KeyService;
+  readonly audit: Audit;
   readonly holder: Holder;
 }
 

@@ -1,14 +1,4 @@
-import {
-  getNamedType,
-  getOperationAST,
-  Kind,
-  parse,
-  type DocumentNode,
-  type FieldNode,
-  type GraphQLField,
-  type GraphQLSchema,
-  type SelectionSetNode,
-} from 'graphql';
+import { getNamedType, type FieldNode, type GraphQLField, type GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
 import { demand, type Holder } from '../credential.js';
 import { AppError, type Issue } from '../errors.js';
@@ -17,30 +7,23 @@ import { inputs, readDefinition } from '../keys/definition-input.js';
 import { invalidDefinition } from '../keys/issues.js';
 import { core, memberOf, shapeOf, traitsOf } from '../keys/table.js';
 import { valueOfLiteral } from './literal.js';
+import { rootFieldsOf, type RequestedOperation } from './root-fields.js';
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
 
-interface Operation {
-  readonly query?: string | undefined;
-  readonly operationName?: string | undefined;
-  readonly variables?: Readonly<Record<string, unknown>> | undefined;
-}
-
 /**
  * The better answer for an operation that GraphQL refuses before it runs: UNAUTHENTICATED where the caller lacks a
- * credential that it needs, else INVALID with every problem of the definitions in it, as REST would answer. Undefined
+ * credential that it needs, or RATE_LIMITED, else INVALID with every problem of the definitions in it, as REST would answer. Undefined
  * where GraphQL's own errors say it best.
  */
-export function explainRefusal(schema: GraphQLSchema, operation: Operation, holder: Holder): AppError | undefined {
-  const document = parsed(operation.query);
-  const definition = document && getOperationAST(document, operation.operationName);
-  if (!document || !definition) return undefined;
-
-  const root = schema.getRootType(definition.operation);
-  const fields = rootFields(document, definition.selectionSet).flatMap((node) => {
-    const field = root?.getFields()[node.name.value];
-    return field ? [{ node, field }] : [];
-  });
+export function explainRefusal(
+  schema: GraphQLSchema,
+  operation: RequestedOperation,
+  holder: Holder,
+): AppError | undefined {
+  const found = rootFieldsOf(schema, operation);
+  if (!found) return undefined;
+  const { definition, fields } = found;
   try {
     for (const { field } of fields) {
       if (field.extensions.credential) demand(holder, field.extensions.credential);
@@ -57,26 +40,6 @@ export function explainRefusal(schema: GraphQLSchema, operation: Operation, hold
   const variables = { ...defaults, ...operation.variables };
   const issues = fields.flatMap(({ node, field }) => issuesIn(node, field, variables));
   return issues.length > 0 ? invalidDefinition(issues) : undefined;
-}
-
-function parsed(query: string | undefined): DocumentNode | undefined {
-  try {
-    return parse(query ?? '', { noLocation: true, maxTokens: 20_000 });
-  } catch {
-    return undefined;
-  }
-}
-
-function rootFields(document: DocumentNode, { selections }: SelectionSetNode, depth = 0): FieldNode[] {
-  if (depth > 8) return [];
-  return selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(document, selection.selectionSet, depth + 1);
-    const fragment = document.definitions.find(
-      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value,
-    );
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFields(document, fragment.selectionSet, depth + 1) : [];
-  });
 }
 
 function issuesIn(

@@ -1,4 +1,5 @@
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
+import { audited } from './audit.js';
 import { builder } from './builder.js';
 import { callerOf, type Context } from './context.js';
 import './preview-key.js';
@@ -10,7 +11,7 @@ import './key-life.js';
 import './org-keys.js';
 
 /** The schema that is served. Every root field asks for its credential before its arguments are looked at. */
-export const schema = guarded(builder.toSchema());
+export const schema = audited(guarded(builder.toSchema()));
 
 /**
  * Puts the question for the credential outside of everything that Pothos wraps round a resolver, because its

@@ -24,10 +24,13 @@ describe('issuing a credential', () => {
       kind: 'service',
       label: 'Billing dashboard',
       secretHash: Buffer.from(hashToken(secret)),
+      lastFour: secret.slice(-4),
       orgID: 'acme',
       created: t.clock.now,
       expires,
       revoked: undefined,
+      lastUsed: undefined,
+      successorID: undefined,
     });
     expect(JSON.stringify(kept)).not.toContain(secret);
   });

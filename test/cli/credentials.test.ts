@@ -45,7 +45,7 @@ describe('credentials issue', () => {
   it('binds to an organisation and to an end', async () => {
     const before = Date.now();
     await issue('--kind', 'service', '--label', 'Billing', '--org', 'acme', '--expires', '2w');
-    const [, [id, kind, state, org, , expires, label] = []] = await rows();
+    const [, [id, kind, state, , org, , expires, , label] = []] = await rows();
     expect([kind, state, org, label]).toStrictEqual(['service', 'active', 'acme', 'Billing']);
     expect(id).toMatch(/^cred_/);
     const days = (Date.parse(expires ?? '') - before) / 86_400_000;
@@ -55,17 +55,20 @@ describe('credentials issue', () => {
 
 describe('credentials list', () => {
   it('has a row for each, with its state and without its secret', async () => {
-    expect(await rows()).toStrictEqual([['ID', 'KIND', 'STATE', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LABEL']]);
+    expect(await rows()).toStrictEqual([
+      ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
+    ]);
     const { out: secret } = await issue('--kind', 'service', '--label', 'Billing');
     const { said } = await issue('--kind', 'management', '--label', 'Old one');
     await c.keyfront(['credentials', 'revoke', /cred_\w+/.exec(said)?.[0] ?? '']);
     const [, ...listed] = await rows();
     expect(
-      listed.map(([, kind, state, org, , expires, label]) => [kind, state, org, expires, label]).sort(),
+      listed.map(([, kind, state, , org, , expires, used, label]) => [kind, state, org, expires, used, label]).sort(),
     ).toStrictEqual([
-      ['management', 'revoked', '(all)', 'never', 'Old one'],
-      ['service', 'active', '(all)', 'never', 'Billing'],
+      ['management', 'revoked', '(all)', 'never', 'never', 'Old one'],
+      ['service', 'active', '(all)', 'never', 'never', 'Billing'],
     ]);
+    expect(listed.map((row) => row[3])).toContain(`…${secret.trim().slice(-4)}`);
     expect((await c.keyfront(['credentials', 'list'])).out).not.toContain(secret.trim());
   });
 

@@ -107,7 +107,8 @@ describe('a SQLite file', () => {
     const first = openDatabase(file);
     const second = openDatabase(file);
     const versions = [first, second].map((database) => Number(database.pragma('user_version', { simple: true })));
-    expect(versions).toStrictEqual([1, 1]);
+    expect(versions[0]).toBeGreaterThan(0);
+    expect(versions[1]).toBe(versions[0]);
     first.close();
     second.close();
   });

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Credential, CredentialKind, CredentialStore } from '../../credential.js';
+import type { Credential, CredentialKind, CredentialStore, Replacement } from '../../credential.js';
 import { whenFree } from './busy.js';
 
 interface CredentialRow {
@@ -7,23 +7,46 @@ interface CredentialRow {
   kind: CredentialKind;
   label: string;
   secret_hash: Uint8Array;
+  last_four: string | null;
   org_id: string | null;
   created: bigint;
   expires: bigint | null;
   revoked: bigint | null;
+  last_used: bigint | null;
+  successor_id: string | null;
 }
 
 /** Credentials in the same SQLite file as the keys. Another process's change is seen by the next look-up. */
 export function createCredentialStore(database: Database): CredentialStore {
   const find = database.prepare<[Uint8Array], CredentialRow>('SELECT * FROM credentials WHERE secret_hash = ?');
+  const findByID = database.prepare<[string], CredentialRow>('SELECT * FROM credentials WHERE id = ?');
   const all = database.prepare<[], CredentialRow>('SELECT * FROM credentials ORDER BY created, id');
   const insert = database.prepare<[CredentialRow]>(
-    `INSERT INTO credentials (id, kind, label, secret_hash, org_id, created, expires, revoked)
-     VALUES (@id, @kind, @label, @secret_hash, @org_id, @created, @expires, @revoked)`,
+    `INSERT INTO credentials
+       (id, kind, label, secret_hash, last_four, org_id, created, expires, revoked, last_used, successor_id)
+     VALUES
+       (@id, @kind, @label, @secret_hash, @last_four, @org_id, @created, @expires, @revoked, @last_used, @successor_id)`,
   );
   const revoke = database.prepare<[bigint, string]>(
     'UPDATE credentials SET revoked = coalesce(revoked, ?) WHERE id = ?',
   );
+  const retire = database.prepare<[CredentialRow]>(
+    'UPDATE credentials SET expires = @expires, revoked = @revoked, successor_id = @successor_id WHERE id = @id',
+  );
+  const use = database.prepare<[bigint, string]>(
+    'UPDATE credentials SET last_used = max(coalesce(last_used, 0), ?) WHERE id = ?',
+  );
+
+  const replace = database.transaction((id: string, change: (found: Credential | undefined) => Replacement) => {
+    const row = findByID.get(id);
+    const replacement = change(row && credentialOf(row));
+    insert.run(rowOf(replacement.successor));
+    retire.run(rowOf(replacement.retired));
+    return replacement;
+  });
+  const markUsed = database.transaction((uses: ReadonlyMap<string, Date>) => {
+    for (const [id, at] of uses) use.run(BigInt(at.getTime()), id);
+  });
 
   return {
     findBySecretHash: (secretHash) =>
@@ -37,6 +60,8 @@ export function createCredentialStore(database: Database): CredentialStore {
       }),
     list: () => whenFree(() => all.all().map(credentialOf)),
     revoke: (id, at) => whenFree(() => revoke.run(BigInt(at.getTime()), id).changes === 1),
+    replace: (id, change) => whenFree(() => replace.immediate(id, change)),
+    markUsed: (uses) => whenFree(() => markUsed.immediate(uses)),
   };
 }
 
@@ -49,10 +74,13 @@ function credentialOf(row: CredentialRow): Credential {
     kind: row.kind,
     label: row.label,
     secretHash: row.secret_hash,
+    lastFour: row.last_four ?? undefined,
     orgID: row.org_id ?? undefined,
     created: new Date(Number(row.created)),
     expires: dateOf(row.expires),
     revoked: dateOf(row.revoked),
+    lastUsed: dateOf(row.last_used),
+    successorID: row.successor_id ?? undefined,
   };
 }
 
@@ -62,9 +90,12 @@ function rowOf(credential: Credential): CredentialRow {
     kind: credential.kind,
     label: credential.label,
     secret_hash: credential.secretHash,
+    last_four: credential.lastFour ?? null,
     org_id: credential.orgID ?? null,
     created: BigInt(credential.created.getTime()),
     expires: millisecondsOf(credential.expires),
     revoked: millisecondsOf(credential.revoked),
+    last_used: millisecondsOf(credential.lastUsed),
+    successor_id: credential.successorID ?? null,
   };
 }

@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { keysAndCredentials } from './migrations/0001-keys-and-credentials.js';
+import { credentialLife } from './migrations/0002-credential-life.js';
 
 /** In order, and never changed once released: the version of a database is how many of them it has seen. */
-const migrations: readonly string[] = [keysAndCredentials];
+const migrations: readonly string[] = [keysAndCredentials, credentialLife];
 
 /** Brings the schema up to date, each step in a transaction of its own. Throws where the database is newer than we are. */
 export function migrate(database: Database): void {
