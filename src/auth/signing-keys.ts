@@ -2,7 +2,7 @@ import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import type { Logger } from '../log.js';
 import { isTrustworthy, type OIDCSettings } from './oidc-settings.js';
 
-const timeoutMs = 5_000;
+const patienceMs = 5_000;
 const refreshAfterMs = 600_000;
 const retryAfterMs = 10_000;
 /** How often a key that nobody knows may make us ask again. */
@@ -18,7 +18,12 @@ export class KeysUnavailable extends Error {}
  * for a key that is not among them, and every ten minutes beside the requests; while the issuer cannot be reached,
  * those that are known go on. Rejects with KeysUnavailable where none are known, after five seconds at most.
  */
-export function createSigningKeys(settings: OIDCSettings, now: () => Date, log: Logger): JWTVerifyGetKey {
+export function createSigningKeys(
+  settings: OIDCSettings,
+  now: () => Date,
+  log: Logger,
+  timeoutMs = patienceMs,
+): JWTVerifyGetKey {
   let keys: RemoteKeys | undefined;
   let opening: Promise<RemoteKeys> | undefined;
   let asked = -Infinity;
@@ -26,7 +31,7 @@ export function createSigningKeys(settings: OIDCSettings, now: () => Date, log: 
   const sinceAsked = () => Math.abs(now().getTime() - asked);
 
   async function open(): Promise<RemoteKeys> {
-    const url = settings.jwksURL ?? (await discover(settings.issuer));
+    const url = settings.jwksURL ?? (await discover(settings.issuer, timeoutMs));
     // How old they may become is decided here: jose would do without keys that it cannot renew.
     const remote = createRemoteJWKSet(new URL(url), {
       timeoutDuration: timeoutMs,
@@ -75,7 +80,7 @@ export function createSigningKeys(settings: OIDCSettings, now: () => Date, log: 
 }
 
 /** Where the issuer's keys are, as it says itself. */
-async function discover(issuer: string): Promise<string> {
+async function discover(issuer: string, timeoutMs: number): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
   if (!response.ok) throw new Error(`${url} answers ${response.status}`);
