@@ -29,7 +29,7 @@ export async function issue(io: IO, { kind, label, org, expires }: Values): Prom
 
 /** Prints the successor's secret alone on standard output, as `issue` does. */
 export async function rotate(io: IO, { overlap }: Values, [id = '']: readonly string[]): Promise<number> {
-  const overlapMs = overlap === '0' ? 0 : (durationOf('--overlap', overlap) ?? defaultOverlapMs);
+  const overlapMs = overlap === '0' ? 0 : (durationOf('--overlap', overlap, '0, or ') ?? defaultOverlapMs);
   return withInstallation(io, async ({ credentials, now }) => {
     const { credential, secret, retired } = await rotateCredential(credentials, id, overlapMs, now());
     const end = retired.revoked ? 'opens nothing any more' : `goes on until ${retired.expires?.toISOString()}`;
@@ -82,12 +82,12 @@ function stateOf({ revoked, expires, successorID }: Credential, now: Date): stri
   return successorID === undefined ? 'active' : 'replaced';
 }
 
-function durationOf(option: string, value: string | boolean | undefined): number | undefined {
+function durationOf(option: string, value: string | boolean | undefined, or = ''): number | undefined {
   if (value === undefined) return undefined;
   const [, count = '', unit = ''] = /^([1-9]\d{0,4})([hdw])$/.exec(String(value)) ?? [];
   const milliseconds = millisecondsPer[unit];
   if (milliseconds === undefined) {
-    throw new UsageError(`${option} must be a number of hours, days or weeks, such as 90d.`);
+    throw new UsageError(`${option} must be ${or}a number of hours, days or weeks, such as 90d.`);
   }
   return Number(count) * milliseconds;
 }

@@ -54,6 +54,15 @@ describe('credentials issue', () => {
 });
 
 describe('credentials list', () => {
+  it('tells when each was last used, which a running service writes when it stops at the latest', async () => {
+    const { out, said } = await issue('--kind', 'management', '--label', 'Used');
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    await t.preview({}, { authorization: `Bearer ${out.trim()}` });
+    await t.close();
+    const used = (await rows()).flatMap(([id, , , , , , , when]) => (said.includes(id ?? '-') ? [when] : []));
+    expect(used).toStrictEqual(['2026-01-31T12:00:00.000Z']);
+  });
+
   it('has a row for each, with its state and without its secret', async () => {
     expect(await rows()).toStrictEqual([
       ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
@@ -77,6 +86,59 @@ describe('credentials list', () => {
     const { out } = await c.keyfront(['credentials', 'list']);
     expect(out.trimEnd().split('\n')).toHaveLength(2);
     expect(out).not.toContain('\u001b');
+  });
+});
+
+describe('credentials rotate', () => {
+  const rotate = (...args: string[]) => c.keyfront(['credentials', 'rotate', ...args]);
+  const idIn = (said: string) => /cred_\w+/.exec(said)?.[0] ?? '';
+
+  it('prints the successor’s secret alone on standard output, and lets a running service take both for a day', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const { out: old, said } = await issue('--kind', 'management', '--label', 'Billing', '--org', 'acme');
+    const { code, out, said: explained } = await rotate(idIn(said));
+    expect(code).toBe(0);
+    expect(out).toMatch(/^kf_mgt_\w{38}\n$/);
+    expect(explained).toMatch(
+      /^Issued cred_\w{16} in the place of cred_\w{16}, which goes on until (\S+)\. Its secret is shown once:\n$/,
+    );
+    const until = Date.parse(/until (\S+)\. /.exec(explained)?.[1] ?? '');
+    expect(Math.round((until - Date.now()) / 3_600_000)).toBe(24);
+    for (const secret of [old, out]) {
+      expect((await t.preview({}, { authorization: `Bearer ${secret.trim()}` })).status).toBe(200);
+    }
+    const listed = (await rows()).filter(([, , , , , , , , label]) => label === 'Billing');
+    expect(listed.map(([id, kind, state, last, org]) => [id, kind, state, last, org])).toStrictEqual(
+      expect.arrayContaining([
+        [idIn(said), 'management', 'replaced', `…${old.trim().slice(-4)}`, 'acme'],
+        [idIn(explained), 'management', 'active', `…${out.trim().slice(-4)}`, 'acme'],
+      ]),
+    );
+    await t.close();
+  });
+
+  it.each(['0', '1h', '2w'])('takes --overlap %s', async (overlap) => {
+    const { said } = await issue('--kind', 'service', '--label', 'x');
+    expect((await rotate(idIn(said), '--overlap', overlap)).code).toBe(0);
+    const [state] = (await rows()).flatMap(([id, , found]) => (id === idIn(said) ? [found] : []));
+    expect(state).toBe(overlap === '0' ? 'revoked' : 'replaced');
+  });
+
+  it.each(['-1h', '1', '5m', '', '0h'])('refuses --overlap=%s', async (overlap) => {
+    const { said } = await issue('--kind', 'service', '--label', 'x');
+    const { code, out, said: refusal } = await rotate(idIn(said), `--overlap=${overlap}`);
+    expect([code, out]).toStrictEqual([2, '']);
+    expect(refusal).toContain('--overlap must be 0, or a number of hours, days or weeks, such as 90d.');
+  });
+
+  it('says what stands against it, and issues nothing', async () => {
+    expect(await rotate('cred_1')).toStrictEqual({ code: 1, out: '', said: 'There is no credential cred_1.\n' });
+    const { said } = await issue('--kind', 'service', '--label', 'x');
+    await rotate(idIn(said));
+    const again = await rotate(idIn(said));
+    expect([again.code, again.out]).toStrictEqual([1, '']);
+    expect(again.said).toMatch(/^cred_\w+ was rotated already; its successor is cred_\w+\.\n$/);
+    expect(await rows()).toHaveLength(3);
   });
 });
 
