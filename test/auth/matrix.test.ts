@@ -3,9 +3,10 @@ import { createToken } from '../../src/auth/token.js';
 import type { CredentialKind } from '../../src/credential.js';
 import { listen, type RunningServer } from '../../src/http/server.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
-import { ask, codeOf } from '../support/answers.js';
+import { codeOf } from '../support/answers.js';
 import { raw } from '../support/process.js';
 import { stateOf } from '../support/state.js';
+import { knock, knockFresh, type Headers } from './knock.js';
 import { doors, gaps, type Door } from './matrix-rows.js';
 
 let t: TestApp;
@@ -19,9 +20,6 @@ afterAll(async () => {
   await server.stop();
   await t.close();
 });
-
-/** Headers are pairs, so that one may come twice. */
-type Headers = readonly (readonly [string, string])[];
 
 const names: Record<CredentialKind, string> = { management: 'authorization', service: 'x-svc-authorization' };
 const value = (kind: CredentialKind, token: string) => (kind === 'management' ? `Bearer ${token}` : token);
@@ -85,30 +83,8 @@ const bad: Record<string, (kind: CredentialKind) => Headers | Promise<Headers>> 
   'a token in a cookie': (kind) => [['cookie', `token=${t[kind]}; authorization=${t[kind]}`]],
 };
 
-const send = ({ method, target, body }: Door, headers: Headers, keyID = 'k1', node = '', query = '') => {
-  const text = body(keyID, node);
-  return t.send(`${target(keyID)}${query}`, {
-    method,
-    headers: [...(text ? [['content-type', 'application/json'] as [string, string]] : []), ...headers] as [
-      string,
-      string,
-    ][],
-    ...(text && { body: text }),
-  });
-};
-
-let keys = 0;
-/** Sends a request that succeeds for the right caller, about a key of its own. */
-async function sendFresh(door: Door, headers: Headers, query = ''): Promise<Answer> {
-  keys += 1;
-  const keyID = `fresh-${keys}.`;
-  if (door.key !== 'absent') await t.importKeys({ key_id: keyID, org_id: 'acme', alias: keyID, quota_max: 5 });
-  if (door.key === 'deleted') await ask(t, 'DELETE', `/svc/org/keys/${keyID}`);
-  const found = await t.graphql(`{ orgKey(keyID: "${keyID}") { id } }`);
-  const node = (found.body['data'] as { orgKey: { id: string } | null }).orgKey?.id ?? '';
-  return send(door, headers, keyID, node, query);
-}
-
+const send = (door: Door, headers: Headers, query = '') => knock(t, door, headers, { query });
+const sendFresh = (door: Door, headers: Headers, query = '') => knockFresh(t, door, headers, query);
 const opened = ({ status, body }: Answer) => status === 200 && !('errors' in body);
 const withoutRequestID = (text: string) => text.replace(/"request_?ID":"[^"]*"/i, '"request":""');
 
@@ -160,7 +136,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
 
     it('is refused for a token in the query string, which no log line holds', async () => {
       for (const name of ['access_token', names[kind]]) {
-        expectRefusal(door, await send(door, [], 'k1', '', `?${name}=${t[kind]}`));
+        expectRefusal(door, await send(door, [], `?${name}=${t[kind]}`));
         const beside = await sendFresh(door, [valid(kind)], `?${name}=${t[kind]}`);
         if (door.isREST) expect([beside.status, codeOf(beside)]).toStrictEqual([400, 'INVALID']);
         else expect(opened(beside)).toBe(true);
