@@ -101,7 +101,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   };
   if (problems.length > 0)
     throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
-  return { config, secrets: { keyHashPepper } };
+  return { config, secrets: unprinted({ keyHashPepper }) };
+}
+
+/** The same members, which no printing, copying or serialising of the whole shows. */
+function unprinted<T extends object>(secrets: T): T {
+  for (const name of Object.keys(secrets)) Object.defineProperty(secrets, name, { enumerable: false });
+  return secrets;
 }
 
 function isLoopback(host: string): boolean {

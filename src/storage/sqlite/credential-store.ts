@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import type { Credential, CredentialKind, CredentialStore, Replacement } from '../../credential.js';
 import { whenFree } from './busy.js';
@@ -18,7 +19,10 @@ interface CredentialRow {
 
 /** Credentials in the same SQLite file as the keys. Another process's change is seen by the next look-up. */
 export function createCredentialStore(database: Database): CredentialStore {
-  const find = database.prepare<[Uint8Array], CredentialRow>('SELECT * FROM credentials WHERE secret_hash = ?');
+  const nearest = database.prepare<[Uint8Array], CredentialRow>(
+    'SELECT * FROM credentials WHERE secret_hash >= ? ORDER BY secret_hash LIMIT 1',
+  );
+  const first = database.prepare<[], CredentialRow>('SELECT * FROM credentials ORDER BY secret_hash LIMIT 1');
   const findByID = database.prepare<[string], CredentialRow>('SELECT * FROM credentials WHERE id = ?');
   const all = database.prepare<[], CredentialRow>('SELECT * FROM credentials ORDER BY created, id');
   const insert = database.prepare<[CredentialRow]>(
@@ -51,8 +55,10 @@ export function createCredentialStore(database: Database): CredentialStore {
   return {
     findBySecretHash: (secretHash) =>
       whenFree(() => {
-        const row = find.get(secretHash);
-        return row && credentialOf(row);
+        // One that is not there takes as long as one that is: a row is read and compared in any case.
+        const row = nearest.get(secretHash) ?? first.get();
+        const candidate = row && credentialOf(row);
+        return candidate && isSame(candidate.secretHash, secretHash) ? candidate : undefined;
       }),
     add: (credential) =>
       whenFree(() => {
@@ -63,6 +69,11 @@ export function createCredentialStore(database: Database): CredentialStore {
     replace: (id, change) => whenFree(() => replace.immediate(id, change)),
     markUsed: (uses) => whenFree(() => markUsed.immediate(uses)),
   };
+}
+
+/** `timingSafeEqual` throws where the lengths differ. */
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 const dateOf = (milliseconds: bigint | null) => (milliseconds === null ? undefined : new Date(Number(milliseconds)));
