@@ -378,7 +378,7 @@ describe('the keys of the issuer', () => {
     ['names no keys', () => ({ issuer: issuer.url })],
     [
       'names keys that anybody on the way can exchange',
-      () => ({ issuer: issuer.url, jwks_uri: 'http://keys.example/' }),
+      () => ({ issuer: issuer.url, jwks_uri: `${issuer.url.replace('127.0.0.1', '0.0.0.0')}/keys` }),
     ],
     [
       'names keys that are no such thing',
