@@ -13,6 +13,9 @@ export interface Identity {
   readonly orgID: string | undefined;
 }
 
+/** Whose secret was presented, and whether it opens anything at that moment. */
+export type FoundCredential = Identity & { readonly state: 'active' | 'revoked' | 'expired' };
+
 /** A credential as it is kept. Its secret is not: only the secret's hash, by which it is found. */
 export interface Credential extends Identity {
   /** SHA-256 of the secret, 32 bytes. */
@@ -30,7 +33,8 @@ export interface Credential extends Identity {
 
 /** Where credentials are kept. */
 export interface CredentialStore {
-  findBySecretHash(secretHash: Uint8Array): Promise<Credential | undefined>;
+  /** Whose secret it is. To find that it opens nothing takes as long as to find that there is none. */
+  findBySecretHash(secretHash: Uint8Array, at: Date): Promise<FoundCredential | undefined>;
   add(credential: Credential): Promise<void>;
   list(): Promise<Credential[]>;
   /** False where there is no such credential. Revoking twice keeps the first moment. */

@@ -37,13 +37,11 @@ export function createAuthenticate({ store, uses, failures, verifyJWT, now, log 
   const known = new WeakMap<Headers, Promise<Holder>>();
 
   async function verifyToken(kind: CredentialKind, token: string): Promise<Identity | Refusal> {
-    const found = await store.findBySecretHash(hashToken(token));
+    const found = await store.findBySecretHash(hashToken(token), now());
     if (found === undefined) return { reason: 'unknown' };
-    const { id, label, orgID } = found;
-    const refused = (reason: string) => ({ reason, credentialID: id });
-    if (found.kind !== kind) return refused('other kind');
-    if (found.revoked !== undefined) return refused('revoked');
-    if (found.expires !== undefined && found.expires <= now()) return refused('expired');
+    const { id, label, orgID, state } = found;
+    if (found.kind !== kind) return { reason: 'other kind', credentialID: id };
+    if (state !== 'active') return { reason: state, credentialID: id };
     uses.note(id, now());
     return { id, kind, label, orgID };
   }

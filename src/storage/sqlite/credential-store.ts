@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import type { Credential, CredentialKind, CredentialStore, Replacement } from '../../credential.js';
+import type { Credential, CredentialKind, CredentialStore, FoundCredential, Replacement } from '../../credential.js';
 import { whenFree } from './busy.js';
 
 interface CredentialRow {
@@ -17,12 +17,17 @@ interface CredentialRow {
   successor_id: string | null;
 }
 
+type FoundRow = Pick<CredentialRow, 'id' | 'kind' | 'label' | 'org_id' | 'secret_hash'> &
+  Pick<FoundCredential, 'state'>;
+
 /** Credentials in the same SQLite file as the keys. Another process's change is seen by the next look-up. */
 export function createCredentialStore(database: Database): CredentialStore {
-  const nearest = database.prepare<[Uint8Array], CredentialRow>(
-    'SELECT * FROM credentials WHERE secret_hash >= ? ORDER BY secret_hash LIMIT 1',
+  const shown = `id, kind, label, org_id, secret_hash,
+    CASE WHEN revoked IS NOT NULL THEN 'revoked' WHEN expires <= ? THEN 'expired' ELSE 'active' END AS state`;
+  const nearest = database.prepare<[bigint, Uint8Array], FoundRow>(
+    `SELECT ${shown} FROM credentials WHERE secret_hash >= ? ORDER BY secret_hash LIMIT 1`,
   );
-  const first = database.prepare<[], CredentialRow>('SELECT * FROM credentials ORDER BY secret_hash LIMIT 1');
+  const first = database.prepare<[bigint], FoundRow>(`SELECT ${shown} FROM credentials ORDER BY secret_hash LIMIT 1`);
   const findByID = database.prepare<[string], CredentialRow>('SELECT * FROM credentials WHERE id = ?');
   const all = database.prepare<[], CredentialRow>('SELECT * FROM credentials ORDER BY created, id');
   const insert = database.prepare<[CredentialRow]>(
@@ -53,12 +58,13 @@ export function createCredentialStore(database: Database): CredentialStore {
   });
 
   return {
-    findBySecretHash: (secretHash) =>
+    findBySecretHash: (secretHash, at) =>
       whenFree(() => {
+        const now = BigInt(at.getTime());
         // One that is not there takes as long as one that is: a row is read and compared in any case.
-        const row = nearest.get(secretHash) ?? first.get();
-        const candidate = row && credentialOf(row);
-        return candidate && isSame(candidate.secretHash, secretHash) ? candidate : undefined;
+        const row = nearest.get(now, secretHash) ?? first.get(now);
+        if (row === undefined || !isSame(row.secret_hash, secretHash)) return undefined;
+        return { id: row.id, kind: row.kind, label: row.label, orgID: row.org_id ?? undefined, state: row.state };
       }),
     add: (credential) =>
       whenFree(() => {
