@@ -3,11 +3,16 @@ import { statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
 import { createAuthenticate } from './auth/authenticator.js';
+import { createFailedAttempts } from './auth/failed-attempts.js';
+import { createSingleSignOn } from './auth/single-sign-on.js';
+import { createUseRecorder } from './auth/use-recorder.js';
+import { createChangeLog } from './change-log.js';
 import type { Config, ConfigSecrets } from './config.js';
 import type { ServerContext } from './graphql/context.js';
 import { serveGraphiQL } from './graphql/graphiql.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
 import { createGraphQLServer } from './graphql/yoga.js';
+import { clientAddressOf } from './http/client-address.js';
 import { answerHealth } from './http/health.js';
 import { openInstallation, type Installation, type Overrides } from './installation.js';
 import { createKeyService } from './keys/service.js';
@@ -17,7 +22,8 @@ import { createRESTFace } from './rest/routes.js';
 
 export interface App {
   readonly installation: Installation;
-  readonly fetch: (request: Request) => Promise<Response>;
+  /** Answers a request. One that came through no network has no address. */
+  readonly fetch: (request: Request, socketAddress?: string) => Promise<Response>;
   /** The same, for Node's own server. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** From now on `/ready` says no, so that balancers look elsewhere while requests under way are answered. */
@@ -33,29 +39,39 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
     : new Map<string, string>();
   const installation = openInstallation(config, secrets, overrides, { report: (line) => log.warn(line) });
   requireWholeFile(installation, config, log);
-  const keys = createKeyService(installation.ports);
-  const authenticate = createAuthenticate(installation.credentials, installation.now);
-  const answerREST = createRESTFace({ keys, authenticate, log });
+  const { credentials, now } = installation;
+  const audit = createChangeLog(log);
+  const keys = createKeyService({ ...installation.ports, audit });
+  const uses = createUseRecorder(credentials, log);
+  const authenticate = createAuthenticate({
+    store: credentials,
+    uses,
+    failures: createFailedAttempts(now),
+    verifyJWT: config.oidc && createSingleSignOn(config.oidc, now, log),
+    now,
+    log,
+  });
+  const answerREST = createRESTFace({ keys, authenticate, audit, log });
   let draining = false;
   const purge = startPurging(installation, config.restoreWindowMs, log);
   const shrink = startShrinking(installation, log);
 
   const readiness = { isReady: async () => Promise.resolve(!draining && installation.isReady()) };
-  async function answerOther(request: Request, requestID: string): Promise<Response | undefined> {
+  async function answerOther(request: Request, context: ServerContext): Promise<Response | undefined> {
     const target = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
     const path = target.split('?', 1)[0] ?? '';
     const wantsPage = request.method === 'GET' && (request.headers.get('accept') ?? '').includes('text/html');
     if (path === '/graphql' && !(wantsPage && config.graphiql)) return undefined;
     if (path === '/graphql') return new Response(null, { status: 302, headers: { location: '/' } });
     if (path === '/' && config.graphiql && ['GET', 'HEAD'].includes(request.method)) return serveGraphiQL(request);
-    return (await answerHealth(path, readiness)) ?? (await answerREST(request, target, requestID));
+    return (await answerHealth(path, readiness)) ?? (await answerREST(request, target, context));
   }
 
   const useOtherFaces: Plugin<object, ServerContext> = {
     async onRequest(event) {
       const { requestID } = event.serverContext;
       // Left to itself, an error here would reach the caller, stack and all.
-      const response = await answerOther(event.request, requestID).catch((error: unknown) => {
+      const response = await answerOther(event.request, event.serverContext).catch((error: unknown) => {
         log.error({ requestID, err: error }, 'internal error');
         return errorResponse(error, requestID);
       });
@@ -70,15 +86,25 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
   const server = createGraphQLServer({
     keys,
     authenticate,
+    audit,
     log,
     introspection: config.introspection,
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     plugins: [useOtherFaces],
   });
+  const contextOf = (socketAddress: string | undefined, forwardedFor: string | null): ServerContext => ({
+    requestID: randomUUID(),
+    clientAddress: clientAddressOf(socketAddress, forwardedFor ?? undefined, config.trustedProxies),
+  });
   return {
     installation,
-    fetch: async (request) => server.fetch(request, { requestID: randomUUID() }),
-    handle: (request, response) => void server(request, response, { requestID: randomUUID() }),
+    fetch: async (request, socketAddress) =>
+      server.fetch(request, contextOf(socketAddress, request.headers.get('x-forwarded-for'))),
+    handle: (request, response) => {
+      const forwardedFor = request.headersDistinct['x-forwarded-for']?.join(',') ?? null;
+      // A socket that is gone already has no address; all of them count as one client.
+      void server(request, response, contextOf(request.socket.remoteAddress ?? 'unknown', forwardedFor));
+    },
     drain: () => {
       draining = true;
     },
@@ -86,6 +112,7 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
       clearInterval(purge);
       clearInterval(shrink);
       await server.dispose();
+      await uses.close();
       installation.close();
     },
   };

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { oidcSettings, readOIDCSettings, type OIDCSettings } from './auth/oidc-settings.js';
 import { keyHashAlgorithms, type KeyHashAlgorithm } from './secrets/key-hash.js';
 import { logLevels, type LogLevel } from './log.js';
 import { nearest } from './nearest.js';
@@ -19,6 +20,10 @@ export interface Config {
   readonly onlyTrustedDocuments: boolean;
   /** For how long a deleted key can be restored. */
   readonly restoreWindowMs: number;
+  /** How many proxies stand in front, whose word on where a request comes from is believed. */
+  readonly trustedProxies: number;
+  /** Single sign-on for management; undefined where it is not set up. */
+  readonly oidc: OIDCSettings | undefined;
 }
 
 /** What must not be logged. */
@@ -40,6 +45,9 @@ export const settings = {
     'Who may learn the GraphQL schema: open (everybody) or credential (requests with a valid one). Default: open in development, credential in production.',
   KEYFRONT_TRUSTED_DOCUMENTS: 'JSON file of GraphQL documents that can be asked for by their id. Default: none.',
   KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on or off. Whether every other GraphQL document is refused. Default: off.',
+  KEYFRONT_TRUSTED_PROXIES:
+    'How many proxies stand in front and add to X-Forwarded-For, from 0 to 10. Default: 0, and the header is not looked at.',
+  ...oidcSettings,
 } as const;
 
 /** Reads the environment. Throws one Error that names every problem. */
@@ -82,6 +90,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   if (onlyTrustedDocuments && trustedDocumentsFile === undefined) {
     problems.push('KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on needs a file of them in KEYFRONT_TRUSTED_DOCUMENTS.');
   }
+  const trustedProxies = env['KEYFRONT_TRUSTED_PROXIES'] ?? '0';
+  if (!/^(\d|10)$/.test(trustedProxies)) problems.push('KEYFRONT_TRUSTED_PROXIES must be a number from 0 to 10.');
+  const { oidc, problems: oidcProblems } = readOIDCSettings(env);
+  problems.push(...oidcProblems);
   // An empty path would be the folder that the process happens to stand in.
   for (const name of ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_TRUSTED_DOCUMENTS'] as const) {
     if (env[name]?.trim() === '') problems.push(`${name} must name a ${name === 'KEYFRONT_DATA' ? 'folder' : 'file'}.`);
@@ -100,10 +112,18 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     introspection: oneOf('KEYFRONT_INTROSPECTION', ['open', 'credential'], production ? 'credential' : 'open'),
     trustedDocumentsFile,
     onlyTrustedDocuments,
+    trustedProxies: Number(trustedProxies),
+    oidc,
   };
   if (problems.length > 0)
     throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
-  return { config, secrets: { keyHashPepper } };
+  return { config, secrets: unprinted({ keyHashPepper }) };
+}
+
+/** The same members, which no printing, copying or serialising of the whole shows. */
+function unprinted<T extends object>(secrets: T): T {
+  for (const name of Object.keys(secrets)) Object.defineProperty(secrets, name, { enumerable: false });
+  return secrets;
 }
 
 function isLoopback(host: string): boolean {

@@ -4,40 +4,96 @@ import { AppError } from './errors.js';
 export const credentialKinds = ['management', 'service'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
-/** A credential as it is kept. Its secret is not: only the secret's hash, by which it is found. */
-export interface Credential {
+/** Who asks, as a verified credential says. */
+export interface Identity {
   readonly id: string;
   readonly kind: CredentialKind;
   readonly label: string;
-  /** SHA-256 of the secret, 32 bytes. */
-  readonly secretHash: Uint8Array;
   /** The one organisation it is bound to; undefined for all. */
   readonly orgID: string | undefined;
+}
+
+/** Whose secret was presented, and whether it opens anything at that moment. */
+export type FoundCredential = Identity & { readonly state: 'active' | 'revoked' | 'expired' };
+
+/** A credential as it is kept. Its secret is not: only the secret's hash, by which it is found. */
+export interface Credential extends Identity {
+  /** SHA-256 of the secret, 32 bytes. */
+  readonly secretHash: Uint8Array;
+  /** The end of the secret, by which people tell one from another; undefined for those of earlier versions. */
+  readonly lastFour: string | undefined;
   readonly created: Date;
   readonly expires: Date | undefined;
   readonly revoked: Date | undefined;
+  /** To the minute, and written up to a minute later. */
+  readonly lastUsed: Date | undefined;
+  /** The credential that was issued to take its place. */
+  readonly successorID: string | undefined;
 }
 
 /** Where credentials are kept. */
 export interface CredentialStore {
-  findBySecretHash(secretHash: Uint8Array): Promise<Credential | undefined>;
+  /** Whose secret it is. To find that it opens nothing takes as long as to find that there is none. */
+  findBySecretHash(secretHash: Uint8Array, at: Date): Promise<FoundCredential | undefined>;
   add(credential: Credential): Promise<void>;
   list(): Promise<Credential[]>;
   /** False where there is no such credential. Revoking twice keeps the first moment. */
   revoke(id: string, at: Date): Promise<boolean>;
   /** The ids of credentials that are not as they were written; every other look at them rejects with INTERNAL. */
   damaged(): Promise<string[]>;
+  /**
+   * Reads a credential and writes what became of it and its successor, in one transaction. `change` is pure and
+   * synchronous; what it throws undoes everything.
+   */
+  replace(id: string, change: (found: Credential | undefined) => Replacement): Promise<Replacement>;
+  /** Remembers when credentials were used, by their identifiers. An earlier moment than the known one changes nothing. */
+  markUsed(uses: ReadonlyMap<string, Date>): Promise<void>;
+}
+
+/** A credential whose end has been set, and the one that takes its place. */
+export interface Replacement {
+  readonly retired: Credential;
+  readonly successor: Credential;
 }
 
 /** The credentials that a request proved to hold, at most one of each kind. */
-export type Holder = { readonly [K in CredentialKind]?: Credential };
+export type Holder = { readonly [K in CredentialKind]?: Identity } & {
+  /** In how many seconds to try again, for each kind whose header was wrong once too often. */
+  readonly limited?: { readonly [K in CredentialKind]?: number };
+};
 
-/** Reads and verifies the credentials in a request's headers. Never rejects for a bad one. */
-export type Authenticate = (headers: Headers) => Promise<Holder>;
+/** What authentication looks at. */
+export interface Asking {
+  readonly headers: Headers;
+  readonly requestID: string;
+  /** Where the request comes from; undefined for one that came through no network, which is not limited. */
+  readonly clientAddress: string | undefined;
+}
 
-/** The credential of the given kind. Throws UNAUTHENTICATED, with one message whatever the reason, where there is none. */
-export function demand(holder: Holder, kind: CredentialKind): Credential {
+/**
+ * Reads and verifies the credentials in a request's headers. Never rejects for a bad one. Asked again about the same
+ * headers it answers the same, and counts no failure twice.
+ */
+export type Authenticate = (asking: Asking) => Promise<Holder>;
+
+/**
+ * The credential of the given kind. Throws UNAUTHENTICATED where there is none, with one message whatever the reason;
+ * RATE_LIMITED where there have been too many attempts.
+ */
+export function demand(holder: Holder, kind: CredentialKind): Identity {
   const credential = holder[kind];
-  if (credential === undefined) throw new AppError('UNAUTHENTICATED', 'A valid credential is required.');
-  return credential;
+  if (credential !== undefined) return credential;
+  const retryAfterSeconds = holder.limited?.[kind];
+  if (retryAfterSeconds !== undefined) throw tooManyAttempts(retryAfterSeconds);
+  throw new AppError('UNAUTHENTICATED', 'A valid credential is required.');
+}
+
+/** Throws RATE_LIMITED for a request that holds nothing but what was wrong once too often. */
+export function refuseExhausted({ limited, management, service }: Holder): void {
+  const seconds = Object.values(limited ?? {});
+  if (seconds.length > 0 && !management && !service) throw tooManyAttempts(Math.max(...seconds));
+}
+
+function tooManyAttempts(retryAfterSeconds: number): AppError {
+  return new AppError('RATE_LIMITED', 'Too many attempts with credentials that are not valid.', { retryAfterSeconds });
 }

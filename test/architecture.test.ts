@@ -5,7 +5,7 @@ import { KeyDefinition } from '../src/keys/definition.js';
 import { wireName } from '../src/rest/wire.js';
 import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
 
-const groundFloor = ['errors', 'json', 'body', 'log', 'nearest', 'credential', 'durable'];
+const groundFloor = ['errors', 'json', 'body', 'log', 'nearest', 'printable', 'credential', 'durable'];
 const rooms = ['graphql', 'rest', 'http', 'auth', 'storage', 'secrets'];
 
 /** What each place under `src/`, a folder or a file at the top, may import beside itself. */
@@ -13,9 +13,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(groundFloor.map((place) => [place, groundFloor])),
   keys: ['errors', 'nearest'],
   ...Object.fromEntries(rooms.map((room) => [room, [...groundFloor, 'keys']])),
-  config: [...groundFloor, 'secrets'],
+  'change-log': [...groundFloor, 'keys'],
+  config: [...groundFloor, 'secrets', 'auth'],
   installation: [...groundFloor, 'keys', 'config', 'secrets', 'storage'],
-  app: [...groundFloor, 'keys', 'config', 'installation', ...rooms],
+  app: [...groundFloor, 'keys', 'change-log', 'config', 'installation', ...rooms],
   cli: [...groundFloor, 'keys', 'config', 'installation', 'app', ...rooms],
   main: ['cli'],
 };

@@ -158,6 +158,7 @@ describe('the OpenAPI document', () => {
       '403',
       '409',
       '413',
+      '429',
       '500',
       '503',
     ]);
@@ -165,13 +166,13 @@ describe('the OpenAPI document', () => {
       ['/svc/org/keys/{keyID}', 'delete'],
       ['/svc/org/keys/{keyID}/restore', 'post'],
     ] as const) {
-      expect(statusesOf(path, method)).toEqual(['200', '400', '401', '404', '412', '413', '500', '503']);
+      expect(statusesOf(path, method)).toEqual(['200', '400', '401', '404', '412', '413', '429', '500', '503']);
     }
   });
 
   it('names every status', () => {
-    expect(Object.keys(preview.responses)).toEqual(['200', '400', '401', '403', '413', '500', '503']);
-    expect(Object.keys(update.responses)).toEqual(['200', '400', '401', '404', '412', '413', '500', '503']);
+    expect(Object.keys(preview.responses)).toEqual(['200', '400', '401', '403', '413', '429', '500', '503']);
+    expect(Object.keys(update.responses)).toEqual(['200', '400', '401', '404', '412', '413', '429', '500', '503']);
     expect(update.responses['200']?.headers).toHaveProperty('ETag');
   });
 

@@ -1,29 +1,100 @@
-import { timingSafeEqual } from 'node:crypto';
-import type { Authenticate, Credential, CredentialKind, CredentialStore } from '../credential.js';
+import {
+  credentialKinds,
+  type Asking,
+  type Authenticate,
+  type CredentialKind,
+  type CredentialStore,
+  type Holder,
+  type Identity,
+} from '../credential.js';
+import type { Logger } from '../log.js';
+import type { FailedAttempts } from './failed-attempts.js';
+import { isJWTShaped, type VerifyJWT } from './single-sign-on.js';
 import { hashToken, isTokenShaped } from './token.js';
+import type { UseRecorder } from './use-recorder.js';
+
+interface Parts {
+  readonly store: CredentialStore;
+  readonly uses: Pick<UseRecorder, 'note'>;
+  readonly failures: FailedAttempts;
+  /** Undefined where single sign-on is not set up. */
+  readonly verifyJWT: VerifyJWT | undefined;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+/** Why a credential opens nothing: for the log alone. */
+interface Refusal {
+  readonly reason: string;
+  readonly credentialID?: string;
+}
 
 /**
  * Reads both credential headers. A header that is missing, malformed, repeated, unknown, expired, revoked or of the
- * other kind yields no credential, and nothing tells which of these it was.
+ * other kind yields no credential, and nothing but the log tells which of these it was.
  */
-export function createAuthenticate(store: CredentialStore, now: () => Date): Authenticate {
-  async function verify(kind: CredentialKind, token: string | undefined): Promise<Credential | undefined> {
-    if (token === undefined || !isTokenShaped(token)) return undefined;
-    const hash = hashToken(token);
-    const found = await store.findBySecretHash(hash);
-    if (found === undefined || !timingSafeEqual(found.secretHash, hash)) return undefined;
-    const expired = found.expires !== undefined && found.expires <= now();
-    return found.kind === kind && found.revoked === undefined && !expired ? found : undefined;
+export function createAuthenticate({ store, uses, failures, verifyJWT, now, log }: Parts): Authenticate {
+  const known = new WeakMap<Headers, Promise<Holder>>();
+
+  async function verifyToken(kind: CredentialKind, token: string): Promise<Identity | Refusal> {
+    const found = await store.findBySecretHash(hashToken(token), now());
+    if (found === undefined) return { reason: 'unknown' };
+    const { id, label, orgID, state } = found;
+    if (found.kind !== kind) return { reason: 'other kind', credentialID: id };
+    if (state !== 'active') return { reason: state, credentialID: id };
+    uses.note(id, now());
+    return { id, kind, label, orgID };
   }
 
-  return async (headers) => {
-    const management = await verify('management', bearerToken(headers.get('authorization')));
-    const service = await verify('service', headers.get('x-svc-authorization') ?? undefined);
-    return { ...(management && { management }), ...(service && { service }) };
+  async function verify(kind: CredentialKind, presented: string): Promise<Identity | Refusal> {
+    const token = kind === 'management' ? bearerToken(presented) : presented;
+    if (token !== undefined && isTokenShaped(token)) return verifyToken(kind, token);
+    if (kind === 'management' && token !== undefined && verifyJWT && isJWTShaped(token)) return verifyJWT(token);
+    return { reason: 'malformed' };
+  }
+
+  async function holderOf({ headers, requestID, clientAddress }: Asking): Promise<Holder> {
+    const identities: Partial<Record<CredentialKind, Identity>> = {};
+    const limited: Partial<Record<CredentialKind, number>> = {};
+    for (const kind of credentialKinds) {
+      const presented = headers.get(headerOf[kind]) ?? '';
+      // A request that holds nothing guesses nothing.
+      if (presented === '') continue;
+      const found = await verify(kind, presented);
+      if (!('reason' in found)) {
+        identities[kind] = found;
+        continue;
+      }
+      const wait = clientAddress === undefined ? undefined : failures.count(clientAddress, withoutScheme(presented));
+      if (wait !== undefined) limited[kind] = wait;
+      const level = wait === undefined ? 'info' : 'debug';
+      // Well after the answer: a line that says more takes longer, and how long the answer took tells nothing then.
+      setTimeout(() => {
+        log[level](
+          { event: 'authentication', verdict: 'refused', kind, ...found, clientAddress, requestID },
+          'refused',
+        );
+      }, tellAfterMs);
+    }
+    return { ...identities, ...(Object.keys(limited).length > 0 && { limited }) };
+  }
+
+  return (asking) => {
+    const holder = known.get(asking.headers) ?? holderOf(asking);
+    known.set(asking.headers, holder);
+    return holder;
   };
 }
 
+const tellAfterMs = 20;
+
+const headerOf: Record<CredentialKind, string> = { management: 'authorization', service: 'x-svc-authorization' };
+
 /** The token of `Bearer <token>`. A repeated header arrives joined by a comma and has no such form. */
-function bearerToken(header: string | null): string | undefined {
-  return /^bearer ([\w.~+/-]+=*)$/i.exec(header ?? '')?.[1];
+function bearerToken(header: string): string | undefined {
+  return /^bearer ([\w.~+/-]+=*)$/i.exec(header)?.[1];
+}
+
+function withoutScheme(header: string): string {
+  return header.replace(/^[a-z]+ +/i, '');
 }

@@ -1,11 +1,13 @@
-import { issueCredential } from '../auth/issue.js';
+import { issueCredential, rotateCredential } from '../auth/issue.js';
 import { credentialKinds, type Credential } from '../credential.js';
+import { printable } from '../printable.js';
 import { UsageError, type IO } from './io.js';
 import { withInstallation } from './open.js';
 import { organisationOf } from './organisation.js';
 import type { Values } from './run.js';
 
 const millisecondsPer: Record<string, number> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const defaultOverlapMs = 86_400_000;
 
 /** Prints the secret alone on standard output, so that a script can take it; the rest is for people. */
 export async function issue(io: IO, { kind, label, org, expires }: Values): Promise<number> {
@@ -14,7 +16,7 @@ export async function issue(io: IO, { kind, label, org, expires }: Values): Prom
   if (typeof label !== 'string' || label.trim() === '')
     throw new UsageError('--label must say who uses the credential.');
   const orgID = organisationOf(org);
-  const milliseconds = durationOf(expires);
+  const milliseconds = durationOf('--expires', expires);
   return withInstallation(io, async ({ credentials, now }) => {
     const end = milliseconds === undefined ? undefined : new Date(now().getTime() + milliseconds);
     const order = { kind: known, label, orgID, expires: end };
@@ -25,18 +27,34 @@ export async function issue(io: IO, { kind, label, org, expires }: Values): Prom
   });
 }
 
+/** Prints the successor's secret alone on standard output, as `issue` does. */
+export async function rotate(io: IO, { overlap }: Values, [id = '']: readonly string[]): Promise<number> {
+  const overlapMs = overlap === '0' ? 0 : (durationOf('--overlap', overlap, '0, or ') ?? defaultOverlapMs);
+  return withInstallation(io, async ({ credentials, now }) => {
+    const { credential, secret, retired } = await rotateCredential(credentials, id, overlapMs, now());
+    const end = retired.revoked ? 'opens nothing any more' : `goes on until ${retired.expires?.toISOString()}`;
+    io.say(`Issued ${credential.id} in the place of ${id}, which ${end}. Its secret is shown once:\n`);
+    io.out(`${secret}\n`);
+    return 0;
+  });
+}
+
+const headings = ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'];
+
 export async function list(io: IO): Promise<number> {
   return withInstallation(io, async ({ credentials, now }) => {
     const rows = (await credentials.list()).map((credential) => [
       credential.id,
       credential.kind,
       stateOf(credential, now()),
+      `…${credential.lastFour ?? '????'}`,
       printable(credential.orgID ?? '(all)'),
       credential.created.toISOString(),
       credential.expires?.toISOString() ?? 'never',
+      credential.lastUsed?.toISOString() ?? 'never',
       printable(credential.label),
     ]);
-    const table = [['ID', 'KIND', 'STATE', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LABEL'], ...rows];
+    const table = [headings, ...rows];
     const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
     for (const row of table)
       io.out(
@@ -57,22 +75,19 @@ export async function revoke(io: IO, _values: Values, [id = '']: readonly string
   });
 }
 
-function stateOf({ revoked, expires }: Credential, now: Date): string {
+/** One that was rotated opens what it did until it expires. */
+function stateOf({ revoked, expires, successorID }: Credential, now: Date): string {
   if (revoked) return 'revoked';
-  return expires && expires <= now ? 'expired' : 'active';
+  if (expires && expires <= now) return 'expired';
+  return successorID === undefined ? 'active' : 'replaced';
 }
 
-/** Free text for a terminal, which obeys control characters. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '\uFFFD');
-}
-
-function durationOf(value: string | boolean | undefined): number | undefined {
+function durationOf(option: string, value: string | boolean | undefined, or = ''): number | undefined {
   if (value === undefined) return undefined;
   const [, count = '', unit = ''] = /^([1-9]\d{0,4})([hdw])$/.exec(String(value)) ?? [];
   const milliseconds = millisecondsPer[unit];
   if (milliseconds === undefined) {
-    throw new UsageError('--expires must be a number of hours, days or weeks, such as 90d.');
+    throw new UsageError(`${option} must be ${or}a number of hours, days or weeks, such as 90d.`);
   }
   return Number(count) * milliseconds;
 }

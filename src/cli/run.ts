@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { nearest } from '../nearest.js';
 import { backup } from './backup.js';
 import { check } from './check.js';
-import { issue, list, revoke } from './credentials.js';
+import { issue, list, revoke, rotate as rotateCredential } from './credentials.js';
 import { exportKeys } from './export-keys.js';
 import { importKeys } from './import-keys.js';
 import { UsageError, type IO } from './io.js';
@@ -33,6 +33,12 @@ const commands: Readonly<Record<string, Command>> = {
     run: issue,
   },
   'credentials list': { usage: 'credentials list', options: {}, words: 0, run: list },
+  'credentials rotate': {
+    usage: 'credentials rotate ID [--overlap 24h]',
+    options: { overlap: text },
+    words: 1,
+    run: rotateCredential,
+  },
   'credentials revoke': { usage: 'credentials revoke ID', options: {}, words: 1, run: revoke },
   'keys import': {
     usage: 'keys import FILE.jsonl [--org ID] [--passwords-are-hashed]',

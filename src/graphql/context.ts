@@ -1,5 +1,6 @@
 import { demand, type CredentialKind, type Holder } from '../credential.js';
 import type { Loaders } from './loaders.js';
+import type { Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
 import type { Turn } from '../keys/turn.js';
@@ -7,11 +8,14 @@ import type { Turn } from '../keys/turn.js';
 /** What every request to the server carries, whatever face it is for. */
 export interface ServerContext {
   readonly requestID: string;
+  /** Where it comes from; undefined where it came through no network. */
+  readonly clientAddress: string | undefined;
 }
 
 /** What a resolver knows: the services, and who asks. */
 export interface Context extends ServerContext {
   readonly keys: KeyService;
+  readonly audit: Audit;
   readonly holder: Holder;
   readonly loaders: Loaders;
   /** Aborted when the time of a mutation is up. */

@@ -34,7 +34,7 @@ builder.asEntity(Organization, {
 /** The hash that a representation of a key names, by whichever of its keys the router knows. */
 function hashOf(representation: object, { keys }: Context): string {
   if ('keyHash' in representation) return textOf(representation, 'keyHash');
-  if ('keyID' in representation) return keys.hashOf(textOf(representation, 'keyID'));
+  if ('keyID' in representation) return keys.keyHashOf(textOf(representation, 'keyID'));
   const { typename, id } = decoded(textOf(representation, 'id'));
   // An identifier of another type names no key, and no hash is empty.
   return typename === 'OrgKey' ? id : '';

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
-import { AppError, pathText, type ErrorCode } from '../errors.js';
+import { AppError, errorCodes, pathText, type ErrorCode } from '../errors.js';
 
 /** The HTTP status where a request fails before it is executed. What fails in execution is answered with 200. */
 const statuses: Record<ErrorCode, number> = {
@@ -13,6 +13,12 @@ const statuses: Record<ErrorCode, number> = {
   UNAVAILABLE: 503,
   INTERNAL: 500,
 };
+
+/** What the log is told of an error that GraphQL itself found. */
+export function asAppError(error: unknown): AppError {
+  const code = errorCodes.find((known) => known === publicError(error).extensions['code']);
+  return new AppError(code ?? 'INTERNAL', 'The operation was refused.', { cause: error });
+}
 
 const published = new WeakSet<GraphQLError>();
 
@@ -65,7 +71,12 @@ function ours(error: AppError, located?: GraphQLError, extensions: GraphQLErrorE
   const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
   return new GraphQLError(error.message, {
     ...(located && placeOf(located)),
-    extensions: { ...extensions, code: error.code, ...(issues.length > 0 && { issues }) },
+    extensions: {
+      ...extensions,
+      code: error.code,
+      ...(issues.length > 0 && { issues }),
+      ...(error.retryAfterSeconds !== undefined && { retryAfterSeconds: error.retryAfterSeconds }),
+    },
   });
 }
 

@@ -1,13 +1,4 @@
-import {
-  getNamedType,
-  getOperationAST,
-  Kind,
-  type DocumentNode,
-  type FieldNode,
-  type GraphQLField,
-  type GraphQLSchema,
-  type SelectionSetNode,
-} from 'graphql';
+import { getNamedType, type FieldNode, type GraphQLField, type GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
 import { demand, type Holder } from '../credential.js';
 import { AppError, type Issue } from '../errors.js';
@@ -16,37 +7,26 @@ import { inputs, readDefinition } from '../keys/definition-input.js';
 import { invalidDefinition } from '../keys/issues.js';
 import { core, memberOf, shapeOf, traitsOf } from '../keys/table.js';
 import { valueOfLiteral } from './literal.js';
+import { rootFieldsOf, type RequestedOperation } from './root-fields.js';
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
 
 /** Where there are as many, those of further fields are not looked for: it takes time, and nobody reads them. */
 const enoughIssues = 1000;
 
-interface Operation {
-  /** Within the limits: whoever walks it may trust in that. */
-  readonly document: DocumentNode;
-  readonly operationName?: string | undefined;
-  readonly variables?: Readonly<Record<string, unknown>> | undefined;
-}
-
 /**
  * The better answer for an operation that GraphQL refuses before it runs: UNAUTHENTICATED where the caller lacks a
- * credential that it needs, else INVALID with every problem of the definitions in it, as REST would answer. Undefined
+ * credential that it needs, or RATE_LIMITED, else INVALID with every problem of the definitions in it, as REST would answer. Undefined
  * where GraphQL's own errors say it best.
  */
-export function explainRefusal(schema: GraphQLSchema, operation: Operation, holder: Holder): AppError | undefined {
-  const { document } = operation;
-  const definition = getOperationAST(document, operation.operationName);
-  if (!definition) return undefined;
-
-  const root = schema.getRootType(definition.operation);
-  const nodes = rootFields(document, definition.selectionSet);
-  // What goes by the same name in the answer is the same field with the same arguments.
-  const distinct = new Map(nodes.map((node) => [(node.alias ?? node.name).value, node])).values();
-  const fields = [...distinct].flatMap((node) => {
-    const field = root?.getFields()[node.name.value];
-    return field ? [{ node, field }] : [];
-  });
+export function explainRefusal(
+  schema: GraphQLSchema,
+  operation: RequestedOperation,
+  holder: Holder,
+): AppError | undefined {
+  const found = rootFieldsOf(schema, operation);
+  if (!found) return undefined;
+  const { definition, fields } = found;
   try {
     for (const { field } of fields) {
       if (field.extensions.credential) demand(holder, field.extensions.credential);
@@ -66,21 +46,6 @@ export function explainRefusal(schema: GraphQLSchema, operation: Operation, hold
     if (issues.length < enoughIssues) issues.push(...issuesIn(node, field, variables));
   }
   return issues.length > 0 ? invalidDefinition(issues) : undefined;
-}
-
-/** Each field once, however often its fragment is spread. */
-function rootFields(document: DocumentNode, { selections }: SelectionSetNode, seen = new Set<string>()): FieldNode[] {
-  return selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(document, selection.selectionSet, seen);
-    const name = selection.name.value;
-    if (seen.has(name)) return [];
-    seen.add(name);
-    const fragment = document.definitions.find(
-      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
-    );
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFields(document, fragment.selectionSet, seen) : [];
-  });
 }
 
 function issuesIn(

@@ -1,27 +1,34 @@
 import { Kind, OperationTypeNode, type DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { AppError } from '../errors.js';
-import type { Authenticate, Holder } from '../credential.js';
+import { refuseExhausted, type Authenticate } from '../credential.js';
+import type { ServerContext } from './context.js';
 import { operationError } from './errors.js';
 
 /** Who may learn what the schema holds: everybody, or requests with a valid credential only. */
 export const introspectionPolicies = ['open', 'credential'] as const;
 export type IntrospectionPolicy = (typeof introspectionPolicies)[number];
 
-function holdsAny(holder: Holder): boolean {
-  return Object.values(holder).some((credential) => credential !== undefined);
-}
-
 /**
  * Answers all operations of those who may not introspect alike, `{ __typename }` excepted, and before anything compares
  * them with the schema: a name that exists looks like one that does not, and there is no error to give a hint.
  */
-export function useIntrospectionPolicy(policy: IntrospectionPolicy, authenticate: Authenticate): Plugin {
+export function useIntrospectionPolicy(
+  policy: IntrospectionPolicy,
+  authenticate: Authenticate,
+): Plugin<object, ServerContext> {
   // Those who may are marked, and not those who may not: a mark that got lost would close the door, not open it.
   const admitted = new WeakSet<object>();
   return {
     async onParams({ request, context }) {
-      if (policy === 'open' || holdsAny(await authenticate(request.headers))) admitted.add(context);
+      if (policy === 'open') {
+        admitted.add(context);
+        return;
+      }
+      const { requestID, clientAddress } = context;
+      const holder = await authenticate({ headers: request.headers, requestID, clientAddress });
+      refuseExhausted(holder);
+      if (holder.management || holder.service) admitted.add(context);
     },
     onValidate({ context, params }) {
       if (admitted.has(context) || isHarmless(params.documentAST as DocumentNode)) return;

@@ -1,4 +1,5 @@
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
+import { audited } from './audit.js';
 import { builder } from './builder.js';
 import { callerOf, type Context } from './context.js';
 import { inTurn } from './deadline.js';
@@ -16,7 +17,7 @@ import { asSubgraph } from './subgraph.js';
 export const schema = builder.toSchema();
 
 /** The schema that is served: the API as a federation subgraph. Every root field asks for its credential first. */
-export const servedSchema = guarded(asSubgraph());
+export const servedSchema = audited(guarded(asSubgraph()));
 
 /**
  * Puts the question for the credential outside of everything that Pothos wraps round a resolver, because its

@@ -1,13 +1,15 @@
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
-import type { Authenticate, Holder } from '../credential.js';
+import { refuseExhausted, type Authenticate } from '../credential.js';
+import type { Audit } from '../keys/attempts.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import { boundedAnswer } from './answer-size.js';
+import { auditRefused } from './audit.js';
 import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs, useDeadline } from './deadline.js';
 import { createDocumentCache } from './document-cache.js';
-import { maskedCause, operationError, publicError } from './errors.js';
+import { asAppError, maskedCause, operationError, publicError, requestError } from './errors.js';
 import { explainRefusal } from './input-errors.js';
 import { useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
 import { useLimits } from './limits.js';
@@ -20,6 +22,7 @@ import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.
 interface Parts {
   readonly keys: KeyService;
   readonly authenticate: Authenticate;
+  readonly audit: Audit;
   readonly log: Logger;
   readonly introspection: IntrospectionPolicy;
   readonly trustedDocuments: TrustedDocuments;
@@ -30,14 +33,14 @@ interface Parts {
 }
 
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
-export function createGraphQLServer({ keys, log, introspection, trustedDocuments, plugins, ...parts }: Parts) {
-  const authenticate = oncePerRequest(parts.authenticate);
+export function createGraphQLServer({ keys, authenticate, audit, log, plugins, ...options }: Parts) {
   return createYoga<ServerContext, Context>({
     schema: servedSchema,
-    context: async ({ request, requestID }) => {
-      const holder = await authenticate(request.headers);
+    context: async ({ request, requestID, clientAddress }) => {
+      const holder = await authenticate({ headers: request.headers, requestID, clientAddress });
+      refuseExhausted(holder);
       const loaders = createLoaders(keys, () => callerOf({ holder, requestID }, 'service'));
-      return { holder, keys, requestID, loaders };
+      return { keys, audit, requestID, clientAddress, holder, loaders };
     },
     graphqlEndpoint: '/graphql',
     // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
@@ -58,26 +61,16 @@ export function createGraphQLServer({ keys, log, introspection, trustedDocuments
     plugins: [
       ...plugins,
       useExactRequests,
-      ...useTrustedDocuments(trustedDocuments),
+      ...useTrustedDocuments(options.trustedDocuments),
       // Before all that compares an operation with the schema, or weighs it by what the schema says.
-      useIntrospectionPolicy(introspection, authenticate),
+      useIntrospectionPolicy(options.introspection, authenticate),
       useLimits,
       useExactFloats,
-      useDeadline(parts.deadlineMs ?? defaultDeadlineMs),
-      useRefusals(authenticate),
+      useDeadline(options.deadlineMs ?? defaultDeadlineMs),
+      useRefusals(authenticate, audit),
       usePublicErrors(log),
     ],
   });
-}
-
-/** Looks a request's credentials up once, however many parts ask for them. */
-function oncePerRequest(authenticate: Authenticate): Authenticate {
-  const holders = new WeakMap<Headers, Promise<Holder>>();
-  return (headers) => {
-    const holder = holders.get(headers) ?? authenticate(headers);
-    holders.set(headers, holder);
-    return holder;
-  };
 }
 
 const useExactFloats: Plugin = {
@@ -85,7 +78,7 @@ const useExactFloats: Plugin = {
 };
 
 /** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
-function useRefusals(authenticate: Authenticate): Plugin {
+function useRefusals(authenticate: Authenticate, audit: Audit): Plugin<object, ServerContext> {
   const documents = new WeakMap<GraphQLParams, DocumentNode>();
   return {
     onValidate({ params, context }) {
@@ -93,12 +86,18 @@ function useRefusals(authenticate: Authenticate): Plugin {
     },
     async onExecutionResult(event) {
       const { result, request, context } = event;
+      if (!isResult(result) || 'data' in result || !result.errors?.length) return;
+      const { requestID, clientAddress } = context;
+      const holder = await authenticate({ headers: request.headers, requestID, clientAddress });
       const document = documents.get(context.params);
+      const operation = { ...context.params, document };
       // What is no document, or one beyond the limits, has been explained already.
-      if (!document || !isResult(result) || 'data' in result || !result.errors?.length) return;
-      const holder = await authenticate(request.headers);
-      const refusal = explainRefusal(servedSchema, { ...context.params, document }, holder);
-      if (refusal) event.setResult({ errors: [operationError(refusal)] });
+      const refusal = document && explainRefusal(servedSchema, operation, holder);
+      auditRefused(audit, servedSchema, operation, { requestID, holder }, refusal ?? asAppError(result.errors[0]));
+      if (!refusal) return;
+      // For clients of application/json a refused operation is an answer like any other, unless it was not looked at.
+      const isLimited = refusal.code === 'RATE_LIMITED';
+      event.setResult({ errors: [isLimited ? requestError(refusal) : operationError(refusal)] });
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Audit } from './attempts.js';
 import type { SecretKeeping } from './keep-secrets.js';
 import type { QuotaManager } from './quota.js';
 import type { Actor, KeyStore } from './store.js';
@@ -23,4 +24,6 @@ export interface Ports extends SecretKeeping {
   readonly open: (sealed: Uint8Array, place: string) => string;
   /** For how long a deleted key can be restored. */
   readonly restoreWindowMs: number;
+  /** Told of every attempt to change a key; of none where it is left out. */
+  readonly audit?: Audit;
 }

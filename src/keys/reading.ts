@@ -17,14 +17,14 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
     return filter.orgID === undefined || filter.orgID === caller.orgID ? { ...filter, orgID: caller.orgID } : undefined;
   };
 
-  const hashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
+  const keyHashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
 
   return {
     /** The hash by which a key of this identifier is found. Throws INVALID for what no identifier can be. */
-    hashOf,
+    keyHashOf,
     /** Undefined where there is none, it is deleted, or it is not the caller's to see. */
     async orgKey(caller: Caller, reference: KeyReference): Promise<StoredKey | undefined> {
-      const keyHash = 'keyID' in reference ? hashOf(reference.keyID) : reference.keyHash;
+      const keyHash = 'keyID' in reference ? keyHashOf(reference.keyID) : reference.keyHash;
       return present(visible(caller, await store.find(keyHash)));
     },
     /** For each of the hashes what `orgKey` answers, with one look into the store for all of them. */
@@ -34,7 +34,7 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
     },
     /** The key, or NOT_FOUND. */
     async existingOrgKey(caller: Caller, keyID: string): Promise<StoredKey> {
-      return usable(caller, await store.find(hashOf(keyID)));
+      return usable(caller, await store.find(keyHashOf(keyID)));
     },
     /** A page of keys; nothing where the filter asks for another organisation than the caller's. */
     async orgKeys(caller: Caller, query: Omit<KeyQuery, 'now'>): Promise<StoredKey[]> {

@@ -1,6 +1,13 @@
 import { AppError } from '../errors.js';
+import { createTelling, hashOf } from './attempts.js';
 import { createBulk } from './bulk.js';
-import { createChanging } from './changing.js';
+import {
+  createChanging,
+  type ChangeOptions,
+  type CreateRequest,
+  type KeyChange,
+  type UpdateRequest,
+} from './changing.js';
 import { createConsuming } from './consuming.js';
 import type { KeyDefinition } from './definition.js';
 import type { Caller, Ports } from './ports.js';
@@ -13,12 +20,11 @@ export type KeyService = ReturnType<typeof createKeyService>;
 export function createKeyService(ports: Ports) {
   const { now, hashKeyID, randomHex } = ports;
   const reading = createReading(ports);
-  const changing = createChanging(ports);
+  const changing = createTold(ports);
   return {
     ...reading,
     ...changing,
-    ...createConsuming(ports),
-    ...createBulk({ reading, update: changing.updateOrgKey, preview: changing.previewOrgKeyUpdate }),
+    ...createBulk({ reading, update: changing.updateOneOfMany, preview: changing.previewOrgKeyUpdate }),
     /** FORBIDDEN for a definition that names another organisation than the one the credential is bound to. */
     preview(caller: Caller, input: KeyDefinition): KeyPreview {
       if (caller.orgID !== undefined && (input.orgID ?? caller.orgID) !== caller.orgID) {
@@ -26,5 +32,40 @@ export function createKeyService(ports: Ports) {
       }
       return previewKey(input, { now: now(), ownerID: caller.orgID, hashKeyID, randomHex });
     },
+    /** The hash of a key identifier, for the log; undefined for a text that is no identifier. */
+    hashOf: (keyID: string | undefined) => hashOf(hashKeyID, keyID),
+  };
+}
+
+/** The use cases that write, each telling the audit port what became of it. */
+function createTold(ports: Ports) {
+  const changing = createChanging(ports);
+  const consuming = createConsuming(ports);
+  const tell = createTelling(ports);
+  const change = (operation: string, caller: Caller, keyID: string | undefined, work: () => Promise<KeyChange>) =>
+    tell(operation, caller, keyID, work, ({ key: { keyHash, orgID, version } }) => ({ keyHash, orgID, version }));
+  return {
+    ...changing,
+    updateOrgKey: (caller: Caller, request: UpdateRequest) =>
+      change('updateOrgKey', caller, request.keyID, () => changing.updateOrgKey(caller, request)),
+    /** The same, as a part of a change of many. */
+    updateOneOfMany: (caller: Caller, request: UpdateRequest) =>
+      change('updateOrgKeys', caller, request.keyID, () => changing.updateOrgKey(caller, request)),
+    createOrgKey: (caller: Caller, request: CreateRequest) =>
+      change('createOrgKey', caller, request.keyID, () => changing.createOrgKey(caller, request)),
+    deleteOrgKey: (caller: Caller, keyID: string, options: ChangeOptions) =>
+      change('deleteOrgKey', caller, keyID, () => changing.deleteOrgKey(caller, keyID, options)),
+    restoreOrgKey: (caller: Caller, keyID: string, options: ChangeOptions) =>
+      change('restoreOrgKey', caller, keyID, () => changing.restoreOrgKey(caller, keyID, options)),
+    revertOrgKey: (caller: Caller, keyID: string, toVersion: number, options: ChangeOptions) =>
+      change('revertOrgKey', caller, keyID, () => changing.revertOrgKey(caller, keyID, toVersion, options)),
+    consumeOrgQuota: (caller: Caller, keyID: string, amount: bigint) =>
+      tell(
+        'consumeOrgQuota',
+        caller,
+        keyID,
+        () => consuming.consumeOrgQuota(caller, keyID, amount),
+        () => ({ isTraffic: true }),
+      ),
   };
 }

@@ -39,6 +39,7 @@ export function errorResponse(
     message: error.code === 'INTERNAL' ? 'Internal error.' : error.message,
     code: error.code,
     ...(issues.length > 0 && { issues }),
+    ...(error.retryAfterSeconds !== undefined && { retry_after_seconds: error.retryAfterSeconds }),
     request_id: requestID,
   };
   return jsonResponse(body, status ?? statuses[error.code], {

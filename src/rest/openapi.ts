@@ -72,9 +72,14 @@ const requestIDHeader = {
 
 const etag = { ETag: { description: 'The version of the key.', schema: { type: 'string' } } };
 
+const retryAfter = {
+  'Retry-After': { description: 'After how many seconds to try again.', schema: { type: 'integer' } },
+};
+
 const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
   UNAUTHENTICATED: { 'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } } },
-  UNAVAILABLE: { 'Retry-After': { description: 'After how many seconds to try again.', schema: { type: 'integer' } } },
+  RATE_LIMITED: retryAfter,
+  UNAVAILABLE: retryAfter,
 };
 
 /** The statuses of an error. A conflict is about a version, or else about a key that exists. */
@@ -138,6 +143,7 @@ const errorSchema = {
       items: refTo('Issue'),
       description: 'Every problem found, where the request is at fault.',
     },
+    retry_after_seconds: { type: 'integer', description: 'What the header Retry-After says, where there is one.' },
     request_id: { type: 'string', description: 'Names the request in the log of the service.' },
   },
 };

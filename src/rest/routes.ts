@@ -1,5 +1,6 @@
-import { demand, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
+import { demand, type Asking, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
 import { AppError, type ErrorCode } from '../errors.js';
+import { isTold, type Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
@@ -111,6 +112,7 @@ export const commonErrors: readonly ErrorCode[] = [
   'INVALID',
   'UNAUTHENTICATED',
   'TOO_LARGE',
+  'RATE_LIMITED',
   'INTERNAL',
   'UNAVAILABLE',
 ];
@@ -121,12 +123,14 @@ export const staleStatus = 412;
 interface Parts {
   readonly keys: KeyService;
   readonly authenticate: Authenticate;
+  readonly audit: Audit;
   readonly log: Logger;
 }
 
 /** Answers every path that is none of another face's: the key API's routes, else 404 or 405. */
-export function createRESTFace({ keys, authenticate, log }: Parts) {
-  return async (request: Request, target: string, requestID: string): Promise<Response> => {
+export function createRESTFace({ keys, authenticate, audit, log }: Parts) {
+  return async (request: Request, target: string, from: Omit<Asking, 'headers'>): Promise<Response> => {
+    const { requestID } = from;
     const [path = '', query = ''] = target.split(/\?(.*)/s);
     const found = routes.flatMap((route) => {
       const wildcard = matched(route.path, path);
@@ -140,10 +144,16 @@ export function createRESTFace({ keys, authenticate, log }: Parts) {
       const allow = found.map(({ route }) => route.method).join(', ');
       return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, 405, { allow });
     }
+    let caller: Caller | undefined;
     try {
-      const caller = callerOf(await authenticate(request.headers), match.route.credential, requestID);
+      const holder = await authenticate({ headers: request.headers, ...from });
+      caller = callerOf(holder, match.route.credential, requestID);
       return await match.route.answer({ request, caller, keys, wildcard: match.wildcard, query });
     } catch (error) {
+      if (isChange(match.route) && !isTold(error)) {
+        const keyHash = keys.hashOf(decoded(match.wildcard));
+        audit({ operation: match.route.operation, requestID, caller, keyHash, outcome: { error } });
+      }
       if (!(error instanceof AppError) || error.code === 'INTERNAL') {
         log.error({ requestID, err: error }, 'internal error');
       }
@@ -151,6 +161,19 @@ export function createRESTFace({ keys, authenticate, log }: Parts) {
       return errorResponse(error, requestID, stale ? staleStatus : undefined);
     }
   };
+}
+
+/** Whether a route writes. */
+function isChange({ method, operation }: Route): boolean {
+  return method !== 'GET' && operation !== 'previewKey';
+}
+
+function decoded(wildcard: string): string | undefined {
+  try {
+    return decodeURIComponent(wildcard);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What `*` stands for in the path; empty where the pattern has none, undefined where the path does not match. */

@@ -24,10 +24,13 @@ describe('issuing a credential', () => {
       kind: 'service',
       label: 'Billing dashboard',
       secretHash: Buffer.from(hashToken(secret)),
+      lastFour: secret.slice(-4),
       orgID: 'acme',
       created: t.clock.now,
       expires,
       revoked: undefined,
+      lastUsed: undefined,
+      successorID: undefined,
     });
     expect(JSON.stringify(kept)).not.toContain(secret);
   });
@@ -66,9 +69,9 @@ describe('revoking a credential', () => {
 describe('finding a credential', () => {
   it('goes by the hash of its whole secret', async () => {
     const { id, secret } = await t.issue('service');
-    expect((await store.findBySecretHash(hashToken(secret)))?.id).toBe(id);
-    expect(await store.findBySecretHash(hashToken(secret.slice(0, -1)))).toBeUndefined();
-    expect(await store.findBySecretHash(hashToken(secret).slice(0, 31))).toBeUndefined();
-    expect(await store.findBySecretHash(new Uint8Array())).toBeUndefined();
+    expect((await store.findBySecretHash(hashToken(secret), t.clock.now))?.id).toBe(id);
+    expect(await store.findBySecretHash(hashToken(secret.slice(0, -1)), t.clock.now)).toBeUndefined();
+    expect(await store.findBySecretHash(hashToken(secret).slice(0, 31), t.clock.now)).toBeUndefined();
+    expect(await store.findBySecretHash(new Uint8Array(), t.clock.now)).toBeUndefined();
   });
 });

@@ -45,7 +45,7 @@ describe('credentials issue', () => {
   it('binds to an organisation and to an end', async () => {
     const before = Date.now();
     await issue('--kind', 'service', '--label', 'Billing', '--org', 'acme', '--expires', '2w');
-    const [, [id, kind, state, org, , expires, label] = []] = await rows();
+    const [, [id, kind, state, , org, , expires, , label] = []] = await rows();
     expect([kind, state, org, label]).toStrictEqual(['service', 'active', 'acme', 'Billing']);
     expect(id).toMatch(/^cred_/);
     const days = (Date.parse(expires ?? '') - before) / 86_400_000;
@@ -54,18 +54,30 @@ describe('credentials issue', () => {
 });
 
 describe('credentials list', () => {
+  it('tells when each was last used, which a running service writes when it stops at the latest', async () => {
+    const { out, said } = await issue('--kind', 'management', '--label', 'Used');
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    await t.preview({}, { authorization: `Bearer ${out.trim()}` });
+    await t.close();
+    const used = (await rows()).flatMap(([id, , , , , , , when]) => (said.includes(id ?? '-') ? [when] : []));
+    expect(used).toStrictEqual(['2026-01-31T12:00:00.000Z']);
+  });
+
   it('has a row for each, with its state and without its secret', async () => {
-    expect(await rows()).toStrictEqual([['ID', 'KIND', 'STATE', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LABEL']]);
+    expect(await rows()).toStrictEqual([
+      ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
+    ]);
     const { out: secret } = await issue('--kind', 'service', '--label', 'Billing');
     const { said } = await issue('--kind', 'management', '--label', 'Old one');
     await c.keyfront(['credentials', 'revoke', /cred_\w+/.exec(said)?.[0] ?? '']);
     const [, ...listed] = await rows();
     expect(
-      listed.map(([, kind, state, org, , expires, label]) => [kind, state, org, expires, label]).sort(),
+      listed.map(([, kind, state, , org, , expires, used, label]) => [kind, state, org, expires, used, label]).sort(),
     ).toStrictEqual([
-      ['management', 'revoked', '(all)', 'never', 'Old one'],
-      ['service', 'active', '(all)', 'never', 'Billing'],
+      ['management', 'revoked', '(all)', 'never', 'never', 'Old one'],
+      ['service', 'active', '(all)', 'never', 'never', 'Billing'],
     ]);
+    expect(listed.map((row) => row[3])).toContain(`…${secret.trim().slice(-4)}`);
     expect((await c.keyfront(['credentials', 'list'])).out).not.toContain(secret.trim());
   });
 
@@ -74,6 +86,59 @@ describe('credentials list', () => {
     const { out } = await c.keyfront(['credentials', 'list']);
     expect(out.trimEnd().split('\n')).toHaveLength(2);
     expect(out).not.toContain('\u001b');
+  });
+});
+
+describe('credentials rotate', () => {
+  const rotate = (...args: string[]) => c.keyfront(['credentials', 'rotate', ...args]);
+  const idIn = (said: string) => /cred_\w+/.exec(said)?.[0] ?? '';
+
+  it('prints the successor’s secret alone on standard output, and lets a running service take both for a day', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const { out: old, said } = await issue('--kind', 'management', '--label', 'Billing', '--org', 'acme');
+    const { code, out, said: explained } = await rotate(idIn(said));
+    expect(code).toBe(0);
+    expect(out).toMatch(/^kf_mgt_\w{38}\n$/);
+    expect(explained).toMatch(
+      /^Issued cred_\w{16} in the place of cred_\w{16}, which goes on until (\S+)\. Its secret is shown once:\n$/,
+    );
+    const until = Date.parse(/until (\S+)\. /.exec(explained)?.[1] ?? '');
+    expect(Math.round((until - Date.now()) / 3_600_000)).toBe(24);
+    for (const secret of [old, out]) {
+      expect((await t.preview({}, { authorization: `Bearer ${secret.trim()}` })).status).toBe(200);
+    }
+    const listed = (await rows()).filter(([, , , , , , , , label]) => label === 'Billing');
+    expect(listed.map(([id, kind, state, last, org]) => [id, kind, state, last, org])).toStrictEqual(
+      expect.arrayContaining([
+        [idIn(said), 'management', 'replaced', `…${old.trim().slice(-4)}`, 'acme'],
+        [idIn(explained), 'management', 'active', `…${out.trim().slice(-4)}`, 'acme'],
+      ]),
+    );
+    await t.close();
+  });
+
+  it.each(['0', '1h', '2w'])('takes --overlap %s', async (overlap) => {
+    const { said } = await issue('--kind', 'service', '--label', 'x');
+    expect((await rotate(idIn(said), '--overlap', overlap)).code).toBe(0);
+    const [state] = (await rows()).flatMap(([id, , found]) => (id === idIn(said) ? [found] : []));
+    expect(state).toBe(overlap === '0' ? 'revoked' : 'replaced');
+  });
+
+  it.each(['-1h', '1', '5m', '', '0h'])('refuses --overlap=%s', async (overlap) => {
+    const { said } = await issue('--kind', 'service', '--label', 'x');
+    const { code, out, said: refusal } = await rotate(idIn(said), `--overlap=${overlap}`);
+    expect([code, out]).toStrictEqual([2, '']);
+    expect(refusal).toContain('--overlap must be 0, or a number of hours, days or weeks, such as 90d.');
+  });
+
+  it('says what stands against it, and issues nothing', async () => {
+    expect(await rotate('cred_1')).toStrictEqual({ code: 1, out: '', said: 'There is no credential cred_1.\n' });
+    const { said } = await issue('--kind', 'service', '--label', 'x');
+    await rotate(idIn(said));
+    const again = await rotate(idIn(said));
+    expect([again.code, again.out]).toStrictEqual([1, '']);
+    expect(again.said).toMatch(/^cred_\w+ was rotated already; its successor is cred_\w+\.\n$/);
+    expect(await rows()).toHaveLength(3);
   });
 });
 

@@ -309,7 +309,7 @@ describe('the server', () => {
     expect((await fetch(`${one.url}/ready`)).status).toBe(200);
   });
 
-  it('writes one log line for a request, without the key identifier or a credential', async () => {
+  it('writes one log line for a request and one for its change, without the key identifier or a credential', async () => {
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokens.service };
     const response = await fetch(`${one.url}/svc/org/keys/acme-billing`, {
       method: 'PUT',
@@ -324,7 +324,10 @@ describe('the server', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     const own = lines.filter((line) => line['requestID'] === requestID);
-    expect(own).toMatchObject([{ level: 'info', method: 'PUT', route: '/svc/org/keys/*', status: 200 }]);
+    expect(own).toMatchObject([
+      { level: 'info', event: 'change', operation: 'updateOrgKey', verdict: 'accepted' },
+      { level: 'info', method: 'PUT', route: '/svc/org/keys/*', status: 200 },
+    ]);
     expect(one.stderr()).not.toContain('acme-billing');
     expect(one.stderr()).not.toContain(tokens.service);
   });

@@ -45,7 +45,7 @@ function fill(): void {
     INSERT INTO audit (at, key_hash, org_id, operation, credential_id, credential_label, request_id, version_before,
       version_after, changes, definition, link) VALUES (1, 'h', 'acme', 'import', 'c', 'l', 'r', 0, 1, '[]', '{}', x'02');
     INSERT INTO key_terms VALUES ('t:a', 'h', 'acme');
-    INSERT INTO credentials (id, kind, label, secret_hash, created) VALUES ('c', 'service', 'l', x'03', 1);`);
+    INSERT INTO credentials (id, kind, label, secret_hash, created) VALUES ('c', 'service', 'l', x'${'03'.repeat(32)}', 1);`);
 }
 
 describe('D-10 a migration', () => {

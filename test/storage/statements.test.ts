@@ -34,6 +34,7 @@ describe('D-15 a statement', () => {
       'storage/sqlite/counters.ts: pageSize',
       'storage/sqlite/counters.ts: select',
       // Lists of our columns, and names of our tables.
+      'storage/sqlite/credential-store.ts: found',
       "storage/sqlite/credential-store.ts: names.join(', ')",
       "storage/sqlite/credential-store.ts: names.map((column) => `@${column}`).join(', ')",
       "storage/sqlite/history.ts: names.join(', ')",

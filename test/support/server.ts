@@ -1,4 +1,5 @@
 import type { Plugin } from 'graphql-yoga';
+import { createFailedAttempts } from '../../src/auth/failed-attempts.js';
 import { createAuthenticate } from '../../src/auth/authenticator.js';
 import type { Authenticate } from '../../src/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
@@ -35,7 +36,17 @@ export function plant({ app: { installation }, management, service }: TestApp, p
   });
   const server = createGraphQLServer({
     keys: { ...createKeyService({ ...installation.ports, ...planted.ports }), ...planted.keys },
-    authenticate: planted.authenticate ?? createAuthenticate(installation.credentials, installation.now),
+    authenticate:
+      planted.authenticate ??
+      createAuthenticate({
+        store: installation.credentials,
+        uses: { note: () => undefined },
+        failures: createFailedAttempts(installation.now),
+        verifyJWT: undefined,
+        now: installation.now,
+        log: createLogger('trace', sink),
+      }),
+    audit: () => undefined,
     log: createLogger('trace', sink),
     introspection: 'open',
     trustedDocuments: { documents: new Map(), only: false },

@@ -1,5 +1,6 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import type { Credential, CredentialKind, CredentialStore } from '../../credential.js';
+import type { Credential, CredentialKind, CredentialStore, FoundCredential, Replacement } from '../../credential.js';
 import type { Authenticity } from '../authenticity.js';
 import { createGuard, type Guard } from './guard.js';
 import { createSignedTable, damaged, type Signed } from './signed-table.js';
@@ -9,10 +10,13 @@ export interface CredentialRow {
   kind: CredentialKind;
   label: string;
   secret_hash: Uint8Array;
+  last_four: string | null;
   org_id: string | null;
   created: bigint;
   expires: bigint | null;
   revoked: bigint | null;
+  last_used: bigint | null;
+  successor_id: string | null;
 }
 
 /** All of a credential but its signature, which is made over these. */
@@ -21,11 +25,16 @@ export const credentialColumns = [
   'kind',
   'label',
   'secret_hash',
+  'last_four',
   'org_id',
   'created',
   'expires',
   'revoked',
+  'last_used',
+  'successor_id',
 ] as const satisfies readonly (keyof CredentialRow)[];
+
+type FoundRow = Signed<CredentialRow> & Pick<FoundCredential, 'state'>;
 
 /** Credentials in the same SQLite file as the keys. Another process's change is seen by the next look-up. */
 export function createCredentialStore(
@@ -34,17 +43,20 @@ export function createCredentialStore(
   { read, write }: Guard = createGuard(database),
 ): CredentialStore {
   const table = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialColumns);
-  const names = [...credentialColumns, 'mac'];
-  const bySecretHash = database.prepare<[Uint8Array], Signed<CredentialRow>>(
-    'SELECT * FROM credentials WHERE secret_hash = ?',
+  const names = [...credentialColumns, 'mac'] as const;
+  const found = `*, CASE WHEN revoked IS NOT NULL THEN 'revoked' WHEN expires <= ? THEN 'expired' ELSE 'active' END AS state`;
+  const nearest = database.prepare<[bigint, Uint8Array], FoundRow>(
+    `SELECT ${found} FROM credentials WHERE secret_hash >= ? ORDER BY secret_hash LIMIT 1`,
   );
+  const first = database.prepare<[bigint], FoundRow>(`SELECT ${found} FROM credentials ORDER BY secret_hash LIMIT 1`);
   const byID = database.prepare<[string], Signed<CredentialRow>>('SELECT * FROM credentials WHERE id = ?');
   const all = database.prepare<[], Signed<CredentialRow>>('SELECT * FROM credentials ORDER BY created, id');
   const insert = database.prepare<[Signed<CredentialRow>]>(
     `INSERT INTO credentials (${names.join(', ')}) VALUES (${names.map((column) => `@${column}`).join(', ')})`,
   );
-  const revoke = database.prepare<[Signed<CredentialRow>]>(
-    'UPDATE credentials SET revoked = @revoked, mac = @mac WHERE id = @id',
+  const change = database.prepare<[Signed<CredentialRow>]>(
+    `UPDATE credentials SET expires = @expires, revoked = @revoked, last_used = @last_used, successor_id = @successor_id,
+       mac = @mac WHERE id = @id`,
   );
 
   function authentic(row: Signed<CredentialRow>): CredentialRow {
@@ -52,19 +64,43 @@ export function createCredentialStore(
     return row;
   }
 
+  function find(id: string): CredentialRow | undefined {
+    const row = byID.get(id);
+    return row && authentic(row);
+  }
+
   const revokeOne = database.transaction((id: string, at: bigint) => {
-    const found = byID.get(id);
-    if (!found) return false;
-    const row = authentic(found);
-    if (row.revoked === null) revoke.run(table.signed({ ...row, revoked: at }));
+    const row = find(id);
+    if (!row) return false;
+    if (row.revoked === null) change.run(table.signed({ ...row, revoked: at }));
     return true;
+  });
+  const replaceOne = database.transaction((id: string, decide: (found: Credential | undefined) => Replacement) => {
+    const row = find(id);
+    const replacement = decide(row && credentialOf(row));
+    insert.run(table.signed(rowOf(replacement.successor)));
+    change.run(table.signed(rowOf(replacement.retired)));
+    return replacement;
+  });
+  const markAll = database.transaction((uses: ReadonlyMap<string, Date>) => {
+    for (const [id, at] of uses) {
+      const row = find(id);
+      const used = BigInt(at.getTime());
+      if (row && (row.last_used ?? 0n) < used) change.run(table.signed({ ...row, last_used: used }));
+    }
   });
 
   return {
-    findBySecretHash: (secretHash) =>
+    findBySecretHash: (secretHash, at) =>
       read(() => {
-        const row = bySecretHash.get(secretHash);
-        return row && credentialOf(authentic(row));
+        const now = BigInt(at.getTime());
+        // One that is not there takes as long as one that is: a row is read, checked and compared in any case.
+        const row = nearest.get(now, secretHash) ?? first.get(now);
+        if (row === undefined) return undefined;
+        const isAuthentic = table.isAuthentic(row);
+        if (!isSame(row.secret_hash, secretHash)) return undefined;
+        if (!isAuthentic) throw damaged(`The credential ${row.id}`);
+        return { id: row.id, kind: row.kind, label: row.label, orgID: row.org_id ?? undefined, state: row.state };
       }),
     add: (credential) =>
       write(() => {
@@ -72,6 +108,8 @@ export function createCredentialStore(
       }),
     list: () => read(() => all.all().map((row) => credentialOf(authentic(row)))),
     revoke: (id, at) => write(() => revokeOne.immediate(id, BigInt(at.getTime()))),
+    replace: (id, decide) => write(() => replaceOne.immediate(id, decide)),
+    markUsed: (uses) => write(() => markAll.immediate(uses)),
     damaged: () =>
       read(() =>
         all
@@ -80,6 +118,11 @@ export function createCredentialStore(
           .map(({ id }) => id),
       ),
   };
+}
+
+/** `timingSafeEqual` throws where the lengths differ. */
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 const dateOf = (milliseconds: bigint | null) => (milliseconds === null ? undefined : new Date(Number(milliseconds)));
@@ -91,10 +134,13 @@ function credentialOf(row: CredentialRow): Credential {
     kind: row.kind,
     label: row.label,
     secretHash: row.secret_hash,
+    lastFour: row.last_four ?? undefined,
     orgID: row.org_id ?? undefined,
     created: new Date(Number(row.created)),
     expires: dateOf(row.expires),
     revoked: dateOf(row.revoked),
+    lastUsed: dateOf(row.last_used),
+    successorID: row.successor_id ?? undefined,
   };
 }
 
@@ -104,9 +150,12 @@ function rowOf(credential: Credential): CredentialRow {
     kind: credential.kind,
     label: credential.label,
     secret_hash: credential.secretHash,
+    last_four: credential.lastFour ?? null,
     org_id: credential.orgID ?? null,
     created: BigInt(credential.created.getTime()),
     expires: millisecondsOf(credential.expires),
     revoked: millisecondsOf(credential.revoked),
+    last_used: millisecondsOf(credential.lastUsed),
+    successor_id: credential.successorID ?? null,
   };
 }

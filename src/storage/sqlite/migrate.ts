@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import { keysAndCredentials } from './migrations/0001-keys-and-credentials.js';
+import { credentialLife } from './migrations/0002-credential-life.js';
 import { signatures } from './migrations/0003-signatures.js';
 
 /** In order, and never changed once released: the version of a database is how many of them it has seen. */
-export const migrations: readonly string[] = [keysAndCredentials, signatures];
+export const migrations: readonly string[] = [keysAndCredentials, credentialLife, signatures];
 
 /**
  * Brings the schema up to date, each step in a transaction of its own, with the version it leads to. Throws where the

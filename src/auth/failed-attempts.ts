@@ -1,0 +1,62 @@
+const mostFailures = 10;
+const windowMs = 60_000;
+const mostTracked = 10_000;
+
+/** Counts credentials that were wrong, by where they come from and by how they begin. */
+export interface FailedAttempts {
+  /**
+   * Counts one more. Answers undefined while there is room for it, else, counting nothing, in how many seconds there
+   * is room again.
+   */
+  count(clientAddress: string, presented: string): number | undefined;
+}
+
+/**
+ * At most ten failures in any minute, of an address and of a beginning. Holds a bounded number of each and forgets the
+ * ones that have been quiet for longest.
+ */
+export function createFailedAttempts(now: () => Date): FailedAttempts {
+  const byAddress = createWindows();
+  const byBeginning = createWindows();
+  return {
+    count(clientAddress, presented) {
+      const at = now().getTime();
+      // As much of one of our tokens as its prefix and 30 of its 190 random bits.
+      const windows = [byAddress(networkOf(clientAddress), at), byBeginning(presented.slice(0, 12), at)];
+      const full = windows.filter((failures) => failures.length >= mostFailures);
+      if (full.length === 0) {
+        for (const failures of windows) failures.push(at);
+        return undefined;
+      }
+      const free = Math.max(...full.map(([oldest = at]) => oldest + windowMs));
+      return Math.max(1, Math.ceil((free - at) / 1000));
+    },
+  };
+}
+
+/** The moments of the last minute's failures by key; the one asked for moves to the end of those to be forgotten. */
+function createWindows(): (key: string, at: number) => number[] {
+  const windows = new Map<string, number[]>();
+  return (key, at) => {
+    // Moments that are yet to come were counted before the clock was put back.
+    const recent = (windows.get(key) ?? []).filter((moment) => moment > at - windowMs && moment <= at);
+    windows.delete(key);
+    windows.set(key, recent);
+    const [oldest] = windows.size > mostTracked ? windows.keys() : [];
+    if (oldest !== undefined) windows.delete(oldest);
+    return recent;
+  };
+}
+
+/** What one client has to itself: an IPv4 address, or the first 64 bits of an IPv6 one. */
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail = ''] = address.split('::', 2).map((part) => part.split('%', 1)[0]);
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  return [...before, ...zeros, ...after]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}

@@ -1,0 +1,50 @@
+import { defaultFieldResolver, OperationTypeNode, type GraphQLSchema } from 'graphql';
+import type { Holder } from '../credential.js';
+import { isTold, type Audit } from '../keys/attempts.js';
+import type { Context } from './context.js';
+import { rootFieldsOf, type RequestedOperation } from './root-fields.js';
+
+/** Tells of every mutation that was refused before it came to the domain, which tells of all others. */
+export function audited(built: GraphQLSchema): GraphQLSchema {
+  for (const field of Object.values(built.getMutationType()?.getFields() ?? {})) {
+    const resolve = field.resolve ?? defaultFieldResolver;
+    field.resolve = async (source: unknown, args: Record<string, unknown>, context: Context, info) => {
+      try {
+        return await resolve(source, args, context, info);
+      } catch (error) {
+        if (!isTold(error)) {
+          const keyID = typeof args['keyID'] === 'string' ? args['keyID'] : undefined;
+          const keyHash = context.keys.hashOf(keyID);
+          context.audit({ operation: field.name, keyHash, ...whoAsks(context), outcome: { error } });
+        }
+        throw error;
+      }
+    };
+  }
+  return built;
+}
+
+interface Asked {
+  readonly requestID: string;
+  readonly holder: Holder;
+}
+
+/** Tells of the mutations in an operation that was refused before any of it was executed. */
+export function auditRefused(
+  audit: Audit,
+  schema: GraphQLSchema,
+  operation: RequestedOperation,
+  asked: Asked,
+  error: unknown,
+): void {
+  const found = rootFieldsOf(schema, operation);
+  if (found?.definition.operation !== OperationTypeNode.MUTATION) return;
+  for (const { field } of found.fields) {
+    audit({ operation: field.name, keyHash: undefined, ...whoAsks(asked), outcome: { error } });
+  }
+}
+
+function whoAsks({ requestID, holder: { service } }: Asked) {
+  const caller = service && { credentialID: service.id, label: service.label, orgID: service.orgID };
+  return { requestID, caller };
+}

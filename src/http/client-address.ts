@@ -1,0 +1,27 @@
+import { isIP } from 'node:net';
+
+/**
+ * Where a request really comes from: the socket's other end, or what the outermost of `trustedProxies` proxies saw.
+ * What stands further left in `X-Forwarded-For` was written by nobody we know, and is not looked at.
+ */
+export function clientAddressOf(
+  socketAddress: string | undefined,
+  forwardedFor: string | undefined,
+  trustedProxies: number,
+): string | undefined {
+  if (socketAddress === undefined) return undefined;
+  const hops = trustedProxies === 0 ? [] : (forwardedFor ?? '').split(',').slice(-trustedProxies).reverse();
+  let address = plain(socketAddress);
+  for (const hop of hops) {
+    const named = plain(hop.trim().replace(/^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/, '$1$2'));
+    // A proxy that names no address tells nothing of what lies behind it.
+    if (isIP(named) === 0) break;
+    address = named;
+  }
+  return address;
+}
+
+/** An IPv4 address in the form that IPv6 sockets give it is the same address. */
+function plain(address: string): string {
+  return /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)?.[1] ?? address.toLowerCase();
+}
