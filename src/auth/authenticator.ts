@@ -27,6 +27,8 @@ interface Parts {
 interface Refusal {
   readonly reason: string;
   readonly credentialID?: string;
+  /** Whether it is nobody's guess, and does not count as one. */
+  readonly isExcused?: boolean;
 }
 
 /**
@@ -65,15 +67,14 @@ export function createAuthenticate({ store, uses, failures, verifyJWT, now, log 
         identities[kind] = found;
         continue;
       }
-      const wait = clientAddress === undefined ? undefined : failures.count(clientAddress, withoutScheme(presented));
+      const { isExcused = false, ...why } = found;
+      const wait =
+        isExcused || clientAddress === undefined ? undefined : failures.count(clientAddress, markOf(presented));
       if (wait !== undefined) limited[kind] = wait;
       const level = wait === undefined ? 'info' : 'debug';
       // Well after the answer: a line that says more takes longer, and how long the answer took tells nothing then.
       setTimeout(() => {
-        log[level](
-          { event: 'authentication', verdict: 'refused', kind, ...found, clientAddress, requestID },
-          'refused',
-        );
+        log[level]({ event: 'authentication', verdict: 'refused', kind, ...why, clientAddress, requestID }, 'refused');
       }, tellAfterMs);
     }
     return { ...identities, ...(Object.keys(limited).length > 0 && { limited }) };
@@ -95,6 +96,9 @@ function bearerToken(header: string): string | undefined {
   return /^bearer ([\w.~+/-]+=*)$/i.exec(header)?.[1];
 }
 
-function withoutScheme(header: string): string {
-  return header.replace(/^[a-z]+ +/i, '');
+/** By which attempts at one credential are known: as much of ours as its prefix and 30 of its 190 random bits. */
+function markOf(header: string): string {
+  const token = header.replace(/^[a-z]+ +/i, '');
+  // All of an issuer's tokens begin alike, and no two signatures end so.
+  return isJWTShaped(token) ? token.slice(-12) : token.slice(0, 12);
 }

@@ -2,27 +2,26 @@ const mostFailures = 10;
 const windowMs = 60_000;
 const mostTracked = 10_000;
 
-/** Counts credentials that were wrong, by where they come from and by how they begin. */
+/** Counts credentials that were wrong, by where they come from and by which they are attempts at. */
 export interface FailedAttempts {
   /**
    * Counts one more. Answers undefined while there is room for it, else, counting nothing, in how many seconds there
    * is room again.
    */
-  count(clientAddress: string, presented: string): number | undefined;
+  count(clientAddress: string, mark: string): number | undefined;
 }
 
 /**
- * At most ten failures in any minute, of an address and of a beginning. Holds a bounded number of each and forgets the
+ * At most ten failures in any minute, of an address and of a mark. Holds a bounded number of each and forgets the
  * ones that have been quiet for longest.
  */
 export function createFailedAttempts(now: () => Date): FailedAttempts {
   const byAddress = createWindows();
-  const byBeginning = createWindows();
+  const byMark = createWindows();
   return {
-    count(clientAddress, presented) {
+    count(clientAddress, mark) {
       const at = now().getTime();
-      // As much of one of our tokens as its prefix and 30 of its 190 random bits.
-      const windows = [byAddress(networkOf(clientAddress), at), byBeginning(presented.slice(0, 12), at)];
+      const windows = [byAddress(networkOf(clientAddress), at), byMark(mark, at)];
       const full = windows.filter((failures) => failures.length >= mostFailures);
       if (full.length === 0) {
         for (const failures of windows) failures.push(at);

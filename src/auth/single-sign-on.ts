@@ -2,10 +2,16 @@ import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { Identity } from '../credential.js';
 import type { Logger } from '../log.js';
 import type { OIDCSettings } from './oidc-settings.js';
-import { createSigningKeys, KeysUnavailable } from './signing-keys.js';
+import { createSigningKeys } from './signing-keys.js';
 
-/** Verifies a token of single sign-on. Never rejects; the reason is for the log. */
-export type VerifyJWT = (token: string) => Promise<Identity | { readonly reason: string }>;
+/** Why a token opens nothing, for the log; excused where it is no guess: genuine and too late, or not verifiable now. */
+interface Refusal {
+  readonly reason: string;
+  readonly isExcused?: boolean;
+}
+
+/** Verifies a token of single sign-on. Never rejects. */
+export type VerifyJWT = (token: string) => Promise<Identity | Refusal>;
 
 /** Signatures that only the issuer can make. With a shared secret, whoever verifies could sign as well. */
 const algorithms = [
@@ -54,7 +60,7 @@ export function createSingleSignOn(settings: OIDCSettings, now: () => Date, log:
       const label = subject.slice(0, longestSubject).toWellFormed();
       return { id: `oidc:${label}`, kind: 'management', label, orgID };
     } catch (error) {
-      return { reason: reasonOf(error) };
+      return refusalOf(error);
     }
   };
 }
@@ -64,10 +70,10 @@ function textOf(claim: unknown): string | undefined {
 }
 
 /** Codes and names of claims only: jose's messages could one day quote what was sent. */
-function reasonOf(error: unknown): string {
-  if (error instanceof errors.JWTExpired) return 'expired';
-  if (error instanceof errors.JWTClaimValidationFailed) return `claim ${error.claim}`;
-  if (error instanceof errors.JWKSTimeout || error instanceof KeysUnavailable) return 'keys unavailable';
-  if (error instanceof errors.JOSEError) return error.code;
-  return 'keys unavailable';
+function refusalOf(error: unknown): Refusal {
+  // The signature is looked at before the time, so that the issuer did write what has expired.
+  if (error instanceof errors.JWTExpired) return { reason: 'expired', isExcused: true };
+  if (error instanceof errors.JWTClaimValidationFailed) return { reason: `claim ${error.claim}` };
+  const isOurs = !(error instanceof errors.JOSEError) || error instanceof errors.JWKSTimeout;
+  return isOurs ? { reason: 'keys unavailable', isExcused: true } : { reason: error.code };
 }

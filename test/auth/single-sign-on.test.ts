@@ -212,17 +212,44 @@ describe('a token of single sign-on', () => {
       expect(t.logs()).not.toContain(part);
   });
 
-  it('that is wrong counts as a wrong credential', async () => {
-    const send = async () => {
-      const headers = {
-        'content-type': 'application/json',
-        authorization: `Bearer ${await issuer.sign(claims({ aud: 'x' }))}`,
-      };
+  describe('that is refused', () => {
+    const send = async (token: string, address = '192.0.2.1') => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
       const request = new Request('http://keyfront.test/api/keys/preview', { method: 'POST', headers, body: '{}' });
-      return (await t.app.fetch(request, '192.0.2.1')).status;
+      return (await t.app.fetch(request, address)).status;
     };
-    for (let count = 0; count < 10; count += 1) expect(await send()).toBe(401);
-    expect(await send()).toBe(429);
+
+    it('counts as a wrong credential', async () => {
+      for (let count = 0; count < 10; count += 1) expect(await send(await issuer.sign(claims({ aud: 'x' })))).toBe(401);
+      expect(await send(await issuer.sign(claims({ aud: 'x' })))).toBe(429);
+    });
+
+    it('does not count where it is genuine and has expired, so that its client hears 401 and fetches another', async () => {
+      for (let count = 0; count < 30; count += 1) {
+        expect(await send(await issuer.sign(claims({ exp: seconds(-61) })))).toBe(401);
+      }
+      const stranger = await startIssuer();
+      for (let count = 0; count < 10; count += 1) {
+        expect(await send(await stranger.sign(claims({ exp: seconds(-61) })))).toBe(401);
+      }
+      expect(await send(await stranger.sign(claims({ exp: seconds(-61) })))).toBe(429);
+      await stranger.close();
+    });
+
+    it('does not count while the keys cannot be had', async () => {
+      issuer.mood = 'failing';
+      const token = await issuer.sign(claims());
+      for (let count = 0; count < 30; count += 1) expect(await send(token)).toBe(401);
+    });
+
+    it('is known by its end, because all of one issuer begin alike', async () => {
+      for (let client = 1; client <= 20; client += 1) {
+        expect(await send(await issuer.sign(claims({ aud: 'x' })), `192.0.2.${client}`)).toBe(401);
+      }
+      const stolen = await issuer.sign(claims({ aud: 'x' }));
+      for (let client = 1; client <= 10; client += 1) expect(await send(stolen, `198.51.100.${client}`)).toBe(401);
+      expect(await send(stolen, '198.51.100.11')).toBe(429);
+    });
   });
 });
 

@@ -224,6 +224,8 @@ describe('cost', () => {
     const query = declared('$outer: Int = 100, $inner: Int = 100');
     expect(refusalOf(await t.graphql(query))).toContain('costs 70,300');
     expect(dataOf(await t.graphql(query, { outer: 2, inner: 3 }))).toHaveProperty('edges');
+    // Null is given, and means a page of no given size.
+    expect(dataOf(await t.graphql(query, { outer: 100, inner: null }))).toHaveProperty('edges');
   });
 
   it('G-09 takes a page of no given size for one of 20', async () => {

@@ -38,6 +38,7 @@ describe('the cost of an operation', () => {
     ['{ thing { things(first: 10) { total nodes { name } } } }', 1 + 10 + 1 + 10 * 2],
     ['{ thing { things { total nodes { name } } } }', 1 + 20 + 1 + 20 * 2],
     ['{ thing { things(last: 10) { nodes { things(first: 5) { nodes { name } } } } } }', 1 + 10 + 10 * (1 + 5 + 5 * 2)],
+    ['{ thing { things(first: 10) { nodes { name } total nodes { name } } } }', 1 + 10 + 10 * 2 + 1 + 10 * 2],
     ['{ paged { name } }', 7 + 7],
     ['{ paged(first: 3) { name } }', 3 + 3],
     ['{ bulk { total } }', 200 + 1],
