@@ -30,7 +30,7 @@ export interface Overrides {
 interface Opening {
   /** The database is a copy that stands by itself, to be read and never written. */
   readonly isCopy?: boolean;
-  /** Takes what a person should know of work that opening had to do. */
+  /** Takes what a person should know: of work that opening had to do, and of a disk that is full. */
   readonly report?: (line: string) => void;
 }
 
@@ -90,7 +90,7 @@ export function openInstallation(
         ringWord.write(true);
       }
       requireSameKeyHash(config, secrets, settings, hasKeys);
-      const guard = createGuard(database);
+      const guard = createGuard(database, report);
       const store = createKeyStore(database, signer, guard);
       const credentials = createCredentialStore(database, signer, guard);
       const passwords = createPasswordHasher();
@@ -118,7 +118,7 @@ export function openInstallation(
         damages: () => namingDatabase(config.databaseFile, () => damagesOf(database)),
         contents: () => contentsOf(database),
         copyTo: (file, onProgress) => copyDatabase(database, file, onProgress),
-        shrinkLog: () => guard.write(() => shrinkLog(database)),
+        shrinkLog: () => guard.read(() => shrinkLog(database)),
         resealWord: () => guard.write(() => ringWord.write(true)),
         close: () => database.close(),
       };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
@@ -96,16 +97,15 @@ describe('D-11 keyfront backup', () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    while (answered.size <= 20) await new Promise((resolve) => setTimeout(resolve, 10));
     const before = new Map(answered);
     expect((await backUp()).code).toBe(0);
+    while (isDeepStrictEqual(answered, before)) await new Promise((resolve) => setTimeout(resolve, 10));
     isOver = true;
     await Promise.all(writers);
-    expect(answered).not.toStrictEqual(before);
 
     expect((await restore()).code).toBe(0);
     const restored = await startApp({ KEYFRONT_DATA: fresh });
-    expect(before.size).toBeGreaterThan(20);
     for (const [keyID, version] of before) {
       const found = await restored.app.installation.store.find(hash(keyID));
       expect(found?.version).toBeGreaterThanOrEqual(version);

@@ -190,6 +190,28 @@ describe('keyfront check', () => {
     expect(said).toContain('2 problems in 2 keys.\n');
   });
 
+  it('finds nothing wrong while a service goes on changing what it looks at', async () => {
+    const t = await startApp({ KEYFRONT_DATA: folder });
+    await t.importKeys(...Array.from({ length: 100 }, (_, index) => ({ key_id: `key ${index}`, org_id: 'acme' })));
+    let isOver = false;
+    let changes = 0;
+    const service = (async () => {
+      while (!isOver) {
+        expect(
+          (await t.update(`key ${changes % 100}`, { alias: `${changes}`, tags: [`t${changes % 7}`] })).status,
+        ).toBe(200);
+        changes += 1;
+      }
+    })();
+    for (let round = 0; round < 3; round += 1) {
+      expect(await check()).toStrictEqual({ code: 0, said: '102 keys, all as they were written.\n', out: '' });
+    }
+    isOver = true;
+    await service;
+    expect(changes).toBeGreaterThan(3);
+    await t.close();
+  });
+
   it('takes no words and no options', async () => {
     const io = {
       env: { KEYFRONT_DATA: folder },

@@ -12,7 +12,7 @@ export interface Guard {
   readonly read: <T>(work: () => T) => Promise<T>;
   /** UNAVAILABLE says that nothing was written, or else, in words, that this is not known. */
   readonly write: <T>(transaction: () => T) => Promise<T>;
-  /** Whether writes can be expected to succeed. Where the last one found no room a trial tells, at most one a second. */
+  /** Whether writes can be expected to succeed. Once one has found no room a trial tells, at most one a second. */
   readonly isWritable: () => boolean;
   /** Resolves with the cause when the database must not be written to any more. */
   readonly failed: Promise<Error>;
@@ -30,7 +30,8 @@ const readErrors: ReadonlySet<string> = new Set([
   'SQLITE_IOERR_NOMEM',
 ]);
 
-export function createGuard(database: Database): Guard {
+/** `report` takes a line for people when the disk has become full, and when it has room again. */
+export function createGuard(database: Database, report: (line: string) => void = () => undefined): Guard {
   // The guard waits itself, and everybody else is served meanwhile.
   database.pragma('busy_timeout = 0');
   const tryToWrite = createTrial(database);
@@ -63,8 +64,10 @@ export function createGuard(database: Database): Guard {
     if (!(error instanceof SqliteError)) return error;
     const isFull = error.code === 'SQLITE_FULL';
     if (!isFull && !error.code.startsWith('SQLITE_READONLY')) return error;
+    const state = isFull ? 'full' : 'read-only';
+    if (hasRoom) report(`Storage is ${state}: ${error.message}. Writes are refused until there is room.`);
     hasRoom = false;
-    return unavailable(`Storage is ${isFull ? 'full' : 'read-only'}; nothing was written.`, {
+    return unavailable(`Storage is ${state}; nothing was written.`, {
       retryAfterSeconds: 60,
       cause: error,
     });
@@ -82,9 +85,7 @@ export function createGuard(database: Database): Guard {
     },
     async write(transaction) {
       try {
-        const written = await commit(transaction);
-        hasRoom = true;
-        return written;
+        return await commit(transaction);
       } catch (error) {
         throw asUnwritten(error);
       }
@@ -96,6 +97,7 @@ export function createGuard(database: Database): Guard {
       try {
         tryToWrite();
         hasRoom = true;
+        report('Storage takes writes again.');
       } catch (error) {
         noteFailure(error);
       }

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { QuotaManager } from '../../keys/quota.js';
 import type { Change, Inspected, KeyStore, StoredKey } from '../../keys/store.js';
@@ -137,18 +138,23 @@ export function createKeyStore(
     return keyOf(row);
   }
 
-  function inspected(row: Signed<KeyRow>): Inspected {
-    const nothing = { keyHash: row.key_hash, isThere: true, key: undefined, isHistoryWhole: true, isListed: true };
+  /** The key with all that belongs to it, at one moment: services may go on while it is looked at. */
+  const inspectOne = database.transaction((keyHash: string): Inspected | undefined => {
+    const row = select.get(keyHash);
+    if (!row) return undefined;
+    // What belongs to a row is held against what the row says, and a damaged one says nothing.
+    const nothing = { keyHash, isThere: true, key: undefined, isHistoryWhole: true, isListed: true };
     if (!table.isAuthentic(row)) return nothing;
     const key = keyOf(row);
-    const isListed = [...termsOf(key)].every((term) => hasTerm.get(term, key.keyHash, key.orgID));
+    const isListed = [...termsOf(key)].every((term) => hasTerm.get(term, keyHash, key.orgID));
     return { ...nothing, key, isHistoryWhole: history.isWhole(row), isListed };
-  }
+  });
 
   async function* rows(): AsyncIterable<Signed<KeyRow>> {
     for (let last = ''; ;) {
       const found = await read(() => page.all(last));
       yield* found;
+      await turnOfOthers();
       const final = found.at(-1);
       if (final === undefined) return;
       last = final.key_hash;
@@ -195,7 +201,11 @@ export function createKeyStore(
       }
     },
     async *inspect() {
-      for await (const row of rows()) yield inspected(row);
+      for await (const { key_hash } of rows()) {
+        const found = await read(() => inspectOne(key_hash));
+        if (found) yield found;
+        await turnOfOthers();
+      }
       for (const keyHash of await read(() => history.withoutKey())) {
         yield { keyHash, isThere: false, key: undefined, isHistoryWhole: false, isListed: true };
       }
