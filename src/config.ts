@@ -13,6 +13,10 @@ export interface Config {
   readonly keyRingFile: string;
   readonly keyHash: KeyHashAlgorithm;
   readonly graphiql: boolean;
+  /** Undefined for plain HTTP. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** The origins whose pages may call us from a browser. */
+  readonly corsOrigins: readonly string[];
   /** For how long a deleted key can be restored. */
   readonly restoreWindowMs: number;
 }
@@ -32,6 +36,11 @@ export const settings = {
   KEYFRONT_RESTORE_DAYS:
     'For how many days a deleted key can be restored before it is purged, from 0 to 3650. Default: 30.',
   KEYFRONT_GRAPHIQL: 'on or off. Default: on in development, off in production.',
+  KEYFRONT_TLS_CERT:
+    'File of the certificate and its chain, in PEM form, to speak TLS (1.2 or later) instead of plain HTTP.',
+  KEYFRONT_TLS_KEY: 'File of the private key that belongs to the certificate, in PEM form.',
+  KEYFRONT_CORS_ORIGINS:
+    'Origins whose pages may call the service from a browser, such as https://dash.example.com, separated by commas. Default: none.',
 } as const;
 
 /** Reads the environment. Throws one Error that names every problem. */
@@ -52,7 +61,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     problems.push(`${name} is not a setting${meant ? `; did you mean ${meant}?` : '.'}`);
   }
 
-  const production = env['NODE_ENV'] === 'production';
+  const profile = oneOf('NODE_ENV', ['development', 'test', 'production'], 'development');
+  const production = profile === 'production';
   const host = env['HOST'] ?? '127.0.0.1';
   if (!production && !isLoopback(host)) {
     problems.push('HOST: development listens on loopback only; set NODE_ENV=production to listen anywhere else.');
@@ -69,9 +79,22 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   if (!/^\d{1,4}$/.test(restoreDays) || Number(restoreDays) > 3650) {
     problems.push('KEYFRONT_RESTORE_DAYS must be a number of days from 0 to 3650.');
   }
+  if (keyHash !== 'hmac-sha256' && keyHashPepper !== undefined) {
+    problems.push('KEYFRONT_KEY_HASH_PEPPER is of use with KEYFRONT_KEY_HASH=hmac-sha256 only.');
+  }
   // An empty path would be the folder that the process happens to stand in.
-  for (const name of ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING'] as const) {
+  for (const name of ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_TLS_CERT', 'KEYFRONT_TLS_KEY'] as const) {
     if (env[name]?.trim() === '') problems.push(`${name} must name a ${name === 'KEYFRONT_DATA' ? 'folder' : 'file'}.`);
+  }
+  const { KEYFRONT_TLS_CERT: certFile, KEYFRONT_TLS_KEY: keyFile } = env;
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    problems.push('KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY belong together; one of them is missing.');
+  }
+  const corsOrigins = (env['KEYFRONT_CORS_ORIGINS']?.split(',') ?? []).map((origin) => origin.trim());
+  if (!corsOrigins.every(isOrigin)) {
+    problems.push(
+      'KEYFRONT_CORS_ORIGINS must be origins as a browser writes them, such as https://dash.example.com, separated by commas.',
+    );
   }
   const data = env['KEYFRONT_DATA'] ?? 'data';
   const config: Config = {
@@ -84,12 +107,20 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     keyHash,
     restoreWindowMs: Number(restoreDays) * 86_400_000,
     graphiql: oneOf('KEYFRONT_GRAPHIQL', ['on', 'off'], production ? 'off' : 'on') === 'on',
+    tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
+    corsOrigins,
   };
   if (problems.length > 0)
     throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
   return { config, secrets: { keyHashPepper } };
 }
 
-function isLoopback(host: string): boolean {
+/** Whether the text is an origin to the letter: no path, no final slash, no capital, no port that goes without saying. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** Whether only this machine can reach the address. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

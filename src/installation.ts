@@ -11,6 +11,7 @@ import { createSealer, type Sealer } from './secrets/seal.js';
 import { createCredentialStore } from './storage/sqlite/credential-store.js';
 import { openDatabase } from './storage/sqlite/database.js';
 import { createKeyStore } from './storage/sqlite/key-store.js';
+import { createProbe } from './storage/sqlite/probe.js';
 import { createSettings, type Settings } from './storage/sqlite/settings.js';
 
 /** What tests put in the place of the world's own. */
@@ -28,7 +29,8 @@ export interface Installation {
   readonly now: () => Date;
   /** Whether nobody has been here before: there is no credential yet. */
   readonly isNew: () => Promise<boolean>;
-  readonly isReadable: () => boolean;
+  /** What keeps it from being used, as words for a log; undefined where a change has just been written. */
+  readonly whyNotReady: () => string | undefined;
   /** What the database itself finds wrong with its file. */
   readonly damages: () => string[];
   /** Seals the ring's own check word under the active key, as the last step of a rotation. */
@@ -54,6 +56,7 @@ export function openInstallation(config: Config, secrets: ConfigSecrets, overrid
     requireSameKeyHash(config, secrets, settings, hasKeys);
     const credentials = createCredentialStore(database);
     const passwords = createPasswordHasher();
+    const probe = createProbe(database, config.databaseFile, now);
     const ports: Ports = {
       store,
       quotas: store,
@@ -72,7 +75,7 @@ export function openInstallation(config: Config, secrets: ConfigSecrets, overrid
       sealer,
       now,
       isNew: async () => (await credentials.list()).length === 0,
-      isReadable: () => database.open && database.prepare('SELECT 1').get() !== undefined,
+      whyNotReady: () => probe() ?? (hasItsKeyRing(settings, sealer) ? undefined : 'the key ring opens nothing'),
       damages: () => {
         const found = database.pragma('integrity_check') as { integrity_check: string }[];
         return found.map((row) => row.integrity_check).filter((line) => line !== 'ok');
@@ -115,6 +118,14 @@ function requireSameKeyRing({ databaseFile, keyRingFile }: Config, settings: Set
     throw new Error(`The key ring ${keyRingFile} is not the one that the database ${databaseFile} was written with.`, {
       cause,
     });
+  }
+}
+
+function hasItsKeyRing(settings: Settings, sealer: Sealer): boolean {
+  try {
+    return sealer.open(Buffer.from(settings.get('key_ring') ?? '', 'base64'), ringPlace) === 'keyfront';
+  } catch {
+    return false;
   }
 }
 

@@ -158,6 +158,7 @@ describe('the OpenAPI document', () => {
       '403',
       '409',
       '413',
+      '415',
       '500',
       '503',
     ]);
@@ -170,8 +171,8 @@ describe('the OpenAPI document', () => {
   });
 
   it('names every status', () => {
-    expect(Object.keys(preview.responses)).toEqual(['200', '400', '401', '403', '413', '500', '503']);
-    expect(Object.keys(update.responses)).toEqual(['200', '400', '401', '404', '412', '413', '500', '503']);
+    expect(Object.keys(preview.responses)).toEqual(['200', '400', '401', '403', '413', '415', '500', '503']);
+    expect(Object.keys(update.responses)).toEqual(['200', '400', '401', '404', '412', '413', '415', '500', '503']);
     expect(update.responses['200']?.headers).toHaveProperty('ETag');
   });
 

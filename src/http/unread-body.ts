@@ -1,0 +1,22 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const unreadBytes = 16 * 1024 * 1024;
+const unreadMs = 1_000;
+
+/**
+ * Cuts a connection whose request goes on long after its answer, such as that to a body that is too large. It is not
+ * cut at once: a sender that is still busy sending would never see the answer.
+ */
+export function cutUnreadBody(request: IncomingMessage, response: ServerResponse): void {
+  // Taken now: a body that was given up halfway has let go of its socket.
+  const { socket } = request;
+  response.once('finish', () => {
+    if (request.complete) return;
+    setTimeout(() => request.complete || socket.destroy(), unreadMs).unref();
+    let left = unreadBytes;
+    request.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) socket.destroy();
+    });
+  });
+}
