@@ -1,63 +1,70 @@
 import type { Logger } from '../log.js';
 
-/** The bounds of what is begun, and of what waits to be. */
+/** The bounds of what is begun at a time, and of what waits to be. */
 export interface Bounds {
-  /** For how long work is begun before the event loop gets to look at new requests, health checks among them. */
+  /** For how long work is begun before the event loop gets to look at what came in, health checks among it. */
   readonly turnMs: number;
-  /** How much may wait in line. */
+  /** How many pieces may wait in line. */
   readonly mostWaiting: number;
-  /** How long a piece may have waited to be begun at all: later, whoever asked for it has likely given up. */
+  /** How long the first in line may have waited while others still join it. */
   readonly longestWaitMs: number;
 }
 
-// An update takes about a millisecond, so that the last of a full line is answered within about one second.
-const usual: Bounds = { turnMs: 10, mostWaiting: 1_000, longestWaitMs: 2_000 };
+// An update takes a millisecond or two, so that the last of a full line is answered within about a second.
+const usual: Bounds = { turnMs: 10, mostWaiting: 500, longestWaitMs: 2_000 };
+
+/** Begins a piece of work, now or after those that wait, or refuses it at once. */
+export type Admit = (begin: () => void, refuse: () => void) => void;
 
 interface Waiting {
   readonly begin: () => void;
-  readonly refuse: () => void;
   readonly since: number;
 }
 
-/** Begins a piece of work, now or after those that wait, or refuses it. */
-export type Admit = (begin: () => void, refuse: () => void) => void;
+const mostPlanned = 16;
 
 /**
- * Work is begun at once while there is little of it. Where there is more, it waits in line and is begun one piece a turn
- * of the event loop, so that what is asked meanwhile is seen; where the line is full or too slow, it is refused.
+ * Work is begun at once while there is little of it. Where there is more, it waits in line, and each turn of the event
+ * loop begins some of it, so that whatever is asked meanwhile is seen soon; where the line is long or slow, it is refused.
  */
 export function createAdmission({ turnMs, mostWaiting, longestWaitMs }: Bounds = usual): Admit {
   const line: Waiting[] = [];
-  const turnAge = createTurnClock();
+  let planned = 0;
+  let arriving: number | undefined;
+  let turn: { since: number; untilMs: number } | undefined;
 
+  /** Begins one that waits, unless this turn has had its time: then the next goes on. */
   function next(): void {
-    const first = line.shift();
-    if (!first) return;
-    if (line.length > 0) setImmediate(next);
-    if (performance.now() - first.since > longestWaitMs) first.refuse();
-    else first.begin();
+    planned -= 1;
+    const now = performance.now();
+    if (turn === undefined) {
+      // What is refused costs time too. However much of it comes in, what was admitted gets as much.
+      turn = { since: now, untilMs: Math.max(turnMs, now - (arriving ?? now)) };
+      setImmediate(() => {
+        turn = undefined;
+      });
+    }
+    if (now - turn.since < turn.untilMs) line.shift()?.begin();
+    plan();
+  }
+
+  function plan(): void {
+    for (; planned < Math.min(line.length, mostPlanned); planned += 1) setImmediate(next);
   }
 
   return (begin, refuse) => {
-    if (line.length === 0 && turnAge() < turnMs) return begin();
-    if (line.length >= mostWaiting) return refuse();
-    line.push({ begin, refuse, since: performance.now() });
-    if (line.length === 1) setImmediate(next);
-  };
-}
-
-/** For how many milliseconds the current turn of the event loop has been at what came in. */
-function createTurnClock(): () => number {
-  let began: number | undefined;
-  return () => {
     const now = performance.now();
-    if (began === undefined) {
-      began = now;
+    if (arriving === undefined) {
+      arriving = now;
       setImmediate(() => {
-        began = undefined;
+        arriving = undefined;
       });
     }
-    return now - began;
+    const [first] = line;
+    if (first === undefined && now - arriving < turnMs) return begin();
+    if (line.length >= mostWaiting || (first && now - first.since > longestWaitMs)) return refuse();
+    line.push({ begin, since: now });
+    plan();
   };
 }
 

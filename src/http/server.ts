@@ -42,6 +42,8 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** How many connections may wait to be taken. Those beyond Node's own 511 would try again after a second, and look slow. */
+const backlog = 4_096;
 const stopWithinMs = 8_000;
 const firstRequestWithinMs = 500;
 
@@ -50,6 +52,7 @@ export async function listen(handle: Handle, given: ListenOptions): Promise<Runn
   const { host, port, tls, log, limits = usualLimits } = given;
   const underWay = new Set<ServerResponse>();
   const silent = new Map<string, Socket>();
+  const ending = new WeakSet<Socket>();
   const admit = createAdmission();
   const overloaded = createOverloadWarning(log);
 
@@ -60,6 +63,8 @@ export async function listen(handle: Handle, given: ListenOptions): Promise<Runn
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     silent.delete(peerOf(socket));
+    // It would be carried out, and nobody would ever see the answer.
+    if (ending.has(socket)) return;
     underWay.add(response);
     const deadline = setTimeout(() => socket.destroy(), limits.answer);
     response.once('close', () => {
@@ -70,6 +75,7 @@ export async function listen(handle: Handle, given: ListenOptions): Promise<Runn
     cutUnreadBody(request, response);
 
     const flaw = flawOf(request);
+    if (flaw || !server.listening || !response.shouldKeepAlive) ending.add(socket);
     if (flaw) return refuse(response, flaw);
     joinRepeatedCredentials(request);
     if (healthPaths.includes(request.url ?? '')) return handle(request, response);
@@ -78,7 +84,7 @@ export async function listen(handle: Handle, given: ListenOptions): Promise<Runn
       () => response.destroyed || handle(request, response),
       () => {
         overloaded();
-        if (!response.destroyed) refuse(response, busy);
+        refuse(response, busy);
       },
     );
   });
@@ -94,7 +100,7 @@ export async function listen(handle: Handle, given: ListenOptions): Promise<Runn
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog }, resolve);
   });
   const { address, family, port: taken } = server.address() as AddressInfo;
   const shown = family === 'IPv6' ? `[${address}]` : address;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const unreadBytes = 16 * 1024 * 1024;
 const unreadMs = 1_000;
+const lookEveryMs = 50;
 
 /**
  * Cuts a connection whose request goes on long after its answer, such as that to a body that is too large. It is not
@@ -12,11 +13,11 @@ export function cutUnreadBody(request: IncomingMessage, response: ServerResponse
   const { socket } = request;
   response.once('finish', () => {
     if (request.complete) return;
-    setTimeout(() => request.complete || socket.destroy(), unreadMs).unref();
-    let left = unreadBytes;
-    request.on('data', (chunk: Buffer) => {
-      left -= chunk.length;
-      if (left < 0) socket.destroy();
-    });
+    const deadline = performance.now() + unreadMs;
+    const mostRead = socket.bytesRead + unreadBytes;
+    const look = setInterval(() => {
+      if (performance.now() > deadline || socket.bytesRead > mostRead) socket.destroy();
+      if (request.complete || socket.destroyed) clearInterval(look);
+    }, lookEveryMs);
   });
 }

@@ -16,6 +16,8 @@ export function answerUnreadable(
 ): void {
   const here = [...underWay].filter((response) => response.req.socket === socket);
   const isOthers = here.some((response) => response.headersSent || response.req.complete);
-  if (!socket.writable || error.code === 'ECONNRESET' || isOthers) return void socket.destroy();
+  // Errors of the connection itself, and of TLS, leave nobody who could read an answer.
+  const isHTTP = /^(HPE|ERR_HTTP)_/.test(error.code ?? '');
+  if (!socket.writable || !isHTTP || isOthers) return void socket.destroy();
   refuseOn(socket, unreadable[error.code ?? ''] ?? { status: 400, message: 'The request is no HTTP.' });
 }
