@@ -31,6 +31,7 @@ export function createAdmission({ turnMs, mostWaiting, longestWaitMs }: Bounds =
   const line: Waiting[] = [];
   let planned = 0;
   let arriving: number | undefined;
+  let arrivalsMs = 0;
   let turn: { since: number; untilMs: number } | undefined;
 
   /** Begins one that waits, unless this turn has had its time: then the next goes on. */
@@ -39,12 +40,13 @@ export function createAdmission({ turnMs, mostWaiting, longestWaitMs }: Bounds =
     const now = performance.now();
     if (turn === undefined) {
       // What is refused costs time too. However much of it comes in, what was admitted gets as much.
-      turn = { since: now, untilMs: Math.max(turnMs, now - (arriving ?? now)) };
+      turn = { since: now, untilMs: Math.max(turnMs, arriving === undefined ? arrivalsMs : now - arriving) };
+      arrivalsMs = 0;
       setImmediate(() => {
         turn = undefined;
       });
     }
-    if (now - turn.since < turn.untilMs) line.shift()?.begin();
+    if (now - turn.since <= turn.untilMs) line.shift()?.begin();
     plan();
   }
 
@@ -57,6 +59,7 @@ export function createAdmission({ turnMs, mostWaiting, longestWaitMs }: Bounds =
     if (arriving === undefined) {
       arriving = now;
       setImmediate(() => {
+        arrivalsMs = performance.now() - now;
         arriving = undefined;
       });
     }
