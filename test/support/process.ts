@@ -68,7 +68,7 @@ export async function start(
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
-  const listening = /Keyfront listens on (http:\/\/127\.0\.0\.1:(\d+))/;
+  const listening = /Keyfront listens on (https?:\/\/[\d.]+:(\d+))/;
   await until(() => listening.test(stdout));
   const [, url = '', port = ''] = listening.exec(stdout) ?? [];
   return {
