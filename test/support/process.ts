@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,14 +37,20 @@ export interface Running {
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** Starts the real process on a free port and resolves once it listens. */
+/** The options of Node that `npm start` runs with. */
+async function nodeOptions(): Promise<string[]> {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
+}
+
+/** Starts the real process, as `npm start` would, on a free port and resolves once it listens. */
 export async function start(
   main: string,
   data: string,
   args: string[] = [],
   env: Record<string, string> = {},
 ): Promise<Running> {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [...(await nodeOptions()), main, ...args], {
     cwd: tmpdir(),
     env: { PATH: process.env['PATH'], PORT: '0', KEYFRONT_DATA: data, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

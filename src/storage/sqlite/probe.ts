@@ -21,11 +21,11 @@ export function createProbe(database: Database, file: string, now: () => Date): 
       if (error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY')) return undefined;
       return `the database takes no change (${error instanceof Error ? error.message : 'unknown reason'})`;
     }
-    return file === ':memory:' || hasRoom(dirname(file)) ? undefined : 'the disk is nearly full';
+    return file === ':memory:' || hasRoom(statfsSync(dirname(file))) ? undefined : 'the disk is nearly full';
   };
 }
 
-function hasRoom(folder: string): boolean {
-  const { bavail, blocks, bsize } = statfsSync(folder);
+/** Whether a file system still takes what a service may write in a while. */
+export function hasRoom({ bavail, blocks, bsize }: { bavail: number; blocks: number; bsize: number }): boolean {
   return bavail >= blocks * leastFreeShare || bavail * bsize >= enoughFreeBytes;
 }
