@@ -425,6 +425,16 @@ describe('A body', () => {
     }
   });
 
+  it.each(['text/html', 'application/xml', 'image/png', 'application/json;q=0, text/plain', '*/*', 'nonsense'])(
+    'is answered in JSON whatever Accept says, in REST (%s)',
+    async (accept) => {
+      for (const target of ['/svc/org/keys/k1', '/svc/org/keys/nobody', '/nowhere']) {
+        const { headers } = await send(request(target, { headers: `${both()}Accept: ${accept}\r\n` }));
+        expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+      }
+    },
+  );
+
   it.each([1, 2, 7])('that comes in pieces of %i byte each is taken as a whole', async (size) => {
     const body = '{"alias":"añ🔑"}';
     const pieces =
