@@ -13,11 +13,13 @@ import { serveGraphiQL } from './graphql/graphiql.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
 import { createGraphQLServer } from './graphql/yoga.js';
 import { clientAddressOf } from './http/client-address.js';
-import { answerHealth } from './http/health.js';
+import { createCORS } from './http/cors.js';
+import { everyAnswer } from './http/headers.js';
+import { createHealth, healthPaths } from './http/health.js';
 import { openInstallation, type Installation, type Overrides } from './installation.js';
 import { createKeyService } from './keys/service.js';
 import type { Logger } from './log.js';
-import { errorResponse } from './rest/errors.js';
+import { errorResponse, methodRefused } from './rest/errors.js';
 import { createRESTFace } from './rest/routes.js';
 
 export interface App {
@@ -52,19 +54,28 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
     log,
   });
   const answerREST = createRESTFace({ keys, authenticate, audit, log });
-  let draining = false;
   const purge = startPurging(installation, config.restoreWindowMs, log);
   const shrink = startShrinking(installation, log);
 
-  const readiness = { isReady: async () => Promise.resolve(!draining && installation.isReady()) };
+  const cors = createCORS(config.corsOrigins);
+
+  const health = createHealth(() => installation.whyNotReady(), log);
+
   async function answerOther(request: Request, context: ServerContext): Promise<Response | undefined> {
     const target = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
     const path = target.split('?', 1)[0] ?? '';
-    const wantsPage = request.method === 'GET' && (request.headers.get('accept') ?? '').includes('text/html');
-    if (path === '/graphql' && !(wantsPage && config.graphiql)) return undefined;
-    if (path === '/graphql') return new Response(null, { status: 302, headers: { location: '/' } });
-    if (path === '/' && config.graphiql && ['GET', 'HEAD'].includes(request.method)) return serveGraphiQL(request);
-    return (await answerHealth(path, readiness)) ?? (await answerREST(request, target, context));
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const preflight = cors.answerPreflight(request);
+    if (preflight) return preflight;
+    if (path === '/graphql') {
+      const wantsPage = isRead && config.graphiql && (request.headers.get('accept') ?? '').includes('text/html');
+      return wantsPage ? new Response(null, { status: 302, headers: { location: '/' } }) : undefined;
+    }
+    if (path === '/' && config.graphiql) {
+      return isRead ? serveGraphiQL(request) : methodRefused('GET, HEAD', context.requestID);
+    }
+    if (!healthPaths.includes(path)) return answerREST(request, target, context);
+    return isRead ? health.answer(path) : methodRefused('GET, HEAD', context.requestID);
   }
 
   const useOtherFaces: Plugin<object, ServerContext> = {
@@ -77,8 +88,17 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
       });
       if (response) event.endResponse(response);
     },
-    onResponse({ request, response, serverContext: { requestID } }) {
-      response.headers.set('x-request-id', requestID);
+    onResponse(event) {
+      const { request, response, serverContext } = event;
+      const { requestID } = serverContext;
+      const { headers } = response;
+      // A page that has not changed need not be sent again; nothing else is kept anywhere.
+      for (const [name, value] of Object.entries(everyAnswer)) {
+        if (!(headers.has(name) && headers.has('etag'))) headers.set(name, value);
+      }
+      headers.set('x-request-id', requestID);
+      cors.addTo(headers, request);
+      if (request.method === 'HEAD') event.setResponse(new Response(null, { status: response.status, headers }));
       log.info({ requestID, method: request.method, route: routeOf(request.url), status: response.status }, 'request');
     },
   };
@@ -105,9 +125,7 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
       // A socket that is gone already has no address; all of them count as one client.
       void server(request, response, contextOf(request.socket.remoteAddress ?? 'unknown', forwardedFor));
     },
-    drain: () => {
-      draining = true;
-    },
+    drain: health.drain,
     close: async () => {
       clearInterval(purge);
       clearInterval(shrink);

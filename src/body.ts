@@ -17,9 +17,20 @@ export async function readBody(request: Request, limitBytes: number): Promise<st
   return decode(await readBytes(request.body, limitBytes));
 }
 
+/** Throws INVALID with the issue UNSUPPORTED_TYPE where the body is not announced as JSON. */
+export function requireJSON(request: Request): void {
+  if (isJSONContentType(request.headers.get('content-type'))) return;
+  throw invalid('UNSUPPORTED_TYPE', 'The content type must be application/json, in UTF-8.');
+}
+
 /** Whether the content type is application/json, in UTF-8 if it names a charset; other parameters are refused. */
 export function isJSONContentType(contentType: string | null): boolean {
   return contentType !== null && jsonContentType.test(contentType);
+}
+
+/** Whether a body was refused for its form and not for what it says: HTTP has the status 415 for that. */
+export function isUnsupported({ issues: [issue] }: AppError): boolean {
+  return issue?.code === 'UNSUPPORTED_TYPE' || issue?.code === 'UNSUPPORTED_ENCODING';
 }
 
 const jsonContentType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
@@ -33,11 +44,28 @@ async function readBytes(body: ReadableStream<Uint8Array>, limitBytes: number): 
     if (done) return Buffer.concat(chunks, size);
     size += value.byteLength;
     if (size > limitBytes) {
-      // The answer does not depend on how the sender takes this, and a stream may never settle its cancellation.
-      reader.cancel().catch(() => undefined);
+      // The answer waits neither for the sender nor for a stream that may never settle its cancellation.
+      void drop(reader, dropped * limitBytes);
       throw tooLarge(limitBytes);
     }
     chunks.push(value);
+  }
+}
+
+/** By how many times a body may be too large until no more of it is read. */
+const dropped = 64;
+
+/** Reads on for a while without keeping anything: a sender that is cut off in its middle may never see the answer. */
+async function drop(reader: ReadableStreamDefaultReader<Uint8Array>, mostBytes: number): Promise<void> {
+  try {
+    for (let size = 0; size < mostBytes;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      size += value.byteLength;
+    }
+    await reader.cancel();
+  } catch {
+    // Nobody needs what was to be dropped.
   }
 }
 

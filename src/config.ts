@@ -18,6 +18,10 @@ export interface Config {
   /** A JSON file of operations and their ids. */
   readonly trustedDocumentsFile: string | undefined;
   readonly onlyTrustedDocuments: boolean;
+  /** Undefined for plain HTTP. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** The origins whose pages may call us from a browser. */
+  readonly corsOrigins: readonly string[];
   /** For how long a deleted key can be restored. */
   readonly restoreWindowMs: number;
   /** How many proxies stand in front, whose word on where a request comes from is believed. */
@@ -48,6 +52,11 @@ export const settings = {
   KEYFRONT_TRUSTED_PROXIES:
     'How many proxies stand in front and add to X-Forwarded-For, from 0 to 10. Default: 0, and the header is not looked at.',
   ...oidcSettings,
+  KEYFRONT_TLS_CERT:
+    'File of the certificate and its chain, in PEM form, to speak TLS (1.2 or later) instead of plain HTTP.',
+  KEYFRONT_TLS_KEY: 'File of the private key that belongs to the certificate, in PEM form.',
+  KEYFRONT_CORS_ORIGINS:
+    'Origins whose pages may call the service from a browser, such as https://dash.example.com, separated by commas. Default: none.',
 } as const;
 
 /** Reads the environment. Throws one Error that names every problem. */
@@ -68,7 +77,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     problems.push(`${name} is not a setting${meant ? `; did you mean ${meant}?` : '.'}`);
   }
 
-  const production = env['NODE_ENV'] === 'production';
+  const profile = oneOf('NODE_ENV', ['development', 'test', 'production'], 'development');
+  const production = profile === 'production';
   const host = env['HOST'] ?? '127.0.0.1';
   if (!production && !isLoopback(host)) {
     problems.push('HOST: development listens on loopback only; set NODE_ENV=production to listen anywhere else.');
@@ -94,9 +104,28 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   if (!/^(\d|10)$/.test(trustedProxies)) problems.push('KEYFRONT_TRUSTED_PROXIES must be a number from 0 to 10.');
   const { oidc, problems: oidcProblems } = readOIDCSettings(env);
   problems.push(...oidcProblems);
+  if (keyHash !== 'hmac-sha256' && keyHashPepper !== undefined) {
+    problems.push('KEYFRONT_KEY_HASH_PEPPER is of use with KEYFRONT_KEY_HASH=hmac-sha256 only.');
+  }
   // An empty path would be the folder that the process happens to stand in.
-  for (const name of ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_TRUSTED_DOCUMENTS'] as const) {
+  for (const name of [
+    'KEYFRONT_DATA',
+    'KEYFRONT_KEY_RING',
+    'KEYFRONT_TLS_CERT',
+    'KEYFRONT_TLS_KEY',
+    'KEYFRONT_TRUSTED_DOCUMENTS',
+  ] as const) {
     if (env[name]?.trim() === '') problems.push(`${name} must name a ${name === 'KEYFRONT_DATA' ? 'folder' : 'file'}.`);
+  }
+  const { KEYFRONT_TLS_CERT: certFile, KEYFRONT_TLS_KEY: keyFile } = env;
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    problems.push('KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY belong together; one of them is missing.');
+  }
+  const corsOrigins = (env['KEYFRONT_CORS_ORIGINS']?.split(',') ?? []).map((origin) => origin.trim());
+  if (!corsOrigins.every(isOrigin)) {
+    problems.push(
+      'KEYFRONT_CORS_ORIGINS must be origins as a browser writes them, such as https://dash.example.com, separated by commas.',
+    );
   }
   const data = env['KEYFRONT_DATA'] ?? 'data';
   const config: Config = {
@@ -114,6 +143,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     onlyTrustedDocuments,
     trustedProxies: Number(trustedProxies),
     oidc,
+    tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
+    corsOrigins,
   };
   if (problems.length > 0)
     throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
@@ -126,6 +157,12 @@ function unprinted<T extends object>(secrets: T): T {
   return secrets;
 }
 
-function isLoopback(host: string): boolean {
+/** Whether the text is an origin to the letter: no path, no final slash, no capital, no port that goes without saying. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** Whether only this machine can reach the address. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -16,6 +16,7 @@ import { createCredentialStore } from './storage/sqlite/credential-store.js';
 import { namingDatabase, openCopy, openDatabase } from './storage/sqlite/database.js';
 import { createGuard } from './storage/sqlite/guard.js';
 import { createKeyStore } from './storage/sqlite/key-store.js';
+import { createProbe } from './storage/sqlite/probe.js';
 import { createSettings, type Settings } from './storage/sqlite/settings.js';
 import { createSignatures, signOldRows, type Signatures } from './storage/sqlite/signatures.js';
 import { shrinkLog, type Shrinking } from './storage/sqlite/wal.js';
@@ -44,8 +45,8 @@ export interface Installation {
   readonly now: () => Date;
   /** Whether nobody has been here before: there is no credential yet. */
   readonly isNew: () => Promise<boolean>;
-  /** Whether reads and writes can be expected to succeed. */
-  readonly isReady: () => boolean;
+  /** What keeps it from being used, as words for a log; undefined where a change has just been written. */
+  readonly whyNotReady: () => string | undefined;
   /** Resolves with the cause when storage has failed, and the process should end: a new one finds out what is there. */
   readonly failed: Promise<Error>;
   /** What the database itself finds wrong with its file. */
@@ -94,6 +95,7 @@ export function openInstallation(
       const store = createKeyStore(database, signer, guard);
       const credentials = createCredentialStore(database, signer, guard);
       const passwords = createPasswordHasher();
+      const probe = createProbe(database, config.databaseFile, now);
       const ports: Ports = {
         store,
         quotas: store,
@@ -113,7 +115,10 @@ export function openInstallation(
         signatures: createSignatures(database, signer, guard),
         now,
         isNew: async () => (await credentials.list()).length === 0,
-        isReady: () => database.open && has('SELECT 1') && guard.isWritable(),
+        whyNotReady: () => {
+          if (!guard.isWritable()) return 'storage takes no writes';
+          return probe() ?? (hasItsKeyRing(ringWord) ? undefined : 'the key ring opens nothing');
+        },
         failed: guard.failed,
         damages: () => namingDatabase(config.databaseFile, () => damagesOf(database)),
         contents: () => contentsOf(database),
@@ -172,6 +177,14 @@ function isSigned({ databaseFile, keyRingFile }: Config, ringWord: RingWord, has
     throw new Error(`The key ring ${keyRingFile} is not the one that the database ${databaseFile} was written with.`, {
       cause,
     });
+  }
+}
+
+function hasItsKeyRing(ringWord: RingWord): boolean {
+  try {
+    return ringWord.saysAllSigned();
+  } catch {
+    return false;
   }
 }
 

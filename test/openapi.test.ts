@@ -158,6 +158,7 @@ describe('the OpenAPI document', () => {
       '403',
       '409',
       '413',
+      '415',
       '429',
       '500',
       '503',
@@ -171,8 +172,19 @@ describe('the OpenAPI document', () => {
   });
 
   it('names every status', () => {
-    expect(Object.keys(preview.responses)).toEqual(['200', '400', '401', '403', '413', '429', '500', '503']);
-    expect(Object.keys(update.responses)).toEqual(['200', '400', '401', '404', '412', '413', '429', '500', '503']);
+    expect(Object.keys(preview.responses)).toEqual(['200', '400', '401', '403', '413', '415', '429', '500', '503']);
+    expect(Object.keys(update.responses)).toEqual([
+      '200',
+      '400',
+      '401',
+      '404',
+      '412',
+      '413',
+      '415',
+      '429',
+      '500',
+      '503',
+    ]);
     expect(update.responses['200']?.headers).toHaveProperty('ETag');
   });
 

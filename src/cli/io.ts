@@ -9,6 +9,10 @@ export interface IO {
   readonly isWatched: boolean;
   /** Calls back once when the process is asked to stop. */
   onStop(callback: () => void): void;
+  /** Calls back with whatever was thrown and caught by nobody. Without it, such a thing ends the process. */
+  onFault?(callback: (fault: unknown) => void): void;
+  /** The options that Node itself was started with. */
+  readonly nodeOptions?: readonly string[];
 }
 
 /** A wrong call of a command: the message is for the person who typed it. */

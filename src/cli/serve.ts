@@ -1,6 +1,6 @@
 import { createApp, type App } from '../app.js';
 import { issueCredential } from '../auth/issue.js';
-import { readConfig } from '../config.js';
+import { isLoopback, readConfig } from '../config.js';
 import { listen } from '../http/server.js';
 import { createLogger } from '../log.js';
 import { importLines } from './import-keys.js';
@@ -11,27 +11,49 @@ import { sampleKeys } from './sample.js';
 /** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
 export async function serve(io: IO, { sample }: Values): Promise<number> {
   const { config, secrets } = readConfig(io.env);
+  if (config.production) refuseOpenMemory(io.nodeOptions ?? []);
   const log = createLogger(config.logLevel);
+  let faults = 0;
+  const fault = new Promise<undefined>((resolve) =>
+    io.onFault?.((thrown) => {
+      faults += 1;
+      log.fatal({ err: thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.') }, 'fault');
+      resolve(undefined);
+    }),
+  );
   const app = createApp(config, secrets, log);
+  let failure: Error | undefined;
   try {
     // Before the credentials are issued: those of a start that fails at its port would never be shown.
-    const server = await listen(app.handle, config.host, config.port);
+    const server = await listen(app.handle, { ...config, log });
+    if (!config.tls && !isLoopback(config.host)) {
+      log.warn('plain HTTP beyond this machine: a proxy must speak TLS, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY');
+    }
     try {
       const first = (await app.installation.isNew()) ? await issueFirst(app) : undefined;
       if (sample === true) await importSample(app, io);
       io.out(first ? welcome(server.url, first) : `Keyfront listens on ${server.url}\n`);
       const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
-      const failure = await Promise.race([stopped, app.installation.failed]);
+      failure = await Promise.race([stopped, fault, app.installation.failed]);
       app.drain();
       if (!failure) log.info('stopping');
       else log.fatal({ err: failure }, 'storage failed; stopping, for only a new start can tell what was written');
-      return failure ? 1 : 0;
     } finally {
       await server.stop();
     }
+    return failure || faults > 0 ? 1 : 0;
   } finally {
     await app.close();
   }
+}
+
+const openMemory = /^--(inspect|heapsnapshot|heap-prof|report-)/;
+
+/** Memory holds secrets in clear. Throws for an option of Node that shows it to a debugger or writes it to a file. */
+function refuseOpenMemory(nodeOptions: readonly string[]): void {
+  const [option] = nodeOptions.filter((text) => openMemory.test(text));
+  if (option === undefined) return;
+  throw new Error(`In production, Node must not run with ${option.split('=', 1)[0]}, which gives memory away.`);
 }
 
 interface FirstCredentials {

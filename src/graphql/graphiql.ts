@@ -103,7 +103,6 @@ export async function serveGraphiQL(request: Request): Promise<Response> {
       ...shared,
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': securityPolicy,
-      'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       ...(takesGzip && { 'content-encoding': 'gzip' }),
     },

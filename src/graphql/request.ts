@@ -1,5 +1,5 @@
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import { isJSONContentType, readBody } from '../body.js';
+import { isUnsupported, readBody, requireJSON } from '../body.js';
 import { AppError } from '../errors.js';
 import { parseJSON } from '../json.js';
 import { requestError } from './errors.js';
@@ -24,11 +24,29 @@ export const useExactRequests: Plugin = {
 
 /** The parameters of an operation, from the URL or from a body. */
 async function paramsOf(request: Request): Promise<GraphQLParams> {
-  if (request.method === 'GET') return paramsOfURL(request.url);
-  if (!isJSONContentType(request.headers.get('content-type'))) {
-    throw requestError(new AppError('INVALID', 'The content type must be application/json.'), 415);
+  if (request.method === 'GET') {
+    requirePreflighted(request.headers);
+    return paramsOfURL(request.url);
   }
-  return asParams(parseJSON(await readBody(request, bodyLimitBytes)));
+  try {
+    requireJSON(request);
+    return asParams(parseJSON(await readBody(request, bodyLimitBytes)));
+  } catch (error) {
+    throw error instanceof AppError && isUnsupported(error) ? requestError(error, 415) : error;
+  }
+}
+
+const preflighted = ['authorization', 'x-svc-authorization', 'apollo-require-preflight', 'x-graphql-yoga-csrf'];
+
+/**
+ * A browser sends a GET across sites without asking, unless it carries a header of ours. None of our answers depends on
+ * what a browser adds by itself, and so shall it stay.
+ */
+function requirePreflighted(headers: Headers): void {
+  if (preflighted.some((name) => headers.has(name))) return;
+  throw requestError(
+    new AppError('INVALID', 'A GET needs a credential, or the header Apollo-Require-Preflight. Or use POST.'),
+  );
 }
 
 const answers = ['application/graphql-response+json', 'application/json', 'text/event-stream', 'multipart/mixed'];

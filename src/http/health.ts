@@ -1,15 +1,44 @@
-/** Whether the process can do its work; asked by `/ready`. */
-export interface Readiness {
-  isReady(): Promise<boolean>;
+import type { Logger } from '../log.js';
+
+/** What balancers and orchestrators ask for. It is answered however busy the service is. */
+export const healthPaths: readonly string[] = ['/health', '/ready'];
+
+export interface Health {
+  /** Answers `/health` (the process runs) and `/ready` (it can do its work and is not stopping), and tells no more. */
+  readonly answer: (path: string) => Response;
+  /** From now on `/ready` says no. */
+  readonly drain: () => void;
 }
 
-/** Answers `/health` (the process runs) and `/ready` (it can read its database and is not stopping). */
-export async function answerHealth(path: string, readiness: Readiness): Promise<Response | undefined> {
-  if (path === '/health') return plain(200, 'ok');
-  if (path !== '/ready') return undefined;
-  return (await readiness.isReady()) ? plain(200, 'ready') : plain(503, 'not ready');
+const oneLookMs = 1_000;
+
+/** Anybody may ask, so that a look is taken once a second at most; what it found goes to the log, when it changes. */
+export function createHealth(whyNotReady: () => string | undefined, log: Logger): Health {
+  let draining = false;
+  let looked = -Infinity;
+  let reason: string | undefined;
+
+  function isReady(): boolean {
+    if (performance.now() - looked >= oneLookMs) {
+      const found = whyNotReady();
+      looked = performance.now();
+      if (found !== reason) log.warn(found === undefined ? 'ready again' : `not ready: ${found}`);
+      reason = found;
+    }
+    return reason === undefined && !draining;
+  }
+
+  return {
+    answer: (path) => {
+      if (path === '/health') return plain(200, 'ok');
+      return isReady() ? plain(200, 'ready') : plain(503, 'not ready');
+    },
+    drain: () => {
+      draining = true;
+    },
+  };
 }
 
 function plain(status: number, text: string): Response {
-  return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain', 'cache-control': 'no-store' } });
+  return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }

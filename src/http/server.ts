@@ -1,7 +1,39 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import { createServer as createTLSServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Logger } from '../log.js';
+import { createAdmission, createOverloadWarning } from './admission.js';
+import { healthPaths } from './health.js';
+import { flawOf } from './plain-request.js';
+import { refuse, refuseOn, type Refusal } from './refusal.js';
+import { readTLS, type TLSFiles } from './tls.js';
+import { answerUnreadable } from './unreadable.js';
+import { cutUnreadBody } from './unread-body.js';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Absent for plain HTTP. */
+  readonly tls?: TLSFiles | undefined;
+  readonly log: Logger;
+  /** What takes longer is cut. */
+  readonly limits?: Limits;
+}
+
+/** How long the parts of a request may take, in milliseconds. */
+export interface Limits {
+  readonly headers: number;
+  /** Headers and body. */
+  readonly request: number;
+  /** The request and the reading of its answer, to the last byte. */
+  readonly answer: number;
+  /** The time between two requests on one connection. */
+  readonly idle: number;
+}
+
+export const usualLimits: Limits = { headers: 10_000, request: 30_000, answer: 60_000, idle: 5_000 };
 
 export interface RunningServer {
   /** Where it listens, such as `http://127.0.0.1:4000`. */
@@ -10,54 +42,94 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** How many connections may wait to be taken. Those beyond Node's own 511 would try again after a second, and look slow. */
+const backlog = 4_096;
 const stopWithinMs = 8_000;
 const firstRequestWithinMs = 500;
 
-/** Listens. Rejects where the address is taken or not ours. */
-export async function listen(handle: Handle, host: string, port: number): Promise<RunningServer> {
+/** Listens. Rejects where the address is taken or not ours, or where the files of TLS cannot be used. */
+export async function listen(handle: Handle, given: ListenOptions): Promise<RunningServer> {
+  const { host, port, tls, log, limits = usualLimits } = given;
   const underWay = new Set<ServerResponse>();
-  const silent = new Set<Socket>();
-  const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000, keepAliveTimeout: 5_000 },
-    (request, response) => {
-      silent.delete(request.socket);
-      if (hasSuspectTarget(request.url ?? '')) return refuse(response, 'The path is not in its plain form.');
-      if (!hasPlainHost(request)) return refuse(response, 'The header Host is not a name or an address.');
-      joinRepeatedCredentials(request);
-      underWay.add(response);
-      response.once('close', () => underWay.delete(response));
-      if (!server.listening) announceLast(response);
-      handle(request, response);
-    },
-  );
+  const silent = new Map<string, Socket>();
+  const ending = new WeakSet<Socket>();
+  const admit = createAdmission();
+  const overloaded = createOverloadWarning(log);
+
+  const options: ServerOptions = optionsFor(limits);
+  const server: Server = tls
+    ? createTLSServer({ ...options, ...readTLS(tls), handshakeTimeout: limits.headers })
+    : createServer(options);
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    silent.delete(peerOf(socket));
+    // It would be carried out, and nobody would ever see the answer.
+    if (ending.has(socket)) return;
+    underWay.add(response);
+    const deadline = setTimeout(() => socket.destroy(), limits.answer);
+    response.once('close', () => {
+      underWay.delete(response);
+      clearTimeout(deadline);
+    });
+    if (!server.listening) announceLast(response);
+    cutUnreadBody(request, response);
+
+    const flaw = flawOf(request);
+    if (flaw || !server.listening || !response.shouldKeepAlive) ending.add(socket);
+    if (flaw) return refuse(response, flaw);
+    joinRepeatedCredentials(request);
+    if (healthPaths.includes(request.url ?? '')) return handle(request, response);
+    admit(
+      // Whoever hung up while the request was waiting has made it void.
+      () => response.destroyed || handle(request, response),
+      () => {
+        overloaded();
+        refuse(response, busy);
+      },
+    );
+  });
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_request, socket) => refuseOn(socket, { status: 405, message: 'This is no proxy.' }));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerUnreadable(error, socket, underWay));
+
   server.maxConnections = 10_000;
   server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    const peer = peerOf(socket);
+    silent.set(peer, socket);
+    socket.once('close', () => silent.delete(peer));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog }, resolve);
   });
   const { address, family, port: taken } = server.address() as AddressInfo;
   const shown = family === 'IPv6' ? `[${address}]` : address;
-  return { url: `http://${shown}:${taken}`, stop: () => stop(server, underWay, silent) };
+  return { url: `${tls ? 'https' : 'http'}://${shown}:${taken}`, stop: () => stop(server, underWay, silent) };
 }
 
-/** Paths that another reader of URLs would take for a different path: dot segments, backslashes, two slashes. */
-function hasSuspectTarget(target: string): boolean {
-  const path = target.split('?', 1)[0] ?? '';
-  return !path.startsWith('/') || path.includes('//') || path.includes('\\') || /\/(\.|%2e){1,2}(\/|$)/i.test(path);
+const busy: Refusal = {
+  status: 503,
+  message: 'The service has more to do than it can; nothing was done.',
+  code: 'UNAVAILABLE',
+  headers: { 'retry-after': '1' },
+};
+
+function optionsFor({ headers, request, idle }: Limits): ServerOptions {
+  return {
+    headersTimeout: headers,
+    requestTimeout: request,
+    keepAliveTimeout: idle,
+    connectionsCheckingInterval: Math.min(1_000, headers),
+    // Whatever the environment says.
+    insecureHTTPParser: false,
+    // Asked for by us: Node's own refusal lacks the headers that every answer has.
+    requireHostHeader: false,
+  };
 }
 
-/** Whether `Host` can stand in a URL: what cannot would fail later, and with a stack trace for an answer. */
-function hasPlainHost({ headers: { host = '' } }: IncomingMessage): boolean {
-  return host === '' || (/^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i.test(host) && URL.canParse(`http://${host}`));
-}
-
-function refuse(response: ServerResponse, message: string): void {
-  const body = JSON.stringify({ status: 'error', message, code: 'INVALID' });
-  response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(body);
+/** Whether by TCP or by the TLS above it, a connection is told by its other end. */
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 /** Node keeps the first of two `Authorization` headers and drops the other. Joined, as all others are, neither counts. */
@@ -71,7 +143,11 @@ function announceLast(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-async function stop(server: Server, underWay: ReadonlySet<ServerResponse>, silent: ReadonlySet<Socket>): Promise<void> {
+async function stop(
+  server: Server,
+  underWay: ReadonlySet<ServerResponse>,
+  silent: ReadonlyMap<string, Socket>,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   underWay.forEach(announceLast);
   // Connections become idle one by one, as their requests are answered; a single call would wait for their timeouts.

@@ -11,6 +11,7 @@ export const issueCodes = {
   EMPTY: 'The text is empty, or only white space, where it must say something.',
   MALFORMED_TEXT: 'The text holds NUL, half of a surrogate pair, or bytes that are not UTF-8.',
   MALFORMED_JSON: 'The body is not JSON.',
+  UNSUPPORTED_TYPE: 'The body is not announced as application/json in UTF-8.',
   UNSUPPORTED_ENCODING: 'The body is compressed, or encoded in another way than plain.',
   INCOMPLETE_BODY: 'The body broke off.',
   DUPLICATE_MEMBER: 'An object names the same member twice.',

@@ -1,4 +1,4 @@
-import { isJSONContentType, readBody } from '../body.js';
+import { readBody, requireJSON } from '../body.js';
 import { AppError, pathText } from '../errors.js';
 import { parseJSON, type JSONValue } from '../json.js';
 import type { Warning } from '../keys/warnings.js';
@@ -8,9 +8,7 @@ const bodyLimitBytes = 256 * 1024;
 
 /** The JSON in a request's body. Throws INVALID or TOO_LARGE. */
 export async function readJSONBody(request: Request): Promise<JSONValue> {
-  if (!isJSONContentType(request.headers.get('content-type'))) {
-    throw new AppError('INVALID', 'The content type must be application/json.');
-  }
+  requireJSON(request);
   return parseJSON(await readBody(request, bodyLimitBytes));
 }
 

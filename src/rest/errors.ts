@@ -14,15 +14,15 @@ export const statuses: Record<ErrorCode, number> = {
   INTERNAL: 500,
 };
 
-const always = {
-  'content-type': 'application/json; charset=utf-8',
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-};
-
 /** A JSON answer; 64-bit integers are written in digits. */
 export function jsonResponse(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
-  return new Response(stringifyJSON(body), { status, headers: { ...always, ...headers } });
+  const contentType = { 'content-type': 'application/json; charset=utf-8' };
+  return new Response(stringifyJSON(body), { status, headers: { ...contentType, ...headers } });
+}
+
+/** The answer to a method that a path does not take. */
+export function methodRefused(allow: string, requestID: string): Response {
+  return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, 405, { allow });
 }
 
 /** The answer to anything thrown. `status` replaces the code's own where HTTP knows a closer one. */

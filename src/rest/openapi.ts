@@ -6,7 +6,7 @@ import { issueCodes, warningCodes } from '../keys/issue-codes.js';
 import { statuses } from './errors.js';
 import { objectSchema, type JSONSchema } from './json-schema.js';
 import { operations, type Operation } from './operations.js';
-import { commonErrors, routes, staleStatus, type Route } from './routes.js';
+import { commonErrors, routes, staleStatus, unsupportedStatus, type Route } from './routes.js';
 
 /** The OpenAPI document of the key API, derived from its routes and from the table of fields. */
 export function openAPIDocument(): object {
@@ -61,6 +61,7 @@ function pathItem({ operation, method, credential, errors }: Route): JSONSchema 
           content: jsonOf(output.name),
         },
         ...Object.fromEntries([...commonErrors, ...errors].flatMap((code) => failuresOf(code, operation))),
+        ...(input && { [unsupportedStatus]: { $ref: '#/components/responses/INVALID' } }),
       },
     },
   };

@@ -1,10 +1,11 @@
+import { isUnsupported } from '../body.js';
 import { demand, type Asking, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
 import { AppError, type ErrorCode } from '../errors.js';
 import { isTold, type Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
-import { errorResponse } from './errors.js';
+import { errorResponse, methodRefused } from './errors.js';
 import { consumeOrgQuota, createOrgKey, deleteOrgKey, getOrgKey, listOrgKeys, restoreOrgKey } from './org-keys.js';
 import { preview } from './preview.js';
 import { updateOrgKey } from './update-org-key.js';
@@ -119,6 +120,8 @@ export const commonErrors: readonly ErrorCode[] = [
 
 /** What CONFLICT becomes where `If-Match` asked for a version. Nothing else conflicts in REST. */
 export const staleStatus = 412;
+/** What INVALID becomes for a body that is no JSON by its headers. */
+export const unsupportedStatus = 415;
 
 interface Parts {
   readonly keys: KeyService;
@@ -136,13 +139,15 @@ export function createRESTFace({ keys, authenticate, audit, log }: Parts) {
       const wildcard = matched(route.path, path);
       return wildcard === undefined ? [] : [{ route, wildcard }];
     });
-    const match = found.find(({ route }) => route.method === request.method);
+    // HEAD asks what GET would answer; its body is left out on the way.
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const match = found.find(({ route }) => route.method === method);
     if (!match) {
       if (found.length === 0) {
         return errorResponse(new AppError('NOT_FOUND', 'There is nothing at this path.'), requestID);
       }
-      const allow = found.map(({ route }) => route.method).join(', ');
-      return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, 405, { allow });
+      const allow = found.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+      return methodRefused(allow.join(', '), requestID);
     }
     let caller: Caller | undefined;
     try {
@@ -157,8 +162,7 @@ export function createRESTFace({ keys, authenticate, audit, log }: Parts) {
       if (!(error instanceof AppError) || error.code === 'INTERNAL') {
         log.error({ requestID, err: error }, 'internal error');
       }
-      const stale = error instanceof AppError && error.code === 'CONFLICT' && request.headers.has('if-match');
-      return errorResponse(error, requestID, stale ? staleStatus : undefined);
+      return errorResponse(error, requestID, closerStatus(error, request));
     }
   };
 }
@@ -174,6 +178,13 @@ function decoded(wildcard: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The status of an error where HTTP has one that says more than the code's own. */
+function closerStatus(error: unknown, request: Request): number | undefined {
+  if (!(error instanceof AppError)) return undefined;
+  if (error.code === 'CONFLICT' && request.headers.has('if-match')) return staleStatus;
+  return isUnsupported(error) ? unsupportedStatus : undefined;
 }
 
 /** What `*` stands for in the path; empty where the pattern has none, undefined where the path does not match. */

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFailedAttempts } from '../../src/auth/failed-attempts.js';
 import { createToken } from '../../src/auth/token.js';
 import { listen } from '../../src/http/server.js';
+import { createLogger } from '../../src/log.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 let t: TestApp;
@@ -206,7 +207,7 @@ describe('the address of a client', () => {
   });
 
   it('is that of the socket, on the real server', async () => {
-    const server = await listen(t.app.handle, '127.0.0.1', 0);
+    const server = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
     const post = async (path: string, body: object) => {
       const headers = { ...json, authorization: wrong() };
       return (await fetch(`${server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/auth/token.js';
 import type { CredentialKind } from '../../src/credential.js';
 import { listen, type RunningServer } from '../../src/http/server.js';
+import { createLogger } from '../../src/log.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { codeOf } from '../support/answers.js';
 import { raw } from '../support/process.js';
@@ -14,7 +15,7 @@ let server: RunningServer;
 beforeAll(async () => {
   t = await startApp();
   await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1' });
-  server = await listen(t.app.handle, '127.0.0.1', 0);
+  server = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
 });
 afterAll(async () => {
   await server.stop();

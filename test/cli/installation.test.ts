@@ -161,6 +161,25 @@ describe('the settings', () => {
     expect(existsSync(c.folder)).toBe(false);
   });
 
+  it('refuse a pepper that nothing would use, rather than leave whoever set it in the belief that it is used', async () => {
+    for (const algorithm of [undefined, 'sha256', 'murmur64']) {
+      const env = { KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32), ...(algorithm && { KEYFRONT_KEY_HASH: algorithm }) };
+      const { code, said } = await open(env);
+      expect(code).toBe(1);
+      expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER is of use with KEYFRONT_KEY_HASH=hmac-sha256 only.');
+      expect(said).not.toContain('pppp');
+    }
+  });
+
+  it.each(['prod', 'Production', 'PRODUCTION', 'staging', ' production', ''])(
+    'refuse NODE_ENV=%j, which would be taken for development',
+    async (NODE_ENV) => {
+      const { code, said } = await open({ NODE_ENV });
+      expect(code).toBe(1);
+      expect(said).toContain('NODE_ENV must be one of development, test, production.');
+    },
+  );
+
   it('never show the value of a secret one', async () => {
     const { said } = await open({ KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'hunter2' });
     expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes');

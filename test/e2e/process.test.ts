@@ -221,7 +221,7 @@ describe('the server', () => {
       '/graphql/health',
       '/Health',
       '/graphql/unused',
-      '/?x=/health',
+      '/nothing?x=/health',
     ]) {
       expect(`${path} ${(await fetch(`${one.url}${path}`, { method: 'DELETE' })).status}`).toBe(`${path} 404`);
     }

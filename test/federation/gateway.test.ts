@@ -3,6 +3,7 @@ import { composeServices as composeByGuild } from '@theguild/federation-composit
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.js';
+import { createLogger } from '../../src/log.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { companySDL, startCompany } from './company.js';
 import { compose, startGateway, type Answered, type Gateway } from './gateway.js';
@@ -30,7 +31,7 @@ beforeAll(async () => {
     const { body } = await t.graphql('query ($id: ID) { orgKey(keyID: $id) { keyHash } }', { id: keyID });
     hashOf.set(keyID, (body['data'] as { orgKey: { keyHash: string } }).orgKey.keyHash);
   }
-  keyfront = await listen(t.app.handle, '127.0.0.1', 0);
+  keyfront = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
   const hash = (keyID: string) => ({ keyHash: hashOf.get(keyID) ?? '' });
   company = await startCompany([
     { id: 'u1', name: 'Ada', organization: { id: 'acme' }, orgKey: hash('billing') },

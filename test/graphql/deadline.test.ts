@@ -4,7 +4,7 @@ import type { Ports } from '../../src/keys/ports.js';
 import { createKeyService } from '../../src/keys/service.js';
 import { dataOf, errorsOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { plant } from '../support/server.js';
+import { plant } from '../support/planted.js';
 import { stateOf } from '../support/state.js';
 
 /** Short enough for a test, and long enough for what is not slow on purpose. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentCache } from '../../src/graphql/document-cache.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { runs } from '../support/generated.js';
-import { plant } from '../support/server.js';
+import { plant } from '../support/planted.js';
 
 let t: TestApp;
 beforeAll(async () => {

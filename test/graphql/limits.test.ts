@@ -8,7 +8,7 @@ import { schema } from '../../src/graphql/schema.js';
 import { dataOf, errorsOf } from '../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { fullUpdate } from '../support/definitions.js';
-import { plant } from '../support/server.js';
+import { plant } from '../support/planted.js';
 import { stateOf } from '../support/state.js';
 
 let t: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorsOf } from '../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
-import { plant } from '../support/server.js';
+import { plant } from '../support/planted.js';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -106,10 +106,10 @@ describe('a value that its type cannot show', () => {
 
 describe('what fails beside GraphQL', () => {
   it('G-15 is masked as well, and not answered with its stack', async () => {
-    const { isReady } = t.app.installation;
-    Object.assign(t.app.installation, { isReady: () => fail(new Error(secret)) });
+    const { whyNotReady } = t.app.installation;
+    Object.assign(t.app.installation, { whyNotReady: () => fail(new Error(secret)) });
     const answer = await t.send('/ready');
-    Object.assign(t.app.installation, { isReady });
+    Object.assign(t.app.installation, { whyNotReady });
     expect(answer.status).toBe(500);
     expect(answer.body).toStrictEqual({
       status: 'error',

@@ -680,7 +680,7 @@ describe('an operation', () => {
 
   it('is refused in a compressed body', async () => {
     const answer = await send({ query: '{ __typename }' }, { 'content-encoding': 'gzip' });
-    expect(answer.status).toBe(400);
+    expect(answer.status).toBe(415);
     expect(codesOf(answer)).toStrictEqual(['INVALID']);
   });
 

@@ -368,8 +368,8 @@ describe('a body', () => {
     '',
   ])('of content type %j is refused', async (type) => {
     const { status, body } = await refused(() => put('/svc/org/keys/k1', { headers: { 'content-type': type } }));
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'INVALID', message: 'The content type must be application/json.' });
+    expect(status).toBe(415);
+    expect(body).toMatchObject({ code: 'INVALID', issues: [{ path: '', code: 'UNSUPPORTED_TYPE' }] });
   });
 
   it.each([
@@ -386,8 +386,8 @@ describe('a body', () => {
       const { status, body } = await refused(() =>
         put('/svc/org/keys/k1', { headers: { 'content-encoding': encoding } }),
       );
-      expect(status).toBe(400);
-      expect(body).toMatchObject({ issues: [{ code: 'UNSUPPORTED_ENCODING' }] });
+      expect(status).toBe(415);
+      expect(body).toMatchObject({ code: 'INVALID', issues: [{ code: 'UNSUPPORTED_ENCODING' }] });
     }
   });
 

@@ -72,7 +72,8 @@ describe('KEYFRONT_KEY_HASH', () => {
   it.each(['sha256', 'hmac-sha256', 'murmur32', 'murmur64', 'murmur128'])(
     '%s finds the key that an update names',
     async (algorithm) => {
-      const t = await start({ KEYFRONT_KEY_HASH: algorithm, KEYFRONT_KEY_HASH_PEPPER: pepper });
+      const peppered = algorithm === 'hmac-sha256' && { KEYFRONT_KEY_HASH_PEPPER: pepper };
+      const t = await start({ KEYFRONT_KEY_HASH: algorithm, ...peppered });
       await t.importKeys({ key_id: plain, org_id: 'acme' });
       const [hash] = await hashes(t, plain);
       expect((await t.update(plain, { alias: 'x' })).body).toMatchObject({ key: plain, key_hash: hash });

@@ -100,11 +100,14 @@ describe('a SQLite file', () => {
     expect(() => openDatabase(join(folder, 'a-file', 'keyfront.db'))).toThrow(/^The database .* cannot be opened: /);
   });
 
-  it.skipIf(process.getuid?.() === 0)('that may not be read is refused in words that name it (needs a user who is not root)', async () => {
-    await writeFile(file, '');
-    await chmod(file, 0);
-    expect(() => openDatabase(file)).toThrow(/^The database .*keyfront\.db cannot be opened: /);
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    'that may not be read is refused in words that name it (needs a user who is not root)',
+    async () => {
+      await writeFile(file, '');
+      await chmod(file, 0);
+      expect(() => openDatabase(file)).toThrow(/^The database .*keyfront\.db cannot be opened: /);
+    },
+  );
 
   it('is migrated once, by whichever of two that start together comes first', () => {
     const first = openDatabase(file);

@@ -1,74 +1,82 @@
-import type { Plugin } from 'graphql-yoga';
-import { createFailedAttempts } from '../../src/auth/failed-attempts.js';
-import { createAuthenticate } from '../../src/auth/authenticator.js';
-import type { Authenticate } from '../../src/credential.js';
-import type { ServerContext } from '../../src/graphql/context.js';
-import { createGraphQLServer } from '../../src/graphql/yoga.js';
-import { parseJSON, stringifyJSON } from '../../src/json.js';
-import type { Ports } from '../../src/keys/ports.js';
-import { createKeyService, type KeyService } from '../../src/keys/service.js';
+import { connect, type Socket } from 'node:net';
+import { listen, type ListenOptions } from '../../src/http/server.js';
 import { createLogger } from '../../src/log.js';
-import { Writable } from 'node:stream';
-import type { Answer, TestApp } from './app.js';
+import { startApp, type TestApp } from './app.js';
 
-/** What a test puts in the place of a part, to see what becomes of its delay or failure. */
-interface Planted {
-  readonly ports?: Partial<Ports>;
-  readonly keys?: Partial<KeyService>;
-  readonly authenticate?: Authenticate;
-  readonly plugins?: readonly Plugin<object, ServerContext>[];
-  readonly deadlineMs?: number;
+export interface TestServer {
+  readonly t: TestApp;
+  readonly port: number;
+  readonly url: string;
+  close(): Promise<void>;
 }
 
-export interface PlantedServer {
-  readonly graphql: (query: string, variables?: object, headers?: Record<string, string>) => Promise<Answer>;
-  readonly logs: () => string;
-}
-
-/** The GraphQL server over the keys and credentials of an app, with some parts planted. */
-export function plant({ app: { installation }, management, service }: TestApp, planted: Planted): PlantedServer {
-  const lines: string[] = [];
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(chunk.toString('utf8'));
-      done();
-    },
-  });
-  const server = createGraphQLServer({
-    keys: { ...createKeyService({ ...installation.ports, ...planted.ports }), ...planted.keys },
-    authenticate:
-      planted.authenticate ??
-      createAuthenticate({
-        store: installation.credentials,
-        uses: { note: () => undefined },
-        failures: createFailedAttempts(installation.now),
-        verifyJWT: undefined,
-        now: installation.now,
-        log: createLogger('trace', sink),
-      }),
-    audit: () => undefined,
-    log: createLogger('trace', sink),
-    introspection: 'open',
-    trustedDocuments: { documents: new Map(), only: false },
-    plugins: planted.plugins ?? [],
-    deadlineMs: planted.deadlineMs,
-  });
+/** The whole service with its HTTP server, on a free port of this machine. */
+export async function startServer(
+  env: Record<string, string> = {},
+  options: Partial<ListenOptions> = {},
+): Promise<TestServer> {
+  const t = await startApp(env);
+  const server = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent'), ...options });
   return {
-    logs: () => lines.join(''),
-    graphql: async (query, variables = {}, headers = {}) => {
-      const request = new Request('http://keyfront.test/graphql', {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          authorization: `Bearer ${management}`,
-          'x-svc-authorization': service,
-          ...headers,
-        },
-        body: stringifyJSON({ query, variables }),
-      });
-      const response = await server.fetch(request, { requestID: 'request-1' });
-      const text = await response.text();
-      return { status: response.status, headers: response.headers, text, body: parseJSON(text) as Answer['body'] };
+    t,
+    port: Number(new URL(server.url).port),
+    url: server.url,
+    close: async () => {
+      await server.stop();
+      await t.close();
     },
   };
+}
+
+/** An answer as it came over the wire. */
+export interface WireAnswer {
+  /** 0 where the connection was closed without an answer. */
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+  /** All that came, further answers included. */
+  readonly text: string;
+  /** Whether the other side has closed the connection. */
+  readonly isClosed: boolean;
+}
+
+/** Sends bytes as they are, and answers what has come back when the other side closes or patience ends. */
+export async function exchange(port: number, bytes: string | Buffer, patienceMs = 3_000): Promise<WireAnswer> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  const { text, isClosed } = await received(socket, patienceMs);
+  socket.destroy();
+  return { ...parsed(text), text, isClosed };
+}
+
+/** What a socket receives until its other side closes or patience ends. */
+export async function received(socket: Socket, patienceMs: number): Promise<{ text: string; isClosed: boolean }> {
+  const chunks: Buffer[] = [];
+  const isClosed = await new Promise<boolean>((resolve) => {
+    const timer = setTimeout(() => resolve(false), patienceMs);
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+  return { text: Buffer.concat(chunks).toString('latin1'), isClosed };
+}
+
+function parsed(text: string): Pick<WireAnswer, 'status' | 'headers' | 'body'> {
+  const end = text.indexOf('\r\n\r\n');
+  const [first = '', ...lines] = text.slice(0, Math.max(end, 0)).split('\r\n');
+  const headers = new Map(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const rest = text.slice(end + 4);
+  const body = headers.get('transfer-encoding') === 'chunked' ? unchunked(rest) : rest;
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1] ?? 0), headers, body };
+}
+
+function unchunked(text: string): string {
+  const [, size = '', rest = ''] = /^([\da-f]+)\r\n([^]*)$/i.exec(text) ?? [];
+  const length = Number.parseInt(size, 16);
+  return length > 0 ? rest.slice(0, length) + unchunked(rest.slice(length + 2)) : '';
 }

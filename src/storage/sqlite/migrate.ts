@@ -6,6 +6,9 @@ import { signatures } from './migrations/0003-signatures.js';
 /** In order, and never changed once released: the version of a database is how many of them it has seen. */
 export const migrations: readonly string[] = [keysAndCredentials, credentialLife, signatures];
 
+/** The version that a database has once it is up to date. */
+export const schemaVersion = migrations.length;
+
 /**
  * Brings the schema up to date, each step in a transaction of its own, with the version it leads to. Throws where the
  * database is newer than we are.

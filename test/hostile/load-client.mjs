@@ -1,0 +1,81 @@
+/*
+ * A closed loop of clients in a process of its own, so that it does not take the server's time: each sends an update,
+ * waits for the answer, and sends the next. Reads its orders as JSON from the command line, writes what it saw to standard
+ * output: that is the log of what was acknowledged, kept outside the server.
+ */
+import { Agent, request } from 'node:http';
+
+const { port, clients, milliseconds, keys, service } = JSON.parse(process.argv[2]);
+const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+
+function send(method, path, headers, body, how = agent) {
+  const began = performance.now();
+  return new Promise((resolve) => {
+    const settle = (answer) => resolve({ ...answer, ms: performance.now() - began });
+    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: how }, (response) => {
+      response.resume();
+      response.on('error', () => settle({ status: 'broken' }));
+      response.on('end', () => settle({ status: response.statusCode, headers: response.headers }));
+    });
+    sent.on('error', (error) => settle({ status: error.code }));
+    sent.end(body);
+  });
+}
+
+const until = performance.now() + milliseconds;
+const counts = {};
+const acknowledged = [];
+const withoutRetryAfter = [];
+const times = { updates: [], health: [] };
+let isOver = false;
+
+async function client(number) {
+  for (let turn = 0; performance.now() < until; turn += 1) {
+    const key = keys[number % keys.length];
+    const alias = `${number}-${turn}`;
+    const body = `{"alias":"${alias}"}`;
+    const headers = { 'content-type': 'application/json', 'x-svc-authorization': service };
+    const { status, headers: answered, ms } = await send('PUT', `/svc/org/keys/${key}`, headers, body);
+    counts[status] = (counts[status] ?? 0) + 1;
+    if (status === 200) acknowledged.push([key, Number(answered.etag.replaceAll('"', '')), alias]);
+    if (status === 200) times.updates.push(ms);
+    if (status === 503 && answered['retry-after'] === undefined) withoutRetryAfter.push(alias);
+    // As the answer asks, but for its whole second: the server shall have no rest.
+    if (status === 503) await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 200));
+  }
+}
+
+async function watchHealth() {
+  const own = new Agent({ keepAlive: true, maxSockets: 1 });
+  while (!isOver) {
+    for (const path of ['/health', '/ready']) {
+      const { status, ms } = await send('GET', path, {}, undefined, own);
+      counts[`${path} ${status}`] = (counts[`${path} ${status}`] ?? 0) + 1;
+      times.health.push(ms);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  own.destroy();
+}
+
+const watching = watchHealth();
+await Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
+isOver = true;
+await watching;
+agent.destroy();
+
+function figures(list) {
+  const sorted = list.toSorted((a, b) => a - b);
+  const at = (share) => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
+  return { count: list.length, p50: at(0.5), p99: at(0.99), max: at(1) };
+}
+
+process.stdout.write(
+  JSON.stringify({
+    counts,
+    acknowledged,
+    withoutRetryAfter,
+    updates: figures(times.updates),
+    health: figures(times.health),
+  }),
+);

@@ -1,0 +1,237 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { copyFile, cp, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { build, type Build } from './support/process.js';
+
+const root = new URL('..', import.meta.url).pathname;
+const run = promisify(execFile);
+
+interface Package {
+  readonly version: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly link?: boolean;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly overrides: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+  readonly scripts: Readonly<Record<string, string>>;
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+const lockfile = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+  packages: Readonly<Record<string, Package>>;
+};
+const packages = Object.entries(lockfile.packages).filter(([path]) => path !== '');
+const inProduction = packages.filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true);
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+describe('The lockfile', () => {
+  it('has every package from the public registry, with the hash of what it must be', () => {
+    expect(packages.length).toBeGreaterThan(100);
+    const strays = packages.filter(
+      ([, { resolved, integrity, link }]) =>
+        // Where no address is written down, it is that of the registry.
+        !(resolved ?? 'https://registry.npmjs.org/').startsWith('https://registry.npmjs.org/') ||
+        !/^sha512-[\w+/]{86}==$/.test(integrity ?? '') ||
+        link === true,
+    );
+    expect(strays).toEqual([]);
+  });
+
+  it('is what package.json asks for, which names every version to the letter', () => {
+    const asked = { ...manifest.dependencies, ...manifest.devDependencies };
+    for (const [name, version] of Object.entries({ ...asked, ...manifest.overrides })) {
+      expect(`${name} ${version}`).toMatch(/ \d+\.\d+\.\d+$/);
+    }
+    for (const [name, version] of Object.entries(asked)) {
+      expect(`${name} ${lockfile.packages[`node_modules/${name}`]?.version}`).toBe(`${name} ${version}`);
+    }
+  });
+
+  it('has scripts that run at installation in those packages only of which package.json says whether they may', () => {
+    const scripted = packages.flatMap(([path, { hasInstallScript }]) =>
+      hasInstallScript === true ? [nameOf(path)] : [],
+    );
+    expect([...new Set(scripted)].toSorted()).toEqual(Object.keys(manifest.allowScripts).toSorted());
+    const allowed = Object.entries(manifest.allowScripts).flatMap(([name, may]) => (may ? [name] : []));
+    expect(allowed.toSorted()).toEqual(['bcrypt', 'better-sqlite3']);
+  });
+});
+
+describe('The packages that run in production', () => {
+  const licences = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'];
+  const exceptions: Readonly<Record<string, string>> = { '@apollo/federation-internals': 'Elastic-2.0' };
+  const isAllowed = (name: string, licence: string) =>
+    exceptions[name] === licence ||
+    licence
+      .replace(/[()]/g, '')
+      .split(' OR ')
+      .some((one) => licences.includes(one));
+
+  it('are eighteen that we ask for, each for a reason that the README names, and what those bring', () => {
+    expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(18);
+    expect(inProduction.length).toBeLessThan(130);
+  });
+
+  it('have licences that let anybody use them, but for one that is named', () => {
+    const strays = inProduction.filter(([path, { license = 'none' }]) => !isAllowed(nameOf(path), license));
+    expect(strays).toEqual([]);
+  });
+
+  it('say the same of their licence themselves', async () => {
+    for (const [path, { license, version }] of inProduction) {
+      const file = join(root, path, 'package.json');
+      // Those for other systems are not installed.
+      if (!existsSync(file)) continue;
+      const own = JSON.parse(await readFile(file, 'utf8')) as { license?: string; version: string };
+      expect([path, own.license, own.version]).toEqual([path, license, version]);
+    }
+  });
+
+  it.each([
+    'GPL-3.0',
+    'AGPL-3.0-only',
+    'SSPL-1.0',
+    'Elastic-2.0',
+    'UNLICENSED',
+    'none',
+    '(GPL-2.0 OR LGPL-3.0)',
+    'MIT AND GPL-2.0',
+  ])('would be found under %s', (licence) => {
+    expect(isAllowed('some-package', licence)).toBe(false);
+  });
+
+  it('are listed by npm run sbom, from the lockfile alone and without a network', async () => {
+    const [program = '', ...args] = manifest.scripts['sbom']?.split(' ') ?? [];
+    const { stdout } = await run(program, args, {
+      cwd: root,
+      env: { ...process.env, npm_config_registry: 'http://127.0.0.1:1/' },
+      maxBuffer: 2 ** 26,
+    });
+    const bill = JSON.parse(stdout) as { bomFormat: string; components: { name: string; version: string }[] };
+    expect(bill.bomFormat).toBe('CycloneDX');
+    const listed = bill.components.map(({ name, version }) => `${name}@${version}`);
+    // Those that we only develop with are listed too, and marked: npm leaves out too many where it is to leave them out.
+    expect(new Set(listed)).toEqual(new Set(packages.map(([path, { version }]) => `${nameOf(path)}@${version}`)));
+  });
+});
+
+describe('What is packed', () => {
+  let built: Build;
+  let folder: string;
+  beforeAll(async () => {
+    built = await build();
+    folder = await mkdtemp(join(tmpdir(), 'keyfront-pack-'));
+    await cp(join(built.main, '..'), join(folder, 'dist'), { recursive: true });
+    await rm(join(folder, 'dist', 'package.json'));
+    await cp(join(root, 'schema'), join(folder, 'schema'), { recursive: true });
+    for (const name of ['package.json', 'README.md', 'LICENSE']) await copyFile(join(root, name), join(folder, name));
+  }, 120_000);
+  afterAll(async () => {
+    await built.remove();
+    await rm(folder, { recursive: true });
+  });
+
+  async function pack(): Promise<{ hash: string; files: string[] }> {
+    const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json'], { cwd: folder, maxBuffer: 2 ** 26 });
+    const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+    const packed = join(folder, filename);
+    const hash = createHash('sha256')
+      .update(await readFile(packed))
+      .digest('hex');
+    await rm(packed);
+    return { hash, files: files.map(({ path }) => path) };
+  }
+
+  it('is the same twice to the byte, whenever the files were written', async () => {
+    const first = await pack();
+    for (const name of await readdir(join(folder, 'dist'))) await utimes(join(folder, 'dist', name), 1, 1);
+    expect((await pack()).hash).toBe(first.hash);
+  });
+
+  it('is the program, its schema, the README and the licence, and neither a test nor a secret', async () => {
+    const { files } = await pack();
+    expect(files.filter((path) => !/^(dist\/.+\.js|schema\/.+|package\.json|README\.md|LICENSE)$/.test(path))).toEqual(
+      [],
+    );
+    expect(files).toContain('dist/main.js');
+    const texts = await Promise.all(
+      files.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const),
+    );
+    expect(texts.flatMap(([path, text]) => secretsIn(path, text))).toEqual([]);
+  });
+});
+
+const secretForms = [
+  /\bkf_(mgt|svc)_[0-9A-Za-z]{38}\b/,
+  /-----BEGIN ([A-Z]+ )*PRIVATE KEY-----\s*[\w+/]/,
+  /\bAKIA[0-9A-Z]{16}\b/,
+  /\bgh[pousr]_[0-9A-Za-z]{36}\b/,
+  /\bgithub_pat_\w{22,}\b/,
+  /\bnpm_[0-9A-Za-z]{36}\b/,
+  /\bxox[baprs]-[\w-]{10,}/,
+  /\bsk_live_[0-9A-Za-z]{16,}/,
+  /\bAIza[\w-]{35}\b/,
+  /\/\/[^/\s:@'"`$]+:[^/\s:@'"`$]{8,}@[\w.-]+/,
+  /"key": ?"[\w+/]{43}="/,
+];
+
+/** The lines of a text that look like holding a secret. What only looks so says that it is a fixture, a line before at most. */
+function secretsIn(path: string, text: string): string[] {
+  const lines = text.split('\n');
+  return lines.flatMap((line, index) => {
+    const isFixture = `${lines[index - 1] ?? ''}\n${line}`.includes('secret-scan: fixture');
+    // A private key begins on one line and goes on on the next.
+    const seen = `${line}\n${lines[index + 1] ?? ''}`;
+    return !isFixture && secretForms.some((form) => (form.exec(seen)?.index ?? Infinity) <= line.length)
+      ? [`${path}:${index + 1}`]
+      : [];
+  });
+}
+
+describe('The repository', () => {
+  const skipped = ['.git', 'node_modules', 'dist', 'data', 'coverage', '.stryker-tmp'];
+
+  async function filesBelow(folder: string): Promise<string[]> {
+    const entries = await readdir(join(root, folder), { withFileTypes: true });
+    const found = entries.map(async (entry) => {
+      const path = join(folder, entry.name);
+      if (skipped.includes(entry.name)) return [];
+      return entry.isDirectory() ? filesBelow(path) : [path];
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  it('holds no secret, but for fixtures that say so', async () => {
+    const files = await filesBelow('.');
+    expect(files.length).toBeGreaterThan(150);
+    const found: string[] = [];
+    for (const path of files) found.push(...secretsIn(path, await readFile(join(root, path), 'latin1')));
+    expect(found).toEqual([]);
+  });
+
+  it.each([
+    ['a credential of ours', `kf_${'svc'}_${'a'.repeat(38)}`],
+    ['a private key', `-----BEGIN ${'PRIVATE'} KEY-----\nMIGH`],
+    ['a private key in its older form', `-----BEGIN EC ${'PRIVATE'} KEY-----\nMHcC`],
+    ['a password in an address', `https://user:${'x'.repeat(9)}@example.com`],
+    ['a key of a key ring', `"key": "${'A'.repeat(43)}="`],
+    ['a token of the registry', `npm_${'a'.repeat(36)}`],
+  ])('would be seen to hold %s', (_what, text) => {
+    expect(secretsIn('file', `first\nconst x = '${text}';\nlast`)).toEqual(['file:2']);
+    expect(secretsIn('file', `first\n// secret-scan: fixture\nconst x = '${text}';`)).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import type { Plugin } from 'graphql-yoga';
+import { createFailedAttempts } from '../../src/auth/failed-attempts.js';
+import { createAuthenticate } from '../../src/auth/authenticator.js';
+import type { Authenticate } from '../../src/credential.js';
+import type { ServerContext } from '../../src/graphql/context.js';
+import { createGraphQLServer } from '../../src/graphql/yoga.js';
+import { parseJSON, stringifyJSON } from '../../src/json.js';
+import type { Ports } from '../../src/keys/ports.js';
+import { createKeyService, type KeyService } from '../../src/keys/service.js';
+import { createLogger } from '../../src/log.js';
+import { Writable } from 'node:stream';
+import type { Answer, TestApp } from './app.js';
+
+/** What a test puts in the place of a part, to see what becomes of its delay or failure. */
+interface Planted {
+  readonly ports?: Partial<Ports>;
+  readonly keys?: Partial<KeyService>;
+  readonly authenticate?: Authenticate;
+  readonly plugins?: readonly Plugin<object, ServerContext>[];
+  readonly deadlineMs?: number;
+}
+
+export interface PlantedServer {
+  readonly graphql: (query: string, variables?: object, headers?: Record<string, string>) => Promise<Answer>;
+  readonly logs: () => string;
+}
+
+/** The GraphQL server over the keys and credentials of an app, with some parts planted. */
+export function plant({ app: { installation }, management, service }: TestApp, planted: Planted): PlantedServer {
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString('utf8'));
+      done();
+    },
+  });
+  const server = createGraphQLServer({
+    keys: { ...createKeyService({ ...installation.ports, ...planted.ports }), ...planted.keys },
+    authenticate:
+      planted.authenticate ??
+      createAuthenticate({
+        store: installation.credentials,
+        uses: { note: () => undefined },
+        failures: createFailedAttempts(installation.now),
+        verifyJWT: undefined,
+        now: installation.now,
+        log: createLogger('trace', sink),
+      }),
+    audit: () => undefined,
+    log: createLogger('trace', sink),
+    introspection: 'open',
+    trustedDocuments: { documents: new Map(), only: false },
+    plugins: planted.plugins ?? [],
+    deadlineMs: planted.deadlineMs,
+  });
+  return {
+    logs: () => lines.join(''),
+    graphql: async (query, variables = {}, headers = {}) => {
+      const request = new Request('http://keyfront.test/graphql', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${management}`,
+          'x-svc-authorization': service,
+          ...headers,
+        },
+        body: stringifyJSON({ query, variables }),
+      });
+      const response = await server.fetch(request, { requestID: 'request-1' });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, body: parseJSON(text) as Answer['body'] };
+    },
+  };
+}
