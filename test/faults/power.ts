@@ -9,7 +9,7 @@ import type { Finding } from './kit/compare.js';
 import { inspect } from './kit/inspect.js';
 import { countOf, type Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
-import { killNow, launch, portOf } from './kit/service.js';
+import { launch, portOf } from './kit/service.js';
 import { readStored } from './kit/stored.js';
 import type { Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';

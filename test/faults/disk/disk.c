@@ -7,6 +7,7 @@
  *                them the first bytes of every HTTP answer: the moment at which a client may know
  *   DISK_FAULT   "EIO 17 once", "ENOSPC 17 forever": the 17th write, sync or truncation of the database or its log fails;
  *                "KILL 17 once": the process is killed just before its 17th call of any kind on any file of the folder
+ *                "COUNT 0 once": nothing fails, and each call that could is reported
  *   DISK_REPORT  appends a line to this file for each failure, and at the end how many calls were counted
  *
  * Calls on the WAL index (-shm) do not count: it is memory that processes share, and is rebuilt when a database is opened.
@@ -28,7 +29,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { NOTHING, FAIL, KILL };
+enum { NOTHING, COUNT, FAIL, KILL };
 
 static char folder[PATH_MAX];
 static size_t folder_length;
@@ -67,7 +68,7 @@ __attribute__((constructor)) static void begin(void) {
   const char *plan = getenv("DISK_FAULT");
   char what[16], how[16];
   if (plan && sscanf(plan, "%15s %ld %15s", what, &fault_at, how) == 3) {
-    fault = strcmp(what, "KILL") == 0 ? KILL : FAIL;
+    fault = strcmp(what, "KILL") == 0 ? KILL : strcmp(what, "COUNT") == 0 ? COUNT : FAIL;
     fault_errno = strcmp(what, "ENOSPC") == 0 ? ENOSPC : EIO;
     fault_forever = strcmp(how, "forever") == 0;
   }
@@ -107,13 +108,14 @@ static int path_of(int fd, char *path) {
 /* Counts a call, and says whether it is to fail. `changes` is whether it writes, syncs or truncates. */
 static int fails(const char *call, const char *path, int changes) {
   if (fault == NOTHING || !folder_length) return 0;
-  if (fault == FAIL && !(changes && (ends_with(path, ".db") || ends_with(path, ".db-wal")))) return 0;
+  if (fault != KILL && !(changes && (ends_with(path, ".db") || ends_with(path, ".db-wal")))) return 0;
   long number = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
-  if (!(number == fault_at || (fault_forever && number > fault_at))) return 0;
+  if (fault != COUNT && !(number == fault_at || (fault_forever && number > fault_at))) return 0;
   char line[PATH_MAX + 64];
   snprintf(line, sizeof line, "%ld %s %s\n", number, call, path + folder_length);
   report(line);
   if (fault == KILL) kill(getpid(), SIGKILL);
+  if (fault != FAIL) return 0;
   errno = fault_errno;
   return 1;
 }

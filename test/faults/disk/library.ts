@@ -25,11 +25,18 @@ export function compileDisk(folder: string): string {
   return library;
 }
 
+export interface Fault {
+  /** COUNT lets nothing fail, and reports each call that could. */
+  readonly what: 'EIO' | 'ENOSPC' | 'KILL' | 'COUNT';
+  readonly at: number;
+  readonly forever?: boolean;
+}
+
 export interface DiskPlan {
   /** Appends to this file what is written, synced, renamed and answered. */
   readonly record?: string;
   /** Which call fails, and how; `disk.c` tells what counts. */
-  readonly fault?: { readonly what: 'EIO' | 'ENOSPC' | 'KILL'; readonly at: number; readonly forever?: boolean };
+  readonly fault?: Fault;
   /** Appends to this file which calls have failed, and how many there were. */
   readonly report?: string;
 }
