@@ -19,8 +19,10 @@ export async function serve(io: IO, { sample }: Values): Promise<number> {
     try {
       const first = (await app.installation.isNew()) ? await issueFirst(app) : undefined;
       if (sample === true) await importSample(app, io);
+      // Before anybody is told that we listen: who reads it may ask us to stop at once.
+      const stopped = new Promise<void>((resolve) => io.onStop(resolve));
       io.out(first ? welcome(server.url, first) : `Keyfront listens on ${server.url}\n`);
-      await new Promise<void>((resolve) => io.onStop(resolve));
+      await stopped;
       log.info('stopping');
       app.drain();
     } finally {

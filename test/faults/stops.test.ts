@@ -22,7 +22,7 @@ describe(`SIGTERM under load (FUZZ_SEED=${seed})`, () => {
       const report = await stopUnderLoad({ main, workspace, seed, stops: sizeOf('STOPS') });
       print(report);
       expect(report.findings).toEqual([]);
-      expect(report.acknowledged).toBeGreaterThan(10 * report.cases);
+      expect(report.acknowledged).toBeGreaterThan(report.cases);
     },
   );
 
