@@ -74,7 +74,7 @@ export async function compound(run: CompoundRun): Promise<Report> {
       where,
     );
     report.addCase();
-    if (report.found() > 0) await workspace.keep(ledger);
+    if (report.found() > 0 && plant === undefined) await workspace.keep(ledger);
   }
   return report.end({ kills });
 }

@@ -76,12 +76,19 @@ interface Life {
 
 const failedSync = /^\d+ fsync /m;
 
-const operations: readonly Operation[] = [
-  { kind: 'update', face: 'rest', keyID: 'own-0', mark: 'd1', amount: 0 },
-  { kind: 'update', face: 'graphql', keyID: 'own-1', mark: 'd2', amount: 0 },
-  { kind: 'create', face: 'graphql', keyID: 'new-d3', mark: 'd3', amount: 0 },
-  { kind: 'consume', face: 'rest', keyID: 'quota', mark: 'd4', amount: 3 },
-  { kind: 'update', face: 'rest', keyID: 'own-0', mark: 'd5', amount: 0 },
+const update = (keyID: string, mark: string): Operation => ({ kind: 'update', face: 'rest', keyID, mark, amount: 0 });
+
+/** One by one, then several at once: the service may bring those to the disk together. */
+const bursts: readonly (readonly Operation[])[] = [
+  [update('own-0', 'd1')],
+  [{ ...update('own-1', 'd2'), face: 'graphql' }],
+  [
+    { kind: 'create', face: 'graphql', keyID: 'new-d3', mark: 'd3', amount: 0 },
+    { kind: 'consume', face: 'rest', keyID: 'quota', mark: 'd4', amount: 3 },
+    update('own-0', 'd5'),
+    update('own-1', 'd6'),
+  ],
+  [update('own-0', 'd7')],
 ];
 
 async function liveOnce(run: DiskFaultRun, fault: Fault, name: string): Promise<Life> {
@@ -102,7 +109,7 @@ async function liveOnce(run: DiskFaultRun, fault: Fault, name: string): Promise<
     findings.push(...(await stopFindings(service, await hasFailedSync())));
   }
   findings.push(...(await inspect(folder.data, ledger)));
-  if (findings.length > 0) await workspace.keep(ledger);
+  if (findings.length > 0 && plant === undefined) await workspace.keep(ledger);
   else await rm(folder.data, { recursive: true });
   return { ledger, findings, hasServed: port !== undefined, failures: await failures() };
 }
@@ -115,7 +122,7 @@ async function startFindings(service: Process): Promise<Finding[]> {
   return [{ kind: 'wrong answer', what: `the start ended with exit code ${code} and said: ${said}` }];
 }
 
-/** Changes keys, one after another. */
+/** Changes keys, burst by burst. */
 async function change(
   port: number,
   folder: DataFolder,
@@ -124,13 +131,13 @@ async function change(
 ): Promise<Finding[]> {
   const client = createClient(port);
   const findings: Finding[] = [];
-  for (const operation of operations) {
+  for (const burst of bursts) {
     const isTooLate = await hasFailedSync();
-    const entry = await carryOut(client, folder, operation);
-    ledger.push(entry);
+    const entries = await Promise.all(burst.map((operation) => carryOut(client, folder, operation)));
+    ledger.push(...entries);
     // After a failed sync nobody knows what the disk holds: the kernel may have forgotten what it could not write.
-    if (isTooLate && entry.outcome === 'ok') {
-      findings.push({ kind: 'wrong answer', what: `${operation.mark} was acknowledged after a sync had failed` });
+    for (const { mark } of entries.filter(({ outcome }) => isTooLate && outcome === 'ok')) {
+      findings.push({ kind: 'wrong answer', what: `${mark} was acknowledged after a sync had failed` });
     }
   }
   client.close();

@@ -35,7 +35,7 @@ export async function killAtEachCall(run: KillPointRun): Promise<Report> {
       const found = await run.victim.judge(scene);
       report.addCase();
       report.addFindings(found, `${run.name}, killed before call ${at} of ${calls}`);
-      if (found.length > 0) await run.workspace.keep([]);
+      if (found.length > 0 && run.plant === undefined) await run.workspace.keep([]);
       else await rm(scene.folder, { recursive: true });
     }
   };

@@ -36,7 +36,7 @@ export async function killUnderLoad({ main, workspace, seed, cycles, plant }: Ki
     const look = async () => {
       const found = [...(await inspect(folder.data, ledger)), ...(await inspectSecrets(folder.data))];
       report.addFindings(found, where);
-      if (found.length > 0) await workspace.keep(ledger);
+      if (found.length > 0 && plant === undefined) await workspace.keep(ledger);
     };
     let startMs = 500;
     for (let cycle = first; cycle < Math.min(first + killsPerFolder, cycles) && report.found() === 0; cycle += 1) {
@@ -54,6 +54,7 @@ export async function killUnderLoad({ main, workspace, seed, cycles, plant }: Ki
       // It has recovered from the kill before by itself; nobody writes while the database is looked at.
       await look();
       const writing = startWriting({ port, folder, seed: folderSeed + cycle, name: `c${cycle}`, ledger });
+      await writing.begun;
       await wait(20 + random.below(380));
       await killNow(service);
       await writing.over;

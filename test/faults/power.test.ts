@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seed } from '../support/generated.js';
+import { createDisk } from './disk/disk.js';
 import { compileDisk, hasDisk, unlessDisk } from './disk/library.js';
 import { readRecording } from './disk/recording.js';
 import { builtMain } from './kit/build.js';
@@ -48,12 +49,23 @@ async function recorded(): Promise<Recording> {
   return { steps: readRecording(file), ledger, file };
 }
 
+/** Replayed without a loss, a recording gives the very files that the service had left. */
+function expectComplete({ steps, rest }: Recording): void {
+  if (!rest) return;
+  const disk = createDisk();
+  for (const step of steps.slice(0, rest.steps)) disk.take(step);
+  const replayed = disk.visible();
+  expect([...replayed.keys()].toSorted()).toEqual([...rest.files.keys()].toSorted());
+  for (const [name, bytes] of rest.files) expect(replayed.get(name)?.equals(bytes), name).toBe(true);
+}
+
 describe.skipIf(!hasDisk)(`A loss of power at any moment (FUZZ_SEED=${seed})${unlessDisk}`, () => {
   it(
     'leaves a data folder that opens, with every change that was acknowledged and none by half',
     { timeout: 7_200_000 },
     async () => {
       const recording = await recorded();
+      expectComplete(recording);
       const images = sizeOf('POWER_IMAGES');
       const report = await losePower({ recording, workspace, seed, images, parent: quick.folder });
       print(report);
@@ -69,5 +81,8 @@ describe.skipIf(!hasDisk)(`A loss of power at any moment (FUZZ_SEED=${seed})${un
     const recording = await recordLives({ main, workspace, library, seed, name, plant: planted });
     const report = await losePower({ recording, workspace, seed, images: 100, parent: quick.folder, endEarly: true });
     expect(report.findings.map(({ kind }) => kind)).toContain('lost');
+    // The seed and the recording bring the very same findings back.
+    const again = await losePower({ recording, workspace, seed, images: 100, parent: quick.folder, endEarly: true });
+    expect(again.findings).toEqual(report.findings);
   });
 });

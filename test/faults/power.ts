@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
@@ -24,6 +24,8 @@ export interface Recording {
   readonly steps: readonly Step[];
   readonly ledger: readonly Entry[];
   readonly file: string;
+  /** The files as they were when the first life had ended, and after how many steps that was. */
+  readonly rest?: { readonly steps: number; readonly files: ReadonlyMap<string, Buffer> };
 }
 
 export interface RecordingRun {
@@ -56,6 +58,7 @@ export async function recordLives({ main, workspace, library, seed, name, plant 
   const folder = { data, management: await issue('management'), service: await issue('service') };
 
   const ledger: Entry[] = [];
+  let rest: Recording['rest'];
   for (const life of [1, 2, 3]) {
     const service = start([], plant);
     const port = await portOf(service);
@@ -63,8 +66,14 @@ export async function recordLives({ main, workspace, library, seed, name, plant 
     while (countOf(ledger, 'ok') < life * changesPerLife) await wait(20);
     service.kill(life === 1 ? 'SIGTERM' : 'SIGKILL');
     await Promise.all([writing.over, service.exited]);
+    rest ??= { steps: readRecording(file).length, files: await filesIn(data) };
   }
-  return { steps: readRecording(file), ledger, file };
+  return { steps: readRecording(file), ledger, file, ...(rest && { rest }) };
+}
+
+async function filesIn(folder: string): Promise<Map<string, Buffer>> {
+  const names = await readdir(folder);
+  return new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const)));
 }
 
 export interface ImageRun {
@@ -74,7 +83,7 @@ export interface ImageRun {
   readonly images: number;
   /** Where images are put; a folder in memory is best. */
   readonly parent: string;
-  /** End at the first image in which something is found. */
+  /** End at the first image in which something is found, as where a bug is planted. */
   readonly endEarly?: boolean;
 }
 
@@ -104,7 +113,7 @@ export async function losePower(run: ImageRun): Promise<Report> {
     if (endEarly && report.found() > 0) break;
   }
   report.addLedger(recording.ledger, `FUZZ_SEED=${seed}`);
-  if (report.found() > 0) await workspace.keep(recording.ledger);
+  if (report.found() > 0 && !endEarly) await workspace.keep(recording.ledger);
   return report.end({ steps: recording.steps.length, byFate });
 }
 

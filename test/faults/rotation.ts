@@ -90,7 +90,7 @@ export async function rotateUnderKills({ main, workspace, seed, kills, plant }: 
   report.addFindings(await pruned(data, command('secrets', 'prune')), where);
   report.addFindings([...(await inspect(data, ledger)), ...(await secretsFindings(data))], where);
   report.addLedger(ledger, where);
-  if (report.found() > 0) await workspace.keep(ledger);
+  if (report.found() > 0 && plant === undefined) await workspace.keep(ledger);
   return report.end({ keysInRing, drafts });
 }
 

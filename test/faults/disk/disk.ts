@@ -113,7 +113,17 @@ export function createDisk() {
     );
   }
 
-  return { take, image };
+  /** The files as the process itself sees them. */
+  function visible(): Map<string, Buffer> {
+    return new Map(
+      [...visibleNames()].map(([name, inode]) => {
+        const { synced, pending } = fileOf(inode);
+        return [name, applied(synced, pending)];
+      }),
+    );
+  }
+
+  return { take, image, visible };
 }
 
 /** Never changes the bytes it is given: they may be those of other images too. */

@@ -16,6 +16,8 @@ export interface Load {
 }
 
 export interface Writing {
+  /** Resolves when the first answer is there, or nobody listens. */
+  readonly begun: Promise<void>;
   /** Lets every writer finish what it has begun. */
   stop(): Promise<void>;
   /** Resolves when no writer reaches the service any more. */
@@ -26,12 +28,17 @@ export interface Writing {
 export function startWriting({ port, folder, seed, name, ledger, writers = usualWriters }: Load): Writing {
   const client = createClient(port);
   let isStopped = false;
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
   const write = async (writer: number) => {
     const next = createPlan(createRandom(seed * 31 + writer), writer, `${name}-${writer}`);
     for (;;) {
       if (isStopped) return;
       const entry = await carryOut(client, folder, next.operation());
       ledger.push(entry);
+      begin();
       next.learn(entry);
       if (entry.answer === 'unreached') return;
     }
@@ -42,6 +49,7 @@ export function startWriting({ port, folder, seed, name, ledger, writers = usual
       isStopped = true;
       await over;
     },
+    begun,
     over,
   };
 }
