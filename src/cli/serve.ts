@@ -32,8 +32,9 @@ export async function serve(io: IO, { sample }: Values): Promise<number> {
     try {
       const first = (await app.installation.isNew()) ? await issueFirst(app) : undefined;
       if (sample === true) await importSample(app, io);
-      io.out(first ? welcome(server.url, first) : `Keyfront listens on ${server.url}\n`);
+      // Before anybody is told that we listen: who reads it may ask us to stop at once.
       const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
+      io.out(first ? welcome(server.url, first) : `Keyfront listens on ${server.url}\n`);
       failure = await Promise.race([stopped, fault, app.installation.failed]);
       app.drain();
       if (!failure) log.info('stopping');

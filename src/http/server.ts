@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { createServer as createTLSServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { Server as SocketServer, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../log.js';
 import { createAdmission, createOverloadWarning } from './admission.js';
 import { healthPaths } from './health.js';
@@ -46,6 +47,8 @@ export interface RunningServer {
 const backlog = 4_096;
 const stopWithinMs = 8_000;
 const firstRequestWithinMs = 500;
+const lastRequestWithinMs = 100;
+const mostTurns = 100;
 
 /** Listens. Rejects where the address is taken or not ours, or where the files of TLS cannot be used. */
 export async function listen(handle: Handle, given: ListenOptions): Promise<RunningServer> {
@@ -143,18 +146,39 @@ function announceLast(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
+/** Connections that the kernel has taken for us would be cut together with the port. A turn accepts one or some. */
+async function acceptWaiting(server: Server): Promise<void> {
+  let isAccepted = true;
+  const note = () => {
+    isAccepted = true;
+  };
+  server.on('connection', note);
+  // We were called in the midst of a turn; those counted below are whole.
+  await nextTurn();
+  // Those who come without end are not waited for.
+  for (let turn = 0; isAccepted && turn < mostTurns; turn += 1) {
+    isAccepted = false;
+    await nextTurn();
+  }
+  server.off('connection', note);
+}
+
 async function stop(
   server: Server,
   underWay: ReadonlySet<ServerResponse>,
   silent: ReadonlyMap<string, Socket>,
 ): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const deadline = setTimeout(() => server.closeAllConnections(), stopWithinMs);
+  await acceptWaiting(server);
+  // Not HTTP's own `close`, which cuts idle connections at once, and with them the requests that are on their way.
+  const closed = new Promise<void>((resolve) => SocketServer.prototype.close.call(server, () => resolve()));
   underWay.forEach(announceLast);
-  // Connections become idle one by one, as their requests are answered; a single call would wait for their timeouts.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
   // Node does not count as idle what has not made a request at all, such as the connection a browser opens in advance.
   const patience = setTimeout(() => silent.forEach((socket) => socket.destroy()), firstRequestWithinMs);
-  const deadline = setTimeout(() => server.closeAllConnections(), stopWithinMs);
+  await Promise.race([closed, wait(lastRequestWithinMs)]);
+  // Connections become idle one by one, as their requests are answered; a single call would wait for their timeouts.
+  server.closeIdleConnections();
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
   await closed;
   clearInterval(sweep);
   clearTimeout(patience);

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { compare, wrongAnswers } from './kit/compare.js';
+import type { Entry } from './kit/ledger.js';
+import type { Stored } from './kit/stored.js';
+
+const hashOf = (keyID: string) => createHash('sha256').update(keyID).digest('hex');
+
+function entry(mark: string, outcome: Entry['outcome'], more: Partial<Entry> = {}): Entry {
+  return {
+    kind: 'update',
+    face: 'rest',
+    keyID: 'k',
+    mark,
+    amount: 0,
+    outcome,
+    answer: '',
+    sent: 0,
+    answered: 0,
+    ...more,
+  };
+}
+
+/** A database in which a key has seen these changes, the import first. */
+function stored(
+  marks: readonly string[],
+  more: Partial<{ mark: string; version: number; terms: string[]; used: number }> = {},
+): Stored {
+  const history = ['start', ...marks].map((mark, index) => ({ version: index + 1, mark }));
+  const last = history.at(-1) ?? { version: 0, mark: '' };
+  return {
+    keys: new Map([[hashOf('k'), { ...last, terms: [last.mark], used: 0, ...more }]]),
+    histories: new Map([[hashOf('k'), history]]),
+    credentials: 0,
+  };
+}
+
+const consumed = (amount: number, outcome: Entry['outcome']) => entry('c', outcome, { kind: 'consume', amount });
+
+describe('comparing a database with what its clients know', () => {
+  it.each<[string, Entry[], Stored]>([
+    ['what was acknowledged is there', [entry('a', 'ok', { version: 2 })], stored(['a'])],
+    ['what may have been done was done', [entry('a', 'maybe')], stored(['a'])],
+    ['what may have been done was not', [entry('a', 'maybe')], stored([])],
+    ['what was refused was not done', [entry('a', 'refused')], stored([])],
+    [
+      'consumption that may have been done was done',
+      [consumed(3, 'ok'), consumed(4, 'maybe')],
+      stored([], { used: 7 }),
+    ],
+    ['consumption that may have been done was not', [consumed(3, 'ok'), consumed(4, 'maybe')], stored([], { used: 3 })],
+  ])('finds nothing where %s', (_, ledger, database) => {
+    expect(compare(ledger, database)).toEqual([]);
+  });
+
+  it.each<[string, string, Entry[], Stored]>([
+    ['lost', 'is not there', [entry('a', 'ok', { version: 2 })], stored([])],
+    ['lost', 'is another at its version', [entry('a', 'ok', { version: 2 }), entry('b', 'maybe')], stored(['b'])],
+    ['lost', 'is of a quota and not counted', [consumed(3, 'ok')], stored([], { used: 2 })],
+    ['invented', 'was refused', [entry('a', 'refused')], stored(['a'])],
+    ['invented', 'nobody asked for', [], stored(['a'])],
+    ['invented', 'was done twice', [entry('a', 'ok', { version: 2 })], stored(['a', 'a'])],
+    ['invented', 'was meant for another key', [entry('a', 'maybe', { keyID: 'other' })], stored(['a'])],
+    ['invented', 'is counted of a quota though it was refused', [consumed(3, 'refused')], stored([], { used: 3 })],
+    ['half', 'is in the history and not in the key', [entry('a', 'maybe')], stored(['a'], { mark: 'start' })],
+    ['half', 'is in the key and not in the history', [], stored([], { mark: 'a', version: 2 })],
+    ['half', 'is in the key and not in its tags', [entry('a', 'maybe')], stored(['a'], { terms: ['start'] })],
+  ])('finds %s what %s', (kind, _, ledger, database) => {
+    expect(compare(ledger, database).map((finding) => finding.kind)).toContain(kind);
+  });
+
+  it('finds answers that are wrong in themselves', () => {
+    expect(wrongAnswers([entry('a', 'ok'), entry('b', 'maybe', { wrong: 'is no JSON object' })])).toMatchObject([
+      { kind: 'wrong answer', what: expect.stringContaining('update b of k (rest): the answer is no JSON object') },
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { createDisk, fates, type Fate } from './disk/disk.js';
+import type { Step } from './disk/recording.js';
+import { createRandom } from '../support/generated.js';
+
+const inode = 1n;
+const create: Step = { kind: 'create', inode, name: 'a' };
+const write = (text: string, offset = 0): Step => ({ kind: 'write', inode, offset, bytes: Buffer.from(text) });
+const sync: Step = { kind: 'sync', inode };
+const syncFolder: Step = { kind: 'syncFolder' };
+
+/** Everything that may be found of the file `a` after these steps; `undefined` where it may be missing. */
+function found(fate: Fate, ...steps: readonly Step[]): Set<string | undefined> {
+  const images = Array.from({ length: 300 }, (_, seed) => {
+    const disk = createDisk();
+    for (const step of steps) disk.take(step);
+    return disk.image(fate, createRandom(seed).below).get('a')?.toString('latin1');
+  });
+  return new Set(images);
+}
+
+const everyFate = Object.keys(fates) as Fate[];
+
+describe('the disk that loses its power', () => {
+  it.each(everyFate)('keeps what was synced, with its name, whatever the fate of the rest: %s', (fate) => {
+    expect(found(fate, create, write('one'), sync, syncFolder)).toEqual(new Set(['one']));
+  });
+
+  it('may lose a name that was not synced, though the bytes were', () => {
+    expect(found('prefix', create, write('one'), sync)).toEqual(new Set([undefined, 'one']));
+    expect(found('dropped', create, write('one'), sync)).toEqual(new Set([undefined]));
+  });
+
+  it('may keep a name whose bytes were not synced', () => {
+    expect(found('prefix', create, syncFolder, write('one'))).toEqual(new Set(['', 'one']));
+  });
+
+  it('drops all that was not synced', () => {
+    expect(found('dropped', create, syncFolder, write('one'), sync, write('TWO'))).toEqual(new Set(['one']));
+  });
+
+  it('keeps a beginning of what was written', () => {
+    const steps = [create, syncFolder, write('1'), write('2', 1), write('3', 2)];
+    expect(found('prefix', ...steps)).toEqual(new Set(['', '1', '12', '123']));
+  });
+
+  it('keeps later writes without earlier ones', () => {
+    expect(found('subset', create, syncFolder, write('1'), write('2', 1))).toEqual(
+      new Set(['', '1', '\0' + '2', '12']),
+    );
+  });
+
+  it('tears writes at sectors of 512 bytes, counted on the disk', () => {
+    const texts = found('torn', create, syncFolder, write('x'.repeat(600)), sync, write('y'.repeat(600)));
+    const y = (from: number, to: number) => 'x'.repeat(from) + 'y'.repeat(to - from) + 'x'.repeat(600 - to);
+    expect(texts).toEqual(new Set([y(0, 0), y(0, 512), y(512, 600), y(0, 600)]));
+  });
+
+  it('forgets a file that was unlinked and not one whose unlinking was not synced', () => {
+    const unlink: Step = { kind: 'unlink', name: 'a' };
+    expect(found('dropped', create, write('one'), sync, syncFolder, unlink)).toEqual(new Set(['one']));
+    expect(found('dropped', create, write('one'), sync, syncFolder, unlink, syncFolder)).toEqual(new Set([undefined]));
+  });
+
+  it('truncates and grows, with zeros where nothing was written', () => {
+    const steps: Step[] = [
+      create,
+      syncFolder,
+      write('one'),
+      { kind: 'truncate', inode, length: 1 },
+      write('!', 3),
+      sync,
+    ];
+    expect(found('dropped', ...steps)).toEqual(new Set(['o\0\0!']));
+  });
+});

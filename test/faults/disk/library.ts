@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+
+const compiler = ['cc', 'gcc', 'clang'].find((name) => {
+  try {
+    execFileSync(name, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+});
+
+/** Whether this machine can put our disk between a process and its own. */
+export const hasDisk = process.platform === 'linux' && compiler !== undefined;
+
+/** For the names of tests: why they are skipped, where they are. */
+export const unlessDisk = hasDisk ? '' : ' (skipped: needs Linux and a C compiler)';
+
+/** Compiles `disk.c` into a folder and answers the path of the library. */
+export function compileDisk(folder: string): string {
+  const library = join(folder, 'disk.so');
+  const source = new URL('./disk.c', import.meta.url).pathname;
+  execFileSync(compiler ?? 'cc', ['-O2', '-Wall', '-shared', '-fPIC', '-o', library, source, '-ldl', '-pthread']);
+  return library;
+}
+
+export interface Fault {
+  /** COUNT lets nothing fail, and reports each call that could. */
+  readonly what: 'EIO' | 'ENOSPC' | 'KILL' | 'COUNT';
+  readonly at: number;
+  readonly forever?: boolean;
+}
+
+export interface DiskPlan {
+  /** Appends to this file what is written, synced, renamed and answered. */
+  readonly record?: string;
+  /** Which call fails, and how; `disk.c` tells what counts. */
+  readonly fault?: Fault;
+  /** Appends to this file which calls have failed, and how many there were. */
+  readonly report?: string;
+}
+
+/** The environment of a process that is to work on our disk. The data folder exists. */
+export function diskEnv(library: string, data: string, { record, fault, report }: DiskPlan): Record<string, string> {
+  return {
+    LD_PRELOAD: library,
+    DISK_FOLDER: realpathSync(data),
+    ...(record !== undefined && { DISK_RECORD: record }),
+    ...(fault && { DISK_FAULT: `${fault.what} ${fault.at} ${fault.forever === true ? 'forever' : 'once'}` }),
+    ...(report !== undefined && { DISK_REPORT: report }),
+  };
+}

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileDisk, hasDisk, unlessDisk } from './disk/library.js';
+import { killAtEachCall } from './kill-points.js';
+import { builtMain } from './kit/build.js';
+import { print } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { makeWorkspace, type Workspace } from './kit/workspace.js';
+import { plant } from './plants/plant.js';
+import { backupVictims, unlessBackup, victims, type Victim } from './victims.js';
+
+let main: string;
+let workspace: Workspace;
+let library: string;
+beforeAll(async () => {
+  if (!hasDisk) return;
+  main = await builtMain();
+  workspace = await makeWorkspace('points');
+  library = compileDisk(workspace.folder);
+}, 120_000);
+afterAll(async () => workspace?.remove());
+
+const timeout = 3_600_000;
+
+async function findingsOf(name: string, victim: Victim) {
+  const report = await killAtEachCall({ main, workspace, library, name, victim, points: sizeOf('KILL_POINTS') });
+  print(report);
+  return report.findings;
+}
+
+describe.skipIf(!hasDisk)(`kill -9 at each call to the disk${unlessDisk}`, () => {
+  it.each(Object.entries(victims))(
+    'of %s leaves a data folder with all that was in it, on which the next attempt succeeds',
+    { timeout },
+    async (name, victim) => {
+      expect(await findingsOf(name, victim)).toEqual([]);
+    },
+  );
+
+  it.skipIf(unlessBackup !== '').each(Object.entries(backupVictims))(
+    `of %s leaves no copy that is not whole and looks like one${unlessBackup}`,
+    { timeout },
+    async (name, victim) => {
+      expect(await findingsOf(name, victim)).toEqual([]);
+    },
+  );
+
+  it('would be found to leave half an import, if a batch were not one transaction', { timeout }, async () => {
+    const victim = victims['keys import'];
+    const run = { main, workspace, library, name: 'planted import', victim, points: 3 };
+    const { findings } = await killAtEachCall({ ...run, plant: plant('no-transaction') });
+    expect(findings.map(({ what }) => what).join('\n')).toMatch(/no whole batch/);
+  });
+});

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { diskEnv } from './disk/library.js';
+import { startReport, type Report } from './kit/report.js';
+import { killNow, launch } from './kit/service.js';
+import { evenly } from './kit/sizes.js';
+import type { Workspace } from './kit/workspace.js';
+import type { Scene, Victim } from './victims.js';
+
+/* Kills a command, or a start of the service, just before one of its calls to the disk; and so at each of them. */
+
+export interface KillPointRun {
+  readonly main: string;
+  readonly workspace: Workspace;
+  readonly library: string;
+  readonly name: string;
+  readonly victim: Victim;
+  /** The calls at which it is killed, at most so many and evenly spread over all. */
+  readonly points: number;
+  readonly plant?: string;
+}
+
+const atOnce = 2;
+const never = Number.MAX_SAFE_INTEGER;
+
+export async function killAtEachCall(run: KillPointRun): Promise<Report> {
+  const report = startReport(`kill -9 during ${run.name}`, 0);
+  const calls = await callsOf(run);
+  const left = evenly(calls, run.points);
+  const work = async () => {
+    for (let at = left.shift(); at !== undefined; at = left.shift()) {
+      const scene = await sceneFor(run, `${run.name}-${at}`);
+      await runKilled(run, scene, at);
+      const found = await run.victim.judge(scene);
+      report.addCase();
+      report.addFindings(found, `${run.name}, killed before call ${at} of ${calls}`);
+      if (found.length > 0 && run.plant === undefined) await run.workspace.keep([]);
+      else await rm(scene.folder, { recursive: true });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return report.end({ calls });
+}
+
+/** How many calls it makes when nobody kills it. */
+export async function callsOf(run: KillPointRun): Promise<number> {
+  const scene = await sceneFor(run, `${run.name}-count`);
+  return runKilled(run, scene, never);
+}
+
+async function sceneFor({ main, workspace, victim }: KillPointRun, name: string): Promise<Scene> {
+  const folder = join(workspace.folder, name.replaceAll(' ', '-'));
+  await mkdir(folder, { mode: 0o700 });
+  const scene = { main, workspace, folder };
+  await victim.prepare(scene);
+  return scene;
+}
+
+/** Runs the command until it is killed or done; a service that comes to serve is asked to stop. Returns its calls. */
+async function runKilled({ library, plant, victim }: KillPointRun, scene: Scene, at: number): Promise<number> {
+  const counted = join(scene.folder, 'report');
+  const env = diskEnv(library, scene.folder, { fault: { what: 'KILL', at }, report: counted });
+  const args = victim.args(scene);
+  const running = launch({ main: scene.main, data: join(scene.folder, 'data'), args, plant, env });
+  if ((await running.listening) !== undefined) running.kill('SIGTERM');
+  const patience = setTimeout(() => void killNow(running), 60_000);
+  const { code, signal } = await running.exited;
+  clearTimeout(patience);
+  if (!existsSync(counted)) throw new Error(`It ended with ${signal ?? code} and not as planned: ${running.stderr()}`);
+  return Number(/calls (\d+)/.exec(await readFile(counted, 'utf8'))?.[1] ?? 0);
+}

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seed } from '../support/generated.js';
+import { builtMain } from './kit/build.js';
+import { print } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { makeWorkspace, type Workspace } from './kit/workspace.js';
+import { killUnderLoad } from './kill.js';
+import { plant } from './plants/plant.js';
+
+let main: string;
+let workspace: Workspace;
+beforeAll(async () => {
+  [main, workspace] = await Promise.all([builtMain(), makeWorkspace('kill')]);
+}, 120_000);
+afterAll(async () => workspace.remove());
+
+describe(`kill -9 at random moments, under load and during starts (FUZZ_SEED=${seed})`, () => {
+  it(
+    'loses no change that was acknowledged, invents none and leaves none by half',
+    { timeout: 7_200_000 },
+    async () => {
+      const report = await killUnderLoad({ main, workspace, seed, cycles: sizeOf('KILL_CYCLES') });
+      print(report);
+      expect(report.findings).toEqual([]);
+      // A run in which little was written would show little.
+      expect(report.acknowledged).toBeGreaterThan(report.cases);
+    },
+  );
+
+  it.each([
+    ['a change that is answered before it is committed', plant('answers-before-commit'), 'lost'],
+    ['a change that is not one transaction', plant('no-transaction'), 'half'],
+    ['a change that is done, and tried again all the same', plant('does-again'), 'invented'],
+  ])('would find %s', { timeout: 600_000 }, async (_, planted, kind) => {
+    const { findings } = await killUnderLoad({ main, workspace, seed, cycles: 20, plant: planted });
+    expect(findings.map((finding) => finding.kind)).toContain(kind);
+  });
+});

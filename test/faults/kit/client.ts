@@ -1,0 +1,53 @@
+import { Agent, request } from 'node:http';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** `unreached`: nothing was sent. `unanswered`: it was sent, and the connection broke or nothing came back in time. */
+export type Sent = Reply | 'unreached' | 'unanswered';
+
+export interface Client {
+  send(method: string, path: string, headers: Readonly<Record<string, string>>, body: string): Promise<Sent>;
+  close(): void;
+}
+
+const patienceMs = 15_000;
+
+/** Keeps its connections open from one request to the next, as a busy client does, and never sends anything twice. */
+export function createClient(port: number): Client {
+  const agent = new Agent({ keepAlive: true });
+  return {
+    send: (method, path, headers, body) =>
+      new Promise((resolve) => {
+        const sending = request(
+          {
+            agent,
+            host: '127.0.0.1',
+            port,
+            method,
+            path,
+            timeout: patienceMs,
+            headers: { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+          },
+          (response) => {
+            const chunks: Buffer[] = [];
+            response.on('data', (chunk: Buffer) => chunks.push(chunk));
+            response.on('error', () => resolve('unanswered'));
+            response.on('end', () => {
+              const text = Buffer.concat(chunks).toString('utf8');
+              resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+            });
+          },
+        );
+        sending.on('timeout', () => sending.destroy());
+        sending.on('error', (error: NodeJS.ErrnoException) => {
+          resolve(error.code === 'ECONNREFUSED' ? 'unreached' : 'unanswered');
+        });
+        sending.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}

@@ -1,0 +1,32 @@
+import { run } from '../../../src/cli/run.js';
+
+export interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly said: string;
+}
+
+/** Runs one command line on a data folder, in this process: for all that no fault is meant to happen to. */
+export async function keyfront(data: string, ...args: readonly string[]): Promise<Outcome> {
+  let out = '';
+  let said = '';
+  const code = await run(args, {
+    env: { KEYFRONT_DATA: data },
+    out: (text) => {
+      out += text;
+    },
+    say: (text) => {
+      said += text;
+    },
+    isWatched: false,
+    onStop: () => undefined,
+  });
+  return { code, out, said };
+}
+
+/** The standard output of a command that must succeed. */
+export async function outputOf(data: string, ...args: readonly string[]): Promise<string> {
+  const { code, out, said } = await keyfront(data, ...args);
+  if (code !== 0) throw new Error(`keyfront ${args.join(' ')} ended with ${code}: ${said}`);
+  return out;
+}

@@ -1,0 +1,25 @@
+import { outputOf, keyfront } from './command.js';
+import { compare, type Finding } from './compare.js';
+import type { Entry } from './ledger.js';
+import { readStored } from './stored.js';
+
+/** Looks at a data folder after a fault, with `keyfront check` and against what the clients know. */
+export async function inspect(data: string, ledger: readonly Entry[]): Promise<Finding[]> {
+  const { code, said } = await keyfront(data, 'check');
+  const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${said}` }];
+  // What cannot be opened at all has nothing to compare.
+  if (said.includes('cannot be')) return findings;
+  return [...findings, ...compare(ledger, readStored(data))];
+}
+
+/** Besides: whether every secret that can be read back belongs to the definition that it lies with. */
+export async function inspectSecrets(data: string): Promise<Finding[]> {
+  const lines = (await outputOf(data, 'keys', 'export', '--with-secrets')).trim().split('\n');
+  return lines.flatMap((line): Finding[] => {
+    const { key_id, alias, tags, hmac_string } = JSON.parse(line) as Record<string, unknown>;
+    if (alias === hmac_string && JSON.stringify(tags) === JSON.stringify([alias])) return [];
+    return [
+      { kind: 'half', what: `${String(key_id)} holds ${String(alias)}, and the secret of ${String(hmac_string)}` },
+    ];
+  });
+}

@@ -1,0 +1,39 @@
+/** What a client may take an answer for. */
+export type Outcome =
+  /** Acknowledged: it must be there, now and ever after. */
+  | 'ok'
+  /** Surely not done: a refusal, or nothing was sent. It must not be there. */
+  | 'refused'
+  /** 5xx, a broken connection, no answer in time: it may be there, but only as a whole. */
+  | 'maybe';
+
+/** A change that a client asked for. */
+export interface Operation {
+  readonly kind: 'update' | 'create' | 'consume';
+  readonly face: 'rest' | 'graphql';
+  readonly keyID: string;
+  /** Stands in the definition wherever there is room for it, and in no other operation. */
+  readonly mark: string;
+  /** How much of the quota a consumption takes. */
+  readonly amount: number;
+  readonly expectedVersion?: number | undefined;
+}
+
+/** The client's own record of an operation, kept where no fault of the service reaches it. */
+export interface Entry extends Operation {
+  readonly outcome: Outcome;
+  /** The version that the answer named. */
+  readonly version?: number | undefined;
+  readonly requestID?: string | undefined;
+  /** What came back, for people. */
+  readonly answer: string;
+  /** What is wrong with the answer in itself, whatever the database holds. */
+  readonly wrong?: string | undefined;
+  /** When it was sent and when its answer was there, in the client's milliseconds. */
+  readonly sent: number;
+  readonly answered: number;
+}
+
+export function countOf(entries: readonly Entry[], outcome: Outcome): number {
+  return entries.filter((entry) => entry.outcome === outcome).length;
+}

@@ -1,0 +1,112 @@
+import type { Client, Reply, Sent } from './client.js';
+import type { Entry, Operation } from './ledger.js';
+import type { DataFolder } from './workspace.js';
+
+const mutations = {
+  update: `mutation ($keyID: ID!, $input: UpdateKeyInput!, $expectedVersion: Int) {
+    done: updateOrgKey(keyID: $keyID, input: $input, expectedVersion: $expectedVersion) { version } }`,
+  create: `mutation ($keyID: ID!, $input: UpdateKeyInput!) { done: createOrgKey(keyID: $keyID, input: $input) { version } }`,
+  consume: `mutation ($keyID: ID!, $amount: Int64!) { done: consumeOrgQuota(keyID: $keyID, amount: $amount) { allowed } }`,
+};
+
+/** Carries an operation out over HTTP and answers what a client may hold of it. */
+export async function carryOut(client: Client, { service }: DataFolder, operation: Operation): Promise<Entry> {
+  const sent = performance.now();
+  const headers = { 'x-svc-authorization': service };
+  const reply = await (operation.face === 'rest' ? sendREST : sendGraphQL)(client, headers, operation);
+  const heard = typeof reply === 'string' ? unheard(reply) : verdictOn(operation, reply);
+  return { ...operation, ...heard, sent, answered: performance.now() };
+}
+
+function sendREST(client: Client, headers: Record<string, string>, operation: Operation): Promise<Sent> {
+  const { kind, keyID, mark, amount, expectedVersion } = operation;
+  const path = `/svc/org/keys/${keyID}`;
+  if (kind === 'consume') return client.send('POST', `${path}/quota`, headers, JSON.stringify({ amount }));
+  const body = { alias: mark, tags: [mark], hmac_string: mark, ...(kind === 'create' && { org_id: 'acme' }) };
+  const ifMatch = expectedVersion === undefined ? undefined : { 'if-match': `"${expectedVersion}"` };
+  return client.send(kind === 'create' ? 'POST' : 'PUT', path, { ...headers, ...ifMatch }, JSON.stringify(body));
+}
+
+function sendGraphQL(client: Client, headers: Record<string, string>, operation: Operation): Promise<Sent> {
+  const { kind, keyID, mark, amount, expectedVersion } = operation;
+  const input = { alias: mark, tags: [mark], hmacString: mark, ...(kind === 'create' && { orgID: 'acme' }) };
+  const variables = kind === 'consume' ? { keyID, amount } : { keyID, input, expectedVersion };
+  return client.send('POST', '/graphql', headers, JSON.stringify({ query: mutations[kind], variables }));
+}
+
+type Heard = Pick<Entry, 'outcome' | 'version' | 'requestID' | 'answer' | 'wrong'>;
+
+/** Refused on the spot, nothing was sent. Broken off later, nobody knows. */
+function unheard(what: 'unreached' | 'unanswered'): Heard {
+  return { outcome: what === 'unreached' ? 'refused' : 'maybe', answer: what };
+}
+
+interface Body {
+  readonly status?: unknown;
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly request_id?: unknown;
+  readonly allowed?: unknown;
+  readonly data?: { readonly done?: { readonly version?: unknown; readonly allowed?: unknown } } | null;
+  readonly errors?: readonly {
+    readonly message?: unknown;
+    readonly extensions?: { readonly code?: unknown; readonly requestID?: unknown };
+  }[];
+}
+
+/** What no answer may show: where something stands in our code or on our disk, or what the database said. */
+const inside = /node_modules|\bat .+:\d+:\d+|sqlite|\.db\b|disk I\/O/i;
+
+function verdictOn(operation: Operation, reply: Reply): Heard {
+  const requestID = String(reply.headers['x-request-id'] ?? '');
+  const answer = `${reply.status} ${reply.text.slice(0, 300)}`;
+  const wrong = (what: string): Heard => ({ outcome: 'maybe', requestID, answer, wrong: what });
+  const body = bodyOf(reply.text);
+  if (body === undefined) return wrong('is no JSON object');
+  if (inside.test(reply.text)) return wrong('shows the inside of the service');
+  const code = operation.face === 'rest' ? restCode(reply, body) : graphqlCode(body);
+  if (code === 'MALFORMED') return wrong('is not in the shape of an error');
+  if (code !== undefined) {
+    const isOpen = code === 'INTERNAL' || code === 'UNAVAILABLE';
+    // These operations are all in order; only a stale version is the client's own fault.
+    const isStale = code === 'CONFLICT' && operation.expectedVersion !== undefined;
+    return {
+      outcome: isOpen ? 'maybe' : 'refused',
+      requestID,
+      answer,
+      wrong: isOpen || isStale ? undefined : `refuses what is in order (${code})`,
+    };
+  }
+  const allowed = operation.face === 'rest' ? body.allowed : body.data?.done?.allowed;
+  if (operation.kind === 'consume') {
+    return allowed === true ? { outcome: 'ok', requestID, answer } : wrong('does not allow what is left');
+  }
+  const tag = /^"(\d+)"$/.exec(String(reply.headers['etag']))?.[1];
+  const version = Number(operation.face === 'rest' ? tag : body.data?.done?.version);
+  if (!Number.isSafeInteger(version)) return wrong('names no version');
+  const due = operation.expectedVersion === undefined ? version : operation.expectedVersion + 1;
+  const isDue = version === due && (version === 1) === (operation.kind === 'create');
+  return { outcome: 'ok', version, requestID, answer, wrong: isDue ? undefined : `names version ${version}` };
+}
+
+function bodyOf(text: string): Body | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function restCode(reply: Reply, body: Body): string | undefined {
+  if (reply.status >= 200 && reply.status < 300) return undefined;
+  const isOurs = body.status === 'error' && typeof body.message === 'string' && typeof body.request_id === 'string';
+  return isOurs && typeof body.code === 'string' ? body.code : 'MALFORMED';
+}
+
+function graphqlCode(body: Body): string | undefined {
+  const [error] = body.errors ?? [];
+  if (error === undefined) return body.data?.done ? undefined : 'MALFORMED';
+  const { code, requestID } = error.extensions ?? {};
+  return typeof code === 'string' && typeof requestID === 'string' ? code : 'MALFORMED';
+}

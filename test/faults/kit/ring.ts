@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { keyfront, type Outcome } from './command.js';
+
+/** The ids of the keys in a folder's ring, the active one last. */
+export async function ringIDs(data: string): Promise<string[]> {
+  const ring = JSON.parse(await readFile(join(data, 'key-ring.json'), 'utf8')) as { keys: { id: string }[] };
+  return ring.keys.map(({ id }) => id);
+}
+
+/**
+ * Runs a command that changes the ring. Where one before it was cut short and has left a draft, the command says so, and
+ * this does what it says.
+ */
+export async function changeRing(data: string, ...args: readonly string[]): Promise<Outcome> {
+  const outcome = await keyfront(data, ...args);
+  return (await hasRemovedDraft(data, outcome.said)) ? keyfront(data, ...args) : outcome;
+}
+
+/** Whether a command has refused its work because of a draft, which is gone now. */
+export async function hasRemovedDraft(data: string, said: string): Promise<boolean> {
+  const draft = join(data, 'key-ring.json.new');
+  if (!said.includes('remove the file beside it that ends in .new') || !existsSync(draft)) return false;
+  await rm(draft);
+  return true;
+}

@@ -1,0 +1,29 @@
+/** How much a harness does in `npm test`, in `.ci/run` (`FAULTS=ci`) and in `npm run test:faults` (`FAULTS=full`). */
+const sizes = {
+  /** Kills under load and during starts. */
+  KILL_CYCLES: { short: 10, ci: 50, full: 500 },
+  /** Kills of a command or a start at one of its calls to the disk; at most this many of them, spread evenly. */
+  KILL_POINTS: { short: 4, ci: 10, full: 100 },
+  COMPOUND_RUNS: { short: 1, ci: 2, full: 20 },
+  ROTATION_KILLS: { short: 3, ci: 8, full: 40 },
+  POWER_IMAGES: { short: 100, ci: 300, full: 10_000 },
+  /** Places in a life of the service at which the disk fails, in each way of failing; besides, every sync fails once. */
+  DISK_FAULT_POINTS: { short: 2, ci: 8, full: 1_000 },
+  STOPS: { short: 3, ci: 10, full: 100 },
+} as const;
+
+const isSize = (name: string): name is 'short' | 'ci' | 'full' => ['short', 'ci', 'full'].includes(name);
+
+/** The size of a harness: what `FAULTS` says, or the environment variable of the size's own name. */
+export function sizeOf(name: keyof typeof sizes): number {
+  const column = process.env['FAULTS'] ?? 'short';
+  if (!isSize(column)) throw new Error('FAULTS must be short, ci or full.');
+  return Number(process.env[name] ?? sizes[name][column]);
+}
+
+/** At most so many of the numbers from 1 to `last`, evenly spread, the first and the last among them. */
+export function evenly(last: number, most: number): number[] {
+  if (last <= most) return Array.from({ length: last }, (_, index) => index + 1);
+  if (most === 1) return [Math.ceil(last / 2)];
+  return Array.from({ length: most }, (_, index) => 1 + Math.round((index * (last - 1)) / (most - 1)));
+}

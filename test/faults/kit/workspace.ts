@@ -1,0 +1,81 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { outputOf } from './command.js';
+
+/** Keys that are there before a run begins. Each writer has one to itself; two are for everybody, one counts a quota. */
+export const keysFor = (writers: number) => ({
+  own: Array.from({ length: writers }, (_, index) => `own-${index}`),
+  shared: ['shared-a', 'shared-b'],
+  quota: 'quota',
+});
+
+/** What every definition begins with; a change replaces it by its own mark. */
+export const startMark = 'start';
+
+export interface DataFolder {
+  readonly data: string;
+  readonly management: string;
+  readonly service: string;
+}
+
+/** A folder of its own for a suite, gone at the end unless something was found. */
+export interface Workspace {
+  readonly folder: string;
+  /** A data folder with credentials and the keys of `keysFor`, made once and copied from then on. */
+  fresh(name: string): Promise<DataFolder>;
+  /** Lines for `keys import` that bring the keys of `keysFor` in. */
+  readonly keysFile: string;
+  /** Keeps the folder, and what the clients know with it, for whoever looks into the findings. */
+  keep(ledger: unknown): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** How many writers a run has where nothing else is said. */
+export const usualWriters = 8;
+
+export async function makeWorkspace(name: string, parent = tmpdir()): Promise<Workspace> {
+  const folder = await mkdtemp(join(parent, `keyfront-${name}-`));
+  const keysFile = join(folder, 'keys.jsonl');
+  await writeFile(keysFile, keyLines());
+  let template: DataFolder | undefined;
+  let isKept = false;
+  return {
+    folder,
+    keysFile,
+    async fresh(copy) {
+      template ??= await makeDataFolder(join(folder, 'template'), keysFile);
+      const data = join(folder, copy);
+      await rm(data, { recursive: true, force: true });
+      await cp(template.data, data, { recursive: true });
+      return { ...template, data };
+    },
+    async keep(ledger) {
+      isKept = true;
+      const file = join(folder, 'ledger.json');
+      if (!existsSync(file)) await writeFile(file, JSON.stringify(ledger, null, 1));
+      return folder;
+    },
+    remove: async () => {
+      if (!isKept) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function keyLines(): string {
+  const { own, shared, quota } = keysFor(usualWriters);
+  const marked = { org_id: 'acme', alias: startMark, tags: [startMark], hmac_string: startMark };
+  const lines = [
+    ...[...own, ...shared].map((key_id) => ({ key_id, ...marked })),
+    { key_id: quota, ...marked, quota_max: 1_000_000_000_000 },
+  ];
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+async function makeDataFolder(data: string, keysFile: string): Promise<DataFolder> {
+  await outputOf(data, 'keys', 'import', keysFile);
+  const issue = async (kind: string) =>
+    (await outputOf(data, 'credentials', 'issue', '--kind', kind, '--label', 'faults')).trim();
+  return { data, management: await issue('management'), service: await issue('service') };
+}

@@ -1,0 +1,99 @@
+import { createRandom } from '../../support/generated.js';
+import { createClient, type Client } from './client.js';
+import type { Entry, Operation } from './ledger.js';
+import { carryOut } from './operation.js';
+import { keysFor, usualWriters, type DataFolder } from './workspace.js';
+
+export interface Load {
+  readonly port: number;
+  readonly folder: DataFolder;
+  /** What is done, and in which order by each writer. How the writers interleave is up to the machine. */
+  readonly seed: number;
+  /** In no other load on the same folder. */
+  readonly name: string;
+  readonly ledger: Entry[];
+  readonly writers?: number;
+}
+
+export interface Writing {
+  /** Resolves when the first answer is there, or nobody listens. */
+  readonly begun: Promise<void>;
+  /** Lets every writer finish what it has begun. */
+  stop(): Promise<void>;
+  /** Resolves when no writer reaches the service any more. */
+  readonly over: Promise<void>;
+}
+
+/** Lets writers change keys through both faces, one after another each, until they are stopped or nobody listens. */
+export function startWriting({ port, folder, seed, name, ledger, writers = usualWriters }: Load): Writing {
+  const client = createClient(port);
+  let isStopped = false;
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const write = async (writer: number) => {
+    const next = createPlan(createRandom(seed * 31 + writer), writer, `${name}-${writer}`);
+    for (;;) {
+      if (isStopped) return;
+      const entry = await carryOut(client, folder, next.operation());
+      ledger.push(entry);
+      begin();
+      next.learn(entry);
+      if (entry.answer === 'unreached') return;
+    }
+  };
+  const over = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))).then(() => client.close());
+  return {
+    stop: async () => {
+      isStopped = true;
+      await over;
+    },
+    begun,
+    over,
+  };
+}
+
+interface Plan {
+  readonly operation: () => Operation;
+  /** Keeps the version of the writer's own key, for as long as it is certain. */
+  readonly learn: (entry: Entry) => void;
+}
+
+/** What one writer does: mostly updates of its own key, half of them for a version; also common keys, new keys, quota. */
+function createPlan({ below, pick }: ReturnType<typeof createRandom>, writer: number, name: string): Plan {
+  const keys = keysFor(usualWriters);
+  const own = keys.own[writer % usualWriters] ?? '';
+  let version: number | undefined;
+  let count = 0;
+  return {
+    operation: () => {
+      const mark = `${name}-${(count += 1)}`;
+      const base = { face: pick(['rest', 'graphql'] as const), mark, amount: 1 + below(9) };
+      const share = below(100);
+      if (share < 15) return { ...base, kind: 'consume', keyID: keys.quota };
+      if (share < 25) return { ...base, kind: 'create', keyID: `new-${mark}` };
+      if (share < 45) return { ...base, kind: 'update', keyID: pick(keys.shared) };
+      if (share < 50 && version !== undefined && version > 1) {
+        return { ...base, kind: 'update', keyID: own, expectedVersion: version - 1 };
+      }
+      return { ...base, kind: 'update', keyID: own, expectedVersion: below(2) === 0 ? version : undefined };
+    },
+    learn: ({ kind, keyID, outcome, version: answered }) => {
+      if (kind !== 'update' || keyID !== own) return;
+      if (outcome === 'ok') version = answered;
+      if (outcome === 'maybe') version = undefined;
+    },
+  };
+}
+
+/** Carries operations out one after another, each when the one before is answered. */
+export async function writeInTurn(
+  client: Client,
+  folder: DataFolder,
+  operations: readonly Operation[],
+): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (const operation of operations) entries.push(await carryOut(client, folder, operation));
+  return entries;
+}

@@ -1,0 +1,120 @@
+BEGIN TRANSACTION;
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL, -- Unix milliseconds
+  key_hash TEXT NOT NULL,
+  org_id TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  credential_id TEXT NOT NULL,
+  credential_label TEXT NOT NULL,
+  reason TEXT,
+  request_id TEXT NOT NULL,
+  version_before INTEGER NOT NULL,
+  version_after INTEGER NOT NULL,
+  quota_used_before_reset INTEGER,
+  changes TEXT NOT NULL,
+  definition TEXT NOT NULL,
+  link BLOB NOT NULL
+) STRICT;
+INSERT INTO "audit" VALUES(1,1795251199542,'7020d116b6a505798895ffb07cd29a79b6d225a421d7df38b35de8d4e468639c','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","tags":["start"]}',X'C798B92BBCD1D8F348A9EA330BC48A6BD5CEC838A820E2252D84EF797584F35D');
+INSERT INTO "audit" VALUES(2,1795251199546,'05aad0d1fb78e0efe93f95d93b42fb3bb00d8eb497cf682ca15cf71bd0fe8b6b','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","tags":["start"]}',X'3003E49F93C11C8EC8968DAC2C656D1028A2A0E84C02E822737AA16E8B7D0F56');
+INSERT INTO "audit" VALUES(3,1795251199547,'54e23c8fdaca700d2064d50c4e148011c55f076e326cfb132d6bad470ae646d4','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","tags":["start"]}',X'9D19AB613777638A3395A3A77C47D09F845923A0974B86BE5C0699940C00CDFD');
+INSERT INTO "audit" VALUES(4,1795251199547,'759803c1e72c65671c43c898e47c7c561860977cae4c8437e8a5c1799bdf0320','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","tags":["start"]}',X'6A3C17F7D96E71409024264A49D0FD12818236261F1CE4B320F8DD0EF5D44C3F');
+INSERT INTO "audit" VALUES(5,1795251199547,'392979ce9ce05aec73cd9552950b0f918e33b42af8220ff03fff9193e823cca1','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","tags":["start"]}',X'17E0E7EA614011BC2E0DB3392A116BD53E29A029280BD9683D86D5BE0AFEE3CC');
+INSERT INTO "audit" VALUES(6,1795251199548,'471f8ff4b65d8fab385d7a0e6e153f860eeed4c9390a5db11e903c255950784a','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","tags":["start"]}',X'9BF6F53026539EE40D11F987791D2D2C1F155B105874B48B514C530FF955D1FB');
+INSERT INTO "audit" VALUES(7,1795251199549,'c4d345240a24a93cce8bea1cff7c639a64ab45c6fd24745c51fd04628383fc2f','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","tags":["start"]}',X'FC137AB8513D8934DCA70AADFEDDEB576ACA10E1D5145D2F25DF5D826D76C3D1');
+INSERT INTO "audit" VALUES(8,1795251199549,'22b426baeac4846af000e36dd01afbc381392438843276c3ae0c25f2ac9ec6ae','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","tags":["start"]}',X'04B9FA841C11BF91AE2BCAEED1F14FAC0B02C96BB178425C05129066D10064A4');
+INSERT INTO "audit" VALUES(9,1795251199549,'eac4716f56655626ee7c250c82db44f7d5642b054da046c177bb385f45e4274b','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","tags":["start"]}',X'26569535B96654BC7704F32C35F723DAA3F86D936A14C5CD154025CDD74B7A85');
+INSERT INTO "audit" VALUES(10,1795251199550,'d3d53bba9be903114880208b6c7041fb0c21dee873f465cabe5d72e555a5084f','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","tags":["start"]}',X'CDA3522BEACCF2DD0C5EB579A448D5C59AB270FC1CEEDC1F5ADB3A143C185472');
+INSERT INTO "audit" VALUES(11,1795251199550,'b878a6801d9a9e68b30ed63430bb5e0bddcd984a37a3ee385abc27ff031c7fe7','acme','import','cli','keyfront keys import',NULL,'',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"start"},{"path":["quotaMax"],"kind":"ADDED","after":1000000000000},{"path":["tags"],"kind":"ADDED","after":["start"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"start","quotaMax":1000000000000,"tags":["start"]}',X'C5A00D6DB7FEA10F64F08C605BEED131809B581FC4F6180B56A8F5365CA390A9');
+INSERT INTO "audit" VALUES(12,1795251200258,'7020d116b6a505798895ffb07cd29a79b6d225a421d7df38b35de8d4e468639c','acme','update','cred_022ec3a829e3c537','faults',NULL,'a3e497d2-b6b7-4fa8-9024-7b41ae16da14',1,2,NULL,'[{"path":["alias"],"kind":"CHANGED","before":"start","after":"old-0"},{"path":["tags"],"kind":"CHANGED","before":["start"],"after":["old-0"]},{"path":["hmacString"],"kind":"CHANGED"}]','{"alias":"old-0","tags":["old-0"]}',X'C0713020D20469BAC2A3340978F23AEFE7FAC60DA090DAED735332179AA3A996');
+INSERT INTO "audit" VALUES(13,1795251200274,'05aad0d1fb78e0efe93f95d93b42fb3bb00d8eb497cf682ca15cf71bd0fe8b6b','acme','update','cred_022ec3a829e3c537','faults',NULL,'c7eb5153-38a9-4112-9f07-d3a8c6792466',1,2,NULL,'[{"path":["alias"],"kind":"CHANGED","before":"start","after":"old-1"},{"path":["tags"],"kind":"CHANGED","before":["start"],"after":["old-1"]},{"path":["hmacString"],"kind":"CHANGED"}]','{"alias":"old-1","tags":["old-1"]}',X'9217A5672D0CFCF69EED959D86DADD91C1831F712926BB0FAA7912B4C74452F8');
+INSERT INTO "audit" VALUES(14,1795251200280,'7020d116b6a505798895ffb07cd29a79b6d225a421d7df38b35de8d4e468639c','acme','update','cred_022ec3a829e3c537','faults',NULL,'65f83cc5-a31d-4ecb-b211-f112dee092a9',2,3,NULL,'[{"path":["alias"],"kind":"CHANGED","before":"old-0","after":"old-2"},{"path":["tags"],"kind":"CHANGED","before":["old-0"],"after":["old-2"]},{"path":["hmacString"],"kind":"CHANGED"}]','{"alias":"old-2","tags":["old-2"]}',X'3908928413686959D7A17739FAA0F6377C8DD06254B9DC8EEC1C2D759693B76D');
+INSERT INTO "audit" VALUES(15,1795251200287,'6f926e93d229235a2ab4923a6c4baecfd028db193964060c8c7d4fe56ea37d17','acme','create','cred_022ec3a829e3c537','faults',NULL,'eb5a7608-004c-4bfd-987c-27dfdc5cc4fd',0,1,NULL,'[{"path":["alias"],"kind":"ADDED","after":"old-3"},{"path":["tags"],"kind":"ADDED","after":["old-3"]},{"path":["hmacString"],"kind":"SET"}]','{"alias":"old-3","tags":["old-3"]}',X'B2A91D4DA3073CECC69C65789D5808D1DDE3C2FC69876388E684FCFCF953B8BD');
+INSERT INTO "audit" VALUES(16,1795251200297,'22b426baeac4846af000e36dd01afbc381392438843276c3ae0c25f2ac9ec6ae','acme','delete','cred_022ec3a829e3c537','faults',NULL,'0e4d5275-ab60-49da-876a-2fa8a954d9f8',1,2,NULL,'[]','{"alias":"start","tags":["start"]}',X'1D34F7FB3B62208C33A5520A01070EA6E550084B845F31FEB058BFEE31E94D9D');
+CREATE TABLE credentials (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  label TEXT NOT NULL,
+  secret_hash BLOB NOT NULL UNIQUE,
+  org_id TEXT,
+  created INTEGER NOT NULL, -- Unix milliseconds, as the two below
+  expires INTEGER,
+  revoked INTEGER
+) STRICT;
+INSERT INTO "credentials" VALUES('cred_ef0a16d248a19b43','management','faults',X'AC35E7734359386E920FF449FA1CD3B13105A1FA8CCBB7FCBB75C142F30D53B3',NULL,1795251199561,NULL,NULL);
+INSERT INTO "credentials" VALUES('cred_022ec3a829e3c537','service','faults',X'33B13649FFF7C920FA7C79C48FD5A8BD6CCA68BCAC9ECFA07E09A86DE630D6DC',NULL,1795251199575,NULL,NULL);
+CREATE TABLE key_terms (
+  term TEXT NOT NULL,
+  key_hash TEXT NOT NULL,
+  org_id TEXT NOT NULL,
+  PRIMARY KEY (term, key_hash)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "key_terms" VALUES('t:old-1','05aad0d1fb78e0efe93f95d93b42fb3bb00d8eb497cf682ca15cf71bd0fe8b6b','acme');
+INSERT INTO "key_terms" VALUES('t:old-2','7020d116b6a505798895ffb07cd29a79b6d225a421d7df38b35de8d4e468639c','acme');
+INSERT INTO "key_terms" VALUES('t:old-3','6f926e93d229235a2ab4923a6c4baecfd028db193964060c8c7d4fe56ea37d17','acme');
+INSERT INTO "key_terms" VALUES('t:start','22b426baeac4846af000e36dd01afbc381392438843276c3ae0c25f2ac9ec6ae','acme');
+INSERT INTO "key_terms" VALUES('t:start','392979ce9ce05aec73cd9552950b0f918e33b42af8220ff03fff9193e823cca1','acme');
+INSERT INTO "key_terms" VALUES('t:start','471f8ff4b65d8fab385d7a0e6e153f860eeed4c9390a5db11e903c255950784a','acme');
+INSERT INTO "key_terms" VALUES('t:start','54e23c8fdaca700d2064d50c4e148011c55f076e326cfb132d6bad470ae646d4','acme');
+INSERT INTO "key_terms" VALUES('t:start','759803c1e72c65671c43c898e47c7c561860977cae4c8437e8a5c1799bdf0320','acme');
+INSERT INTO "key_terms" VALUES('t:start','b878a6801d9a9e68b30ed63430bb5e0bddcd984a37a3ee385abc27ff031c7fe7','acme');
+INSERT INTO "key_terms" VALUES('t:start','c4d345240a24a93cce8bea1cff7c639a64ab45c6fd24745c51fd04628383fc2f','acme');
+INSERT INTO "key_terms" VALUES('t:start','d3d53bba9be903114880208b6c7041fb0c21dee873f465cabe5d72e555a5084f','acme');
+INSERT INTO "key_terms" VALUES('t:start','eac4716f56655626ee7c250c82db44f7d5642b054da046c177bb385f45e4274b','acme');
+CREATE TABLE keys (
+  key_hash TEXT PRIMARY KEY,
+  sealed_key_id BLOB NOT NULL,
+  org_id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  date_created TEXT NOT NULL,
+  last_updated INTEGER NOT NULL,
+  deleted INTEGER, -- Unix milliseconds
+  definition TEXT NOT NULL,
+  -- Copies out of the definition, to find keys by.
+  alias TEXT NOT NULL,
+  expires INTEGER NOT NULL,
+  is_inactive INTEGER NOT NULL,
+  password_hash TEXT,
+  jwt_secret BLOB,
+  hmac_string BLOB,
+  -- The counter of the live quota stands in the key's own row: a page of its own costs as much as the update itself.
+  quota_used INTEGER NOT NULL,
+  quota_renews INTEGER,
+  history_link BLOB NOT NULL
+) STRICT;
+INSERT INTO "keys" VALUES('7020d116b6a505798895ffb07cd29a79b6d225a421d7df38b35de8d4e468639c',X'01026B312CA75CA5D2F90D1DA485B2D70AD86D15B15E3FA7E4C1D00BCA4D665BC172698675','acme',3,'2026-11-21T08:53:19.542Z',1795251201,NULL,'{"alias":"old-2","tags":["old-2"]}','old-2',0,0,NULL,NULL,X'01026B317DDA35C71C1CB1960694A67E85A0AE660E23F0DDCA56675856A82247DF8D7056B2',0,NULL,X'3908928413686959D7A17739FAA0F6377C8DD06254B9DC8EEC1C2D759693B76D');
+INSERT INTO "keys" VALUES('05aad0d1fb78e0efe93f95d93b42fb3bb00d8eb497cf682ca15cf71bd0fe8b6b',X'01026B31AE5A66DC6F9B77C5BE04F96134E5C5789F7DAFC36BB5A8183DA2C7BC52A443EECD','acme',2,'2026-11-21T08:53:19.546Z',1795251200,NULL,'{"alias":"old-1","tags":["old-1"]}','old-1',0,0,NULL,NULL,X'01026B311B127192F76E92B89E43D618489C58631A8D556BA5483B393D8317BF7DE4AA42C7',0,NULL,X'9217A5672D0CFCF69EED959D86DADD91C1831F712926BB0FAA7912B4C74452F8');
+INSERT INTO "keys" VALUES('54e23c8fdaca700d2064d50c4e148011c55f076e326cfb132d6bad470ae646d4',X'01026B31A3390FF823F80B71990AC66649F3B5031694B350DBC2C501050D910A0DC85D01E3','acme',1,'2026-11-21T08:53:19.547Z',1795251199,NULL,'{"alias":"start","tags":["start"]}','start',0,0,NULL,NULL,X'01026B315DA4AD640071994DE004562CB8DEB133EBB3388F086E2BCB34FF521575F50D87CA',0,NULL,X'9D19AB613777638A3395A3A77C47D09F845923A0974B86BE5C0699940C00CDFD');
+INSERT INTO "keys" VALUES('759803c1e72c65671c43c898e47c7c561860977cae4c8437e8a5c1799bdf0320',X'01026B31DE674DCD5842EB9A894D485218726AA5D71B5EBCB7283FA8ECB64337C91DDB1DA1','acme',1,'2026-11-21T08:53:19.547Z',1795251199,NULL,'{"alias":"start","tags":["start"]}','start',0,0,NULL,NULL,X'01026B31F1FCBF76520CCFF365FB1EA3C61AEAC4B28DAE70DF72C6E922906F0FBDC12CE6BE',0,NULL,X'6A3C17F7D96E71409024264A49D0FD12818236261F1CE4B320F8DD0EF5D44C3F');
+INSERT INTO "keys" VALUES('392979ce9ce05aec73cd9552950b0f918e33b42af8220ff03fff9193e823cca1',X'01026B31BE12ED560FBE734E85F0A869A16E1E609961D1FC62E190D2B7D39098EAB409604B','acme',1,'2026-11-21T08:53:19.547Z',1795251199,NULL,'{"alias":"start","tags":["start"]}','start',0,0,NULL,NULL,X'01026B311797BE206CDE59B5D8D0ECE6F8D3E3DB9EA6C29D2D0720D4006CF82B909B13AC00',0,NULL,X'17E0E7EA614011BC2E0DB3392A116BD53E29A029280BD9683D86D5BE0AFEE3CC');
+INSERT INTO "keys" VALUES('471f8ff4b65d8fab385d7a0e6e153f860eeed4c9390a5db11e903c255950784a',X'01026B3101801CAC7AF2D2ECA524E8569926BDC10F8E537246588AFF8D6798543BFD10ED3B','acme',1,'2026-11-21T08:53:19.548Z',1795251199,NULL,'{"alias":"start","tags":["start"]}','start',0,0,NULL,NULL,X'01026B31202E1AE178429E7AF043ED1CACA9E8B9CAE39022387C2DC22130D4CB99B379FDE9',0,NULL,X'9BF6F53026539EE40D11F987791D2D2C1F155B105874B48B514C530FF955D1FB');
+INSERT INTO "keys" VALUES('c4d345240a24a93cce8bea1cff7c639a64ab45c6fd24745c51fd04628383fc2f',X'01026B312E03243D85F126237495441394E6CCECAAADB9AC720E8D7752E6060064F1961A46','acme',1,'2026-11-21T08:53:19.549Z',1795251199,NULL,'{"alias":"start","tags":["start"]}','start',0,0,NULL,NULL,X'01026B3142CAF5773265EC3758847060F514D21C304EC00A3B48AFA627FE986C38A0331B36',0,NULL,X'FC137AB8513D8934DCA70AADFEDDEB576ACA10E1D5145D2F25DF5D826D76C3D1');
+INSERT INTO "keys" VALUES('22b426baeac4846af000e36dd01afbc381392438843276c3ae0c25f2ac9ec6ae',X'01026B31319237929F278FDE4680D325E97C5516FA6145147F167A24C60F8CBC637A816B76','acme',2,'2026-11-21T08:53:19.549Z',1795251200,253370764800000,'{"alias":"start","tags":["start"]}','start',0,0,NULL,NULL,X'01026B3162988434C0EBB5B4D0502FD22781525B74DE0E4C6E5892EE6545B935D9F3876AEA',0,NULL,X'1D34F7FB3B62208C33A5520A01070EA6E550084B845F31FEB058BFEE31E94D9D');
+INSERT INTO "keys" VALUES('eac4716f56655626ee7c250c82db44f7d5642b054da046c177bb385f45e4274b',X'01026B31F3CFBA5C18E5E9BA8FDEBAF13C464CAB6B6CC808E3B2048B420F3C6C0D1F9C5E20FF0DA6','acme',1,'2026-11-21T08:53:19.549Z',1795251199,NULL,'{"alias":"start","tags":["start"]}','start',0,0,NULL,NULL,X'01026B317F1FF1FB28B0B9DD357DA196AEEACFF763951DE5D4EAF2CF99FC6D801DC87983E5',0,NULL,X'26569535B96654BC7704F32C35F723DAA3F86D936A14C5CD154025CDD74B7A85');
+INSERT INTO "keys" VALUES('d3d53bba9be903114880208b6c7041fb0c21dee873f465cabe5d72e555a5084f',X'01026B3144D5A855408AD45E2B6627467DAAA5933F29827147590F3FAF800871ECAED679B6F1CBDA','acme',1,'2026-11-21T08:53:19.550Z',1795251199,NULL,'{"alias":"start","tags":["start"]}','start',0,0,NULL,NULL,X'01026B3151517D714C9FDEE59B8E1FBD3F10A5AAE8F806D52180AC441D3082B76E107E34D6',0,NULL,X'CDA3522BEACCF2DD0C5EB579A448D5C59AB270FC1CEEDC1F5ADB3A143C185472');
+INSERT INTO "keys" VALUES('b878a6801d9a9e68b30ed63430bb5e0bddcd984a37a3ee385abc27ff031c7fe7',X'01026B31C3572EB5D6FDB4964F8B48559B6E5B2A3D947013CFFA0A35F2085D5301194D7573','acme',1,'2026-11-21T08:53:19.550Z',1795251199,NULL,'{"alias":"start","quotaMax":1000000000000,"tags":["start"]}','start',0,0,NULL,NULL,X'01026B31A74DD6AD06315CEA103F7CAA6615AB4C2076C5FD1EEA54DD275C825D0D5B152379',2,NULL,X'C5A00D6DB7FEA10F64F08C605BEED131809B581FC4F6180B56A8F5365CA390A9');
+INSERT INTO "keys" VALUES('6f926e93d229235a2ab4923a6c4baecfd028db193964060c8c7d4fe56ea37d17',X'01026B3146B5D78E1EE7AB6A883B3869DA926590418D70F5B29DAE4F24592851863170FF23E354','acme',1,'2026-11-21T08:53:20.287Z',1795251200,NULL,'{"alias":"old-3","tags":["old-3"]}','old-3',0,0,NULL,NULL,X'01026B313D04B495BF3AF09F2E81451F6744C691A3D9817DACA70A0AE3AE72C9BC88836F05',0,NULL,X'B2A91D4DA3073CECC69C65789D5808D1DDE3C2FC69876388E684FCFCF953B8BD');
+CREATE TABLE settings (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO "settings" VALUES('key_hash','sha256');
+INSERT INTO "settings" VALUES('key_ring','AQJrMSUYNsxt8JwD0mZRLGOiEwIPebZ8AtPHrrnU98h2CSy1TlxzYQ==');
+CREATE INDEX keys_by_org ON keys (org_id, key_hash);
+CREATE INDEX keys_by_alias ON keys (alias, key_hash);
+CREATE INDEX keys_by_org_alias ON keys (org_id, alias, key_hash);
+CREATE INDEX keys_by_update ON keys (last_updated, key_hash);
+CREATE INDEX keys_by_org_update ON keys (org_id, last_updated, key_hash);
+CREATE INDEX keys_by_expiry ON keys (expires, key_hash) WHERE expires >= 1;
+CREATE INDEX keys_by_deletion ON keys (deleted, key_hash) WHERE deleted IS NOT NULL;
+CREATE INDEX deleted_keys ON keys (key_hash) WHERE deleted IS NOT NULL;
+CREATE INDEX deleted_keys_by_org ON keys (org_id, key_hash) WHERE deleted IS NOT NULL;
+CREATE INDEX inactive_keys ON keys (key_hash) WHERE is_inactive = 1;
+CREATE INDEX inactive_keys_by_org ON keys (org_id, key_hash) WHERE is_inactive = 1;
+CREATE INDEX key_terms_by_org ON key_terms (org_id, term, key_hash);
+CREATE UNIQUE INDEX audit_by_key ON audit (key_hash, version_after);
+CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+DELETE FROM "sqlite_sequence";
+INSERT INTO "sqlite_sequence" VALUES('audit',16);
+COMMIT;

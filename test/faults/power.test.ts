@@ -1,0 +1,88 @@
+import { accessSync, constants } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seed } from '../support/generated.js';
+import { createDisk } from './disk/disk.js';
+import { compileDisk, hasDisk, unlessDisk } from './disk/library.js';
+import { readRecording } from './disk/recording.js';
+import { builtMain } from './kit/build.js';
+import type { Entry } from './kit/ledger.js';
+import { print } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { makeWorkspace, type Workspace } from './kit/workspace.js';
+import { plant } from './plants/plant.js';
+import { losePower, recordLives, type Recording } from './power.js';
+
+/** Images are opened by the thousand: in memory, where this machine has such a folder. */
+function quickFolder(): string {
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return '/dev/shm';
+  } catch {
+    return tmpdir();
+  }
+}
+
+let main: string;
+let workspace: Workspace;
+let quick: Workspace;
+let library: string;
+beforeAll(async () => {
+  if (!hasDisk) return;
+  main = await builtMain();
+  workspace = await makeWorkspace('power');
+  quick = await makeWorkspace('power', quickFolder());
+  library = compileDisk(workspace.folder);
+}, 120_000);
+afterAll(async () => {
+  await workspace?.remove();
+  await quick?.remove();
+});
+
+/** A new recording, or the one that a failure has kept. */
+async function recorded(): Promise<Recording> {
+  const file = process.env['POWER_RECORDING'];
+  if (file === undefined) return recordLives({ main, workspace, library, seed, name: 'lives' });
+  const ledger = JSON.parse(await readFile(join(dirname(file), 'ledger.json'), 'utf8')) as Entry[];
+  return { steps: readRecording(file), ledger, file };
+}
+
+/** Replayed without a loss, a recording gives the very files that the service had left. */
+function expectComplete({ steps, rest }: Recording): void {
+  if (!rest) return;
+  const disk = createDisk();
+  for (const step of steps.slice(0, rest.steps)) disk.take(step);
+  const replayed = disk.visible();
+  expect([...replayed.keys()].toSorted()).toEqual([...rest.files.keys()].toSorted());
+  for (const [name, bytes] of rest.files) expect(replayed.get(name)?.equals(bytes), name).toBe(true);
+}
+
+describe.skipIf(!hasDisk)(`A loss of power at any moment (FUZZ_SEED=${seed})${unlessDisk}`, () => {
+  it(
+    'leaves a data folder that opens, with every change that was acknowledged and none by half',
+    { timeout: 7_200_000 },
+    async () => {
+      const recording = await recorded();
+      expectComplete(recording);
+      const images = sizeOf('POWER_IMAGES');
+      const report = await losePower({ recording, workspace, seed, images, parent: quick.folder });
+      print(report);
+      expect(report.findings).toEqual([]);
+      expect(report.cases).toBe(images);
+    },
+  );
+
+  it.each([
+    ['commits that do not wait for the disk', plant('does-not-wait-for-the-disk')],
+    ['changes that are answered before they are committed', plant('answers-before-commit')],
+  ])('would be found to lose changes with %s', { timeout: 600_000 }, async (name, planted) => {
+    const recording = await recordLives({ main, workspace, library, seed, name, plant: planted });
+    const report = await losePower({ recording, workspace, seed, images: 100, parent: quick.folder, endEarly: true });
+    expect(report.findings.map(({ kind }) => kind)).toContain('lost');
+    // The seed and the recording bring the very same findings back.
+    const again = await losePower({ recording, workspace, seed, images: 100, parent: quick.folder, endEarly: true });
+    expect(again.findings).toEqual(report.findings);
+  });
+});

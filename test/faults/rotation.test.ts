@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seed } from '../support/generated.js';
+import { builtMain } from './kit/build.js';
+import { print } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { makeWorkspace, type Workspace } from './kit/workspace.js';
+import { plant } from './plants/plant.js';
+import { rotateUnderKills } from './rotation.js';
+
+let main: string;
+let workspace: Workspace;
+beforeAll(async () => {
+  [main, workspace] = await Promise.all([builtMain(), makeWorkspace('rotation')]);
+}, 120_000);
+afterAll(async () => workspace.remove());
+
+describe(`A rotation of the key ring that is killed while clients write (FUZZ_SEED=${seed})`, () => {
+  it(
+    'leaves every secret readable, and can be finished and the older keys dropped in the end',
+    { timeout: 3_600_000 },
+    async () => {
+      const report = await rotateUnderKills({ main, workspace, seed, kills: sizeOf('ROTATION_KILLS') });
+      print(report);
+      expect(report.findings).toEqual([]);
+      expect(report.more['keysInRing']).toBeGreaterThan(2);
+    },
+  );
+
+  it('would be found to lose secrets, if it left keys out', { timeout: 600_000 }, async () => {
+    const { findings } = await rotateUnderKills({ main, workspace, seed, kills: 1, plant: plant('rotates-nothing') });
+    expect(findings.map(({ what }) => what).join('\n')).toMatch(/does not open|cannot be read/);
+  });
+});

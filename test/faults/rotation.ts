@@ -1,0 +1,127 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createRandom } from '../support/generated.js';
+import { outputOf } from './kit/command.js';
+import type { Finding } from './kit/compare.js';
+import { inspect, inspectSecrets } from './kit/inspect.js';
+import type { Entry } from './kit/ledger.js';
+import { startReport, type Report } from './kit/report.js';
+import { hasRemovedDraft, ringIDs } from './kit/ring.js';
+import { killNow, launch, portOf } from './kit/service.js';
+import { startMark, type Workspace } from './kit/workspace.js';
+import { startWriting } from './kit/writers.js';
+
+/*
+ * Rotates the keys that seal secrets while clients change keys, and kills the rotation again and again, and now and then
+ * the service too. One that is left alone must finish the work, and after it the older keys must be of no use to anybody.
+ */
+
+export interface RotationRun {
+  readonly main: string;
+  readonly workspace: Workspace;
+  readonly seed: number;
+  readonly kills: number;
+  /** Planted in the rotation and the pruning, not in the service. */
+  readonly plant?: string;
+}
+
+/** Makes a rotation long enough to be killed in the midst of its work. */
+const moreKeys = 300;
+const serviceKillEvery = 3;
+
+export async function rotateUnderKills({ main, workspace, seed, kills, plant }: RotationRun): Promise<Report> {
+  const report = startReport('kill -9 during a rotation under load', seed);
+  const random = createRandom(seed);
+  const where = `FUZZ_SEED=${seed} ROTATION_KILLS=${kills}`;
+  const folder = await workspace.fresh('rotation');
+  const { data } = folder;
+  await importMore(workspace, data);
+  const ledger: Entry[] = [];
+  const command = (...args: string[]) => launch({ main, data, args, plant });
+
+  const serve = async (number: number) => {
+    const service = launch({ main, data });
+    const port = await portOf(service);
+    const load = { port, folder, seed: seed + number, name: `r${number}`, ledger, writers: 4 };
+    return { service, writing: startWriting(load) };
+  };
+  let serving = await serve(0);
+  let startMs = 300;
+  let durationMs = 3_000;
+  let drafts = 0;
+
+  for (let kill = 1; kill <= kills; kill += 1) {
+    report.addCase();
+    const rotation = command('secrets', 'rotate');
+    const began = performance.now();
+    // Most kills fall into the work itself, some before it.
+    await wait(startMs + random.below(durationMs) - random.below(100));
+    await killNow(rotation);
+    if (await hasRemovedDraft(data, rotation.stderr())) drafts += 1;
+    const tookMs = performance.now() - began;
+    if ((await rotation.exited).code === 0) durationMs = Math.max(100, Math.min(durationMs, tookMs - startMs));
+    if (kill % serviceKillEvery === 0) {
+      await killNow(serving.service);
+      await serving.writing.over;
+      report.addFindings(await inspect(data, ledger), where);
+      startMs = await duration(async () => {
+        serving = await serve(kill);
+      });
+    }
+  }
+
+  // Nobody kills this one.
+  for (let attempt = 1; ; attempt += 1) {
+    const rotation = command('secrets', 'rotate');
+    const { code } = await rotation.exited;
+    if (code === 0) break;
+    if (!(await hasRemovedDraft(data, rotation.stderr())) || attempt === 3) {
+      report.addFindings([{ kind: 'wrong answer', what: `the last rotation failed: ${rotation.stderr()}` }], where);
+      break;
+    }
+    drafts += 1;
+  }
+  await serving.writing.stop();
+  serving.service.kill('SIGTERM');
+  await serving.service.exited;
+
+  const keysInRing = (await ringIDs(data)).length;
+  report.addFindings(await pruned(data, command('secrets', 'prune')), where);
+  report.addFindings([...(await inspect(data, ledger)), ...(await secretsFindings(data))], where);
+  report.addLedger(ledger, where);
+  if (report.found() > 0 && plant === undefined) await workspace.keep(ledger);
+  return report.end({ keysInRing, drafts });
+}
+
+async function importMore(workspace: Workspace, data: string): Promise<void> {
+  const file = join(workspace.folder, 'more.jsonl');
+  const line = (index: number) => {
+    const marked = { alias: startMark, tags: [startMark], hmac_string: startMark };
+    return `${JSON.stringify({ key_id: `more-${index}`, org_id: 'acme', ...marked, jwt_data: { secret: 'jwt' } })}\n`;
+  };
+  await writeFile(file, Array.from({ length: moreKeys }, (_, index) => line(index)).join(''));
+  await outputOf(data, 'keys', 'import', file);
+}
+
+async function duration(work: () => Promise<void>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return Math.round(performance.now() - began);
+}
+
+/** After the pruning one key is left in the ring, so that whatever can be read is sealed under it. */
+async function pruned(data: string, prune: ReturnType<typeof launch>): Promise<Finding[]> {
+  const { code } = await prune.exited;
+  const left = await ringIDs(data);
+  if (code === 0 && left.length === 1) return [];
+  return [{ kind: 'wrong answer', what: `pruning left ${left.join(', ')}: ${prune.stderr()}` }];
+}
+
+async function secretsFindings(data: string): Promise<Finding[]> {
+  try {
+    return await inspectSecrets(data);
+  } catch (error) {
+    return [{ kind: 'lost', what: `secrets cannot be read any more: ${String(error)}` }];
+  }
+}

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seed } from '../support/generated.js';
+import { builtMain } from './kit/build.js';
+import { print } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { makeWorkspace, type Workspace } from './kit/workspace.js';
+import { plant } from './plants/plant.js';
+import { stopUnderLoad } from './stops.js';
+
+let main: string;
+let workspace: Workspace;
+beforeAll(async () => {
+  [main, workspace] = await Promise.all([builtMain(), makeWorkspace('stops')]);
+}, 120_000);
+afterAll(async () => workspace.remove());
+
+describe(`SIGTERM under load (FUZZ_SEED=${seed})`, () => {
+  it(
+    'ends the process within 10 seconds with exit code 0, every request answered that it had taken, and no change lost',
+    { timeout: 3_600_000 },
+    async () => {
+      const report = await stopUnderLoad({ main, workspace, seed, stops: sizeOf('STOPS') });
+      print(report);
+      expect(report.findings).toEqual([]);
+      expect(report.acknowledged).toBeGreaterThan(report.cases);
+    },
+  );
+
+  it('would be found to leave requests unanswered, if the process stopped at once', { timeout: 600_000 }, async () => {
+    const planted = plant('stops-at-once');
+    const { findings } = await stopUnderLoad({ main, workspace, seed, stops: 20, plant: planted });
+    expect(findings.map(({ what }) => what).join('\n')).toMatch(/never answered/);
+  });
+});

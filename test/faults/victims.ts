@@ -1,0 +1,253 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { createClient } from './kit/client.js';
+import { keyfront, outputOf } from './kit/command.js';
+import { compare, type Finding } from './kit/compare.js';
+import { inspect, inspectSecrets } from './kit/inspect.js';
+import type { Entry } from './kit/ledger.js';
+import { carryOut } from './kit/operation.js';
+import { changeRing, ringIDs } from './kit/ring.js';
+import { killNow, launch, portOf } from './kit/service.js';
+import { readStored } from './kit/stored.js';
+import { startMark, type Workspace } from './kit/workspace.js';
+import { startWriting } from './kit/writers.js';
+import { makeOldInstallation } from './old/old-installation.js';
+
+/* What is killed at one of its calls to the disk, and what must be true of the data folder afterwards. */
+
+export interface Scene {
+  readonly main: string;
+  readonly workspace: Workspace;
+  /** A folder of its own for every kill; the data folder is `data` in it. */
+  readonly folder: string;
+}
+
+export interface Victim {
+  /** The command that is killed; none is a start of the service. */
+  readonly args: (scene: Scene) => readonly string[];
+  /** Makes what the command finds. */
+  readonly prepare: (scene: Scene) => Promise<void>;
+  /** Looks at what the kill has left, and does what an operator would do next. */
+  readonly judge: (scene: Scene) => Promise<Finding[]>;
+}
+
+const dataOf = ({ folder }: Scene) => join(folder, 'data');
+const wrong = (what: string): Finding => ({ kind: 'wrong answer', what });
+const unless = (isRight: boolean, what: string): Finding[] => (isRight ? [] : [wrong(what)]);
+
+/** The service starts on the folder and takes a change. */
+async function serves(scene: Scene): Promise<Finding[]> {
+  const data = dataOf(scene);
+  const service = launch({ main: scene.main, data });
+  const port = await service.listening;
+  if (port === undefined) return [wrong(`the next start failed: ${service.stderr()}`)];
+  const secret = (await outputOf(data, 'credentials', 'issue', '--kind', 'service', '--label', 'next')).trim();
+  const client = createClient(port);
+  const create = { kind: 'create', face: 'rest', keyID: 'next', mark: startMark, amount: 0 } as const;
+  const { outcome, answer } = await carryOut(client, { data, management: '', service: secret }, create);
+  client.close();
+  service.kill('SIGTERM');
+  const { code } = await service.exited;
+  return [
+    ...unless(outcome === 'ok', `a change after the next start was answered with ${answer}`),
+    ...unless(code === 0, `the next service ended with exit code ${code}`),
+  ];
+}
+
+/** Kept beside the workspace's other folders, and made once. */
+async function hotFolder({ main, workspace }: Scene): Promise<{ data: string; ledger: readonly Entry[] }> {
+  const folder = await workspace.fresh('hot');
+  const ledger: Entry[] = [];
+  const service = launch({ main, data: folder.data });
+  const writing = startWriting({ port: await portOf(service), folder, seed: 1, name: 'hot', ledger });
+  while (ledger.length < 200) await wait(10);
+  await killNow(service);
+  await writing.over;
+  return { data: folder.data, ledger };
+}
+
+const hot = new WeakMap<Workspace, ReturnType<typeof hotFolder>>();
+function sharedHotFolder(scene: Scene): ReturnType<typeof hotFolder> {
+  const made = hot.get(scene.workspace) ?? hotFolder(scene);
+  hot.set(scene.workspace, made);
+  return made;
+}
+
+async function freshData(scene: Scene): Promise<void> {
+  const { data } = await scene.workspace.fresh(`${scene.folder.slice(scene.workspace.folder.length + 1)}/made`);
+  await cp(data, dataOf(scene), { recursive: true });
+  await rm(data, { recursive: true });
+}
+
+const importedKeys = 1_200;
+const keysInTemplate = 11;
+
+/** What a backup must hold: all that the folder holds it was made of. */
+async function restoredFindings(scene: Scene): Promise<Finding[]> {
+  const restored = join(scene.folder, 'restored');
+  await mkdir(restored, { mode: 0o700 });
+  await cp(join(dataOf(scene), 'key-ring.json'), join(restored, 'key-ring.json'));
+  const { code, said } = await keyfront(restored, 'restore', join(scene.folder, 'backup'));
+  if (code !== 0) return [wrong(`what looks like a backup is not restored: ${said}`)];
+  return [...(await inspect(restored, [])), ...differences(restored, dataOf(scene))];
+}
+
+function differences(data: string, original: string): Finding[] {
+  if (isDeepStrictEqual(readStored(data), readStored(original))) return [];
+  return [{ kind: 'lost', what: 'what was restored is not what was backed up' }];
+}
+
+const hasBackup = (await keyfront('', '--help')).out.includes('backup DIR');
+
+/** For the names of tests: why they are skipped, where they are. */
+export const unlessBackup = hasBackup ? '' : ' (skipped: this build has no `keyfront backup`)';
+
+export const victims = {
+  'the first start': {
+    args: () => [],
+    prepare: ({ folder }) => mkdir(join(folder, 'data'), { mode: 0o700 }).then(() => undefined),
+    judge: async (scene) => [...(await serves(scene)), ...(await inspect(dataOf(scene), []))],
+  },
+  'a start that brings an old database up to date': {
+    args: () => [],
+    prepare: (scene) => makeOldInstallation(dataOf(scene)),
+    judge: async (scene) => {
+      const old = join(scene.folder, 'old');
+      await makeOldInstallation(old);
+      const before = readStored(old);
+      const findings = await serves(scene);
+      const after = readStored(dataOf(scene));
+      // The change that `serves` has made is all that is new, and its credential.
+      const [was, is] = [before, after].map(({ histories }) => histories);
+      const isKept = [...(was ?? [])].every(([hash, history]) => isDeepStrictEqual(is?.get(hash), history));
+      const isWhole = isKept && after.keys.size === before.keys.size + 1;
+      return [
+        ...findings,
+        ...(isWhole ? [] : [{ kind: 'lost', what: 'the keys are not what they were in the old database' } as const]),
+        ...(await inspectCheck(scene)),
+      ];
+    },
+  },
+  'a start that recovers from a kill': {
+    args: () => [],
+    prepare: async (scene) => cp((await sharedHotFolder(scene)).data, dataOf(scene), { recursive: true }),
+    judge: async (scene) => {
+      const { ledger } = await sharedHotFolder(scene);
+      return [...(await inspect(dataOf(scene), ledger)), ...(await inspectSecrets(dataOf(scene)))];
+    },
+  },
+  'keys import': {
+    args: ({ folder }) => ['keys', 'import', join(folder, 'more.jsonl')],
+    prepare: async (scene) => {
+      await freshData(scene);
+      const line = (index: number) =>
+        JSON.stringify({
+          key_id: `more-${index}`,
+          org_id: 'acme',
+          alias: startMark,
+          tags: [startMark],
+          hmac_string: startMark,
+        });
+      const lines = Array.from({ length: importedKeys }, (_, index) => `${line(index)}\n`);
+      await writeFile(join(scene.folder, 'more.jsonl'), lines.join(''));
+    },
+    judge: async (scene) => {
+      const data = dataOf(scene);
+      const findings = [...(await inspect(data, [])), ...(await inspectSecrets(data))];
+      const imported = readStored(data).keys.size - keysInTemplate;
+      const again = await keyfront(data, 'keys', 'import', join(scene.folder, 'more.jsonl'));
+      const whole = `${importedKeys - imported} imported, ${imported} already there`;
+      return [
+        ...findings,
+        ...unless(
+          imported % 500 === 0 || imported === importedKeys,
+          `${imported} keys are there, which is no whole batch`,
+        ),
+        ...unless(again.code === 0 && again.said.startsWith(whole), `importing again said: ${again.said}`),
+        ...(await inspect(data, [])),
+      ];
+    },
+  },
+  'secrets rotate': {
+    args: () => ['secrets', 'rotate'],
+    prepare: freshData,
+    judge: async (scene) => {
+      const data = dataOf(scene);
+      const left = [...(await inspect(data, [])), ...(await inspectSecrets(data))];
+      const again = await changeRing(data, 'secrets', 'rotate');
+      const pruned = await changeRing(data, 'secrets', 'prune');
+      return [
+        ...left,
+        ...unless(again.code === 0, `rotating again said: ${again.said}`),
+        ...unless(pruned.code === 0 && (await ringIDs(data)).length === 1, `pruning said: ${pruned.said}`),
+        ...(await inspect(data, [])),
+        ...(await inspectSecrets(data)),
+      ];
+    },
+  },
+  'secrets prune': {
+    args: () => ['secrets', 'prune'],
+    prepare: async (scene) => {
+      await freshData(scene);
+      await outputOf(dataOf(scene), 'secrets', 'rotate');
+    },
+    judge: async (scene) => {
+      const data = dataOf(scene);
+      const left = await inspect(data, []);
+      const again = await changeRing(data, 'secrets', 'prune');
+      return [
+        ...left,
+        ...unless(again.code === 0 && (await ringIDs(data)).length === 1, `pruning again said: ${again.said}`),
+        ...(await inspect(data, [])),
+        ...(await inspectSecrets(data)),
+      ];
+    },
+  },
+} satisfies Record<string, Victim>;
+
+/** Those of a build that knows how to back up. */
+export const backupVictims = {
+  backup: {
+    args: ({ folder }) => ['backup', join(folder, 'backup')],
+    prepare: freshData,
+    judge: async (scene) => {
+      const target = join(scene.folder, 'backup');
+      const source = await inspect(dataOf(scene), []);
+      if (!existsSync(target)) {
+        // What is left of it has another name, and the next backup says that it must be removed.
+        await rm(`${target}.incomplete`, { recursive: true, force: true });
+        await outputOf(dataOf(scene), 'backup', target);
+      }
+      return [...source, ...(await restoredFindings(scene))];
+    },
+  },
+  restore: {
+    args: ({ folder }) => ['restore', join(folder, 'backup')],
+    prepare: async (scene) => {
+      const data = dataOf(scene);
+      await freshData(scene);
+      await outputOf(data, 'backup', join(scene.folder, 'backup'));
+      await cp(data, join(scene.folder, 'original'), { recursive: true });
+      for (const name of ['keyfront.db', 'keyfront.db-wal', 'keyfront.db-shm'])
+        await rm(join(data, name), { force: true });
+    },
+    judge: async (scene) => {
+      const data = dataOf(scene);
+      if (!existsSync(join(data, 'keyfront.db'))) await outputOf(data, 'restore', join(scene.folder, 'backup'));
+      return [...(await inspect(data, [])), ...differences(data, join(scene.folder, 'original'))];
+    },
+  },
+} satisfies Record<string, Victim>;
+
+async function inspectCheck(scene: Scene): Promise<Finding[]> {
+  const { code, said } = await keyfront(dataOf(scene), 'check');
+  return code === 0 ? compareNothing(scene) : [{ kind: 'damaged', what: said }];
+}
+
+/** Whether each key agrees with its own history; what the histories say is compared elsewhere. */
+function compareNothing(scene: Scene): Finding[] {
+  return compare([], readStored(dataOf(scene))).filter(({ kind }) => kind === 'half');
+}
