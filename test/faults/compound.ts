@@ -64,11 +64,13 @@ export async function compound(run: CompoundRun): Promise<Report> {
       for (let again = random.below(3); again >= 0; again -= 1) await killIn(folder.data, mostCalls.start);
       await killIn(folder.data, mostCalls.rotation, 'secrets', 'rotate');
       await killIn(folder.data, mostCalls.start);
+      report.addFindings([...(await inspect(folder.data, ledger)), ...(await inspectSecrets(folder.data))], where);
+      if (report.found() > 0) break;
     }
-    report.addFindings([...(await inspect(folder.data, ledger)), ...(await inspectSecrets(folder.data))], where);
     report.addFindings(await ringFindings(folder.data), where);
     report.addFindings(await inspect(folder.data, ledger), where);
     report.addLedger(ledger, where);
+    if (plant !== undefined) continue;
     report.addFindings(
       await migrateUnderKills(workspace, `old-${number}`, (data) => killIn(data, mostCalls.migration)),
       where,

@@ -28,7 +28,7 @@ export interface DiskFaultRun {
   readonly main: string;
   readonly workspace: Workspace;
   readonly library: string;
-  /** How many places at most are tried for each way of failing, beside every sync, which fails once. */
+  /** How many places at most are tried for each way of failing; besides, four times as many syncs fail once. */
   readonly points: number;
   readonly plant?: string;
 }
@@ -44,15 +44,17 @@ export async function failDisk(run: DiskFaultRun): Promise<Report> {
   const { failures } = await liveOnce(run, { what: 'COUNT', at: 0 }, 'count');
   const calls = Number(/calls (\d+)/.exec(failures)?.[1]);
   const syncs = [...failures.matchAll(/^(\d+) fsync /gm)].map(([, number]) => Number(number));
+  const chosenSyncs = evenly(syncs.length, run.points * 4).flatMap((number) => syncs[number - 1] ?? []);
   const places = evenly(calls, run.points);
-  const cases = [
+  const cases: Fault[] = [
+    ...chosenSyncs.filter((at) => !places.includes(at)).map((at) => ({ what: 'EIO' as const, forever: false, at })),
     ...places.flatMap((at) => ways.map((way) => ({ ...way, at }))),
-    ...syncs.filter((at) => !places.includes(at)).map((at) => ({ what: 'EIO' as const, forever: false, at })),
   ];
   let failedStarts = 0;
   let failedSyncs = 0;
   const work = async () => {
     for (let fault = cases.shift(); fault; fault = cases.shift()) {
+      if (run.plant !== undefined && report.found() > 0) return;
       const where = `${fault.what} at call ${fault.at}, ${fault.forever ? 'and ever after' : 'once'}`;
       const life = await liveOnce(run, fault, `${fault.what}-${fault.at}-${fault.forever ? 'forever' : 'once'}`);
       report.addCase();

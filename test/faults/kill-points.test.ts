@@ -46,7 +46,7 @@ describe.skipIf(!hasDisk)(`kill -9 at each call to the disk${unlessDisk}`, () =>
 
   it('would be found to leave half an import, if a batch were not one transaction', { timeout }, async () => {
     const victim = victims['keys import'];
-    const run = { main, workspace, library, name: 'planted import', victim, points: 3 };
+    const run = { main, workspace, library, name: 'planted import', victim, points: [1_000] };
     const { findings } = await killAtEachCall({ ...run, plant: plant('no-transaction') });
     expect(findings.map(({ what }) => what).join('\n')).toMatch(/no whole batch/);
   });

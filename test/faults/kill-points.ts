@@ -16,8 +16,8 @@ export interface KillPointRun {
   readonly library: string;
   readonly name: string;
   readonly victim: Victim;
-  /** The calls at which it is killed, at most so many and evenly spread over all. */
-  readonly points: number;
+  /** The calls at which it is killed: these, or at most so many evenly spread over all. */
+  readonly points: number | readonly number[];
   readonly plant?: string;
 }
 
@@ -26,25 +26,26 @@ const never = Number.MAX_SAFE_INTEGER;
 
 export async function killAtEachCall(run: KillPointRun): Promise<Report> {
   const report = startReport(`kill -9 during ${run.name}`, 0);
-  const calls = await callsOf(run);
-  const left = evenly(calls, run.points);
+  const { points } = run;
+  const left = typeof points === 'number' ? evenly(await callsOf(run), points) : [...points];
+  const calls = Math.max(...left);
   const work = async () => {
     for (let at = left.shift(); at !== undefined; at = left.shift()) {
       const scene = await sceneFor(run, `${run.name}-${at}`);
       await runKilled(run, scene, at);
       const found = await run.victim.judge(scene);
       report.addCase();
-      report.addFindings(found, `${run.name}, killed before call ${at} of ${calls}`);
+      report.addFindings(found, `${run.name}, killed before call ${at}`);
       if (found.length > 0 && run.plant === undefined) await run.workspace.keep([]);
       else await rm(scene.folder, { recursive: true });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  return report.end({ calls });
+  return report.end({ lastCall: calls });
 }
 
 /** How many calls it makes when nobody kills it. */
-export async function callsOf(run: KillPointRun): Promise<number> {
+async function callsOf(run: KillPointRun): Promise<number> {
   const scene = await sceneFor(run, `${run.name}-count`);
   return runKilled(run, scene, never);
 }

@@ -44,7 +44,7 @@ afterAll(async () => {
 /** A new recording, or the one that a failure has kept. */
 async function recorded(): Promise<Recording> {
   const file = process.env['POWER_RECORDING'];
-  if (file === undefined) return recordLives({ main, workspace, library, seed, name: 'lives' });
+  if (file === undefined) return recordLives({ main, workspace, library, seed, name: 'lives', lives: 3 });
   const ledger = JSON.parse(await readFile(join(dirname(file), 'ledger.json'), 'utf8')) as Entry[];
   return { steps: readRecording(file), ledger, file };
 }
@@ -78,7 +78,7 @@ describe.skipIf(!hasDisk)(`A loss of power at any moment (FUZZ_SEED=${seed})${un
     ['commits that do not wait for the disk', plant('does-not-wait-for-the-disk')],
     ['changes that are answered before they are committed', plant('answers-before-commit')],
   ])('would be found to lose changes with %s', { timeout: 600_000 }, async (name, planted) => {
-    const recording = await recordLives({ main, workspace, library, seed, name, plant: planted });
+    const recording = await recordLives({ main, workspace, library, seed, name, lives: 1, plant: planted });
     const report = await losePower({ recording, workspace, seed, images: 100, parent: quick.folder, endEarly: true });
     expect(report.findings.map(({ kind }) => kind)).toContain('lost');
     // The seed and the recording bring the very same findings back.

@@ -34,14 +34,24 @@ export interface RecordingRun {
   readonly library: string;
   readonly seed: number;
   readonly name: string;
+  /** How many; the first ends cleanly, each other with a kill. */
+  readonly lives: number;
   readonly plant?: string;
 }
 
 /** Changes acknowledged in each life of the service. Some hundred make SQLite move its log into the database once. */
 const changesPerLife = 220;
 
-/** Three lives of a service under load: one ends cleanly, one is killed, one recovers from that. */
-export async function recordLives({ main, workspace, library, seed, name, plant }: RecordingRun): Promise<Recording> {
+/** Some lives of a service under load, and what comes before the first: an import, and credentials. */
+export async function recordLives({
+  main,
+  workspace,
+  library,
+  seed,
+  name,
+  lives,
+  plant,
+}: RecordingRun): Promise<Recording> {
   const file = join(workspace.folder, `${name}.recording`);
   const data = join(workspace.folder, name);
   await mkdir(data, { mode: 0o700 });
@@ -59,7 +69,7 @@ export async function recordLives({ main, workspace, library, seed, name, plant 
 
   const ledger: Entry[] = [];
   let rest: Recording['rest'];
-  for (const life of [1, 2, 3]) {
+  for (let life = 1; life <= lives; life += 1) {
     const service = start([], plant);
     const port = await portOf(service);
     const writing = startWriting({ port, folder, seed: seed + life, name: `l${life}`, ledger });

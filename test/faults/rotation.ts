@@ -29,6 +29,8 @@ export interface RotationRun {
 /** Makes a rotation long enough to be killed in the midst of its work. */
 const moreKeys = 300;
 const serviceKillEvery = 3;
+/** What it takes to seal some of them. */
+const workMs = 400;
 
 export async function rotateUnderKills({ main, workspace, seed, kills, plant }: RotationRun): Promise<Report> {
   const report = startReport('kill -9 during a rotation under load', seed);
@@ -48,19 +50,21 @@ export async function rotateUnderKills({ main, workspace, seed, kills, plant }: 
   };
   let serving = await serve(0);
   let startMs = 300;
-  let durationMs = 3_000;
+  let keysInRing = 1;
   let drafts = 0;
 
   for (let kill = 1; kill <= kills; kill += 1) {
     report.addCase();
     const rotation = command('secrets', 'rotate');
-    const began = performance.now();
-    // Most kills fall into the work itself, some before it.
-    await wait(startMs + random.below(durationMs) - random.below(100));
+    // One in four dies before it has done much, the others in the midst of sealing.
+    if (random.below(4) === 0 && kill > 1) await wait(random.below(startMs));
+    else {
+      await Promise.race([ringBeyond(data, keysInRing), rotation.exited]);
+      await wait(random.below(workMs));
+    }
     await killNow(rotation);
     if (await hasRemovedDraft(data, rotation.stderr())) drafts += 1;
-    const tookMs = performance.now() - began;
-    if ((await rotation.exited).code === 0) durationMs = Math.max(100, Math.min(durationMs, tookMs - startMs));
+    keysInRing = (await ringIDs(data)).length;
     if (kill % serviceKillEvery === 0) {
       await killNow(serving.service);
       await serving.writing.over;
@@ -86,7 +90,7 @@ export async function rotateUnderKills({ main, workspace, seed, kills, plant }: 
   serving.service.kill('SIGTERM');
   await serving.service.exited;
 
-  const keysInRing = (await ringIDs(data)).length;
+  keysInRing = (await ringIDs(data)).length;
   report.addFindings(await pruned(data, command('secrets', 'prune')), where);
   report.addFindings([...(await inspect(data, ledger)), ...(await secretsFindings(data))], where);
   report.addLedger(ledger, where);
@@ -102,6 +106,11 @@ async function importMore(workspace: Workspace, data: string): Promise<void> {
   };
   await writeFile(file, Array.from({ length: moreKeys }, (_, index) => line(index)).join(''));
   await outputOf(data, 'keys', 'import', file);
+}
+
+/** Resolves when the ring has more keys than that: from then on everything is sealed under a new one. */
+async function ringBeyond(data: string, keys: number): Promise<void> {
+  while ((await ringIDs(data)).length <= keys) await wait(5);
 }
 
 async function duration(work: () => Promise<void>): Promise<number> {

@@ -1,14 +1,14 @@
 /** How much a harness does in `npm test`, in `.ci/run` (`FAULTS=ci`) and in `npm run test:faults` (`FAULTS=full`). */
 const sizes = {
   /** Kills under load and during starts. */
-  KILL_CYCLES: { short: 10, ci: 50, full: 500 },
+  KILL_CYCLES: { short: 20, ci: 50, full: 500 },
   /** Kills of a command or a start at one of its calls to the disk; at most this many of them, spread evenly. */
-  KILL_POINTS: { short: 4, ci: 10, full: 100 },
+  KILL_POINTS: { short: 1, ci: 8, full: 40 },
   COMPOUND_RUNS: { short: 1, ci: 2, full: 20 },
-  ROTATION_KILLS: { short: 3, ci: 8, full: 40 },
-  POWER_IMAGES: { short: 100, ci: 300, full: 10_000 },
-  /** Places in a life of the service at which the disk fails, in each way of failing; besides, every sync fails once. */
-  DISK_FAULT_POINTS: { short: 2, ci: 8, full: 1_000 },
+  ROTATION_KILLS: { short: 2, ci: 8, full: 40 },
+  POWER_IMAGES: { short: 50, ci: 300, full: 10_000 },
+  /** Places in a life of the service at which the disk fails, in each way of failing; besides, four times as many syncs. */
+  DISK_FAULT_POINTS: { short: 1, ci: 8, full: 1_000 },
   STOPS: { short: 3, ci: 10, full: 100 },
 } as const;
 
