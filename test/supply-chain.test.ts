@@ -209,7 +209,8 @@ describe('The repository', () => {
     const entries = await readdir(join(root, folder), { withFileTypes: true });
     const found = entries.map(async (entry) => {
       const path = join(folder, entry.name);
-      if (skipped.includes(entry.name)) return [];
+      // A data folder of an earlier version is kept with its key ring, which can say nothing of itself.
+      if (skipped.includes(entry.name) || path === 'test/faults/old') return [];
       return entry.isDirectory() ? filesBelow(path) : [path];
     });
     return (await Promise.all(found)).flat();

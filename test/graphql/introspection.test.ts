@@ -87,6 +87,7 @@ describe('in production, introspection', () => {
     await t.app.installation.credentials.revoke(revoked.id, t.clock.now);
     const unknown = shownBy(await t.graphql('{ nope }', {}, nobody));
     for (const headers of [
+      // secret-scan: fixture
       { ...nobody, authorization: 'Bearer kf_mgt_00000000000000000000000000000000000000' },
       { ...nobody, authorization: `Bearer ${expired.secret}` },
       { ...nobody, 'x-svc-authorization': revoked.secret },

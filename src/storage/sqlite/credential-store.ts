@@ -94,8 +94,9 @@ export function createCredentialStore(
     findBySecretHash: (secretHash, at) =>
       read(() => {
         const now = BigInt(at.getTime());
-        // One that is not there takes as long as one that is: a row is read, checked and compared in any case.
-        const row = nearest.get(now, secretHash) ?? first.get(now);
+        // One that is not there takes as long as one that is: both rows are read, and one checked and compared, in any case.
+        const [next, earliest] = [nearest.get(now, secretHash), first.get(now)];
+        const row = next ?? earliest;
         if (row === undefined) return undefined;
         const isAuthentic = table.isAuthentic(row);
         if (!isSame(row.secret_hash, secretHash)) return undefined;
