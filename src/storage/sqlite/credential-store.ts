@@ -61,10 +61,13 @@ export function createCredentialStore(database: Database): CredentialStore {
     findBySecretHash: (secretHash, at) =>
       whenFree(() => {
         const now = BigInt(at.getTime());
-        // One that is not there takes as long as one that is: a row is read and compared in any case.
-        const row = nearest.get(now, secretHash) ?? first.get(now);
-        if (row === undefined || !isSame(row.secret_hash, secretHash)) return undefined;
-        return { id: row.id, kind: row.kind, label: row.label, orgID: row.org_id ?? undefined, state: row.state };
+        // One that is not there takes as long as one that is: both rows are read, and one compared, in any case.
+        const candidates = [nearest.get(now, secretHash), first.get(now)];
+        const row = candidates[0] ?? candidates[1];
+        if (row === undefined) return undefined;
+        const { id, kind, label, org_id, state } = row;
+        const found = { id, kind, label, orgID: org_id ?? undefined, state };
+        return isSame(row.secret_hash, secretHash) ? found : undefined;
       }),
     add: (credential) =>
       whenFree(() => {
