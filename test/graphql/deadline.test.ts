@@ -65,7 +65,7 @@ describe('a query', () => {
     expect(errorsOf(answer)).toStrictEqual([
       {
         message: 'The query took longer than 0.05 seconds.',
-        extensions: { code: 'UNAVAILABLE', requestID: 'request-1' },
+        extensions: { code: 'UNAVAILABLE', requestID: 'request-1', retryAfterSeconds: 1 },
       },
     ]);
     expect(answer.body).not.toHaveProperty('data');
