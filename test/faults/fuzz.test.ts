@@ -73,7 +73,10 @@ describe(`The service under generated requests (FUZZ_SEED=${seed})`, () => {
     ['a password in a log', { log: ({ password }) => `{"msg":"${password}"}` }, /password in the log/],
     [
       'a change that nobody asked for',
-      { beforeCheck: ({ database }) => void database.exec('UPDATE keys SET version = version + 1, mac = randomblob(32) WHERE rowid = 1') },
+      {
+        beforeCheck: ({ database }) =>
+          void database.exec('UPDATE keys SET version = version + 1, mac = randomblob(32) WHERE rowid = 1'),
+      },
       /versions went up by/,
     ],
     [

@@ -93,7 +93,7 @@ describe(`Under ${clients} clients that update at once, the service`, () => {
     let number = 0;
     const liar = createServer((request, response) => {
       number += 1;
-      if (request.url?.startsWith('/svc') && number % 10 === 0) {
+      if (request.url?.startsWith('/svc') && number % 3 === 0) {
         request.resume();
         response.writeHead(200, { etag: '"2"' }).end();
       } else s.t.app.handle(request, response);
@@ -101,7 +101,7 @@ describe(`Under ${clients} clients that update at once, the service`, () => {
     liar.listen(0, '127.0.0.1');
     await once(liar, 'listening');
     const { port } = liar.address() as AddressInfo;
-    const report = await load({ port, clients: 5, milliseconds: 300, keys, service: s.t.service });
+    const report = await load({ port, clients: 5, milliseconds: 1_000, keys, service: s.t.service });
     liar.close();
     expect((await lost(s, report)).join()).toMatch(/was acknowledged as version 2 of load-/);
   });
@@ -111,7 +111,7 @@ describe(`Under ${clients} clients that update at once, the service`, () => {
     const liar = createServer((request, response) => {
       number += 1;
       // The headers that are sent later say 503, whatever has been done.
-      if (request.url?.startsWith('/svc') && number % 10 === 0) {
+      if (request.url?.startsWith('/svc') && number % 3 === 0) {
         response.writeHead = () => {
           Reflect.deleteProperty(response, 'writeHead');
           return response.writeHead(503, { 'retry-after': '1' });
@@ -122,7 +122,7 @@ describe(`Under ${clients} clients that update at once, the service`, () => {
     liar.listen(0, '127.0.0.1');
     await once(liar, 'listening');
     const { port } = liar.address() as AddressInfo;
-    const report = await load({ port, clients: 5, milliseconds: 300, keys, service: s.t.service });
+    const report = await load({ port, clients: 5, milliseconds: 1_000, keys, service: s.t.service });
     liar.close();
     expect((await lost(s, report)).join()).toMatch(/changes were made/);
   });
