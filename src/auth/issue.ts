@@ -15,8 +15,11 @@ interface Issued {
   readonly secret: string;
 }
 
-/** Issues a credential. Its secret is in the answer and nowhere else. */
+/** Issues a credential. Its secret is in the answer and nowhere else. Throws INVALID for a text that storage would change. */
 export async function issueCredential(store: CredentialStore, order: Order, now: Date): Promise<Issued> {
+  if (!order.label.isWellFormed() || order.orgID?.isWellFormed() === false) {
+    throw new AppError('INVALID', 'A label or an organisation holds half of a surrogate pair.');
+  }
   const issued = make(order, now);
   await store.add(issued.credential);
   return issued;

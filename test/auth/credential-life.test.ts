@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -199,7 +199,9 @@ describe('the table of credentials', () => {
     const database = new Database(join(folder, 'keyfront.db'));
     try {
       database
-        .prepare("INSERT INTO credentials (id, kind, label, secret_hash, created) VALUES (?, 'management', 'x', ?, 0)")
+        .prepare(
+          "INSERT INTO credentials (id, kind, label, secret_hash, created, mac) VALUES (?, 'management', 'x', ?, 0, x'00')",
+        )
         .run(`cred_${hash.length}${String(hash[0])}`, hash);
     } finally {
       database.close();
@@ -250,6 +252,7 @@ describe('the table of credentials', () => {
     add.run('cred_a', 'management', 'a', hashToken('a'), null, 1, null, null);
     add.run('cred_b', 'service', 'b', hashToken('b'), 'acme', 2, 3, 4);
     earlier.close();
+    await chmod(file, 0o600);
     const database = openDatabase(file);
     expect(database.prepare('SELECT * FROM credentials ORDER BY id').all()).toStrictEqual(
       [

@@ -67,6 +67,16 @@ describe('revoking a credential', () => {
 });
 
 describe('finding a credential', () => {
+  it('is refused for a label or an organisation with half of a surrogate pair, which storage would change', async () => {
+    const { credentials } = t.app.installation;
+    const before = (await credentials.list()).length;
+    for (const order of [{ label: 'a\ud800' }, { label: 'a', orgID: '\udc00' }]) {
+      const issued = issueCredential(credentials, { kind: 'service', ...order }, t.clock.now);
+      await expect(issued).rejects.toMatchObject({ code: 'INVALID' });
+    }
+    expect(await credentials.list()).toHaveLength(before);
+  });
+
   it('goes by the hash of its whole secret', async () => {
     const { id, secret } = await t.issue('service');
     expect((await store.findBySecretHash(hashToken(secret), t.clock.now))?.id).toBe(id);

@@ -43,7 +43,8 @@ describe('in production, introspection', () => {
 
   it('G-11 is refused over GET as well', async () => {
     for (const query of ['{ __schema { queryType { name } } }', '{ __type(name: "Query") { name } }']) {
-      const answer = await t.send(`/graphql?query=${encodeURIComponent(query)}`);
+      const headers = { 'apollo-require-preflight': 'true' };
+      const answer = await t.send(`/graphql?query=${encodeURIComponent(query)}`, { headers });
       expect(codeOf(answer)).toBe('UNAUTHENTICATED');
       expect(answer.body).not.toHaveProperty('data');
     }

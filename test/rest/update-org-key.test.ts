@@ -411,7 +411,8 @@ describe('a body', () => {
     const { status, body } = await refused(() => put('/svc/org/keys/k1', init));
     expect(status).toBe(413);
     expect(body).toMatchObject({ code: 'TOO_LARGE' });
-    expect(sent).toBeLessThan(512 * 1024);
+    // A while it is read on and dropped, so that the sender comes to see the answer.
+    expect(sent).toBeLessThan(70 * 256 * 1024);
   });
 
   it('that breaks off is refused', async () => {
