@@ -30,7 +30,14 @@ describe.each(callers)('G-01 GraphQL over HTTP, %s,', (_, env, credential) => {
     // The audits give no other form of request than these two.
     fetchFn: (url: string, init: RequestInit = {}) =>
       t.app.fetch(
-        new Request(url, { ...init, headers: { ...(init.headers as Record<string, string>), ...credential(t) } }),
+        new Request(url, {
+          ...init,
+          headers: {
+            ...(init.headers as Record<string, string>),
+            'apollo-require-preflight': 'true',
+            ...credential(t),
+          },
+        }),
       ),
   });
 
