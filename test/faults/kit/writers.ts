@@ -1,5 +1,5 @@
 import { createRandom } from '../../support/generated.js';
-import { createClient, type Client } from './client.js';
+import { createClient } from './client.js';
 import type { Entry, Operation } from './ledger.js';
 import { carryOut } from './operation.js';
 import { keysFor, usualWriters, type DataFolder } from './workspace.js';
@@ -85,15 +85,4 @@ function createPlan({ below, pick }: ReturnType<typeof createRandom>, writer: nu
       if (outcome === 'maybe') version = undefined;
     },
   };
-}
-
-/** Carries operations out one after another, each when the one before is answered. */
-export async function writeInTurn(
-  client: Client,
-  folder: DataFolder,
-  operations: readonly Operation[],
-): Promise<Entry[]> {
-  const entries: Entry[] = [];
-  for (const operation of operations) entries.push(await carryOut(client, folder, operation));
-  return entries;
 }
