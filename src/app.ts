@@ -5,6 +5,7 @@ import { createAuthenticate } from './auth/authenticator.js';
 import type { Config, ConfigSecrets } from './config.js';
 import type { ServerContext } from './graphql/context.js';
 import { serveGraphiQL } from './graphql/graphiql.js';
+import { readTrustedDocuments } from './graphql/trusted-documents.js';
 import { createGraphQLServer } from './graphql/yoga.js';
 import { answerHealth } from './http/health.js';
 import { openInstallation, type Installation, type Overrides } from './installation.js';
@@ -22,8 +23,12 @@ export interface App {
   readonly close: () => Promise<void>;
 }
 
-/** Puts the parts together. Throws as `openInstallation` does. */
+/** Puts the parts together. Throws as `openInstallation` and `readTrustedDocuments` do. */
 export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, overrides: Overrides = {}): App {
+  // First, so that a file that will not do leaves nothing open.
+  const documents = config.trustedDocumentsFile
+    ? readTrustedDocuments(config.trustedDocumentsFile)
+    : new Map<string, string>();
   const installation = openInstallation(config, secrets, overrides);
   const keys = createKeyService(installation.ports);
   const authenticate = createAuthenticate(installation.credentials, installation.now);
@@ -57,7 +62,8 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
     keys,
     authenticate,
     log,
-    openIntrospection: !config.production,
+    introspection: config.introspection,
+    trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     plugins: [useOtherFaces],
   });
   return {

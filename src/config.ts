@@ -13,6 +13,10 @@ export interface Config {
   readonly keyRingFile: string;
   readonly keyHash: KeyHashAlgorithm;
   readonly graphiql: boolean;
+  readonly introspection: 'open' | 'credential';
+  /** A JSON file of operations and their ids. */
+  readonly trustedDocumentsFile: string | undefined;
+  readonly onlyTrustedDocuments: boolean;
   /** For how long a deleted key can be restored. */
   readonly restoreWindowMs: number;
 }
@@ -32,6 +36,10 @@ export const settings = {
   KEYFRONT_RESTORE_DAYS:
     'For how many days a deleted key can be restored before it is purged, from 0 to 3650. Default: 30.',
   KEYFRONT_GRAPHIQL: 'on or off. Default: on in development, off in production.',
+  KEYFRONT_INTROSPECTION:
+    'Who may learn the GraphQL schema: open (everybody) or credential (requests with a valid one). Default: open in development, credential in production.',
+  KEYFRONT_TRUSTED_DOCUMENTS: 'JSON file of GraphQL documents that can be asked for by their id. Default: none.',
+  KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on or off. Whether every other GraphQL document is refused. Default: off.',
 } as const;
 
 /** Reads the environment. Throws one Error that names every problem. */
@@ -69,8 +77,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   if (!/^\d{1,4}$/.test(restoreDays) || Number(restoreDays) > 3650) {
     problems.push('KEYFRONT_RESTORE_DAYS must be a number of days from 0 to 3650.');
   }
+  const trustedDocumentsFile = env['KEYFRONT_TRUSTED_DOCUMENTS'];
+  const onlyTrustedDocuments = oneOf('KEYFRONT_ONLY_TRUSTED_DOCUMENTS', ['on', 'off'], 'off') === 'on';
+  if (onlyTrustedDocuments && trustedDocumentsFile === undefined) {
+    problems.push('KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on needs a file of them in KEYFRONT_TRUSTED_DOCUMENTS.');
+  }
   // An empty path would be the folder that the process happens to stand in.
-  for (const name of ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING'] as const) {
+  for (const name of ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_TRUSTED_DOCUMENTS'] as const) {
     if (env[name]?.trim() === '') problems.push(`${name} must name a ${name === 'KEYFRONT_DATA' ? 'folder' : 'file'}.`);
   }
   const data = env['KEYFRONT_DATA'] ?? 'data';
@@ -84,6 +97,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     keyHash,
     restoreWindowMs: Number(restoreDays) * 86_400_000,
     graphiql: oneOf('KEYFRONT_GRAPHIQL', ['on', 'off'], production ? 'off' : 'on') === 'on',
+    introspection: oneOf('KEYFRONT_INTROSPECTION', ['open', 'credential'], production ? 'credential' : 'open'),
+    trustedDocumentsFile,
+    onlyTrustedDocuments,
   };
   if (problems.length > 0)
     throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);

@@ -36,11 +36,6 @@ export type Authenticate = (headers: Headers) => Promise<Holder>;
 /** The credential of the given kind. Throws UNAUTHENTICATED, with one message whatever the reason, where there is none. */
 export function demand(holder: Holder, kind: CredentialKind): Credential {
   const credential = holder[kind];
-  if (credential === undefined) throw unauthenticated();
+  if (credential === undefined) throw new AppError('UNAUTHENTICATED', 'A valid credential is required.');
   return credential;
-}
-
-/** What a request without the credential it needs is answered, whatever the reason. */
-export function unauthenticated(): AppError {
-  return new AppError('UNAUTHENTICATED', 'A valid credential is required.');
 }

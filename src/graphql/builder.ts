@@ -9,13 +9,13 @@ import type { Context } from './context.js';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** What a root field needs. A schema with a root field that names nothing does not build. */
-    credential?: Need;
+    /**
+     * The credential that a root field needs; null where whoever may look at the schema may ask it. A schema with a root
+     * field that says nothing does not build.
+     */
+    credential?: CredentialKind | null;
   }
 }
-
-/** A credential of one kind, or whatever it takes to look at the schema. */
-export type Need = CredentialKind | 'introspection';
 
 interface OurTypes {
   Context: Context;

@@ -31,6 +31,13 @@ export function requestError(error: AppError, status = statuses[error.code]): Gr
   return shown;
 }
 
+/** The error of an operation that is refused before it runs. To clients of application/json it is an answer like any other. */
+export function operationError(error: AppError): GraphQLError {
+  const shown = requestError(error);
+  Object.assign(shown.extensions['http'] as object, { spec: true });
+  return shown;
+}
+
 /** The error that a masked one stands for, for the log; undefined where nothing was masked. */
 export function maskedCause(error: GraphQLError): unknown {
   return error.extensions['code'] === 'INTERNAL' ? rootOf(error) : undefined;

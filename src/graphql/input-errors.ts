@@ -10,12 +10,12 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { z } from 'zod';
+import { demand, type Holder } from '../credential.js';
 import { AppError, type Issue } from '../errors.js';
 import type { Variant } from '../keys/definition.js';
 import { inputs, readDefinition } from '../keys/definition-input.js';
 import { invalidDefinition } from '../keys/issues.js';
 import { core, memberOf, shapeOf, traitsOf } from '../keys/table.js';
-import { admit, type Asker } from './context.js';
 import { valueOfLiteral } from './literal.js';
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
@@ -31,7 +31,7 @@ interface Operation {
  * credential that it needs, else INVALID with every problem of the definitions in it, as REST would answer. Undefined
  * where GraphQL's own errors say it best.
  */
-export function explainRefusal(schema: GraphQLSchema, operation: Operation, asker: Asker): AppError | undefined {
+export function explainRefusal(schema: GraphQLSchema, operation: Operation, holder: Holder): AppError | undefined {
   const document = parsed(operation.query);
   const definition = document && getOperationAST(document, operation.operationName);
   if (!document || !definition) return undefined;
@@ -43,7 +43,7 @@ export function explainRefusal(schema: GraphQLSchema, operation: Operation, aske
   });
   try {
     for (const { field } of fields) {
-      if (field.extensions.credential) admit(asker, field.extensions.credential);
+      if (field.extensions.credential) demand(holder, field.extensions.credential);
     }
   } catch (error) {
     if (error instanceof AppError) return error;

@@ -18,7 +18,7 @@ export const useExactRequests: Plugin = {
         throw requestError(new AppError('INVALID', 'The answer can be JSON only.'), 406);
       }
       const params = await paramsOf(request);
-      requireShallow(params);
+      if (typeof params.query === 'string') requireShallow(params.query);
       return params;
     });
   },
@@ -54,6 +54,7 @@ function paramsOfURL(url: string): GraphQLParams {
   };
   return {
     query: search.get('query') ?? undefined,
+    documentId: search.get('documentId') ?? undefined,
     operationName: search.get('operationName') ?? undefined,
     variables: json('variables'),
     extensions: json('extensions'),
@@ -63,7 +64,7 @@ function paramsOfURL(url: string): GraphQLParams {
 /** Yoga checks the members; here only that there are any to check, and that it is one operation and not a batch. */
 function asParams(body: unknown): GraphQLParams {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new AppError('INVALID', 'The body must be a JSON object with a `query`.');
+    throw new AppError('INVALID', 'The body must be a JSON object with a `query` or a `documentId`.');
   }
   return body;
 }
@@ -71,8 +72,7 @@ function asParams(body: unknown): GraphQLParams {
 const deepestNesting = 200;
 
 /** Bounds the nesting of an operation, because GraphQL's parser goes one call deeper with each level of it. */
-function requireShallow({ query }: GraphQLParams): void {
-  if (typeof query !== 'string') return;
+export function requireShallow(query: string): void {
   const withoutTexts = query.replace(/"""[^]*?"""|"(?:[^"\\\n]|\\.)*"|#.*/g, '');
   let depth = 0;
   for (const [bracket] of withoutTexts.matchAll(/[[\](){}]/g)) {

@@ -1,6 +1,6 @@
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 import { builder } from './builder.js';
-import { admit, type Context } from './context.js';
+import { callerOf, type Context } from './context.js';
 import './preview-key.js';
 import './scalars.js';
 import './update-org-key.js';
@@ -29,7 +29,7 @@ function guarded(built: GraphQLSchema): GraphQLSchema {
         throw new Error(`The root field ${field.name} does not say which credential it needs.`);
       const resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
-        admit(context, credential);
+        if (credential) callerOf(context, credential);
         return resolve(source, args, context, info);
       };
     }

@@ -2,7 +2,8 @@ import { printSubgraphSchema } from '@apollo/subgraph';
 import { hasResolvableKey } from '@pothos/plugin-federation';
 import { isObjectType, parse, print, visit, type GraphQLSchema } from 'graphql';
 import { AppError } from '../errors.js';
-import { builder, type Need } from './builder.js';
+import type { CredentialKind } from '../credential.js';
+import { builder } from './builder.js';
 
 const mostRepresentations = 100;
 
@@ -14,12 +15,12 @@ export function asSubgraph(): GraphQLSchema {
   if (!load || !service) throw new Error('The subgraph has no entities.');
 
   service.description =
-    'The subgraph’s own schema, for the composition of a larger graph. Needs a credential of either kind, as introspection does.';
-  service.extensions = { ...service.extensions, credential: 'introspection' satisfies Need };
+    'The subgraph’s own schema, for the composition of a larger graph. Answered to whoever may look at the schema.';
+  service.extensions = { ...service.extensions, credential: null };
   let sdl: string | undefined;
   service.resolve = () => ({ sdl: (sdl ??= printSubgraph(subgraph)) });
   entities.description = `Entities by their keys, for routers; in the order asked for, null where there is none or it is not the caller’s to see. At most ${mostRepresentations} at once. Needs a service credential.`;
-  entities.extensions = { ...entities.extensions, credential: 'service' satisfies Need };
+  entities.extensions = { ...entities.extensions, credential: 'service' satisfies CredentialKind };
   entities.resolve = (source, args: { representations: unknown[] }, context, info) => {
     requireEntities(subgraph, args.representations);
     return load(source, args, context, info);

@@ -1,40 +1,37 @@
 import type { ExecutionResult } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import type { Authenticate } from '../credential.js';
+import type { Authenticate, Holder } from '../credential.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
-import { callerOf, type Asker, type Context, type ServerContext } from './context.js';
-import { maskedCause, publicError, requestError } from './errors.js';
+import { callerOf, type Context, type ServerContext } from './context.js';
+import { maskedCause, operationError, publicError } from './errors.js';
 import { explainRefusal } from './input-errors.js';
+import { useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
 import { exactFloats } from './literal.js';
 import { useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
 import { servedSchema } from './schema.js';
+import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.js';
 
 interface Parts {
   readonly keys: KeyService;
   readonly authenticate: Authenticate;
   readonly log: Logger;
-  /** Whether anyone may look at the schema; else it takes a credential. */
-  readonly openIntrospection: boolean;
+  readonly introspection: IntrospectionPolicy;
+  readonly trustedDocuments: TrustedDocuments;
   /** What other faces answer before a request reaches GraphQL. */
   readonly plugins: readonly Plugin<object, ServerContext>[];
 }
 
-type Identify = (request: Request) => Promise<Asker>;
-
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
-export function createGraphQLServer({ keys, authenticate, log, openIntrospection, plugins }: Parts) {
-  const identify: Identify = async (request) => {
-    const holder = await authenticate(request.headers);
-    return { holder, mayIntrospect: openIntrospection || Object.keys(holder).length > 0 };
-  };
+export function createGraphQLServer({ keys, log, introspection, trustedDocuments, plugins, ...parts }: Parts) {
+  const authenticate = oncePerRequest(parts.authenticate);
   return createYoga<ServerContext, Context>({
     schema: servedSchema,
     context: async ({ request, requestID }) => {
-      const asker = await identify(request);
-      const loaders = createLoaders(keys, () => callerOf({ ...asker, requestID }, 'service'));
-      return { ...asker, keys, requestID, loaders };
+      const holder = await authenticate(request.headers);
+      const loaders = createLoaders(keys, () => callerOf({ holder, requestID }, 'service'));
+      return { holder, keys, requestID, loaders };
     },
     graphqlEndpoint: '/graphql',
     // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
@@ -47,8 +44,26 @@ export function createGraphQLServer({ keys, authenticate, log, openIntrospection
     // Bodies are bounded by `useExactRequests`, at half the cost of the built-in limit.
     maxRequestBodySize: false,
     maskedErrors: { maskError: publicError },
-    plugins: [...plugins, useExactRequests, useExactFloats, useRefusals(identify), usePublicErrors(log)],
+    plugins: [
+      ...plugins,
+      useExactRequests,
+      ...useTrustedDocuments(trustedDocuments),
+      useIntrospectionPolicy(introspection, authenticate),
+      useExactFloats,
+      useRefusals(authenticate),
+      usePublicErrors(log),
+    ],
   });
+}
+
+/** Looks a request's credentials up once, however many parts ask for them. */
+function oncePerRequest(authenticate: Authenticate): Authenticate {
+  const holders = new WeakMap<Headers, Promise<Holder>>();
+  return (headers) => {
+    const holder = holders.get(headers) ?? authenticate(headers);
+    holders.set(headers, holder);
+    return holder;
+  };
 }
 
 const useExactFloats: Plugin = {
@@ -56,17 +71,13 @@ const useExactFloats: Plugin = {
 };
 
 /** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
-function useRefusals(identify: Identify): Plugin {
+function useRefusals(authenticate: Authenticate): Plugin {
   return {
     async onExecutionResult(event) {
       const { result, request, context } = event;
       if (!isResult(result) || 'data' in result || !result.errors?.length) return;
-      const refusal = explainRefusal(servedSchema, context.params, await identify(request));
-      if (!refusal) return;
-      const error = requestError(refusal);
-      // For clients of application/json a refused operation is an answer like any other.
-      Object.assign(error.extensions['http'] as object, { spec: true });
-      event.setResult({ errors: [error] });
+      const refusal = explainRefusal(servedSchema, context.params, await authenticate(request.headers));
+      if (refusal) event.setResult({ errors: [operationError(refusal)] });
     },
   };
 }

@@ -1,0 +1,52 @@
+import { Kind, OperationTypeNode, type DocumentNode } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { AppError } from '../errors.js';
+import type { Authenticate, Holder } from '../credential.js';
+import { operationError } from './errors.js';
+
+/** Who may learn what the schema holds: everybody, or requests with a valid credential only. */
+export const introspectionPolicies = ['open', 'credential'] as const;
+export type IntrospectionPolicy = (typeof introspectionPolicies)[number];
+
+/** Whether a request may learn what the schema holds. A valid credential of any kind will do. */
+export function mayIntrospect(policy: IntrospectionPolicy, holder: Holder): boolean {
+  return policy === 'open' || Object.values(holder).some((credential) => credential !== undefined);
+}
+
+/**
+ * Answers all operations of those who may not introspect alike, `{ __typename }` excepted, and before anything compares
+ * them with the schema: a name that exists looks like one that does not, and there is no error to give a hint.
+ */
+export function useIntrospectionPolicy(policy: IntrospectionPolicy, authenticate: Authenticate): Plugin {
+  // Those who may are marked, and not those who may not: a mark that got lost would close the door, not open it.
+  const admitted = new WeakSet<object>();
+  return {
+    async onParams({ request, context }) {
+      if (mayIntrospect(policy, await authenticate(request.headers))) admitted.add(context);
+    },
+    onValidate({ context, params }) {
+      if (admitted.has(context) || isHarmless(params.documentAST as DocumentNode)) return;
+      // Thrown, and not handed to Yoga as a result, which it would keep and give to the next caller with this document.
+      throw operationError(new AppError('UNAUTHENTICATED', 'A valid credential is required.'));
+    },
+  };
+}
+
+/** Whether a document asks for nothing but `__typename` at the root, and names nothing of the schema. */
+function isHarmless({ definitions }: DocumentNode): boolean {
+  return definitions.every(
+    (definition) =>
+      definition.kind === Kind.OPERATION_DEFINITION &&
+      definition.operation === OperationTypeNode.QUERY &&
+      !definition.variableDefinitions?.length &&
+      !definition.directives?.length &&
+      definition.selectionSet.selections.every(
+        (selection) =>
+          selection.kind === Kind.FIELD &&
+          selection.name.value === '__typename' &&
+          !selection.arguments?.length &&
+          !selection.directives?.length &&
+          !selection.selectionSet,
+      ),
+  );
+}
