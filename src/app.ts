@@ -5,6 +5,7 @@ import { createAuthenticate } from './auth/authenticator.js';
 import type { Config, ConfigSecrets } from './config.js';
 import type { ServerContext } from './graphql/context.js';
 import { serveGraphiQL } from './graphql/graphiql.js';
+import type { Execute } from './graphql/plans/use-plans.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
 import { createGraphQLServer } from './graphql/yoga.js';
 import { answerHealth } from './http/health.js';
@@ -23,8 +24,13 @@ export interface App {
   readonly close: () => Promise<void>;
 }
 
+/** What tests put in the place of the world's own, and of ours where they compare it to another. */
+export interface AppOverrides extends Overrides {
+  readonly execute?: Execute | undefined;
+}
+
 /** Puts the parts together. Throws as `openInstallation` and `readTrustedDocuments` do. */
-export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, overrides: Overrides = {}): App {
+export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, overrides: AppOverrides = {}): App {
   // First, so that a file that will not do leaves nothing open.
   const documents = config.trustedDocumentsFile
     ? readTrustedDocuments(config.trustedDocumentsFile)
@@ -65,6 +71,7 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
     introspection: config.introspection,
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     plugins: [useOtherFaces],
+    execute: overrides.execute,
   });
   return {
     installation,

@@ -8,6 +8,7 @@ import { maskedCause, operationError, publicError } from './errors.js';
 import { explainRefusal } from './input-errors.js';
 import { useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
 import { exactFloats } from './literal.js';
+import { usePlans, type Execute } from './plans/use-plans.js';
 import { useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
 import { servedSchema } from './schema.js';
@@ -21,10 +22,12 @@ interface Parts {
   readonly trustedDocuments: TrustedDocuments;
   /** What other faces answer before a request reaches GraphQL. */
   readonly plugins: readonly Plugin<object, ServerContext>[];
+  /** What executes operations; by plans where absent. */
+  readonly execute?: Execute | undefined;
 }
 
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
-export function createGraphQLServer({ keys, log, introspection, trustedDocuments, plugins, ...parts }: Parts) {
+export function createGraphQLServer({ keys, log, introspection, trustedDocuments, plugins, execute, ...parts }: Parts) {
   const authenticate = oncePerRequest(parts.authenticate);
   return createYoga<ServerContext, Context>({
     schema: servedSchema,
@@ -52,6 +55,7 @@ export function createGraphQLServer({ keys, log, introspection, trustedDocuments
       useExactFloats,
       useRefusals(authenticate),
       usePublicErrors(log),
+      usePlans(servedSchema, execute),
     ],
   });
 }
