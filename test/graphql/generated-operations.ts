@@ -1,9 +1,6 @@
 import {
   getNamedType,
   isCompositeType,
-  isEnumType,
-  isInputObjectType,
-  isListType,
   isNonNullType,
   isObjectType,
   OperationTypeNode,
@@ -11,13 +8,9 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLInputType,
-  type GraphQLList,
-  type GraphQLNonNull,
   type GraphQLSchema,
 } from 'graphql';
-import type { createRandom } from '../support/generated.js';
-
-type Random = ReturnType<typeof createRandom>;
+import { createValues, literalOf, wrongValues, type Hints, type Random } from './generated-values.js';
 
 export interface Operation {
   readonly query: string;
@@ -25,55 +18,64 @@ export interface Operation {
   readonly variables: Record<string, unknown>;
 }
 
-/** Values that make sense for an argument or a field of an input; undefined where any value of the type will do. */
-export type Hints = (name: string, typeName: string) => readonly unknown[] | undefined;
+interface Options {
+  readonly hints?: Hints;
+  /** How many parts a selection has at the most. */
+  readonly mostParts?: number;
+  /** Of how many variables one has a value of another type. */
+  readonly wrongOneIn?: number;
+}
 
-/** Keeps a value out of variables, and is printed as it is where a literal is wanted. */
-class Variable {
+interface Declared {
+  readonly type: string;
+  readonly byDefault: string | undefined;
+  /** Undefined where it is not sent. */
+  readonly value: unknown;
+}
+
+interface Fragment {
   readonly name: string;
-  constructor(name: string) {
-    this.name = name;
-  }
+  readonly on: string;
+  readonly body: string;
 }
 
 /**
  * Generates documents: fields with aliases, merged fields, fragments within fragments, literals and variables of every
- * kind, defaults, conditions, several operations. Most are valid, and most values fit; those that do not are the point too.
+ * kind, defaults, conditions, several operations. Most are valid, and most values fit; those that do not are wanted too.
  */
-export function generateOperation(schema: GraphQLSchema, random: Random, hints: Hints = () => undefined): Operation {
+export function generateOperation(
+  schema: GraphQLSchema,
+  random: Random,
+  { hints = () => undefined, mostParts = 4, wrongOneIn = 12 }: Options = {},
+): Operation {
   const { below, pick } = random;
   const chance = (outOf: number) => below(outOf) === 0;
-  const variables = new Map<string, { type: string; byDefault: string | undefined; value: unknown }>();
-  const fragments: { name: string; on: string; body: string }[] = [];
+  const valueOf = createValues(random, hints);
+  const variables = new Map<string, Declared>();
+  const fragments: Fragment[] = [];
   let aliases = 0;
 
   function selection(type: GraphQLCompositeType, depth: number): string {
-    const parts: string[] = [];
-    const count = 1 + below(4);
-    for (let index = 0; index < count; index += 1) parts.push(...part(type, depth));
+    const parts = Array.from({ length: 1 + below(mostParts) }, () => partOf(type, depth));
     return `{ ${parts.join(' ')} }`;
   }
 
-  function part(type: GraphQLCompositeType, depth: number): string[] {
+  function partOf(type: GraphQLCompositeType, depth: number): string {
     const fields = 'getFields' in type ? Object.values(type.getFields()) : [];
     const open = depth > 0 ? fields : fields.filter((field) => !isCompositeType(getNamedType(field.type)));
     const roll = below(10);
-    if (roll === 0 || open.length === 0) {
-      if (depth > 0 && roll > 2 && !('getFields' in type)) return [fragment(type, depth)];
-      return [`${chance(3) ? `${alias()}: ` : ''}__typename${conditions()}`];
-    }
-    if (roll < 3 && depth > 0) return [fragment(type, depth)];
+    if (depth > 0 && (roll < 2 || (roll < 7 && fields.length === 0))) return fragmentOf(type, depth);
+    if (open.length === 0 || roll === 9) return `${chance(3) ? `${alias()}: ` : ''}__typename${conditions()}`;
     return fieldOf(pick(open), depth);
   }
 
-  function fieldOf(field: GraphQLField<unknown, unknown>, depth: number): string[] {
-    const named = getNamedType(field.type);
-    const given = args(field.args);
+  function fieldOf(field: GraphQLField<unknown, unknown>, depth: number): string {
+    const type = getNamedType(field.type);
+    const args = argsOf(field.args);
     // Fields with arguments are told apart, because only equal ones may merge.
-    const name = given !== '' || chance(6) ? `${alias()}: ${field.name}` : field.name;
-    const once = () =>
-      `${name}${given}${conditions()}${isCompositeType(named) ? ` ${selection(named, depth - 1)}` : ''}`;
-    return chance(5) ? [once(), once()] : [once()];
+    const name = args !== '' || chance(6) ? `${alias()}: ${field.name}` : field.name;
+    const once = () => `${name}${args}${conditions()}${isCompositeType(type) ? ` ${selection(type, depth - 1)}` : ''}`;
+    return chance(5) ? `${once()} ${once()}` : once();
   }
 
   function alias(): string {
@@ -82,20 +84,14 @@ export function generateOperation(schema: GraphQLSchema, random: Random, hints: 
     return `a${aliases}`;
   }
 
-  function fragment(type: GraphQLCompositeType, depth: number): string {
-    const possible = isObjectType(type)
-      ? [type, ...type.getInterfaces()]
-      : [
-          type,
-          ...schema.getPossibleTypes(type),
-          ...schema.getPossibleTypes(type).flatMap((object) => object.getInterfaces()),
-        ];
-    const on = pick(possible);
+  function fragmentOf(type: GraphQLCompositeType, depth: number): string {
+    const objects = isObjectType(type) ? [type] : schema.getPossibleTypes(type);
+    const on = pick([type, ...objects, ...objects.flatMap((object) => object.getInterfaces())]);
     if (chance(2)) {
       const condition = on === type && chance(3) ? '' : ` on ${on.name}`;
       return `...${condition}${conditions()} ${selection(on, depth - 1)}`;
     }
-    const known = fragments.filter((other) => other.on === on.name);
+    const known = fragments.filter((fragment) => fragment.on === on.name);
     if (known.length > 0 && chance(2)) return `...${pick(known).name}${conditions()}`;
     const body = selection(on, depth - 1);
     const name = `F${fragments.length}`;
@@ -105,142 +101,58 @@ export function generateOperation(schema: GraphQLSchema, random: Random, hints: 
 
   function conditions(): string {
     if (!chance(6)) return '';
-    const condition = () => (chance(2) ? String(chance(2)) : booleanVariable());
+    const condition = () => (chance(2) ? String(chance(2)) : conditionVariable());
     const directives = [`@skip(if: ${condition()})`, `@include(if: ${condition()})`];
     return ` ${chance(3) ? directives.join(' ') : pick(directives)}`;
   }
 
-  /** One of a few, so that combinations come back. */
-  function booleanVariable(): string {
+  /** One variable of a few, so that conditions go together. */
+  function conditionVariable(): string {
     const name = `b${below(3)}`;
-    if (!variables.has(name)) {
-      const [type, byDefault] = pick([
-        ['Boolean!', undefined],
-        ['Boolean!', undefined],
-        ['Boolean! = false', 'false'],
-        ['Boolean = true', 'true'],
-      ]);
-      const isOmitted = byDefault !== undefined && chance(2);
-      const value = isOmitted ? undefined : type.startsWith('Boolean =') && chance(4) ? null : chance(2);
-      variables.set(name, { type: type.split(' ')[0] ?? '', byDefault, value });
-    }
+    const [type, byDefault] = pick([
+      ['Boolean!', undefined],
+      ['Boolean!', undefined],
+      ['Boolean!', 'false'],
+      ['Boolean', 'true'],
+    ]);
+    const sent = type === 'Boolean' && chance(4) ? null : chance(2);
+    const value = byDefault !== undefined && chance(2) ? undefined : sent;
+    if (!variables.has(name)) variables.set(name, { type: type ?? '', byDefault, value });
     return `$${name}`;
   }
 
-  function args(definitions: readonly GraphQLArgument[]): string {
-    const given = definitions.flatMap((argument) => {
-      const isRequired = isNonNullType(argument.type) && argument.defaultValue === undefined;
-      if (!isRequired && chance(2)) return [];
-      return `${argument.name}: ${argumentValue(argument)}`;
+  function argsOf(args: readonly GraphQLArgument[]): string {
+    const given = args.flatMap(({ name, type, defaultValue }) => {
+      const hasDefault = defaultValue !== undefined;
+      if ((!isNonNullType(type) || hasDefault) && chance(2)) return [];
+      return `${name}: ${chance(2) ? declare(name, type, hasDefault) : literalOf(valueOf(name, type, 3, declare), type)}`;
     });
     return given.length > 0 ? `(${given.join(', ')})` : '';
   }
 
-  function argumentValue({ name, type, defaultValue }: GraphQLArgument): string {
-    if (chance(2)) return variable(name, type, defaultValue !== undefined);
-    return literal(valueOf(name, type, 3, true), type);
-  }
-
-  /** A variable of this type, a stricter one, or a looser one where a default makes up for it. */
-  function variable(hint: string, type: GraphQLInputType, hasDefault: boolean): string {
-    const name = `v${variables.size}${chance(9) ? '_' : ''}`;
+  /** A variable of the type, or of a stricter one, or of a looser one where a default makes up for it. */
+  function declare(hint: string, type: GraphQLInputType, hasDefault: boolean): string {
+    const name = `v${variables.size}`;
     const nullable = isNonNullType(type) ? type.ofType : type;
-    const value = valueOf(hint, type, 3, false);
-    const byDefault = chance(4)
-      ? literal(valueOf(hint, nullable, 2, false) ?? valueOf(hint, nullable, 2, false), nullable)
-      : undefined;
-    const mayBeLoose = !isNonNullType(type) || hasDefault || (byDefault !== undefined && byDefault !== 'null');
-    const declared = mayBeLoose && !chance(4) ? String(nullable) : `${String(nullable)}!`;
-    const isOmitted = chance(declared.endsWith('!') && byDefault === undefined ? 30 : 3);
-    const sent = isOmitted ? undefined : chance(12) ? wrongValue() : value;
+    const byDefault = chance(4) ? literalOf(valueOf(hint, nullable, 2), nullable) : undefined;
+    const hasValue = byDefault !== undefined && byDefault !== 'null';
+    const isLoose = (!isNonNullType(type) || hasDefault || hasValue) && !chance(4);
+    const isOmitted = chance(isLoose || hasValue ? 3 : 30);
+    const value = chance(wrongOneIn) ? pick(wrongValues) : valueOf(hint, type, 3);
     variables.set(name, {
-      type: declared,
-      byDefault: declared.endsWith('!') && byDefault === 'null' ? undefined : byDefault,
-      value: sent,
+      type: `${String(nullable)}${isLoose ? '' : '!'}`,
+      byDefault: isLoose || hasValue ? byDefault : undefined,
+      value: isOmitted ? undefined : value,
     });
     return `$${name}`;
   }
 
-  function wrongValue(): unknown {
-    return pick<unknown>([
-      null,
-      'text',
-      '',
-      1.5,
-      2 ** 40,
-      -1,
-      true,
-      [],
-      {},
-      { nope: 1 },
-      [[1]],
-      [null],
-      { __proto__: null, toString: 1 },
-    ]);
-  }
-
-  /** A value as JSON has it, with variables in it where it is to become a literal. */
-  function valueOf(hint: string, type: GraphQLInputType, depth: number, isLiteral: boolean): unknown {
-    if (isNonNullType(type)) {
-      const inner = (type as GraphQLNonNull<GraphQLInputType>).ofType;
-      for (let attempt = 0; attempt < 20; attempt += 1) {
-        const value = valueOf(hint, inner, depth, isLiteral);
-        if (value !== null) return value;
-      }
-    } else if (chance(8)) return null;
-    const named = getNamedType(type);
-    const hinted = hints(hint, named.name);
-    if (hinted && !isListType(type)) return pick(hinted);
-    if (isListType(type)) {
-      const item = (type as GraphQLList<GraphQLInputType>).ofType;
-      if (chance(5)) return valueOf(hint, item, depth, isLiteral);
-      return Array.from({ length: below(4) }, () =>
-        isLiteral && chance(8) ? new Variable(variable(hint, item, false)) : valueOf(hint, item, depth, isLiteral),
-      );
-    }
-    if (isEnumType(named)) return pick(named.getValues()).name;
-    if (isInputObjectType(named)) {
-      const fields = Object.values(named.getFields());
-      if (named.isOneOf) {
-        const field = pick(fields);
-        return { [field.name]: valueOf(field.name, field.type, 0, false) };
-      }
-      const chosen = fields.filter((field) => {
-        const isRequired = isNonNullType(field.type) && field.defaultValue === undefined;
-        return isRequired || (depth > 0 && below(fields.length) < 4);
-      });
-      return Object.fromEntries(
-        chosen.map((field) => [
-          field.name,
-          isLiteral && chance(6)
-            ? new Variable(variable(field.name, field.type, field.defaultValue !== undefined))
-            : valueOf(field.name, field.type, depth - 1, isLiteral),
-        ]),
-      );
-    }
-    switch (named.name) {
-      case 'Boolean':
-        return chance(2);
-      case 'Int':
-        return pick([0, 1, 2, -1, 7, 2 ** 31 - 1]);
-      case 'Float':
-        return pick([0, 1.5, -2, 1e21, 0.1]);
-      case 'ID':
-        return pick<unknown>(['x', '1', 5]);
-      case 'String':
-        return pick(['', 'x', 'a "quoted"\ntext', 'ä€']);
-      default:
-        return pick<unknown>(['x', 3, true, 'bad', 'worse', 'nothing', { a: [1, { b: null }] }]);
-    }
-  }
-
-  /** The parts of a document that a part needs, itself included. */
-  function needs(text: string, found = new Set<string>()): Set<string> {
-    for (const [, name = ''] of text.matchAll(/\.\.\.(F\d+)/g)) {
-      const fragment = fragments.find((other) => other.name === name);
-      if (!fragment || found.has(name)) continue;
-      found.add(name);
-      needs(fragment.body, found);
+  /** The fragments that a text needs, and those that they need. */
+  function neededBy(text: string, found = new Set<Fragment>()): Set<Fragment> {
+    for (const [, name] of text.matchAll(/\.\.\.(F\d+)/g)) {
+      const fragment = fragments.find((one) => one.name === name);
+      if (!fragment || found.has(fragment)) continue;
+      neededBy(fragment.body, found.add(fragment));
     }
     return found;
   }
@@ -249,51 +161,24 @@ export function generateOperation(schema: GraphQLSchema, random: Random, hints: 
     const type = schema.getRootType(kind);
     return type ? [{ kind, type }] : [];
   });
-  const bodies = Array.from({ length: chance(4) ? 2 : 1 }, (_, index) => {
-    const root = pick(roots);
-    return { ...root, name: `O${index}`, body: selection(root.type, 1 + below(4)) };
+  const operations = Array.from({ length: chance(4) ? 2 : 1 }, (_, index) => {
+    const { kind, type } = pick(roots);
+    const body = selection(type, 1 + below(4));
+    return { kind, name: `O${index}`, body, fragments: neededBy(body) };
   });
-  const needed = new Set(bodies.flatMap(({ body }) => [...needs(body)]));
-  const isNamed = bodies.length > 1 || chance(2);
-  const texts = bodies.map(({ kind, name, body }) => {
-    const all = [
-      body,
-      ...[...needs(body)].map((other) => fragments.find((one) => one.name === other)?.body ?? ''),
-    ].join(' ');
-    const used = [...variables].filter(([variableName]) => new RegExp(`\\$${variableName}\\b`).test(all));
-    const declarations = used.map(
-      ([variableName, { type, byDefault }]) =>
-        `$${variableName}: ${type}${byDefault === undefined ? '' : ` = ${byDefault}`}`,
-    );
+  const isNamed = operations.length > 1 || chance(2);
+  const texts = operations.map(({ kind, name, body, fragments: needed }) => {
+    const all = [body, ...[...needed].map((fragment) => fragment.body)].join(' ');
+    const declarations = [...variables]
+      .filter(([variable]) => new RegExp(`\\$${variable}\\b`).test(all))
+      .map(([variable, { type, byDefault }]) => `$${variable}: ${type}${byDefault ? ` = ${byDefault}` : ''}`);
     return `${kind} ${isNamed ? name : ''}${declarations.length > 0 ? `(${declarations.join(', ')})` : ''} ${body}`;
   });
-  const fragmentTexts = fragments
-    .filter(({ name }) => needed.has(name))
-    .map(({ name, on, body }) => `fragment ${name} on ${on} ${body}`);
-  const sent = [...variables].flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value] as const]));
+  const needed = new Set(operations.flatMap((operation) => [...operation.fragments]));
+  const sent = [...variables].filter(([, { value }]) => value !== undefined);
   return {
-    query: [...texts, ...fragmentTexts].join('\n'),
-    operationName: bodies.length > 1 || (isNamed && chance(2)) ? pick(bodies).name : undefined,
-    variables: Object.fromEntries(sent),
+    query: [...texts, ...[...needed].map(({ name, on, body }) => `fragment ${name} on ${on} ${body}`)].join('\n'),
+    operationName: operations.length > 1 || (isNamed && chance(2)) ? pick(operations).name : undefined,
+    variables: Object.fromEntries(sent.map(([name, { value }]) => [name, value])),
   };
-}
-
-function literal(value: unknown, type: GraphQLInputType): string {
-  if (value instanceof Variable) return value.name;
-  if (value === null || value === undefined) return 'null';
-  if (isNonNullType(type)) return literal(value, type.ofType);
-  if (isListType(type)) {
-    const item = type.ofType;
-    return Array.isArray(value) ? `[${value.map((one) => literal(one, item)).join(', ')}]` : literal(value, item);
-  }
-  if (isEnumType(type)) return String(value);
-  if (Array.isArray(value)) return `[${value.map((one) => literal(one, type)).join(', ')}]`;
-  if (typeof value === 'object') {
-    const fields = isInputObjectType(type) ? type.getFields() : {};
-    const members = Object.entries(value).map(
-      ([name, member]) => `${name}: ${literal(member, fields[name]?.type ?? type)}`,
-    );
-    return `{${members.join(', ')}}`;
-  }
-  return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
 }
