@@ -86,6 +86,8 @@ export function createValues({ below, pick }: Random, hints: Hints) {
         ] as const,
       ];
     });
+    // A literal with a member that is not there is not valid, and comes no further.
+    if (!declare && chance(25)) return { ...Object.fromEntries(members), nope: 1 };
     return Object.fromEntries(members);
   }
 

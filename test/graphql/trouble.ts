@@ -229,7 +229,7 @@ function good(schema: GraphQLSchema, given: GraphQLOutputType, dice: Dice, troub
     const names = schema.getPossibleTypes(type).map(({ name }) => name);
     return objectOf(
       schema,
-      dice.below(15) === 0 ? dice.pick(['Apple', 'Pear', 'Stone']) : dice.pick(names),
+      dice.below(8) === 0 ? dice.pick(['Apple', 'Pear', 'Stone']) : dice.pick(names),
       dice,
       trouble,
     );
@@ -275,7 +275,7 @@ function kindOf(value: unknown): string | undefined {
 /** An object whose members are made when they are read, because a promise that nobody reads must not be rejected. */
 function objectOf(schema: GraphQLSchema, kind: string, dice: Dice, trouble: Trouble): Made {
   const type = schema.getType(kind);
-  const made: Made & Record<string, unknown> = { kind, mood: dice.below(60) };
+  const made: Made & Record<string, unknown> = { kind, mood: dice.below(40) };
   if (dice.below(4) > 0) made['__typename'] = dice.below(30) === 0 ? 'Nothing' : kind;
   const own = dice.below(2 ** 31);
   for (const { name, type: fieldType } of isObjectType(type) ? Object.values(type.getFields()) : []) {

@@ -11,7 +11,6 @@ import { isPromise, type Run } from './run.js';
 export function executePlan(input: Omit<Run, 'errors'>): ExecutionResult | Promise<ExecutionResult> {
   const run: Run = { ...input, errors: createFieldErrors() };
   const { plan, signal, errors } = run;
-  signal?.throwIfAborted();
   const answer = (data: Data | null): ExecutionResult =>
     errors.all.length === 0 ? { data } : { errors: errors.all, data };
   const answerNull = (error: unknown): ExecutionResult => {
