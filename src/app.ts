@@ -10,6 +10,7 @@ import { createChangeLog } from './change-log.js';
 import type { Config, ConfigSecrets } from './config.js';
 import type { ServerContext } from './graphql/context.js';
 import { serveGraphiQL } from './graphql/graphiql.js';
+import type { Execute } from './graphql/plans/use-plans.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
 import { createGraphQLServer } from './graphql/yoga.js';
 import { clientAddressOf } from './http/client-address.js';
@@ -33,8 +34,13 @@ export interface App {
   readonly close: () => Promise<void>;
 }
 
+/** What tests put in the place of the world's own, and of ours where they compare it to another. */
+export interface AppOverrides extends Overrides {
+  readonly execute?: Execute | undefined;
+}
+
 /** Puts the parts together. Throws as `openInstallation` and `readTrustedDocuments` do. */
-export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, overrides: Overrides = {}): App {
+export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, overrides: AppOverrides = {}): App {
   // First, so that a file that will not do leaves nothing open.
   const documents = config.trustedDocumentsFile
     ? readTrustedDocuments(config.trustedDocumentsFile)
@@ -111,6 +117,7 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
     introspection: config.introspection,
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     plugins: [useOtherFaces],
+    execute: overrides.execute,
   });
   const contextOf = (socketAddress: string | undefined, forwardedFor: string | null): ServerContext => ({
     requestID: randomUUID(),

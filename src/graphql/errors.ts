@@ -103,7 +103,8 @@ function withoutValues(message: string): string {
   return message
     .replace(/(got invalid value) .*( at "[^"]*")?; .*$/s, '$1.')
     .replace(/(cannot represent [^:]*): .*$/s, '$1.')
-    .replace(/(Expected value of type "[^"]+"), found .*$/s, '$1.')
+    .replace(/(Expected value of type "[^"]+")(, found| but got:) .*$/s, '$1.')
+    .replace(/ with value .*, received .*$/s, '.')
     .replace(
       /^(Invalid global ID: ).*|^.* (has not been implemented|does not support loading by id)$/s,
       'The id is none of this graph.',

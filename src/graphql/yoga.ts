@@ -14,6 +14,7 @@ import { explainRefusal } from './input-errors.js';
 import { useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
 import { useLimits } from './limits.js';
 import { exactFloats } from './literal.js';
+import { usePlans, type Execute } from './plans/use-plans.js';
 import { useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
 import { servedSchema } from './schema.js';
@@ -30,6 +31,8 @@ interface Parts {
   readonly plugins: readonly Plugin<object, ServerContext>[];
   /** How long an operation may take. */
   readonly deadlineMs?: number | undefined;
+  /** What executes operations; by plans where absent. */
+  readonly execute?: Execute | undefined;
 }
 
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
@@ -69,6 +72,7 @@ export function createGraphQLServer({ keys, authenticate, audit, log, plugins, .
       useDeadline(options.deadlineMs ?? defaultDeadlineMs),
       useRefusals(authenticate, audit),
       usePublicErrors(log),
+      usePlans(servedSchema, options.execute),
     ],
   });
 }

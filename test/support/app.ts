@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { createApp, type App } from '../../src/app.js';
+import { createApp, type App, type AppOverrides } from '../../src/app.js';
 import { issueCredential } from '../../src/auth/issue.js';
 import type { CredentialKind } from '../../src/credential.js';
 import { importLines } from '../../src/cli/import-keys.js';
@@ -34,7 +34,7 @@ export interface TestApp {
 }
 
 /** The whole service with an in-memory database, a clock that stands at 2026-01-31T12:00:00Z, and no port. */
-export async function startApp(env: Record<string, string> = {}): Promise<TestApp> {
+export async function startApp(env: Record<string, string> = {}, overrides: AppOverrides = {}): Promise<TestApp> {
   const clock = { now: new Date('2026-01-31T12:00:00Z') };
   const lines: string[] = [];
   const sink = new Writable({
@@ -53,6 +53,7 @@ export async function startApp(env: Record<string, string> = {}): Promise<TestAp
     {
       now: () => clock.now,
       randomHex: () => (hex += 1).toString(16).padStart(32, '0'),
+      ...overrides,
     },
   );
 

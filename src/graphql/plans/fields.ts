@@ -1,0 +1,99 @@
+import { getArgumentValues, type GraphQLResolveInfo, type ResponsePath } from 'graphql';
+import type { PlannedField } from './plan.js';
+import { infoOf, isPromise, nullFor, type Run } from './run.js';
+import { createCompleters } from './values.js';
+
+/** The part of an answer that shows one object. */
+export type Data = Record<string, unknown>;
+
+const completerOf = createCompleters(executeFields);
+
+/** Executes the fields of an object, all at once. Throws, or rejects with, the error of a field that must not be null. */
+export function executeFields(
+  run: Run,
+  fields: readonly PlannedField[],
+  source: unknown,
+  path: ResponsePath | undefined,
+): Data | Promise<Data> {
+  const data = emptyData();
+  let isComplete = true;
+  try {
+    for (const field of fields) {
+      run.signal?.throwIfAborted();
+      const value = executeField(run, field, source, path);
+      data[field.responseName] = value;
+      if (isPromise(value)) isComplete = false;
+    }
+  } catch (error) {
+    if (isComplete) throw error;
+    // The others are waited for, because they may fail as well, and a rejection that nobody hears ends the process.
+    return completed(data).finally(() => {
+      throw error;
+    });
+  }
+  return isComplete ? data : completed(data);
+}
+
+/** Executes the fields of a mutation, each when the one before it is done. Fails as `executeFields` does. */
+export function executeInTurn(run: Run, fields: readonly PlannedField[]): Data | Promise<Data> {
+  let done: Data | Promise<Data> = emptyData();
+  for (const field of fields) {
+    const next = (data: Data): Data | Promise<Data> => {
+      run.signal?.throwIfAborted();
+      const add = (value: unknown) => {
+        data[field.responseName] = value;
+        return data;
+      };
+      const value = executeField(run, field, run.rootValue, undefined);
+      return isPromise(value) ? value.then(add) : add(value);
+    };
+    done = isPromise(done) ? done.then(next) : next(done);
+  }
+  return done;
+}
+
+/** An object without a prototype, because a caller may name a field `__proto__`. */
+function emptyData(): Data {
+  return Object.create(null) as Data;
+}
+
+async function completed(data: Data): Promise<Data> {
+  const names = Object.keys(data);
+  const values = await Promise.all(Object.values(data));
+  for (const [index, name] of names.entries()) data[name] = values[index];
+  return data;
+}
+
+function executeField(run: Run, field: PlannedField, source: unknown, parent: ResponsePath | undefined): unknown {
+  const { definition, parentType, responseName } = field;
+  const path = { prev: parent, key: responseName, typename: parentType.name };
+  const complete = completerOf(definition.type);
+  try {
+    const args = definition.args.length > 0 ? getArgumentValues(definition, field.nodes[0], run.variableValues) : {};
+    let info: GraphQLResolveInfo | undefined;
+    let value: unknown;
+    if (definition.resolve) {
+      info = infoOf(run, field, path);
+      value = definition.resolve(source, args, run.contextValue, info);
+    } else {
+      value = memberOf(source, definition.name);
+      if (typeof value === 'function') {
+        info = infoOf(run, field, path);
+        value = (value as (...given: unknown[]) => unknown).call(source, args, run.contextValue, info);
+      }
+    }
+    const found = isPromise(value)
+      ? value.then((resolved) => complete(run, field, path, resolved, info))
+      : complete(run, field, path, value, info);
+    return isPromise(found)
+      ? found.then(undefined, (error: unknown) => nullFor(run, field, definition.type, path, error))
+      : found;
+  } catch (error) {
+    return nullFor(run, field, definition.type, path, error);
+  }
+}
+
+function memberOf(source: unknown, name: string): unknown {
+  const mayHave = (typeof source === 'object' && source !== null) || typeof source === 'function';
+  return mayHave ? (source as Data)[name] : undefined;
+}

@@ -1,0 +1,59 @@
+import {
+  isNonNullType,
+  locatedError,
+  responsePathAsArray,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type ResponsePath,
+} from 'graphql';
+import type { FieldErrors } from './field-errors.js';
+import type { Plan, PlannedField } from './plan.js';
+
+/** One execution of a plan. */
+export interface Run {
+  readonly plan: Plan;
+  readonly rootValue: unknown;
+  readonly contextValue: unknown;
+  readonly variableValues: Record<string, unknown>;
+  readonly signal: AbortSignal | undefined;
+  readonly errors: FieldErrors;
+}
+
+/** What a resolver may know of its place. */
+export function infoOf(
+  { plan, rootValue, variableValues }: Run,
+  field: PlannedField,
+  path: ResponsePath,
+): GraphQLResolveInfo {
+  return {
+    fieldName: field.definition.name,
+    fieldNodes: field.nodes,
+    returnType: field.definition.type,
+    parentType: field.parentType,
+    path,
+    schema: plan.schema,
+    fragments: plan.fragments,
+    rootValue,
+    operation: plan.operation,
+    variableValues,
+  };
+}
+
+/** Null in the place of what failed. Where there may be no null, the error is thrown on to what holds it. */
+export function nullFor(
+  run: Run,
+  field: PlannedField,
+  type: GraphQLOutputType,
+  path: ResponsePath,
+  thrown: unknown,
+): null {
+  const error = locatedError(thrown, field.nodes, responsePathAsArray(path));
+  if (isNonNullType(type)) throw error;
+  run.errors.add(error, path);
+  return null;
+}
+
+/** Whether there is something to wait for, which need not be a Promise of the language. */
+export function isPromise<T>(value: T | PromiseLike<T>): value is Promise<T> {
+  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
+}

@@ -1,0 +1,179 @@
+import { execute, getIntrospectionQuery } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPlannedExecute, type Execute } from '../../src/graphql/plans/use-plans.js';
+import { servedSchema } from '../../src/graphql/schema.js';
+import { startApp, type Answer, type TestApp } from '../support/app.js';
+import { createRandom, runs, seed } from '../support/generated.js';
+import { generateOperation, type Operation } from './generated-operations.js';
+import type { Hints, Random } from './generated-values.js';
+
+/*
+ * Three services with the same keys are asked the same, and have to answer the same to the byte: one executes by plans,
+ * one by graphql-js, and one by Yoga's own executor. PLAN_RUNS=20000 is the full run; FUZZ_SEED brings a run back.
+ */
+
+const keys = [
+  {
+    key_id: 'one',
+    org_id: 'acme',
+    alias: 'One',
+    quota_max: 10,
+    quota_renewal_rate: 60,
+    tags: ['a', 'b'],
+    rate: 1.5,
+    per: 1,
+  },
+  { key_id: 'two', org_id: 'acme', hmac_string: 's3cret', meta_data: { big: 1, deep: [{ then: true }] } },
+  { key_id: 'three', org_id: 'other', expires: 1893456000, basic_auth_data: { user: 'u' } },
+];
+
+let planned: TestApp;
+let others: Record<string, TestApp>;
+/** What a plan was made for, and what was left to Yoga. */
+const seen = { planned: 0, left: 0 };
+
+beforeAll(async () => {
+  const plans = createPlannedExecute(servedSchema);
+  const counted: Execute = (args) => {
+    const result = plans(args);
+    seen[result === undefined ? 'left' : 'planned'] += 1;
+    return result;
+  };
+  // Yoga explains in graphql-js's words why variables are refused, and gives the answer its status.
+  const byGraphQLJS: Execute = (args) => {
+    const result = execute(args);
+    return result instanceof Promise || 'data' in result ? result : undefined;
+  };
+  planned = await startApp({}, { execute: counted });
+  others = {
+    "Yoga's executor": await startApp({}, { execute: () => undefined }),
+    'graphql-js': await startApp({}, { execute: byGraphQLJS }),
+  };
+  for (const app of [planned, ...Object.values(others)]) await app.importKeys(...keys);
+});
+
+afterAll(async () => {
+  for (const app of [planned, ...Object.values(others)]) await app.close();
+});
+
+interface Request extends Operation {
+  readonly headers: Record<string, string>;
+}
+
+async function ask(app: TestApp, { query, operationName, variables, headers }: Request): Promise<string> {
+  const given: Record<string, string> = { 'content-type': 'application/json', ...headers };
+  if (given['management']) given['authorization'] = `Bearer ${app.management}`;
+  if (given['service']) given['x-svc-authorization'] = app.service;
+  const body = JSON.stringify({ query, operationName, variables });
+  return wordsOf(await app.send('/graphql', { method: 'POST', headers: given, body }));
+}
+
+/** The answer without what is new with every request. */
+function wordsOf({ status, headers, text }: Answer): string {
+  const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+  return `${status} ${headers.get('content-type')} ${text.replaceAll(uuid, '(id)')}`;
+}
+
+/** What the arguments of our own operations mean. */
+function hintsOf(known: { hashes: unknown[]; ids: unknown[]; cursors: unknown[] }): Hints {
+  const hints: Record<string, readonly unknown[]> = {
+    keyID: ['one', 'two', 'three', 'none', 'bad\nid'],
+    keyHash: [...known.hashes, 'none'],
+    id: [...known.ids, 'T3JnS2V5Om5vbmU=', 'garbage'],
+    orgID: ['acme', 'acme', 'other'],
+    first: [1, 2, 2, 100, -1, 1000],
+    last: [1, 2],
+    after: [...known.cursors, 'garbage'],
+    before: known.cursors,
+    expectedVersion: [1, 2, 3, 99],
+    toVersion: [1, 2, 99],
+    password: [null],
+    representations: [
+      { __typename: 'OrgKey', keyID: 'one' },
+      { __typename: 'OrgKey', keyHash: known.hashes[1] },
+      { __typename: 'OrgKey', keyID: 7 },
+      { __typename: 'Organization', id: 'acme' },
+      { __typename: 'Organization', id: 'none' },
+      { __typename: 'Nobody' },
+    ],
+  };
+  return (name, typeName) => {
+    if (typeName === 'Int64') return [0, 5, 1893456000, -1, '9007199254740993', 1.5, 'text'];
+    if (typeName === 'DateTime') return ['2026-01-31T12:00:00Z', 'never'];
+    if (typeName.startsWith('JSON')) return [{}, { a: [1, { b: null, then: 1 }] }];
+    return hints[name];
+  };
+}
+
+function newRequest(random: Random): Request {
+  const options = { hints: hintsOf(known), mostParts: 2, wrongOneIn: 60 };
+  const operation = generateOperation(servedSchema, createRandom(random.below(2 ** 31)), options);
+  // Yoga's executor takes a field that is called `then` for a promise, and fails.
+  if (operation.query.includes('then:')) return newRequest(random);
+  const both = { management: 'yes', service: 'yes' };
+  return { ...operation, headers: random.pick([both, both, { service: 'yes' }, {}]) };
+}
+
+const known = { hashes: [] as unknown[], ids: [] as unknown[], cursors: [] as unknown[] };
+
+beforeAll(async () => {
+  const query = '{ orgKeys { edges { cursor node { keyHash id } } } }';
+  const data = (await planned.graphql(query)).body['data'] as {
+    orgKeys: { edges: { cursor: string; node: { keyHash: string; id: string } }[] };
+  };
+  for (const { cursor, node } of data.orgKeys.edges) {
+    known.hashes.push(node.keyHash);
+    known.ids.push(node.id);
+    known.cursors.push(cursor);
+  }
+});
+
+describe(`What the service answers by a plan (FUZZ_SEED=${seed})`, () => {
+  it("is what Yoga's executor and graphql-js would answer, to the byte", { timeout: 3_600_000 }, async () => {
+    const counts = { requests: 0, withData: 0, withErrors: 0, mutations: 0, refused: 0 };
+    const cases = runs('PLAN_RUNS', 200);
+    const recent: Request[] = [];
+    const random = createRandom(seed);
+    for (let number = 0; number < cases; number += 1) {
+      // Some come again, and then the plan is there.
+      const request = recent.length > 0 && random.below(3) === 0 ? random.pick(recent) : newRequest(random);
+      recent.unshift(request);
+      recent.length = Math.min(recent.length, 20);
+      const answer = await ask(planned, request);
+      for (const [name, other] of Object.entries(others)) {
+        expect(await ask(other, request), `${name}, case ${number}: ${JSON.stringify(request)}`).toBe(answer);
+      }
+      counts.requests += 1;
+      if (answer.includes('"data":{')) counts.withData += 1;
+      if (answer.includes('"errors":[')) counts.withErrors += 1;
+      if (request.query.startsWith('mutation')) counts.mutations += 1;
+      if (!answer.includes('"data"')) counts.refused += 1;
+    }
+    console.log(`plans of the service: ${JSON.stringify({ ...counts, ...seen })}`);
+    for (const count of [counts.withData, counts.withErrors, counts.mutations, seen.planned]) {
+      expect(count).toBeGreaterThan(cases / 20);
+    }
+  });
+
+  it("shows a member that is called `then`, which for Yoga's executor is a promise", async () => {
+    const query = 'query ($input: PreviewKeyInput!) { then: previewKey(input: $input) { data { then: metaData } } }';
+    const { body } = await planned.graphql(query, { input: { metaData: { then: 1 } } });
+    expect(body).toEqual({ data: { then: { data: { then: { then: 1 } } } } });
+  });
+
+  it('is the whole schema, where that is asked for', async () => {
+    const request = { query: getIntrospectionQuery(), operationName: undefined, variables: {}, headers: {} };
+    const [first, second] = [await ask(planned, request), await ask(planned, request)];
+    for (const other of Object.values(others)) expect(await ask(other, request)).toBe(first);
+    expect(second).toBe(first);
+  });
+
+  it('is found again with the document, which Yoga keeps by its text', async () => {
+    const documents: unknown[] = [];
+    const app = await startApp({}, { execute: ({ document }) => void documents.push(document) });
+    for (const query of ['{ __typename }', '{ a: __typename }', '{ __typename }']) await app.graphql(query);
+    await app.close();
+    expect(documents[2]).toBe(documents[0]);
+    expect(documents[1]).not.toBe(documents[0]);
+  });
+});
