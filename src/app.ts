@@ -39,14 +39,19 @@ export interface AppOverrides extends Overrides {
   readonly execute?: Execute | undefined;
 }
 
-/** Puts the parts together. Throws as `openInstallation` and `readTrustedDocuments` do. */
-export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, overrides: AppOverrides = {}): App {
+/** Puts the parts together. Rejects as `openInstallation` and `readTrustedDocuments` do. */
+export async function createApp(
+  config: Config,
+  secrets: ConfigSecrets,
+  log: Logger,
+  overrides: AppOverrides = {},
+): Promise<App> {
   // First, so that a file that will not do leaves nothing open.
   const documents = config.trustedDocumentsFile
     ? readTrustedDocuments(config.trustedDocumentsFile)
     : new Map<string, string>();
-  const installation = openInstallation(config, secrets, overrides, { report: (line) => log.warn(line) });
-  requireWholeFile(installation, config, log);
+  const installation = await openInstallation(config, secrets, overrides, { report: (line) => log.warn(line) });
+  await requireWholeFile(installation, config, log);
   const { credentials, now } = installation;
   const audit = createChangeLog(log);
   const keys = createKeyService({ ...installation.ports, audit });
@@ -138,7 +143,7 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
       clearInterval(shrink);
       await server.dispose();
       await uses.close();
-      installation.close();
+      await installation.close();
     },
   };
 }
@@ -183,19 +188,19 @@ const mostCheckedBytes = 512 * 1024 * 1024;
  * Throws where the database finds its file damaged. Rows answer for themselves, being signed; what they cannot show is
  * that an index has lost one of them.
  */
-function requireWholeFile(installation: Installation, { databaseFile }: Config, log: Logger): void {
+async function requireWholeFile(installation: Installation, { databaseFile }: Config, log: Logger): Promise<void> {
   try {
     if ((statSync(databaseFile, { throwIfNoEntry: false })?.size ?? 0) > mostCheckedBytes) {
       log.info('the database is too large to be checked at every start; `keyfront check` does it beside the service');
       return;
     }
-    const [damage] = installation.damages();
+    const [damage] = await installation.damages();
     if (damage === undefined) return;
     throw new Error(
       `The database ${databaseFile} is damaged: ${damage.trim()}. Put back a backup with \`keyfront restore\`.`,
     );
   } catch (error) {
-    installation.close();
+    await installation.close();
     throw error;
   }
 }

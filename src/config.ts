@@ -33,11 +33,15 @@ export interface Config {
 /** What must not be logged. */
 export interface ConfigSecrets {
   readonly keyHashPepper: string | undefined;
+  /** Of a PostgreSQL database, which takes the place of the file; undefined for the file. */
+  readonly databaseURL: string | undefined;
 }
 
 /** Every setting of ours, with what it means; the README's table is checked against it. */
 export const settings = {
   KEYFRONT_DATA: 'Folder of the database and the key ring. Default: data.',
+  KEYFRONT_DATABASE_URL:
+    'PostgreSQL database in place of the SQLite file, such as postgres://user:password@host:5432/keyfront. Kept out of every log.',
   KEYFRONT_KEY_RING:
     'File of the keys that seal secrets, where it is not to lie beside the database. Default: key-ring.json in the data folder.',
   KEYFRONT_KEY_HASH: `How key identifiers are hashed: ${keyHashAlgorithms.join(', ')}. Default: sha256.`,
@@ -90,6 +94,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   const keyHashPepper = env['KEYFRONT_KEY_HASH_PEPPER'];
   if (keyHash === 'hmac-sha256' && Buffer.byteLength(keyHashPepper ?? '') < 32) {
     problems.push('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes for KEYFRONT_KEY_HASH=hmac-sha256.');
+  }
+  const databaseURL = env['KEYFRONT_DATABASE_URL'];
+  // The value is never repeated: it holds a password.
+  if (databaseURL !== undefined && !isPostgresURL(databaseURL)) {
+    problems.push('KEYFRONT_DATABASE_URL must be a URL of the form postgres://user:password@host:5432/database.');
   }
   const restoreDays = env['KEYFRONT_RESTORE_DAYS'] ?? '30';
   if (!/^\d{1,4}$/.test(restoreDays) || Number(restoreDays) > 3650) {
@@ -148,13 +157,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   };
   if (problems.length > 0)
     throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
-  return { config, secrets: unprinted({ keyHashPepper }) };
+  return { config, secrets: unprinted({ keyHashPepper, databaseURL }) };
 }
 
 /** The same members, which no printing, copying or serialising of the whole shows. */
 function unprinted<T extends object>(secrets: T): T {
   for (const name of Object.keys(secrets)) Object.defineProperty(secrets, name, { enumerable: false });
   return secrets;
+}
+
+function isPostgresURL(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) && new URL(text).pathname.length > 1;
 }
 
 /** Whether the text is an origin to the letter: no path, no final slash, no capital, no port that goes without saying. */

@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/postgres-setup.ts'],
     testTimeout: 30_000,
     env: { NODE_ENV: 'test' },
   },

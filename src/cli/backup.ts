@@ -57,7 +57,7 @@ function makeDraft(target: string): string {
 
 /** The manifest of a copy that is as the original was written; throws where it is not. */
 async function describe(io: IO, { now }: Installation, config: Config, secrets: ConfigSecrets): Promise<Manifest> {
-  const copy = openInstallation(config, secrets, {}, { isCopy: true });
+  const copy = await openInstallation(config, secrets, {}, { isCopy: true });
   try {
     const progress = createProgress(io, 'keys checked');
     const { problems } = await inspect(copy, progress.show);
@@ -65,7 +65,7 @@ async function describe(io: IO, { now }: Installation, config: Config, secrets: 
     for (const problem of problems) io.say(`${problem}\n`);
     if (problems.length > 0)
       throw new Error('There is no backup: the database is damaged, and a copy of it would be too.');
-    const { newestChange, ...figures } = copy.contents();
+    const { newestChange, ...figures } = await copy.contents();
     return {
       created: now().toISOString(),
       ...figures,
@@ -74,6 +74,6 @@ async function describe(io: IO, { now }: Installation, config: Config, secrets: 
       ...digest(config.databaseFile),
     };
   } finally {
-    copy.close();
+    await copy.close();
   }
 }

@@ -8,10 +8,10 @@ export async function withInstallation<T>(
   work: (installation: Installation, settings: { config: Config; secrets: ConfigSecrets }) => Promise<T>,
 ): Promise<T> {
   const { config, secrets } = readConfig(io.env);
-  const installation = openInstallation(config, secrets, {}, { report: (line) => io.say(`${line}\n`) });
+  const installation = await openInstallation(config, secrets, {}, { report: (line) => io.say(`${line}\n`) });
   try {
     return await work(installation, { config, secrets });
   } finally {
-    installation.close();
+    await installation.close();
   }
 }

@@ -14,7 +14,7 @@ export async function inspect(
   { store, credentials, sealer, damages }: Installation,
   onProgress: (keys: number) => void,
 ): Promise<Inspection> {
-  const problems = damages();
+  const problems = await damages();
   for (const id of await credentials.damaged()) problems.push(`The credential ${id} is not as it was written.`);
   let keys = 0;
   try {

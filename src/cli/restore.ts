@@ -13,6 +13,9 @@ import type { Values } from './run.js';
 /** Puts a backup into an empty data folder. Until all of it has been looked through, the folder stays without a database. */
 export async function restore(io: IO, _values: Values, [folder = '']: readonly string[]): Promise<number> {
   const { config, secrets } = readConfig(io.env);
+  if (secrets.databaseURL !== undefined) {
+    throw new Error('A backup is restored into a data folder. PostgreSQL has pg_restore for what pg_dump wrote.');
+  }
   const manifest = readManifest(folder);
   requireRing(config, manifest);
   const draft = restoringFile(config);
@@ -37,20 +40,20 @@ export async function restore(io: IO, _values: Values, [folder = '']: readonly s
 
 /** Opens the copy as a service would, bringing it up to date, and looks through all of it. */
 async function look(io: IO, config: Config, secrets: ConfigSecrets): Promise<string> {
-  const copy = openInstallation(config, secrets, {}, { report: (line) => io.say(`${line}\n`) });
+  const copy = await openInstallation(config, secrets, {}, { report: (line) => io.say(`${line}\n`) });
   try {
     const progress = createProgress(io, 'keys checked');
     const { keys, problems } = await inspect(copy, progress.show);
     progress.end();
     for (const problem of problems) io.say(`${problem}\n`);
     if (problems.length > 0) throw new Error('Nothing was restored: the backup is not as it was written.');
-    const { newestChange } = copy.contents();
+    const { newestChange } = await copy.contents();
     const marker = newestChangeIn({
       newestChange: newestChange && { ...newestChange, at: newestChange.at.toISOString() },
     });
     return `${keys} keys restored. ${marker} What was done later is not there.\n`;
   } finally {
-    copy.close();
+    await copy.close();
   }
 }
 

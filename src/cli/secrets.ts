@@ -9,7 +9,7 @@ import { createProgress, type IO } from './io.js';
 export async function rotate(io: IO): Promise<number> {
   const { config, secrets } = readConfig(io.env);
   // Opened first, so that a ring that does not belong to the database is not added to.
-  const installation = openInstallation(config, secrets);
+  const installation = await openInstallation(config, secrets);
   try {
     const { activeID } = addKey(config.keyRingFile, installation.now());
     const progress = createProgress(io, 'keys');
@@ -30,14 +30,14 @@ export async function rotate(io: IO): Promise<number> {
     );
     return 0;
   } finally {
-    installation.close();
+    await installation.close();
   }
 }
 
 /** Drops the keys that nothing is sealed under any more. Refuses where something is. */
 export async function prune(io: IO): Promise<number> {
   const { config, secrets } = readConfig(io.env);
-  const installation = openInstallation(config, secrets);
+  const installation = await openInstallation(config, secrets);
   try {
     const { activeID, ids } = loadKeyRing(config.keyRingFile);
     for await (const key of installation.store.all()) {
@@ -52,7 +52,7 @@ export async function prune(io: IO): Promise<number> {
     io.say(`${ids.length - 1} older keys were dropped; ${activeID} stays.\n`);
     return 0;
   } finally {
-    installation.close();
+    await installation.close();
   }
 }
 

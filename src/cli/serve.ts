@@ -21,7 +21,7 @@ export async function serve(io: IO, { sample }: Values): Promise<number> {
       resolve(undefined);
     }),
   );
-  const app = createApp(config, secrets, log);
+  const app = await createApp(config, secrets, log);
   let failure: Error | undefined;
   try {
     // Before the credentials are issued: those of a start that fails at its port would never be shown.

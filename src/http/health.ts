@@ -5,7 +5,7 @@ export const healthPaths: readonly string[] = ['/health', '/ready'];
 
 export interface Health {
   /** Answers `/health` (the process runs) and `/ready` (it can do its work and is not stopping), and tells no more. */
-  readonly answer: (path: string) => Response;
+  readonly answer: (path: string) => Promise<Response>;
   /** From now on `/ready` says no. */
   readonly drain: () => void;
 }
@@ -13,25 +13,34 @@ export interface Health {
 const oneLookMs = 1_000;
 
 /** Anybody may ask, so that a look is taken once a second at most; what it found goes to the log, when it changes. */
-export function createHealth(whyNotReady: () => string | undefined, log: Logger): Health {
+export function createHealth(whyNotReady: () => Promise<string | undefined>, log: Logger): Health {
   let draining = false;
   let looked = -Infinity;
   let reason: string | undefined;
 
-  function isReady(): boolean {
+  let look: Promise<void> | undefined;
+
+  async function takeALook(): Promise<void> {
+    looked = performance.now();
+    const found = await whyNotReady();
+    if (found !== reason) log.warn(found === undefined ? 'ready again' : `not ready: ${found}`);
+    reason = found;
+  }
+
+  async function isReady(): Promise<boolean> {
     if (performance.now() - looked >= oneLookMs) {
-      const found = whyNotReady();
-      looked = performance.now();
-      if (found !== reason) log.warn(found === undefined ? 'ready again' : `not ready: ${found}`);
-      reason = found;
+      look ??= takeALook().finally(() => {
+        look = undefined;
+      });
     }
+    await look;
     return reason === undefined && !draining;
   }
 
   return {
-    answer: (path) => {
+    answer: async (path) => {
       if (path === '/health') return plain(200, 'ok');
-      return isReady() ? plain(200, 'ready') : plain(503, 'not ready');
+      return (await isReady()) ? plain(200, 'ready') : plain(503, 'not ready');
     },
     drain: () => {
       draining = true;

@@ -12,7 +12,7 @@ const caller = { credentialID: 'bench', label: 'bench', orgID: undefined, reques
 /** Updates with a reset through the service, one after another and 64 at once, all over the keys of a data folder. */
 export async function serviceFigures(/** @type {string} */ data, /** @type {number} */ size) {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: data });
-  const installation = openInstallation(config, secrets);
+  const installation = await openInstallation(config, secrets);
   const keys = createKeyService(installation.ports);
   let updates = 0;
 
@@ -56,7 +56,7 @@ export async function serviceFigures(/** @type {string} */ data, /** @type {numb
       'updates a second, 64 at once': rateOf(rates.many),
     };
   } finally {
-    installation.close();
+    await installation.close();
   }
 }
 

@@ -20,7 +20,7 @@ const say = (/** @type {string} */ line) => stdout.write(`${line}\n`);
 const folder = mkdtempSync(join(tmpdir(), 'keyfront-timing-'));
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
 const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
-const app = createApp(config, secrets, createLogger('info', nowhere));
+const app = await createApp(config, secrets, createLogger('info', nowhere));
 const { credentials } = app.installation;
 const issue = (/** @type {'management' | 'service'} */ kind, /** @type {Date | undefined} */ expires = undefined) =>
   issueCredential(credentials, { kind, label: 'timing', expires }, new Date());

@@ -49,11 +49,11 @@ beforeAll(async () => {
     await t.update(keyID, { alias: 'changed', tags: ['all'] });
   await t.close();
   whole = await readFile(join(folder, 'keyfront.db'));
-  expected = await answers(opened(folder));
+  expected = await answers(await opened(folder));
 });
 afterAll(async () => rm(root, { recursive: true }));
 
-function opened(folder: string): Installation {
+function opened(folder: string): Promise<Installation> {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
   return openInstallation(config, secrets, { now: () => now });
 }
@@ -87,7 +87,7 @@ async function answers(installation: Installation): Promise<Map<string, string>>
       keys.orgKeys(caller, { filter, orderBy, descending: false, limit: 1000 }),
     );
   }
-  installation.close();
+  await installation.close();
   return found;
 }
 
@@ -122,7 +122,9 @@ async function outcomeOf(folder: string, isLookedThrough: boolean): Promise<Outc
   try {
     const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
     const log = createLogger('silent');
-    installation = isLookedThrough ? createApp(config, secrets, log, { now: () => now }).installation : opened(folder);
+    installation = isLookedThrough
+      ? (await createApp(config, secrets, log, { now: () => now })).installation
+      : await opened(folder);
   } catch (error) {
     return { refusal: error instanceof Error ? error.message : 'no error', wrong: [], errors: 0 };
   }

@@ -466,7 +466,7 @@ describe('Secrets are driven', () => {
     places.push(...filesIn(data));
     other.close();
 
-    t.app.installation.close();
+    await t.app.installation.close();
     await fails('the database closed');
     const preview = await note(
       'REST preview, the database closed',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadKeyRing } from '../../src/secrets/key-ring.js';
-import { createRingWord } from '../../src/secrets/ring-word.js';
+import { createRingWord, ringWordName } from '../../src/secrets/ring-word.js';
 import { createSealer } from '../../src/secrets/seal.js';
 import { migrations } from '../../src/storage/sqlite/migrate.js';
 import { createSettings } from '../../src/storage/sqlite/settings.js';
@@ -178,10 +178,8 @@ describe('a database from before rows were signed', () => {
     database.exec(`CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`);
     database.pragma(`user_version = ${migrations.length - 1}`);
     const ring = loadKeyRing(join(folder, 'key-ring.json'));
-    createRingWord(
-      createSettings(database),
-      createSealer(() => ring),
-    ).write(false);
+    const word = createRingWord(createSealer(() => ring));
+    createSettings(database).set(ringWordName, word.sealed(false));
     database.close();
   }
 
@@ -210,10 +208,8 @@ describe('a database from before rows were signed', () => {
     tamper("UPDATE keys SET mac = NULL WHERE org_id = 'globex'", "UPDATE audit SET mac = NULL WHERE org_id = 'globex'");
     const database = new Database(file);
     const ring = loadKeyRing(join(folder, 'key-ring.json'));
-    createRingWord(
-      createSettings(database),
-      createSealer(() => ring),
-    ).write(false);
+    const word = createRingWord(createSealer(() => ring));
+    createSettings(database).set(ringWordName, word.sealed(false));
     database.close();
     t = await startApp({ KEYFRONT_DATA: folder });
     for (const keyID of ['k1', 'k2']) expect((await service(`/svc/org/keys/${keyID}`)).status).toBe(200);

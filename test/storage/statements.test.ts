@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOrders, type KeyOrder } from '../../src/keys/store.js';
+import * as postgres from '../../src/storage/postgres/key-query.js';
 import { countStatement, pageStatement, sortedStatement } from '../../src/storage/sqlite/key-query.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { nodesOf, sourceFiles } from '../support/source.js';
 
 const files = sourceFiles();
@@ -30,6 +32,33 @@ function callOf({ parent }: ts.Node): string | undefined {
 describe('D-15 a statement', () => {
   it('is put together of nothing but our own names and numbers: every place where one is, is known here', () => {
     expect([...new Set(interpolations())].toSorted()).toStrictEqual([
+      'storage/postgres/counters.ts: pageSize',
+      // Lists of our columns, numbers of parameters, and names of our tables.
+      'storage/postgres/credential-store.ts: change',
+      'storage/postgres/credential-store.ts: found',
+      "storage/postgres/credential-store.ts: names.join(', ')",
+      "storage/postgres/credential-store.ts: names.map((_, index) => `$${index + 1}`).join(', ')",
+      "storage/postgres/credential-store.ts: names.map((column, index) => `$${index + 8}${castOf(column)}`).join(', ')",
+      'storage/postgres/hold.ts: key',
+      // What a page of keys is found by: conditions, every value in which is a parameter.
+      "storage/postgres/key-query.ts: conditions.join(' AND ')",
+      'storage/postgres/key-query.ts: from',
+      'storage/postgres/key-query.ts: limit',
+      'storage/postgres/key-query.ts: order',
+      'storage/postgres/key-store.ts: pageSize',
+      "storage/postgres/key-writes.ts: assignments.join(', ')",
+      'storage/postgres/key-writes.ts: entry.sql',
+      "storage/postgres/key-writes.ts: entryNames.join(', ')",
+      'storage/postgres/key-writes.ts: input.sql',
+      "storage/postgres/key-writes.ts: keyNames.join(', ')",
+      'storage/postgres/key-writes.ts: terms.added',
+      'storage/postgres/key-writes.ts: terms.added + 1',
+      'storage/postgres/key-writes.ts: terms.added + 2',
+      'storage/postgres/key-writes.ts: terms.dropped',
+      'storage/postgres/key-writes.ts: terms.dropped + 1',
+      'storage/postgres/signatures.ts: name',
+      'storage/postgres/signatures.ts: place',
+      'storage/postgres/signatures.ts: type',
       // The columns of a counter, which two statements share.
       'storage/sqlite/counters.ts: pageSize',
       'storage/sqlite/counters.ts: select',
@@ -67,6 +96,8 @@ describe('D-15 a statement', () => {
           pageStatement(query, true),
           sortedStatement(query),
           countStatement(filter, query.now),
+          postgres.pageStatement({ ...query, after: position, before: position }),
+          postgres.countStatement(filter, query.now),
         ];
       }),
     );
@@ -88,14 +119,14 @@ describe('D-15 a statement', () => {
   });
 });
 
-describe('C-07 a transaction', () => {
+describe('C-07 a transaction of SQLite', () => {
   /** Every function that runs inside one: handed to `transaction`, or to what retries and guards them. */
   const bodies = files.flatMap(({ path, tree }) =>
     nodesOf(tree)
       .filter((node) => ts.isCallExpression(node))
       .filter(({ expression }) => {
         const name = ts.isPropertyAccessExpression(expression) ? expression.name.text : expression.getText();
-        return path.startsWith('storage/') && ['transaction', 'read', 'write', 'whenFree'].includes(name);
+        return path.startsWith('storage/sqlite/') && ['transaction', 'read', 'write', 'whenFree'].includes(name);
       })
       .flatMap(({ arguments: given }) => given)
       .filter((node) => ts.isArrowFunction(node) || ts.isFunctionExpression(node))
@@ -118,7 +149,11 @@ describe('C-07 a transaction', () => {
     const begun = files.filter(({ tree }) =>
       nodesOf(tree).some((node) => ts.isStringLiteralLike(node) && /^\s*(BEGIN|SAVEPOINT)\b/i.test(node.text)),
     );
-    expect(begun.map(({ path }) => path)).toStrictEqual([join('storage', 'sqlite', 'copy.ts')]);
+    expect(begun.map(({ path }) => path)).toStrictEqual([
+      // The server's transactions are begun and ended in one place.
+      join('storage', 'postgres', 'connections.ts'),
+      join('storage', 'sqlite', 'copy.ts'),
+    ]);
   });
 });
 
@@ -187,10 +222,12 @@ const naughty = [
   '__proto__',
 ];
 
-describe('D-15 a text that looks like a statement', () => {
+describeEngines('D-15 a text that looks like a statement', ({ make }) => {
   let t: TestApp;
+  let place: EnginePlace;
   beforeAll(async () => {
-    t = await startApp();
+    place = await make();
+    t = await startApp(place.env);
     await t.importKeys(
       ...naughty.map((text, index) => ({
         key_id: `key-${index}`,
@@ -202,7 +239,10 @@ describe('D-15 a text that looks like a statement', () => {
       })),
     );
   });
-  afterAll(async () => t.close());
+  afterAll(async () => {
+    await t.close();
+    await place.remove();
+  });
 
   const list = async (query: Record<string, string>) =>
     t.send(`/svc/org/keys?${new URLSearchParams(query).toString()}`, { headers: { 'x-svc-authorization': t.service } });

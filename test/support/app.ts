@@ -46,7 +46,7 @@ export async function startApp(env: Record<string, string> = {}, overrides: AppO
   const { config, secrets } = readConfig(env);
   const inMemory = env['KEYFRONT_DATA'] === undefined;
   let hex = 0;
-  const app = createApp(
+  const app = await createApp(
     inMemory ? { ...config, databaseFile: ':memory:' } : config,
     secrets,
     createLogger('trace', sink),

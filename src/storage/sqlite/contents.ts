@@ -1,13 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import type { Contents } from '../engine.js';
 import { versionOf } from './migrate.js';
-
-/** What a database holds, in figures. */
-export interface Contents {
-  readonly schemaVersion: number;
-  readonly keys: number;
-  /** The last thing that was done to any key; undefined where nothing has been done. */
-  readonly newestChange: { readonly at: Date; readonly keyHash: string; readonly version: number } | undefined;
-}
 
 /** Nothing is looked into: for whether it is as it was written, it has to be checked. */
 export function contentsOf(database: Database): Contents {

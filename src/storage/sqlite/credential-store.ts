@@ -1,38 +1,15 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import type { Credential, CredentialKind, CredentialStore, FoundCredential, Replacement } from '../../credential.js';
+import type { Credential, CredentialStore, FoundCredential, Replacement } from '../../credential.js';
 import type { Authenticity } from '../authenticity.js';
+import {
+  credentialColumns,
+  credentialOf,
+  credentialRowOf as rowOf,
+  isSameHash,
+  type CredentialRow,
+} from '../credential-row.js';
 import { createGuard, type Guard } from './guard.js';
-import { createSignedTable, damaged, type Signed } from './signed-table.js';
-
-export interface CredentialRow {
-  id: string;
-  kind: CredentialKind;
-  label: string;
-  secret_hash: Uint8Array;
-  last_four: string | null;
-  org_id: string | null;
-  created: bigint;
-  expires: bigint | null;
-  revoked: bigint | null;
-  last_used: bigint | null;
-  successor_id: string | null;
-}
-
-/** All of a credential but its signature, which is made over these. */
-export const credentialColumns = [
-  'id',
-  'kind',
-  'label',
-  'secret_hash',
-  'last_four',
-  'org_id',
-  'created',
-  'expires',
-  'revoked',
-  'last_used',
-  'successor_id',
-] as const satisfies readonly (keyof CredentialRow)[];
+import { createSignedTable, damaged, type Signed } from '../signed-table.js';
 
 type FoundRow = Signed<CredentialRow> & Pick<FoundCredential, 'state'>;
 
@@ -99,7 +76,7 @@ export function createCredentialStore(
         const row = next ?? earliest;
         if (row === undefined) return undefined;
         const isAuthentic = table.isAuthentic(row);
-        if (!isSame(row.secret_hash, secretHash)) return undefined;
+        if (!isSameHash(row.secret_hash, secretHash)) return undefined;
         if (!isAuthentic) throw damaged(`The credential ${row.id}`);
         return { id: row.id, kind: row.kind, label: row.label, orgID: row.org_id ?? undefined, state: row.state };
       }),
@@ -118,45 +95,5 @@ export function createCredentialStore(
           .filter((row) => !table.isAuthentic(row))
           .map(({ id }) => id),
       ),
-  };
-}
-
-/** `timingSafeEqual` throws where the lengths differ. */
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
-const dateOf = (milliseconds: bigint | null) => (milliseconds === null ? undefined : new Date(Number(milliseconds)));
-const millisecondsOf = (date: Date | undefined) => (date === undefined ? null : BigInt(date.getTime()));
-
-function credentialOf(row: CredentialRow): Credential {
-  return {
-    id: row.id,
-    kind: row.kind,
-    label: row.label,
-    secretHash: row.secret_hash,
-    lastFour: row.last_four ?? undefined,
-    orgID: row.org_id ?? undefined,
-    created: new Date(Number(row.created)),
-    expires: dateOf(row.expires),
-    revoked: dateOf(row.revoked),
-    lastUsed: dateOf(row.last_used),
-    successorID: row.successor_id ?? undefined,
-  };
-}
-
-function rowOf(credential: Credential): CredentialRow {
-  return {
-    id: credential.id,
-    kind: credential.kind,
-    label: credential.label,
-    secret_hash: credential.secretHash,
-    last_four: credential.lastFour ?? null,
-    org_id: credential.orgID ?? null,
-    created: BigInt(credential.created.getTime()),
-    expires: millisecondsOf(credential.expires),
-    revoked: millisecondsOf(credential.revoked),
-    last_used: millisecondsOf(credential.lastUsed),
-    successor_id: credential.successorID ?? null,
   };
 }

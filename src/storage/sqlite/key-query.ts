@@ -1,7 +1,6 @@
-import { stateOf } from '../../keys/state.js';
-import type { KeyFilter, KeyOrder, KeyQuery, StoredKey } from '../../keys/store.js';
+import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/store.js';
 import { unixSeconds } from '../../keys/time.js';
-import { term, termsOf } from './key-row.js';
+import { termsIn } from '../key-filter.js';
 
 export interface Statement {
   readonly sql: string;
@@ -122,28 +121,4 @@ function where(filter: KeyFilter, now: Date, order?: Order) {
   if (filter.state === 'ACTIVE') need('k.is_inactive = 0 AND (k.expires < 1 OR k.expires > @now)', seconds);
   if (filter.state === 'EXPIRED') need('k.is_inactive = 0 AND k.expires >= 1 AND k.expires <= @now', seconds);
   return { from, hash, conditions, parameters };
-}
-
-/** Whether a key is one that the query asks for. Says again, of a key that was read, what its statement says of rows. */
-export function isMeant({ filter, now }: KeyQuery, key: StoredKey): boolean {
-  const { alias = '', expires = 0n } = key.definition;
-  const wanted = termsIn(filter);
-  const terms = wanted.length > 0 ? termsOf(key) : new Set();
-  const state = stateOf(key, now);
-  return (
-    (filter.orgID === undefined || key.orgID === filter.orgID) &&
-    alias.startsWith(filter.aliasPrefix ?? '') &&
-    (filter.expiresBefore === undefined || (expires >= 1n && expires < filter.expiresBefore)) &&
-    (filter.updatedSince === undefined || key.lastUpdated >= filter.updatedSince) &&
-    (filter.state === undefined ? state !== 'DELETED' : state === filter.state) &&
-    wanted.every((term) => terms.has(term))
-  );
-}
-
-function termsIn({ tag, policy, apiID }: KeyFilter): string[] {
-  return [
-    tag === undefined ? undefined : term.tag(tag),
-    policy === undefined ? undefined : term.policy(policy),
-    apiID === undefined ? undefined : term.api(apiID),
-  ].filter((found) => found !== undefined);
 }

@@ -6,9 +6,11 @@ import type { Authenticity } from '../authenticity.js';
 import { readCounters } from './counters.js';
 import { createGuard, type Guard } from './guard.js';
 import { createHistory } from './history.js';
-import { countStatement, isMeant, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
-import { keyColumns, keyOf, rowOf, termsOf, type KeyRow } from './key-row.js';
-import { createSignedTable, damaged, type Signed } from './signed-table.js';
+import { countStatement, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
+import { isMeant } from '../key-filter.js';
+import { keyColumns, keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
+import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { writtenRows } from '../written-rows.js';
 
 const pageSize = 500;
 
@@ -74,11 +76,9 @@ export function createKeyStore(
     return row;
   }
 
-  function put({ next, audit }: Change, row: KeyRow | undefined, stored: StoredKey | undefined): void {
-    // The definition is written out once, for the key and for its history alike.
-    const after = rowOf(next, new Uint8Array());
-    const entry = history.rowOf(audit, after.definition, row?.history_link ?? null);
-    after.history_link = entry.link;
+  function put(change: Change, row: KeyRow | undefined, stored: StoredKey | undefined): void {
+    const { next } = change;
+    const { row: after, entry } = writtenRows(change, row);
     const signed = table.signed(after);
     if (!row) insert.run(signed);
     else if ([...indexed].some((column) => row[column] !== after[column])) replace.run(signed);

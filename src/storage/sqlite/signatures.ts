@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import type { Authenticity } from '../authenticity.js';
-import { auditColumns, type AuditRow } from './audit-row.js';
-import { credentialColumns, type CredentialRow } from './credential-store.js';
+import { auditColumns, type AuditRow } from '../audit-row.js';
+import { credentialColumns, type CredentialRow } from '../credential-row.js';
+import { lastLinked } from '../history-entries.js';
+import type { Signatures } from '../signatures.js';
 import type { Guard } from './guard.js';
-import { lastLinked } from './history.js';
-import { keyColumns, type KeyRow } from './key-row.js';
-import { createSignedTable, type Signed } from './signed-table.js';
+import { keyColumns, type KeyRow } from '../key-row.js';
+import { createSignedTable, type Signed } from '../signed-table.js';
 
 const pageSize = 200;
 
@@ -67,14 +68,6 @@ export function signOldRows(
   }
   signCredentials.immediate();
   return refused;
-}
-
-/** The signatures of all rows, for the rotation of keys. */
-export interface Signatures {
-  /** Signs every row anew that is signed under an older key. Returns how many were left, not being as they were written. */
-  readonly renew: (onRow: () => void) => Promise<number>;
-  /** Whether a row is still signed under an older key. */
-  readonly hasOlder: () => Promise<boolean>;
 }
 
 export function createSignatures(database: Database, authenticity: Authenticity, { read, write }: Guard): Signatures {

@@ -1,12 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-
-/** What became of a log that had grown too large. */
-export interface Shrinking {
-  readonly bytes: number;
-  /** False where somebody still reads what only the log holds. */
-  readonly isDone: boolean;
-}
+import type { Shrinking } from '../engine.js';
 
 /** SQLite keeps its log at some 4 MiB unless a reader holds it for long, and then never takes the file back. */
 const largeBytes = 32 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import { parseJSON, stringifyJSON } from '../../json.js';
-import { definitionFromJSON } from '../../keys/stored-form.js';
-import type { StoredKey } from '../../keys/store.js';
+import { parseJSON, stringifyJSON } from '../json.js';
+import { definitionFromJSON } from '../keys/stored-form.js';
+import type { StoredKey } from '../keys/store.js';
 
 export interface KeyRow {
   key_hash: string;

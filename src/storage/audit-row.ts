@@ -1,7 +1,7 @@
-import { parseJSON, stringifyJSON } from '../../json.js';
-import type { FieldChange } from '../../keys/changes.js';
-import type { AuditEntry } from '../../keys/store.js';
-import { historyLink } from '../history-chain.js';
+import { parseJSON, stringifyJSON } from '../json.js';
+import type { FieldChange } from '../keys/changes.js';
+import type { AuditEntry } from '../keys/store.js';
+import { historyLink } from './history-chain.js';
 
 export interface AuditRow {
   at: bigint;

@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.js';
-import type { Authenticity } from '../authenticity.js';
+import { AppError } from '../errors.js';
+import type { Authenticity } from './authenticity.js';
 
 /** A row as it is stored: what it says, and the signature of that. */
 export type Signed<Row> = Row & { readonly mac: Uint8Array };

@@ -1,0 +1,72 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Credential, CredentialKind } from '../credential.js';
+
+/** A credential as every engine keeps it. */
+export interface CredentialRow {
+  id: string;
+  kind: CredentialKind;
+  label: string;
+  secret_hash: Uint8Array;
+  last_four: string | null;
+  org_id: string | null;
+  created: bigint;
+  expires: bigint | null;
+  revoked: bigint | null;
+  last_used: bigint | null;
+  successor_id: string | null;
+}
+
+/** All of a credential but its signature, which is made over these. */
+export const credentialColumns = [
+  'id',
+  'kind',
+  'label',
+  'secret_hash',
+  'last_four',
+  'org_id',
+  'created',
+  'expires',
+  'revoked',
+  'last_used',
+  'successor_id',
+] as const satisfies readonly (keyof CredentialRow)[];
+
+/** Whether two hashes are the same, without telling how far they are. `timingSafeEqual` throws where the lengths differ. */
+export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+const dateOf = (milliseconds: bigint | null) => (milliseconds === null ? undefined : new Date(Number(milliseconds)));
+const millisecondsOf = (date: Date | undefined) => (date === undefined ? null : BigInt(date.getTime()));
+
+export function credentialOf(row: CredentialRow): Credential {
+  return {
+    id: row.id,
+    kind: row.kind,
+    label: row.label,
+    secretHash: row.secret_hash,
+    lastFour: row.last_four ?? undefined,
+    orgID: row.org_id ?? undefined,
+    created: new Date(Number(row.created)),
+    expires: dateOf(row.expires),
+    revoked: dateOf(row.revoked),
+    lastUsed: dateOf(row.last_used),
+    successorID: row.successor_id ?? undefined,
+  };
+}
+
+export function credentialRowOf(credential: Credential): CredentialRow {
+  return {
+    id: credential.id,
+    kind: credential.kind,
+    label: credential.label,
+    secret_hash: credential.secretHash,
+    last_four: credential.lastFour ?? null,
+    org_id: credential.orgID ?? null,
+    created: BigInt(credential.created.getTime()),
+    expires: millisecondsOf(credential.expires),
+    revoked: millisecondsOf(credential.revoked),
+    last_used: millisecondsOf(credential.lastUsed),
+    successor_id: credential.successorID ?? null,
+  };
+}

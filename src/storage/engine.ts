@@ -1,0 +1,60 @@
+import type { CredentialStore } from '../credential.js';
+import type { QuotaManager } from '../keys/quota.js';
+import type { KeyStore } from '../keys/store.js';
+import type { Authenticity } from './authenticity.js';
+import type { Signatures } from './signatures.js';
+
+/** Facts that hold for a whole database, such as how its keys are hashed. */
+export interface Settings {
+  get(name: string): Promise<string | undefined>;
+  set(name: string, value: string): Promise<void>;
+}
+
+/** A database of the schema that we write, which nothing has been answered from yet. */
+export interface Opened {
+  /** What people know it by. Never holds a password. */
+  readonly name: string;
+  readonly hasKeys: boolean;
+  /** Whether there is anything that was signed or sealed with a key ring. */
+  readonly hasRows: boolean;
+  readonly settings: Settings;
+  /** Signs what is from before rows were signed. Returns the hashes of keys that stay unsigned, not being what their history says. */
+  readonly signOldRows: (authenticity: Authenticity, onProgress: (keys: number) => void) => Promise<string[]>;
+  /** Begins to answer. `report` takes what a person should know while it does. */
+  readonly start: (authenticity: Authenticity, report: (line: string) => void, now: () => Date) => Promise<Engine>;
+  readonly close: () => Promise<void>;
+}
+
+/** Where keys, histories, credentials and settings are kept. */
+export interface Engine {
+  readonly store: KeyStore & QuotaManager;
+  readonly credentials: CredentialStore;
+  readonly signatures: Signatures;
+  readonly settings: Settings;
+  /** Why it takes no change, as words for a log; undefined where it has just taken one. */
+  readonly whyNotReady: () => Promise<string | undefined>;
+  /** Resolves with the cause when it must not be written to any more. */
+  readonly failed: Promise<Error>;
+  /** What the database itself finds wrong with its file. */
+  readonly damages: () => Promise<string[]>;
+  readonly contents: () => Promise<Contents>;
+  /** Copies the database into a new file. Throws an Error in words where that is another tool's work. */
+  readonly copyTo: (file: string, onProgress: (pages: number) => void) => Promise<void>;
+  /** Gives the disk back what a log has taken that grew large. Undefined where it is not large, or not ours. */
+  readonly shrinkLog: () => Promise<Shrinking | undefined>;
+}
+
+/** What a database holds, in figures. */
+export interface Contents {
+  readonly schemaVersion: number;
+  readonly keys: number;
+  /** The last thing that was done to any key; undefined where nothing has been done. */
+  readonly newestChange: { readonly at: Date; readonly keyHash: string; readonly version: number } | undefined;
+}
+
+/** What became of a log that had grown too large. */
+export interface Shrinking {
+  readonly bytes: number;
+  /** False where somebody still reads what only the log holds. */
+  readonly isDone: boolean;
+}

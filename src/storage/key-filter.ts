@@ -1,0 +1,28 @@
+import { stateOf } from '../keys/state.js';
+import type { KeyFilter, KeyQuery, StoredKey } from '../keys/store.js';
+import { term, termsOf } from './key-row.js';
+
+/** Whether a key is one that the query asks for. Says again, of a key that was read, what its statement says of rows. */
+export function isMeant({ filter, now }: KeyQuery, key: StoredKey): boolean {
+  const { alias = '', expires = 0n } = key.definition;
+  const wanted = termsIn(filter);
+  const terms = wanted.length > 0 ? termsOf(key) : new Set();
+  const state = stateOf(key, now);
+  return (
+    (filter.orgID === undefined || key.orgID === filter.orgID) &&
+    alias.startsWith(filter.aliasPrefix ?? '') &&
+    (filter.expiresBefore === undefined || (expires >= 1n && expires < filter.expiresBefore)) &&
+    (filter.updatedSince === undefined || key.lastUpdated >= filter.updatedSince) &&
+    (filter.state === undefined ? state !== 'DELETED' : state === filter.state) &&
+    wanted.every((term) => terms.has(term))
+  );
+}
+
+/** The terms that a filter asks for, each of which a key must have. */
+export function termsIn({ tag, policy, apiID }: KeyFilter): string[] {
+  return [
+    tag === undefined ? undefined : term.tag(tag),
+    policy === undefined ? undefined : term.policy(policy),
+    apiID === undefined ? undefined : term.api(apiID),
+  ].filter((found) => found !== undefined);
+}

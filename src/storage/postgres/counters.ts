@@ -1,0 +1,48 @@
+import type { OrgCounter, QuotaManager } from '../../keys/quota.js';
+import { prepared, type Connections } from './connections.js';
+import { mayBeThere } from './sought.js';
+
+interface CounterRow {
+  readonly org_id: string;
+  readonly key_hash: string;
+  readonly quota_used: bigint;
+  readonly quota_renews: bigint | null;
+  readonly quota_max: bigint | null;
+  readonly quota_renewal_rate: bigint | null;
+}
+
+const pageSize = 2_000;
+
+// `json` and not `jsonb`, which holds no NUL, and would write all of a definition anew to find two members of it.
+const select = prepared(
+  `SELECT org_id, key_hash, quota_used, quota_renews, (definition::json ->> 'quotaMax')::bigint AS quota_max,
+     (definition::json ->> 'quotaRenewalRate')::bigint AS quota_renewal_rate
+   FROM keys WHERE org_id = ANY ($1::text[]) AND (org_id, key_hash) > ($2, $3) AND deleted IS NULL
+   ORDER BY org_id, key_hash LIMIT ${pageSize}`,
+);
+
+/** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
+export function readCounters({ read }: Connections): QuotaManager['counters'] {
+  return async function* counters(orgIDs) {
+    const wanted = orgIDs.filter(mayBeThere);
+    for (let after = ['', '']; ;) {
+      const place = after;
+      const page = await read((session) => session.query<CounterRow>(select, [wanted, ...place]));
+      yield page.map(counterOf);
+      const last = page.at(-1);
+      if (last === undefined || page.length < pageSize) return;
+      after = [last.org_id, last.key_hash];
+    }
+  };
+}
+
+function counterOf(row: CounterRow): OrgCounter {
+  return {
+    orgID: row.org_id,
+    definition: {
+      ...(row.quota_max !== null && { quotaMax: row.quota_max }),
+      ...(row.quota_renewal_rate !== null && { quotaRenewalRate: row.quota_renewal_rate }),
+    },
+    quota: { used: row.quota_used, renews: row.quota_renews ?? undefined },
+  };
+}

@@ -1,0 +1,133 @@
+import { AppError } from '../../errors.js';
+import type { CredentialStore, FoundCredential } from '../../credential.js';
+import type { Authenticity } from '../authenticity.js';
+import { credentialColumns, credentialOf, credentialRowOf, isSameHash, type CredentialRow } from '../credential-row.js';
+import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { prepared, type Connections, type Session } from './connections.js';
+import { mayBeThere } from './sought.js';
+
+type FoundRow = Signed<CredentialRow> & Pick<FoundCredential, 'state'>;
+
+const names = [...credentialColumns, 'mac'] as const;
+const found = `*, CASE WHEN revoked IS NOT NULL THEN 'revoked' WHEN expires <= $1 THEN 'expired' ELSE 'active' END AS state`;
+// One that is not there takes as long as one that is: both rows are read in any case.
+const nearest = prepared(
+  `(SELECT ${found} FROM credentials WHERE secret_hash >= $2 ORDER BY secret_hash LIMIT 1)
+   UNION ALL (SELECT ${found} FROM credentials ORDER BY secret_hash LIMIT 1)`,
+);
+const byIDs = prepared('SELECT * FROM credentials WHERE id = ANY ($1::text[])');
+const all = prepared('SELECT * FROM credentials ORDER BY created, id');
+const insert = `INSERT INTO credentials (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`;
+/** What may change of a credential, where it is still the one that was read. */
+const change = `UPDATE credentials SET expires = $1, revoked = $2, last_used = $3, successor_id = $4, mac = $5
+  WHERE id = $6 AND mac = $7 RETURNING id`;
+const insertOne = prepared(insert);
+const changeOne = prepared(change);
+const replaceOne = prepared(
+  `WITH retired AS (${change}) INSERT INTO credentials (${names.join(', ')})
+   SELECT ${names.map((column, index) => `$${index + 8}${castOf(column)}`).join(', ')} FROM retired RETURNING id`,
+);
+const mostTurns = 10;
+
+/** A parameter that is merely selected says of itself what it is. */
+function castOf(column: (typeof names)[number]): string {
+  if (column === 'secret_hash' || column === 'mac') return '::bytea';
+  const isMoment = column === 'created' || column === 'expires' || column === 'revoked' || column === 'last_used';
+  return isMoment ? '::bigint' : '::text';
+}
+
+/** Credentials in the same database as the keys. Another process's change is seen by the next look-up. */
+export function createCredentialStore({ read, write }: Connections, authenticity: Authenticity): CredentialStore {
+  const table = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialColumns);
+
+  function authentic(row: Signed<CredentialRow>): Signed<CredentialRow> {
+    if (!table.isAuthentic(row)) throw damaged(`The credential ${row.id}`);
+    return row;
+  }
+
+  async function find(session: Session, id: string): Promise<Signed<CredentialRow> | undefined> {
+    const [row] = await session.query<Signed<CredentialRow>>(byIDs, [[id].filter(mayBeThere)]);
+    return row && authentic(row);
+  }
+
+  const valuesOf = (row: Signed<CredentialRow>) => names.map((column) => row[column]);
+  const changesOf = (row: Signed<CredentialRow>, before: Signed<CredentialRow>) => [
+    row.expires,
+    row.revoked,
+    row.last_used,
+    row.successor_id,
+    row.mac,
+    row.id,
+    before.mac,
+  ];
+
+  /** Looks and writes until nobody has written in between. `attempt` resolves to undefined where somebody has. */
+  function until<T>(attempt: (session: Session) => Promise<T | undefined>): Promise<T> {
+    return write(async (session) => {
+      for (let turn = 1; turn <= mostTurns; turn += 1) {
+        const done = await attempt(session);
+        if (done !== undefined) return done;
+      }
+      throw new AppError('UNAVAILABLE', 'Storage is busy; nothing was written.', { retryAfterSeconds: 1 });
+    });
+  }
+
+  /** Undefined where somebody else has changed the row meanwhile. */
+  async function changeRow(
+    session: Session,
+    before: Signed<CredentialRow>,
+    changes: Partial<CredentialRow>,
+  ): Promise<true | undefined> {
+    const done = await session.write(changeOne, changesOf(table.signed({ ...before, ...changes }), before));
+    return done.length === 1 ? true : undefined;
+  }
+
+  return {
+    findBySecretHash: (secretHash, at) =>
+      read(async (session) => {
+        const [row] = await session.query<FoundRow>(nearest, [BigInt(at.getTime()), secretHash]);
+        if (row === undefined) return undefined;
+        const isAuthentic = table.isAuthentic(row);
+        if (!isSameHash(row.secret_hash, secretHash)) return undefined;
+        if (!isAuthentic) throw damaged(`The credential ${row.id}`);
+        return { id: row.id, kind: row.kind, label: row.label, orgID: row.org_id ?? undefined, state: row.state };
+      }),
+    add: (credential) =>
+      write(async (session) => {
+        await session.write(insertOne, valuesOf(table.signed(credentialRowOf(credential))));
+      }),
+    list: () =>
+      read(async (session) =>
+        (await session.query<Signed<CredentialRow>>(all)).map((row) => credentialOf(authentic(row))),
+      ),
+    revoke: (id, at) =>
+      until(async (session) => {
+        const row = await find(session, id);
+        if (!row) return false;
+        return row.revoked === null ? changeRow(session, row, { revoked: BigInt(at.getTime()) }) : true;
+      }),
+    replace: (id, decide) =>
+      until(async (session) => {
+        const row = await find(session, id);
+        const replacement = decide(row && credentialOf(row));
+        if (!row) throw new Error('A credential that does not exist was replaced.');
+        const retired = table.signed(credentialRowOf(replacement.retired));
+        const successor = table.signed(credentialRowOf(replacement.successor));
+        const done = await session.write(replaceOne, [...changesOf(retired, row), ...valuesOf(successor)]);
+        return done.length === 1 ? replacement : undefined;
+      }),
+    markUsed: (uses) =>
+      write(async (session) => {
+        const rows = await session.query<Signed<CredentialRow>>(byIDs, [[...uses.keys()].filter(mayBeThere)]);
+        for (const row of rows.map(authentic)) {
+          const used = BigInt(uses.get(row.id)?.getTime() ?? 0);
+          // Another process that has just noted a use, or revoked it, has said what there is to say.
+          if ((row.last_used ?? 0n) < used) await changeRow(session, row, { last_used: used });
+        }
+      }),
+    damaged: () =>
+      read(async (session) =>
+        (await session.query<Signed<CredentialRow>>(all)).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
+      ),
+  };
+}

@@ -1,0 +1,159 @@
+import { AppError } from '../../errors.js';
+import type { Contents, Engine, Opened } from '../engine.js';
+import { createConnections, prepared, type Connections } from './connections.js';
+import { createCredentialStore } from './credential-store.js';
+import { forLog, troubleOf } from './errors.js';
+import { createKeyStore } from './key-store.js';
+import { migrate, schemaVersion, versionOf } from './migrate.js';
+import { holdDatabase } from './hold.js';
+import { createSettings } from './settings.js';
+import { createSignatures } from './signatures.js';
+
+/** The setting of a database that is being filled from a data folder, and holds a part of it only. */
+export const movingName = 'moving_from';
+
+/**
+ * Opens a database of a PostgreSQL server, bringing its schema up to date; one process at a time, until it begins.
+ * Throws an Error that names the database, and never its password.
+ */
+export async function openPostgres(url: string): Promise<Opened> {
+  const opened = await openForMoving(url);
+  try {
+    const source = await opened.settings.get(movingName);
+    if (source === undefined) return opened;
+    throw new Error(
+      `The database ${opened.name} holds a part of a data folder only. Run \`keyfront migrate-store\` again.`,
+    );
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** The same for whoever fills it, and may find it half full. */
+export async function openForMoving(url: string): Promise<Opened & { readonly connections: Connections }> {
+  const name = nameOf(url);
+  const connections = createConnections(url, 'keyfront');
+  let letGo = () => Promise.resolve();
+  const close = async () => {
+    await letGo();
+    await connections.close();
+  };
+  try {
+    letGo = await holdDatabase(connections);
+    const [is] = await connections.read(async (session) => {
+      requireSuitable(await session.query<Suitable>(suitable));
+      await migrate(session);
+      return session.query<{ hasKeys: boolean; hasCredentials: boolean }>(
+        `SELECT EXISTS (SELECT FROM keys) AS "hasKeys", EXISTS (SELECT FROM credentials) AS "hasCredentials"`,
+      );
+    });
+    const settings = createSettings(connections);
+    return {
+      name,
+      hasKeys: is?.hasKeys === true,
+      hasRows: is?.hasKeys === true || is?.hasCredentials === true || (await settings.get('key_ring')) !== undefined,
+      settings,
+      // A database of this kind has never held a row without a signature.
+      signOldRows: () => Promise.resolve([]),
+      start: async (authenticity, _report, now) => {
+        await letGo();
+        letGo = () => Promise.resolve();
+        return createEngine(connections, authenticity, now);
+      },
+      close,
+      connections,
+    };
+  } catch (error) {
+    await close();
+    throw unusable(name, error);
+  }
+}
+
+/** What opening failed of, for people: what callers are told says nothing of what has to be mended. */
+function unusable(name: string, error: unknown): Error {
+  const reason = error instanceof AppError && error.cause instanceof Error ? error.cause : error;
+  const known = troubleOf(reason) === undefined && reason instanceof Error ? reason : forLog(reason);
+  return new Error(`The database ${name} cannot be used: ${known.message}`, { cause: known });
+}
+
+interface Suitable {
+  readonly encoding: string;
+  readonly is_standby: boolean;
+}
+
+const suitable = `SELECT current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby`;
+
+function requireSuitable([server]: readonly Suitable[]): void {
+  if (server?.encoding !== 'UTF8') throw new Error(`its encoding is ${server?.encoding}, and has to be UTF8`);
+  if (server.is_standby) throw new Error('it is a standby, which takes no change');
+}
+
+/** Where the database is, for people. Nothing of who uses it. */
+function nameOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${decodeURIComponent(pathname.slice(1))} on ${host}`;
+}
+
+const probe = prepared(
+  `INSERT INTO settings (name, value) VALUES ('probe', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+);
+const probeWithinMs = 1_500;
+
+function createEngine(connections: Connections, authenticity: Parameters<Opened['start']>[0], now: () => Date): Engine {
+  const { read, write } = connections;
+  return {
+    store: createKeyStore(connections, authenticity),
+    credentials: createCredentialStore(connections, authenticity),
+    signatures: createSignatures(connections, authenticity),
+    settings: createSettings(connections),
+    whyNotReady: () =>
+      within(probeWithinMs, async () => {
+        try {
+          if ((await read(versionOf)) !== schemaVersion) return 'the database has the schema of another version';
+          await write((session) => session.write(probe, [now().toISOString()]));
+          return undefined;
+        } catch (error) {
+          const cause = error instanceof AppError && error.cause instanceof Error ? error.cause : forLog(error);
+          return `the database takes no change (${cause.message})`;
+        }
+      }),
+    // A server mends itself or is mended, and connections to it are made anew: there is nothing that a new start would.
+    failed: new Promise<Error>(() => undefined),
+    // What a server does about its own files is not seen from here; `inspect` looks at every row.
+    damages: () => Promise.resolve([]),
+    contents: () =>
+      read(async (session): Promise<Contents> => {
+        const [count] = await session.query<{ keys: bigint }>('SELECT count(*) AS keys FROM keys');
+        const [newest] = await session.query<{ at: bigint; key_hash: string; version_after: bigint }>(
+          'SELECT at, key_hash, version_after FROM audit ORDER BY id DESC LIMIT 1',
+        );
+        return {
+          schemaVersion: await versionOf(session),
+          keys: Number(count?.keys ?? 0n),
+          newestChange: newest && {
+            at: new Date(Number(newest.at)),
+            keyHash: newest.key_hash,
+            version: Number(newest.version_after),
+          },
+        };
+      }),
+    copyTo: () =>
+      Promise.reject(
+        new Error('A backup copies a SQLite file. PostgreSQL has pg_dump, and its own continuous archiving.'),
+      ),
+    shrinkLog: () => Promise.resolve(undefined),
+  };
+}
+
+async function within(milliseconds: number, work: () => Promise<string | undefined>): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('the database does not answer'), milliseconds);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

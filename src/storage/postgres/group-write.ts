@@ -1,0 +1,184 @@
+import { AppError } from '../../errors.js';
+import type { AuditRow } from '../audit-row.js';
+import { keyOf, termsOf, type KeyRow } from '../key-row.js';
+import type { Signed } from '../signed-table.js';
+import { inTransaction, type Connections, type Session } from './connections.js';
+import type { KeyRows } from './key-rows.js';
+import { writeKeys, type KeyWrite } from './key-writes.js';
+
+/** What a change makes of a key: the next row, where there is one, and what the history is to remember of it. */
+export interface Step<T> {
+  readonly next?: Signed<KeyRow> | undefined;
+  readonly entry?: Signed<AuditRow> | undefined;
+  readonly answer: T;
+}
+
+export type Change<T> = (row: Signed<KeyRow> | undefined) => Step<T>;
+
+type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+interface Waiting {
+  readonly keyHash: string;
+  readonly change: Change<unknown>;
+  readonly settle: (outcome: Outcome) => void;
+  /** How often the key had become another between the look at it and the write. */
+  misses: number;
+}
+
+/** The changes of one key in the order they were asked for, applied each to what the one before has left. */
+interface Applied {
+  readonly outcomes: readonly Outcome[];
+  /** Undefined where nothing is to be written. */
+  readonly write: KeyWrite | undefined;
+}
+
+/** Bounds how long others wait for a group. */
+const mostAtOnce = 128;
+/** As many groups are under way at a time; what is asked for meanwhile gathers for the next. */
+const mostGroups = 3;
+/** A key that others change all the time is locked after so many misses, so that its change comes through. */
+const missesBeforeLock = 2;
+const mostMisses = 10;
+
+/**
+ * Changes keys in groups: one look at all that are asked for at about the same time, and one statement that writes them,
+ * two round trips however many they are. A key is never in two groups of a process at once. One change that fails, fails
+ * alone; none is answered before it is durable. A lone one waits for nobody.
+ */
+export function createGroupWrite({ write }: Connections, rows: KeyRows) {
+  let waiting: Waiting[] = [];
+  const busy = new Set<string>();
+  let groups = 0;
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled || waiting.length === 0) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      startGroups();
+    });
+  }
+
+  function startGroups(): void {
+    while (groups < mostGroups) {
+      const group: Waiting[] = [];
+      const rest: Waiting[] = [];
+      for (const item of waiting) {
+        const isFree = !busy.has(item.keyHash) && group.length < mostAtOnce;
+        (isFree ? group : rest).push(item);
+      }
+      if (group.length === 0) return;
+      waiting = rest;
+      void runGroup(group);
+    }
+  }
+
+  async function runGroup(group: readonly Waiting[]): Promise<void> {
+    groups += 1;
+    const byKey = new Map<string, Waiting[]>();
+    for (const item of group) byKey.set(item.keyHash, [...(byKey.get(item.keyHash) ?? []), item]);
+    for (const keyHash of byKey.keys()) busy.add(keyHash);
+    try {
+      await runKeys(byKey);
+    } finally {
+      groups -= 1;
+      for (const keyHash of byKey.keys()) busy.delete(keyHash);
+      schedule();
+    }
+  }
+
+  async function runKeys(byKey: ReadonlyMap<string, readonly Waiting[]>): Promise<void> {
+    const items = [...byKey.values()].flat();
+    try {
+      const isContended = items.some(({ misses }) => misses >= missesBeforeLock);
+      const { applied, written } = await write((session) =>
+        isContended
+          ? inTransaction(session, async () => {
+              await rows.lock(session, [...byKey.keys()]);
+              return lookAndWrite(session, byKey);
+            })
+          : lookAndWrite(session, byKey),
+      );
+      for (const [keyHash, changes] of byKey) {
+        const one = applied.get(keyHash);
+        if (!one || (one.write && !written.has(keyHash))) again(changes);
+        else changes.forEach(({ settle }, index) => settle(one.outcomes[index] ?? { error: new Error('No outcome.') }));
+      }
+    } catch (error) {
+      const isOneBad = error instanceof AppError && error.code === 'INTERNAL';
+      // What the server refuses of one key must not fail the others.
+      if (isOneBad && byKey.size > 1) {
+        for (const [keyHash, changes] of byKey) await runKeys(new Map([[keyHash, changes]]));
+      } else if (isOneBad && items.length > 1) {
+        for (const item of items) await runKeys(new Map([[item.keyHash, [item]]]));
+      } else {
+        for (const { settle } of items) settle({ error });
+      }
+    }
+  }
+
+  async function lookAndWrite(session: Session, byKey: ReadonlyMap<string, readonly Waiting[]>) {
+    const found = await rows.lookUp(session, [...byKey.keys()]);
+    const applied = new Map(
+      [...byKey].map(([keyHash, changes]) => [keyHash, apply(changes, found.get(keyHash) ?? (() => undefined))]),
+    );
+    const writes = [...applied.values()].flatMap((one) => one.write ?? []);
+    return { applied, written: writes.length > 0 ? await writeKeys(session, writes) : new Set<string>() };
+  }
+
+  function again(changes: readonly Waiting[]): void {
+    for (const item of changes) item.misses += 1;
+    const tired = changes.filter(({ misses }) => misses >= mostMisses);
+    for (const { settle } of tired) settle({ error: busyKey() });
+    waiting = [...changes.filter((item) => !tired.includes(item)), ...waiting];
+  }
+
+  return <T>(keyHash: string, change: Change<T>): Promise<T> =>
+    new Promise<T>((resolve, reject: (error: unknown) => void) => {
+      const settle = (outcome: Outcome) => {
+        if ('error' in outcome) reject(outcome.error);
+        else resolve(outcome.value as T);
+      };
+      waiting.push({ keyHash, change, settle, misses: 0 });
+      schedule();
+    });
+}
+
+function busyKey(): AppError {
+  return new AppError('UNAVAILABLE', 'Storage is busy; nothing was written.', { retryAfterSeconds: 1 });
+}
+
+function apply(changes: readonly Waiting[], find: () => Signed<KeyRow> | undefined): Applied {
+  let before: Signed<KeyRow> | undefined;
+  try {
+    before = find();
+  } catch (error) {
+    return { outcomes: changes.map(() => ({ error })), write: undefined };
+  }
+  let row = before;
+  const entries: Signed<AuditRow>[] = [];
+  const outcomes = changes.map(({ change }): Outcome => {
+    try {
+      const { next, entry, answer } = change(row);
+      row = next ?? row;
+      if (entry) entries.push(entry);
+      return { value: answer };
+    } catch (error) {
+      return { error };
+    }
+  });
+  if (!row || (before && Buffer.compare(before.mac, row.mac) === 0)) return { outcomes, write: undefined };
+  const known = before ? termsOf(keyOf(before)) : new Set<string>();
+  const terms = before?.definition === row.definition ? known : termsOf(keyOf(row));
+  return {
+    outcomes,
+    write: {
+      before,
+      row,
+      entries,
+      addedTerms: [...terms].filter((term) => !known.has(term)),
+      droppedTerms: [...known].filter((term) => !terms.has(term)),
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { AppError } from '../../errors.js';
+import { parseJSON } from '../../json.js';
+import type { Definition } from '../../keys/normal-form.js';
+import { definitionFromJSON } from '../../keys/stored-form.js';
+import type { AuditEntry, Inspected } from '../../keys/store.js';
+import type { Authenticity } from '../authenticity.js';
+import { auditColumns, auditEntryOf, type AuditRow } from '../audit-row.js';
+import { createChain, isUnbroken, spanOf, type Range, type Span } from '../history-entries.js';
+import { keyOf, termsOf, type KeyRow } from '../key-row.js';
+import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { prepared, type Connections, type Session } from './connections.js';
+import type { KeyRows } from './key-rows.js';
+
+const between = prepared(
+  'SELECT * FROM audit WHERE key_hash = $1 AND version_after BETWEEN $2 AND $3 ORDER BY version_after',
+);
+const chunk = prepared(
+  'SELECT * FROM audit WHERE key_hash = $1 AND version_after > $2 ORDER BY version_after LIMIT 500',
+);
+const listed = prepared('SELECT term FROM key_terms WHERE key_hash = $1 AND org_id = $2');
+const withoutKey = prepared(
+  'SELECT DISTINCT key_hash FROM audit a WHERE NOT EXISTS (SELECT FROM keys k WHERE k.key_hash = a.key_hash)',
+);
+
+const mostLooks = 5;
+
+/** The history of keys. */
+export function createHistory(authenticity: Authenticity, { read }: Connections, rows: KeyRows) {
+  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditColumns);
+
+  /**
+   * The entries of the span that `spanFor` gives for the key's row. They are never changed, and go with their key alone:
+   * what is not there although the key still is as it was has been taken away.
+   */
+  async function entries(keyHash: string, spanFor: (row: KeyRow) => Span): Promise<AuditRow[] | undefined> {
+    let before: Signed<KeyRow> | undefined;
+    for (let look = 1; look <= mostLooks; look += 1) {
+      const row = await read(async (session) => (await rows.lookUp(session, [keyHash])).get(keyHash)?.());
+      if (!row) return undefined;
+      const span = spanFor(row);
+      if (span.newest < span.first) return [];
+      const isAsBefore = before !== undefined && Buffer.compare(before.mac, row.mac) === 0;
+      const { key_hash } = row;
+      const found = await read((session) =>
+        session.query<Signed<AuditRow>>(between, [key_hash, span.first, span.newest]),
+      );
+      if (isUnbroken(found, span, table.isAuthentic)) return found;
+      if (isAsBefore) throw damaged(`The history of ${keyHash}`);
+      before = row;
+    }
+    throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 });
+  }
+
+  return {
+    table,
+    async read(keyHash: string, range: Range): Promise<AuditEntry[]> {
+      const found = await entries(keyHash, ({ version }) => spanOf(range, Number(version)));
+      return (found ?? []).map(auditEntryOf);
+    },
+    async definitionAt(keyHash: string, version: number): Promise<Definition | undefined> {
+      const found = await entries(keyHash, ({ version: current }) =>
+        version < 1 || version > Number(current) ? { first: 1, newest: 0 } : { first: version, newest: version },
+      );
+      const [row] = found ?? [];
+      return row && definitionFromJSON(parseJSON(row.definition));
+    },
+    /** Looks at all that belongs to a row, in a session that sees one moment. */
+    async inspect(session: Session, row: Signed<KeyRow>): Promise<Inspected> {
+      const keyHash = row.key_hash;
+      // What belongs to a row is held against what the row says, and a damaged one says nothing.
+      const nothing = { keyHash, isThere: true, key: undefined, isHistoryWhole: true, isListed: true };
+      if (!rows.table.isAuthentic(row)) return nothing;
+      const chain = createChain(table.isAuthentic);
+      for (let after: bigint | undefined = 0n; after !== undefined;) {
+        const page: Signed<AuditRow>[] = await session.query(chunk, [keyHash, after]);
+        for (const entry of page) chain.add(entry);
+        after = page.at(-1)?.version_after;
+      }
+      const key = keyOf(row);
+      const found = await session.query<{ term: string }>(listed, [keyHash, key.orgID]);
+      const terms = new Set(found.map(({ term }) => term));
+      return {
+        ...nothing,
+        key,
+        isHistoryWhole: chain.endAt(row)?.definition === row.definition,
+        isListed: [...termsOf(key)].every((term) => terms.has(term)),
+      };
+    },
+    /** Hashes of keys that a history speaks of and that are not there. */
+    withoutKey: async (): Promise<string[]> => {
+      const found = await read((session) => session.query<{ key_hash: string }>(withoutKey));
+      return found.map(({ key_hash }) => key_hash);
+    },
+  };
+}

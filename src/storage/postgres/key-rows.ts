@@ -1,0 +1,55 @@
+import type { Authenticity } from '../authenticity.js';
+import { keyColumns, type KeyRow } from '../key-row.js';
+import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { prepared, type Session } from './connections.js';
+import { mayBeThere } from './sought.js';
+
+/** What a look for a hash finds: no row, or one, and whether there is a history that should have one. */
+type Found = { readonly asked: string; readonly is_lost: boolean } & (
+  Signed<KeyRow> | { readonly [column in keyof Signed<KeyRow>]: null }
+);
+
+// One statement sees one moment, in which a key that is not there has no history either, unless somebody took it away.
+const select = prepared(
+  `SELECT asked.hash AS asked, k.*,
+     CASE WHEN k.key_hash IS NULL THEN EXISTS (SELECT FROM audit a WHERE a.key_hash = asked.hash) ELSE false END AS is_lost
+   FROM unnest($1::text[]) AS asked (hash) LEFT JOIN keys k ON k.key_hash = asked.hash`,
+);
+const lock = prepared('SELECT key_hash FROM keys WHERE key_hash = ANY ($1::text[]) ORDER BY key_hash FOR UPDATE');
+
+/** Reads rows of keys, and knows ours. */
+export function createKeyRows(authenticity: Authenticity) {
+  const table = createSignedTable<KeyRow>(authenticity, 'keys', keyColumns);
+
+  function authentic(row: Signed<KeyRow>): Signed<KeyRow> {
+    if (!table.isAuthentic(row)) throw damaged(`The key ${row.key_hash}`);
+    return row;
+  }
+
+  return {
+    table,
+    authentic,
+    /** The rows of these hashes, or what to throw in place of one. A hash that no key has is in it with nothing. */
+    async lookUp(
+      session: Session,
+      keyHashes: readonly string[],
+    ): Promise<ReadonlyMap<string, () => Signed<KeyRow> | undefined>> {
+      const rows = await session.query<Found>(select, [keyHashes.filter(mayBeThere)]);
+      return new Map(
+        rows.map((row) => [
+          row.asked,
+          () => {
+            if (row.is_lost) throw damaged(`The key ${row.asked}`);
+            return row.key_hash === null ? undefined : authentic(row);
+          },
+        ]),
+      );
+    },
+    /** Keeps others from writing these keys until the transaction ends. Always in one order, so that nobody waits in a circle. */
+    async lock(session: Session, keyHashes: readonly string[]): Promise<void> {
+      await session.query(lock, [keyHashes.filter(mayBeThere)]);
+    },
+  };
+}
+
+export type KeyRows = ReturnType<typeof createKeyRows>;

@@ -1,0 +1,175 @@
+import type { QuotaManager } from '../../keys/quota.js';
+import type { Change, Inspected, KeyStore } from '../../keys/store.js';
+import type { Authenticity } from '../authenticity.js';
+import { isMeant } from '../key-filter.js';
+import { keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
+import { damaged, type Signed } from '../signed-table.js';
+import { writtenRows } from '../written-rows.js';
+import { atOneMoment, prepared, type Connections } from './connections.js';
+import { readCounters } from './counters.js';
+import { createGroupWrite } from './group-write.js';
+import { createHistory } from './history.js';
+import { countStatement, pageStatement } from './key-query.js';
+import { createKeyRows } from './key-rows.js';
+import { writeKeys, type KeyWrite } from './key-writes.js';
+
+const pageSize = 500;
+const inspectedAtOnce = 100;
+
+const page = prepared('SELECT * FROM keys WHERE key_hash > $1 ORDER BY key_hash LIMIT $2');
+const deletedBefore = prepared(
+  `SELECT * FROM keys WHERE deleted < $1 AND (deleted, key_hash) > ($2, $3) ORDER BY deleted, key_hash LIMIT ${pageSize}`,
+);
+// Only what is still as it was read: a key may have been restored since.
+const purgeKeys = prepared(
+  `WITH gone AS (
+     DELETE FROM keys k USING unnest($1::text[], $2::bytea[]) AS d (key_hash, mac)
+     WHERE k.key_hash = d.key_hash AND k.mac = d.mac RETURNING k.key_hash
+   ),
+   terms AS (DELETE FROM key_terms WHERE key_hash IN (SELECT key_hash FROM gone)),
+   entries AS (DELETE FROM audit WHERE key_hash IN (SELECT key_hash FROM gone))
+   SELECT key_hash FROM gone`,
+);
+
+/**
+ * The key store and the live counters in a PostgreSQL database, which any number of processes may share: nothing is
+ * remembered from one answer to the next. Writes are durable when they are answered, and reads are answered from signed
+ * rows only.
+ */
+export function createKeyStore(connections: Connections, authenticity: Authenticity): KeyStore & QuotaManager {
+  const { read, write } = connections;
+  const rows = createKeyRows(authenticity);
+  const { table } = rows;
+  const history = createHistory(authenticity, connections, rows);
+  const change = createGroupWrite(connections, rows);
+
+  /** The rows of a change of a key, signed. */
+  function signedRows(changed: Change, before: KeyRow | undefined) {
+    const { row, entry } = writtenRows(changed, before);
+    return { next: table.signed(row), entry: history.table.signed(entry) };
+  }
+
+  async function* pages(size: number): AsyncIterable<Signed<KeyRow>[]> {
+    for (let last = ''; ;) {
+      const after = last;
+      const found = await read((session) => session.query<Signed<KeyRow>>(page, [after, size]));
+      yield found;
+      const final = found.at(-1);
+      if (final === undefined) return;
+      last = final.key_hash;
+    }
+  }
+
+  return {
+    find: (keyHash) =>
+      read(async (session) => {
+        const row = (await rows.lookUp(session, [keyHash])).get(keyHash)?.();
+        return row && keyOf(row);
+      }),
+    findMany: (keyHashes) =>
+      read(async (session) => {
+        const found = await rows.lookUp(session, [...new Set(keyHashes)]);
+        return [...found.values()].flatMap((row) => row() ?? []).map(keyOf);
+      }),
+    list: (query) =>
+      read(async (session) => {
+        const { sql, parameters } = pageStatement(query);
+        const keys = (await session.query<Signed<KeyRow>>(sql, parameters)).map(rows.authentic).map(keyOf);
+        // A damaged index finds authentic rows that nobody asked for, such as another organisation's.
+        if (!keys.every((key) => isMeant(query, key))) throw damaged('An index of the keys');
+        return keys;
+      }),
+    count: (filter, now) =>
+      read(async (session) => {
+        const { sql, parameters } = countStatement(filter, now);
+        const [row] = await session.query<{ count: bigint }>(sql, parameters);
+        return Number(row?.count ?? 0n);
+      }),
+    update: (keyHash, apply) =>
+      change(keyHash, (row) => {
+        const changed = apply(row && keyOf(row));
+        return { ...signedRows(changed, row), answer: changed };
+      }),
+    reseal: (keyHash, apply) =>
+      change(keyHash, (row) => ({
+        next: row && table.signed(rowOf(apply(keyOf(row)), row.history_link)),
+        answer: undefined,
+      })),
+    add: (keys) => (keys.length === 0 ? Promise.resolve([]) : addAll(keys)),
+    async *all() {
+      for await (const found of pages(pageSize)) for (const row of found) yield keyOf(rows.authentic(row));
+    },
+    auditOf: (keyHash, range = {}) => history.read(keyHash, range),
+    definitionAt: (keyHash, version) => history.definitionAt(keyHash, version),
+    async purge(moment) {
+      let purged = 0;
+      for (let place: readonly [bigint, string] | undefined = [-(2n ** 63n), '']; place !== undefined;) {
+        const after: readonly [bigint, string] = place;
+        const found = await read((session) =>
+          session.query<Signed<KeyRow> & { deleted: bigint }>(deletedBefore, [BigInt(moment.getTime()), ...after]),
+        );
+        // What is damaged stays for whoever looks into it: its date may be what was damaged.
+        const good = found.filter(table.isAuthentic);
+        if (good.length > 0) {
+          const gone = await write((session) =>
+            session.write(purgeKeys, [good.map(({ key_hash }) => key_hash), good.map(({ mac }) => mac)]),
+          );
+          purged += gone.length;
+        }
+        const last = found.at(-1);
+        place = last && [last.deleted, last.key_hash];
+      }
+      return purged;
+    },
+    async *inspect() {
+      for await (const found of pages(inspectedAtOnce)) {
+        const hashes = found.map(({ key_hash }) => key_hash);
+        const inspected = await read((session) =>
+          atOneMoment(session, async () => {
+            // Read again: services may go on while it is looked at.
+            const now = await session.query<Signed<KeyRow>>(
+              'SELECT * FROM keys WHERE key_hash = ANY ($1::text[]) ORDER BY key_hash',
+              [hashes],
+            );
+            const all: Inspected[] = [];
+            for (const row of now) all.push(await history.inspect(session, row));
+            return all;
+          }),
+        );
+        yield* inspected;
+      }
+      for (const keyHash of await history.withoutKey()) {
+        yield { keyHash, isThere: false, key: undefined, isHistoryWhole: false, isListed: true };
+      }
+    },
+    counters: readCounters(connections),
+    consume: (keyHash, decide) =>
+      change(keyHash, (row) => {
+        const { next, answer } = decide(row && keyOf(row));
+        if (!row || !next) return { answer };
+        return { next: table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null }), answer };
+      }),
+  };
+
+  /** All in one statement, and so all or none. Whoever adds a key at the same time may be faster. */
+  function addAll(keys: readonly Change[]): Promise<boolean[]> {
+    return write(async (session) => {
+      const found = await rows.lookUp(session, [...new Set(keys.map(({ next }) => next.keyHash))]);
+      const writes = new Map<string, { readonly index: number; readonly write: KeyWrite }>();
+      for (const [index, added] of keys.entries()) {
+        const { keyHash } = added.next;
+        if (found.get(keyHash)?.() !== undefined || writes.has(keyHash)) continue;
+        const { next, entry } = signedRows(added, undefined);
+        const addedTerms = [...termsOf(added.next)];
+        const one = { before: undefined, row: next, entries: [entry], addedTerms, droppedTerms: [] };
+        writes.set(keyHash, { index, write: one });
+      }
+      if (writes.size === 0) return keys.map(() => false);
+      const written = await writeKeys(
+        session,
+        [...writes.values()].map((one) => one.write),
+      );
+      return keys.map(({ next }, index) => writes.get(next.keyHash)?.index === index && written.has(next.keyHash));
+    });
+  }
+}

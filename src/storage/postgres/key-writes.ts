@@ -1,0 +1,118 @@
+import { auditColumns, type AuditRow } from '../audit-row.js';
+import { keyColumns, type KeyRow } from '../key-row.js';
+import type { Signed } from '../signed-table.js';
+import { prepared, type Session } from './connections.js';
+
+/** What becomes of one key, however many changes led to it. */
+export interface KeyWrite {
+  /** The row that is there now; undefined where there is none. */
+  readonly before: Signed<KeyRow> | undefined;
+  readonly row: Signed<KeyRow>;
+  readonly entries: readonly Signed<AuditRow>[];
+  readonly addedTerms: readonly string[];
+  readonly droppedTerms: readonly string[];
+}
+
+const types: Partial<Record<keyof Signed<KeyRow> | keyof AuditRow, 'bytea' | 'bigint'>> = {
+  sealed_key_id: 'bytea',
+  version: 'bigint',
+  last_updated: 'bigint',
+  deleted: 'bigint',
+  expires: 'bigint',
+  is_inactive: 'bigint',
+  jwt_secret: 'bytea',
+  hmac_string: 'bytea',
+  quota_used: 'bigint',
+  quota_renews: 'bigint',
+  history_link: 'bytea',
+  mac: 'bytea',
+  at: 'bigint',
+  version_before: 'bigint',
+  version_after: 'bigint',
+  quota_used_before_reset: 'bigint',
+  link: 'bytea',
+};
+
+const keyNames = [...keyColumns, 'mac'] as const;
+const entryNames = [...auditColumns, 'mac'] as const;
+
+/** Rows as columns: an array for each, from the parameter of the given number on. */
+function table(name: string, columns: readonly (keyof typeof types)[], from: number, more: readonly string[] = []) {
+  const arrays = [...columns.map((column) => types[column] ?? 'text'), ...more.map(() => 'bytea')];
+  const parameters = arrays.map((type, index) => `$${from + index}::${type}[]`);
+  return {
+    sql: `unnest(${parameters.join(', ')}) AS ${name} (${[...columns, ...more].join(', ')})`,
+    next: from + arrays.length,
+  };
+}
+
+const input = table('i', keyNames, 1, ['mac_before']);
+const entry = table('e', entryNames, input.next);
+const terms = { added: entry.next, dropped: entry.next + 3 };
+
+const assignments = keyNames
+  .filter((column) => column !== 'key_hash')
+  // A definition that stays is not sent: it may be large, and lies where it is.
+  .map((column) => `${column} = ${column === 'definition' ? 'coalesce(i.definition, k.definition)' : `i.${column}`}`);
+
+/**
+ * Everything of any number of changes in one statement, and so in one transaction and one round trip. A key is written
+ * only where its row is still the one that the change was made from, which its signature tells; what belongs to it only
+ * where it is. Rows are locked in the order of their hashes, so that two such statements never wait in a circle.
+ */
+const write = prepared(
+  `WITH input AS MATERIALIZED (SELECT * FROM ${input.sql}),
+   held AS MATERIALIZED (
+     SELECT key_hash FROM keys WHERE key_hash IN (SELECT key_hash FROM input WHERE mac_before IS NOT NULL)
+     ORDER BY key_hash FOR UPDATE
+   ),
+   written AS (
+     UPDATE keys k SET ${assignments.join(', ')} FROM input i
+     WHERE k.key_hash = i.key_hash AND k.mac = i.mac_before AND k.key_hash IN (SELECT key_hash FROM held)
+     RETURNING k.key_hash
+   ),
+   created AS (
+     INSERT INTO keys (${keyNames.join(', ')})
+     SELECT ${keyNames.join(', ')} FROM input WHERE mac_before IS NULL ORDER BY key_hash
+     ON CONFLICT (key_hash) DO NOTHING RETURNING key_hash
+   ),
+   done AS MATERIALIZED (SELECT key_hash FROM written UNION ALL SELECT key_hash FROM created),
+   entries AS (
+     INSERT INTO audit (${entryNames.join(', ')})
+     SELECT ${entryNames.join(', ')} FROM ${entry.sql} WHERE e.key_hash IN (SELECT key_hash FROM done)
+   ),
+   added AS (
+     INSERT INTO key_terms (term, key_hash, org_id)
+     SELECT term, key_hash, org_id
+     FROM unnest($${terms.added}::text[], $${terms.added + 1}::text[], $${terms.added + 2}::text[]) AS t (term, key_hash, org_id)
+     WHERE t.key_hash IN (SELECT key_hash FROM done)
+   ),
+   dropped AS (
+     DELETE FROM key_terms t USING unnest($${terms.dropped}::text[], $${terms.dropped + 1}::text[]) AS d (term, key_hash)
+     WHERE t.term = d.term AND t.key_hash = d.key_hash AND d.key_hash IN (SELECT key_hash FROM done)
+   )
+   SELECT key_hash FROM done`,
+);
+
+/** Returns the hashes of the keys that were written. The others have meanwhile become something else than they were. */
+export async function writeKeys(session: Session, writes: readonly KeyWrite[]): Promise<ReadonlySet<string>> {
+  const ordered = writes.toSorted((a, b) => (a.row.key_hash < b.row.key_hash ? -1 : 1));
+  const sent = ordered.map(({ before, row }) => ({
+    ...row,
+    definition: before?.definition === row.definition ? null : row.definition,
+  }));
+  const entries = ordered.flatMap((one) => one.entries);
+  const added = ordered.flatMap(({ row, addedTerms }) => addedTerms.map((term) => ({ term, row })));
+  const dropped = ordered.flatMap(({ row, droppedTerms }) => droppedTerms.map((term) => ({ term, row })));
+  const done = await session.write<{ key_hash: string }>(write, [
+    ...keyNames.map((column) => sent.map((row) => row[column])),
+    ordered.map(({ before }) => before?.mac ?? null),
+    ...entryNames.map((column) => entries.map((row) => row[column])),
+    added.map(({ term }) => term),
+    added.map(({ row }) => row.key_hash),
+    added.map(({ row }) => row.org_id),
+    dropped.map(({ term }) => term),
+    dropped.map(({ row }) => row.key_hash),
+  ]);
+  return new Set(done.map(({ key_hash }) => key_hash));
+}

@@ -1,0 +1,51 @@
+import { inTransaction, type Session } from './connections.js';
+import { everything } from './migrations/0001-everything.js';
+
+/** In order, and never changed once released: the version of a database is how many of them it has seen. */
+export const migrations: readonly string[] = [everything];
+
+/** The version that a database has once it is up to date. */
+export const schemaVersion = migrations.length;
+
+/** The setting that a database of ours has its version in. */
+const name = 'schema_version';
+
+/**
+ * Brings the schema up to date, each step in a transaction of its own, with the version it leads to. Throws where the
+ * database is newer than we are, or somebody else's. To be run by one process at a time.
+ */
+export async function migrate(session: Session, steps: readonly string[] = migrations): Promise<void> {
+  const found = await versionOf(session);
+  if (found > steps.length) {
+    throw new Error(`it has schema version ${found}, and this Keyfront knows ${steps.length}; use a newer Keyfront`);
+  }
+  for (const [index, statements] of steps.entries()) {
+    if (index < found) continue;
+    await inTransaction(session, async () => {
+      if (index === 0) {
+        await session.query('CREATE TABLE settings (name text COLLATE "C" PRIMARY KEY, value text NOT NULL)');
+      }
+      await session.query(statements);
+      await session.query(
+        'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+        [name, String(index + 1)],
+      );
+    });
+  }
+}
+
+/** How many migrations the database has seen. Throws where it has other tables under our names. */
+export async function versionOf(session: Session): Promise<number> {
+  const [tables] = await session.query<{ settings: string | null; taken: string | null }>(
+    `SELECT to_regclass('settings')::text AS settings, coalesce(to_regclass('keys'), to_regclass('audit'),
+       to_regclass('credentials'), to_regclass('key_terms'))::text AS taken`,
+  );
+  const taken = tables?.settings ?? tables?.taken;
+  if (taken === null || taken === undefined) return 0;
+  const [version] = await session
+    .query<{ value: string }>('SELECT value FROM settings WHERE name = $1', [name])
+    .catch(() => []);
+  if (!version)
+    throw new Error(`it has a table ${taken} that is not ours; give Keyfront a database or schema of its own`);
+  return Number(version.value);
+}

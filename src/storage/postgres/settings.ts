@@ -1,0 +1,21 @@
+import type { Settings } from '../engine.js';
+import { prepared, type Connections } from './connections.js';
+
+const select = prepared('SELECT value FROM settings WHERE name = $1');
+const upsert = prepared(
+  'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+);
+
+export function createSettings({ read, write }: Connections): Settings {
+  return {
+    get: (name) =>
+      read(async (session) => {
+        const [row] = await session.query<{ value: string }>(select, [name]);
+        return row?.value;
+      }),
+    set: (name, value) =>
+      write(async (session) => {
+        await session.write(upsert, [name, value]);
+      }),
+  };
+}

@@ -1,0 +1,65 @@
+import { auditColumns } from '../audit-row.js';
+import type { Authenticity } from '../authenticity.js';
+import { credentialColumns } from '../credential-row.js';
+import { keyColumns } from '../key-row.js';
+import type { Signatures } from '../signatures.js';
+import { createSignedTable, type Signed } from '../signed-table.js';
+import { prepared, type Connections } from './connections.js';
+
+const pageSize = 200;
+
+type AnyRow = Readonly<Record<string, unknown>>;
+/** A row with the place where it stands, whatever table it is of. */
+type Placed = Signed<AnyRow> & { readonly place: string | bigint };
+
+export function createSignatures({ read, write }: Connections, authenticity: Authenticity): Signatures {
+  const tables = [
+    { name: 'keys', columns: keyColumns, place: 'key_hash', type: 'text', start: '' },
+    { name: 'audit', columns: auditColumns, place: 'id', type: 'bigint', start: 0n },
+    { name: 'credentials', columns: credentialColumns, place: 'id', type: 'text', start: '' },
+  ].map(({ name, columns, place, type, start }) => ({
+    start,
+    table: createSignedTable<AnyRow>(authenticity, name, columns),
+    older: prepared(
+      `SELECT ${place} AS place, * FROM ${name} WHERE ${place} > $2::${type} AND substr(mac, 1, length($1::bytea)) <> $1::bytea
+       ORDER BY ${place} LIMIT $3`,
+    ),
+    // A row that was written since was signed then.
+    sign: prepared(
+      `UPDATE ${name} r SET mac = d.mac FROM unnest($1::${type}[], $2::bytea[], $3::bytea[]) AS d (place, mac, mac_before)
+       WHERE r.${place} = d.place AND r.mac = d.mac_before RETURNING r.${place}`,
+    ),
+  }));
+
+  return {
+    async renew(onRow) {
+      let left = 0;
+      for (const { table, start, older, sign } of tables) {
+        for (let last: string | bigint | undefined = start; last !== undefined;) {
+          const after: string | bigint = last;
+          const rows: Placed[] = await read((session) =>
+            session.query<Placed>(older, [authenticity.currentHead(), after, pageSize]),
+          );
+          const good = rows.filter(table.isAuthentic);
+          const columns = [
+            good.map(({ place }) => place),
+            good.map((row) => table.signed(row).mac),
+            good.map(({ mac }) => mac),
+          ];
+          if (good.length > 0) await write((session) => session.write(sign, columns));
+          for (let row = 0; row < good.length; row += 1) onRow();
+          left += rows.length - good.length;
+          last = rows.at(-1)?.place;
+        }
+      }
+      return left;
+    },
+    async hasOlder() {
+      for (const { start, older } of tables) {
+        const head = authenticity.currentHead();
+        if ((await read((session) => session.query(older, [head, start, 1]))).length > 0) return true;
+      }
+      return false;
+    },
+  };
+}

