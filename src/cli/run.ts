@@ -6,6 +6,7 @@ import { issue, list, revoke, rotate as rotateCredential } from './credentials.j
 import { exportKeys } from './export-keys.js';
 import { importKeys } from './import-keys.js';
 import { UsageError, type IO } from './io.js';
+import { migrateStore } from './migrate-store.js';
 import { restore } from './restore.js';
 import { prune, rotate } from './secrets.js';
 import { serve } from './serve.js';
@@ -54,6 +55,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   backup: { usage: 'backup DIR', options: {}, words: 1, run: backup },
   restore: { usage: 'restore DIR', options: {}, words: 1, run: restore },
+  'migrate-store': { usage: 'migrate-store', options: {}, words: 0, run: migrateStore },
   check: { usage: 'check', options: {}, words: 0, run: check },
   'secrets rotate': { usage: 'secrets rotate', options: {}, words: 0, run: rotate },
   'secrets prune': { usage: 'secrets prune', options: {}, words: 0, run: prune },

@@ -1,25 +1,27 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
+import { describeEngines, type EnginePlace, type TestEngine } from '../support/engines.js';
 import { createRandom, seed } from '../support/generated.js';
 import { concurrencyPlants } from './plants.js';
 
-let folder: string;
+let place: EnginePlace;
 let apps: TestApp[] = [];
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-many-'));
-  await open();
-});
-afterEach(async () => {
-  await close();
-  await rm(folder, { recursive: true });
-});
 
-/** Two installations on one file, as two processes would have it. */
+/** Before each test a new place, with two installations on it. */
+function onEach({ make }: TestEngine): void {
+  beforeEach(async () => {
+    place = await make();
+    await open();
+  });
+  afterEach(async () => {
+    await close();
+    await place.remove();
+  });
+}
+
+/** Two installations in one place, as two processes would have it. */
 async function open(now?: Date): Promise<void> {
-  apps = [await startApp({ KEYFRONT_DATA: folder }), await startApp({ KEYFRONT_DATA: folder })];
+  apps = [await startApp(place.env), await startApp(place.env)];
   if (now) moveTo(now);
 }
 
@@ -64,7 +66,9 @@ async function used(): Promise<number> {
 
 const ones = (count: number) => Array.from({ length: count }, () => 1);
 
-describe('many gateways that consume one quota at once', () => {
+describeEngines('many gateways that consume one quota at once', (engine) => {
+  onEach(engine);
+
   it('would be seen to get more than the maximum, if consumption took two steps', async () => {
     await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 50 });
     for (const { app } of apps) concurrencyPlants['consumption in two steps: check, wait, add'](app);
@@ -131,7 +135,9 @@ describe('many gateways that consume one quota at once', () => {
   });
 });
 
-describe('fifty writers that each add a tag to what they read', () => {
+describeEngines('fifty writers that each add a tag to what they read', (engine) => {
+  onEach(engine);
+
   const tags = Array.from({ length: 50 }, (_, index) => `tag-${index}`);
 
   /** Reads, adds, writes, and begins anew where another was faster. Half of them speak REST. Returns how often. */

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
+import { engines, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
 import { generated, runs } from '../support/generated.js';
 import { createModel, restoreWindow, type Definition, type ListQuery, type Model } from './model.js';
 import { lifePlants, type Plant } from './plants.js';
@@ -15,15 +13,37 @@ const maxCommands = runs('MODEL_COMMANDS', 40);
 const keyIDs = ['k0', 'k1', 'k2'];
 const noon = Date.parse('2026-01-31T12:00:00Z') / 1000;
 
-/** The service under test, over a folder that outlives its restarts. */
+/** The service under test, over a place that outlives its restarts. */
 interface Real {
   t: TestApp;
-  readonly folder: string;
   readonly restart: () => Promise<void>;
 }
 
-async function open(folder: string, now: number, plant: Plant | undefined): Promise<TestApp> {
-  const t = await startApp({ KEYFRONT_DATA: folder });
+/** Two installations in one place, of which each is asked every other time. */
+function taking(turns: readonly [TestApp, TestApp]): TestApp {
+  const [first, second] = turns;
+  let count = 0;
+  return {
+    ...first,
+    clock: {
+      get now() {
+        return first.clock.now;
+      },
+      set now(now) {
+        for (const { clock } of turns) clock.now = now;
+      },
+    },
+    // The second's own credential: what one has issued, the other lets in, which other tests are about.
+    graphql: (...args) => ((count += 1) % 2 === 0 ? first : second).graphql(...args),
+    close: async () => {
+      await first.close();
+      await second.close();
+    },
+  };
+}
+
+async function open({ env, folder, database }: EnginePlace, now: number, plant: Plant | undefined): Promise<TestApp> {
+  const t = database ? taking([await startApp(env), await startApp(env)]) : await startApp(env);
   t.clock.now = new Date(now * 1000);
   await plant?.(t.app, folder);
   return t;
@@ -258,16 +278,15 @@ const [create, update, consume, , restore] = kinds;
 const commands = [...kinds, create, update, update, consume, consume, restore].filter((kind) => kind !== undefined);
 
 /** Runs commands against the service and the model. Says what went wrong, and how to bring it back; null if nothing. */
-async function findDifference(most: number, plant?: Plant): Promise<string | null> {
+async function findDifference(engine: TestEngine, most: number, plant?: Plant): Promise<string | null> {
   const property = fc.asyncProperty(fc.commands(commands, { maxCommands, size: 'max' }), async (cmds) => {
-    const folder = await mkdtemp(join(tmpdir(), 'keyfront-model-'));
+    const place = await engine.make();
     const real: Real = {
-      t: await open(folder, noon, plant),
-      folder,
+      t: await open(place, noon, plant),
       restart: async () => {
         const now = real.t.clock.now.getTime() / 1000;
         await real.t.close();
-        real.t = await open(folder, now, plant);
+        real.t = await open(place, now, plant);
       },
     };
     const { ports } = real.t.app.installation;
@@ -283,7 +302,7 @@ async function findDifference(most: number, plant?: Plant): Promise<string | nul
       await expectWhole(model, real);
     } finally {
       await real.t.close();
-      await rm(folder, { recursive: true });
+      await place.remove();
     }
   });
   const result = await fc.check(property, { ...generated(most), endOnFailure: plant !== undefined });
@@ -292,13 +311,18 @@ async function findDifference(most: number, plant?: Plant): Promise<string | nul
 }
 
 describe('the life of keys, command by command', () => {
-  it('is that of a simple model', { timeout: 60_000 + numRuns * maxCommands * 200 }, async () => {
-    expect(await findDifference(numRuns)).toBeNull();
-  });
+  for (const engine of engines) {
+    // Two services have to be started for each run on a server, and again for each of its restarts.
+    const most = engine === sqlite ? numRuns : runs('MODEL_RUNS', 15);
+    const name = `is that of a simple model, ${engine === sqlite ? 'on' : 'in two services on'} ${engine.name}`;
+    it.skipIf(engine.isMissing)(name, { timeout: 60_000 + most * maxCommands * 200 }, async () => {
+      expect(await findDifference(engine, most)).toBeNull();
+    });
+  }
 });
 
 describe('the model, over a planted fault', () => {
   it.each(Object.entries(lifePlants))('catches %s', { timeout: 120_000 }, async (_, plant) => {
-    expect(await findDifference(60, plant)).toMatch(/^FUZZ_SEED=/);
+    expect(await findDifference(sqlite, 60, plant)).toMatch(/^FUZZ_SEED=/);
   });
 });

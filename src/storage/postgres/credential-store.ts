@@ -3,6 +3,7 @@ import type { CredentialStore, FoundCredential } from '../../credential.js';
 import type { Authenticity } from '../authenticity.js';
 import { credentialColumns, credentialOf, credentialRowOf, isSameHash, type CredentialRow } from '../credential-row.js';
 import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { typeOf } from './columns.js';
 import { prepared, type Connections, type Session } from './connections.js';
 import { mayBeThere } from './sought.js';
 
@@ -25,16 +26,9 @@ const insertOne = prepared(insert);
 const changeOne = prepared(change);
 const replaceOne = prepared(
   `WITH retired AS (${change}) INSERT INTO credentials (${names.join(', ')})
-   SELECT ${names.map((column, index) => `$${index + 8}${castOf(column)}`).join(', ')} FROM retired RETURNING id`,
+   SELECT ${names.map((column, index) => `$${index + 8}::${typeOf(column)}`).join(', ')} FROM retired RETURNING id`,
 );
 const mostTurns = 10;
-
-/** A parameter that is merely selected says of itself what it is. */
-function castOf(column: (typeof names)[number]): string {
-  if (column === 'secret_hash' || column === 'mac') return '::bytea';
-  const isMoment = column === 'created' || column === 'expires' || column === 'revoked' || column === 'last_used';
-  return isMoment ? '::bigint' : '::text';
-}
 
 /** Credentials in the same database as the keys. Another process's change is seen by the next look-up. */
 export function createCredentialStore({ read, write }: Connections, authenticity: Authenticity): CredentialStore {

@@ -20,7 +20,8 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown };
 interface Waiting {
   readonly keyHash: string;
   readonly change: Change<unknown>;
-  readonly settle: (outcome: Outcome) => void;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
   /** How often the key had become another between the look at it and the write. */
   misses: number;
 }
@@ -103,7 +104,7 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows) {
       for (const [keyHash, changes] of byKey) {
         const one = applied.get(keyHash);
         if (!one || (one.write && !written.has(keyHash))) again(changes);
-        else changes.forEach(({ settle }, index) => settle(one.outcomes[index] ?? { error: new Error('No outcome.') }));
+        else changes.forEach((item, index) => settle(item, one.outcomes[index]));
       }
     } catch (error) {
       const isOneBad = error instanceof AppError && error.code === 'INTERNAL';
@@ -113,7 +114,7 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows) {
       } else if (isOneBad && items.length > 1) {
         for (const item of items) await runKeys(new Map([[item.keyHash, [item]]]));
       } else {
-        for (const { settle } of items) settle({ error });
+        for (const item of items) settle(item, { error });
       }
     }
   }
@@ -130,19 +131,20 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows) {
   function again(changes: readonly Waiting[]): void {
     for (const item of changes) item.misses += 1;
     const tired = changes.filter(({ misses }) => misses >= mostMisses);
-    for (const { settle } of tired) settle({ error: busyKey() });
+    for (const item of tired) settle(item, { error: busyKey() });
     waiting = [...changes.filter((item) => !tired.includes(item)), ...waiting];
   }
 
   return <T>(keyHash: string, change: Change<T>): Promise<T> =>
-    new Promise<T>((resolve, reject: (error: unknown) => void) => {
-      const settle = (outcome: Outcome) => {
-        if ('error' in outcome) reject(outcome.error);
-        else resolve(outcome.value as T);
-      };
-      waiting.push({ keyHash, change, settle, misses: 0 });
+    new Promise<T>((resolve, reject) => {
+      waiting.push({ keyHash, change, resolve: resolve as Waiting['resolve'], reject, misses: 0 });
       schedule();
     });
+}
+
+function settle({ resolve, reject }: Waiting, outcome: Outcome | undefined): void {
+  if (outcome && 'value' in outcome) resolve(outcome.value);
+  else reject(outcome?.error);
 }
 
 function busyKey(): AppError {

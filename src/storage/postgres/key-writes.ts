@@ -1,6 +1,7 @@
 import { auditColumns, type AuditRow } from '../audit-row.js';
 import { keyColumns, type KeyRow } from '../key-row.js';
 import type { Signed } from '../signed-table.js';
+import { rowsAsColumns } from './columns.js';
 import { prepared, type Session } from './connections.js';
 
 /** What becomes of one key, however many changes led to it. */
@@ -13,41 +14,11 @@ export interface KeyWrite {
   readonly droppedTerms: readonly string[];
 }
 
-const types: Partial<Record<keyof Signed<KeyRow> | keyof AuditRow, 'bytea' | 'bigint'>> = {
-  sealed_key_id: 'bytea',
-  version: 'bigint',
-  last_updated: 'bigint',
-  deleted: 'bigint',
-  expires: 'bigint',
-  is_inactive: 'bigint',
-  jwt_secret: 'bytea',
-  hmac_string: 'bytea',
-  quota_used: 'bigint',
-  quota_renews: 'bigint',
-  history_link: 'bytea',
-  mac: 'bytea',
-  at: 'bigint',
-  version_before: 'bigint',
-  version_after: 'bigint',
-  quota_used_before_reset: 'bigint',
-  link: 'bytea',
-};
-
 const keyNames = [...keyColumns, 'mac'] as const;
 const entryNames = [...auditColumns, 'mac'] as const;
 
-/** Rows as columns: an array for each, from the parameter of the given number on. */
-function table(name: string, columns: readonly (keyof typeof types)[], from: number, more: readonly string[] = []) {
-  const arrays = [...columns.map((column) => types[column] ?? 'text'), ...more.map(() => 'bytea')];
-  const parameters = arrays.map((type, index) => `$${from + index}::${type}[]`);
-  return {
-    sql: `unnest(${parameters.join(', ')}) AS ${name} (${[...columns, ...more].join(', ')})`,
-    next: from + arrays.length,
-  };
-}
-
-const input = table('i', keyNames, 1, ['mac_before']);
-const entry = table('e', entryNames, input.next);
+const input = rowsAsColumns('i', [...keyNames, 'mac_before'], 1);
+const entry = rowsAsColumns('e', entryNames, input.next);
 const terms = { added: entry.next, dropped: entry.next + 3 };
 
 const assignments = keyNames

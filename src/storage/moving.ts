@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Hashes after the one and up to the other; to the end where that is undefined. */
+export interface HashRange {
+  readonly after: string;
+  readonly upTo: string | undefined;
+}
+
+/** All rows of one kind in a range, in one order for every engine, a chunk at a time. */
+type Rows = (range: HashRange) => AsyncIterable<readonly Row[]>;
+
+/** What is moved along with the hashes of a range. Terms and credentials have no order of their own, and are read in one. */
+export interface RowSource {
+  readonly keys: Rows;
+  readonly audit: Rows;
+  readonly terms: Rows;
+  readonly credentials: () => Promise<readonly Row[]>;
+  readonly setting: (name: string) => Promise<string | undefined>;
+}
+
+export interface RowTarget extends RowSource {
+  /** Puts these rows in the place of whatever the range holds, all or none. */
+  readonly replace: (range: HashRange, from: RowSource) => Promise<void>;
+  readonly replaceCredentials: (rows: readonly Row[]) => Promise<void>;
+  /** Ends the moving: from now on the database is one to work with. */
+  readonly finish: (settings: ReadonlyMap<string, string>) => Promise<void>;
+}
+
+export interface Moved {
+  readonly keys: number;
+  readonly entries: number;
+  readonly credentials: number;
+  /** Keys that were there already from an earlier attempt, and were found to be the same. */
+  readonly found: number;
+}
+
+const movedSettings = ['key_hash', 'key_ring'];
+
+/**
+ * Moves all rows as they are, signatures and all. Each range is read back and held against what it was made of; one that
+ * is the same already is left alone, so that a moving that was broken off goes on where it was.
+ */
+export async function move(source: RowSource, target: RowTarget, onProgress: (keys: number) => void): Promise<Moved> {
+  const counts = { keys: 0, entries: 0, found: 0 };
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const keys: readonly Row[] = await firstOf(source.keys({ after, upTo: undefined }));
+    const last = keys.at(-1)?.['key_hash'];
+    // The last range has no key, and no end: nothing may stand there in the target either.
+    const range: HashRange = { after, upTo: typeof last === 'string' ? last : undefined };
+    const wanted = await digest(source, range);
+    const isThere = (await digest(target, range)).text === wanted.text;
+    if (!isThere) {
+      await target.replace(range, source);
+      if ((await digest(target, range)).text !== wanted.text) {
+        throw new Error(`What was written up to the key ${range.upTo ?? 'at the end'} is not what was read.`);
+      }
+    }
+    counts.keys += keys.length;
+    counts.entries += wanted.entries;
+    counts.found += isThere ? keys.length : 0;
+    onProgress(counts.keys);
+    after = range.upTo;
+  }
+  const credentials = await source.credentials();
+  await target.replaceCredentials(credentials);
+  if (written(await target.credentials()) !== written(credentials)) {
+    throw new Error('The credentials that were written are not what was read.');
+  }
+  const settings = new Map<string, string>();
+  for (const name of movedSettings) {
+    const value = await source.setting(name);
+    if (value !== undefined) settings.set(name, value);
+  }
+  await target.finish(settings);
+  return { ...counts, credentials: credentials.length };
+}
+
+async function firstOf(chunks: AsyncIterable<readonly Row[]>): Promise<readonly Row[]> {
+  for await (const chunk of chunks) return chunk;
+  return [];
+}
+
+async function digest(from: RowSource, range: HashRange): Promise<{ text: string; entries: number }> {
+  const hash = createHash('sha256');
+  let entries = 0;
+  for (const rows of [from.keys, from.audit, from.terms]) {
+    hash.update('next table');
+    for await (const chunk of rows(range)) {
+      for (const row of chunk) hash.update(written([row]));
+      if (rows === from.audit) entries += chunk.length;
+    }
+  }
+  return { text: hash.digest('hex'), entries };
+}
+
+/** Rows as text, the columns in one order whatever order they came in. */
+function written(rows: readonly Row[]): string {
+  const form = (value: unknown) => {
+    if (typeof value === 'bigint') return `i${value}`;
+    return value instanceof Uint8Array ? `b${Buffer.from(value).toString('hex')}` : value;
+  };
+  return JSON.stringify(
+    rows.map((row) =>
+      Object.entries(row)
+        .filter(([, value]) => value !== undefined)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, value]) => [name, form(value)]),
+    ),
+  );
+}

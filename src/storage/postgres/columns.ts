@@ -1,0 +1,36 @@
+const bytes = [
+  'sealed_key_id',
+  'jwt_secret',
+  'hmac_string',
+  'history_link',
+  'link',
+  'mac',
+  'mac_before',
+  'secret_hash',
+];
+const integers = [
+  ...[
+    'id_of_entry',
+    'version',
+    'last_updated',
+    'deleted',
+    'expires',
+    'is_inactive',
+    'quota_used',
+    'quota_renews',
+    'at',
+  ],
+  ...['version_before', 'version_after', 'quota_used_before_reset', 'created', 'revoked', 'last_used'],
+];
+
+/** The type of a column of ours. */
+export function typeOf(column: string): 'bytea' | 'bigint' | 'text' {
+  if (bytes.includes(column)) return 'bytea';
+  return integers.includes(column) ? 'bigint' : 'text';
+}
+
+/** Rows that come as an array for each column, from the parameter of the given number on. */
+export function rowsAsColumns(name: string, columns: readonly string[], from: number): { sql: string; next: number } {
+  const parameters = columns.map((column, index) => `$${from + index}::${typeOf(column)}[]`);
+  return { sql: `unnest(${parameters.join(', ')}) AS ${name} (${columns.join(', ')})`, next: from + columns.length };
+}

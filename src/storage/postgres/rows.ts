@@ -1,0 +1,108 @@
+import { auditColumns } from '../audit-row.js';
+import { credentialColumns } from '../credential-row.js';
+import { keyColumns } from '../key-row.js';
+import type { HashRange, RowSource, RowTarget } from '../moving.js';
+import { rowsAsColumns } from './columns.js';
+import { inTransaction, type Connections, type Session } from './connections.js';
+import { createSettings } from './settings.js';
+
+type Row = Readonly<Record<string, unknown>>;
+
+const chunkSize = 500;
+
+/** Statements for a table that is moved, in the order that a moving reads it. */
+const tables = {
+  keys: { columns: [...keyColumns, 'mac'], order: ['key_hash'] },
+  audit: { columns: ['id', ...auditColumns, 'mac'], order: ['key_hash', 'version_after'] },
+  key_terms: { columns: ['term', 'key_hash', 'org_id'], order: ['key_hash', 'term'] },
+} as const;
+
+type Table = keyof typeof tables;
+
+/** A database that is being filled: `finished` is the setting that says it is, and goes at the end. */
+export function createRowTarget(connections: Connections, movingName: string): RowTarget {
+  const { read, write } = connections;
+  const settings = createSettings(connections);
+  const rowsOf = (table: Table): RowSource['keys'] =>
+    async function* (range) {
+      const [first, second] = tables[table].order;
+      const place = second === undefined ? '(key_hash) > ($1)' : `(key_hash, ${second}) > ($1, $3)`;
+      const columns = tables[table].columns.join(', ');
+      for (let last: Row | undefined, isFirst = true; isFirst || last !== undefined; isFirst = false) {
+        const after = isFirst
+          ? { where: '(key_hash) > ($1)', values: [range.after, range.upTo ?? null] }
+          : {
+              where: place,
+              values: [last?.[first], range.upTo ?? null, ...(second === undefined ? [] : [last?.[second]])],
+            };
+        const rows = await read((session) =>
+          session.query<Row>(
+            `SELECT ${columns} FROM ${table} WHERE ${after.where} AND ($2::text IS NULL OR key_hash <= $2)
+             ORDER BY ${tables[table].order.join(', ')} LIMIT ${chunkSize}`,
+            after.values,
+          ),
+        );
+        yield rows;
+        last = rows.length === chunkSize ? rows.at(-1) : undefined;
+      }
+    };
+
+  return {
+    keys: rowsOf('keys'),
+    audit: rowsOf('audit'),
+    terms: rowsOf('key_terms'),
+    credentials: () => read((session) => session.query<Row>('SELECT * FROM credentials ORDER BY id')),
+    setting: (name) => settings.get(name),
+    replace: (range, from) =>
+      write((session) =>
+        inTransaction(session, async () => {
+          for (const table of ['keys', 'audit', 'key_terms'] as const) await clear(session, table, range);
+          for await (const rows of from.keys(range)) await insert(session, 'keys', tables.keys.columns, rows);
+          for await (const rows of from.audit(range)) await insert(session, 'audit', tables.audit.columns, rows);
+          for await (const rows of from.terms(range))
+            await insert(session, 'key_terms', tables.key_terms.columns, rows);
+        }),
+      ),
+    replaceCredentials: (rows) =>
+      write((session) =>
+        inTransaction(session, async () => {
+          await session.query('DELETE FROM credentials');
+          await insert(session, 'credentials', [...credentialColumns, 'mac'], rows);
+        }),
+      ),
+    finish: (values) =>
+      write((session) =>
+        inTransaction(session, async () => {
+          // Entries that are written from now on come after those that were moved.
+          await session.query(
+            `SELECT setval(pg_get_serial_sequence('audit', 'id'), coalesce(max(id), 0) + 1, false) FROM audit`,
+          );
+          for (const [name, value] of values) {
+            await session.query('INSERT INTO settings (name, value) VALUES ($1, $2)', [name, value]);
+          }
+          await session.query('DELETE FROM settings WHERE name = $1', [movingName]);
+        }),
+      ),
+  };
+}
+
+async function clear(session: Session, table: Table, { after, upTo }: HashRange): Promise<void> {
+  await session.query(`DELETE FROM ${table} WHERE key_hash > $1 AND ($2::text IS NULL OR key_hash <= $2)`, [
+    after,
+    upTo ?? null,
+  ]);
+}
+
+async function insert(
+  session: Session,
+  table: Table | 'credentials',
+  columns: readonly string[],
+  rows: readonly Row[],
+): Promise<void> {
+  // The number of an entry and the name of a credential are called alike.
+  const typed = table === 'audit' ? columns.map((column) => (column === 'id' ? 'id_of_entry' : column)) : columns;
+  await session.query(
+    `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM ${rowsAsColumns('r', typed, 1).sql}`,
+    columns.map((column) => rows.map((row) => row[column])),
+  );
+}

@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { move } from '../../src/storage/moving.js';
+import { movingName, openForMoving } from '../../src/storage/postgres/engine.js';
+import { createRowTarget } from '../../src/storage/postgres/rows.js';
+import { holdRows } from '../../src/storage/sqlite/rows.js';
+import { startApp } from '../support/app.js';
+import { makeCommandLine, type CommandLine } from '../support/cli.js';
+import { postgres, type EnginePlace } from '../support/engines.js';
+
+const count = 450;
+
+describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}`, () => {
+  let place: EnginePlace;
+  let c: CommandLine;
+  let env: { KEYFRONT_DATABASE_URL: string };
+  let service: string;
+  beforeEach(async () => {
+    place = await postgres.make();
+    c = await makeCommandLine();
+    env = { KEYFRONT_DATABASE_URL: place.env['KEYFRONT_DATABASE_URL'] ?? '' };
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    service = t.service;
+    await t.importKeys(
+      ...Array.from({ length: count }, (_, index) => ({
+        key_id: `key-${index}`,
+        org_id: index % 2 === 0 ? 'acme' : 'globex',
+        alias: `Nr ${index}`,
+        tags: ['all', `tag-${index % 7}`],
+        quota_max: 9223372036854775807n,
+        hmac_string: `secret ${index}`,
+      })),
+    );
+    for (const index of [1, 2, 3]) await t.update(`key-${index}`, { alias: 'changed' }, '', { 'if-match': '"1"' });
+    await t.send('/svc/org/keys/key-4', { method: 'DELETE', headers: { 'x-svc-authorization': service } });
+    await t.close();
+  });
+  afterEach(async () => {
+    await c.remove();
+    await place.remove();
+  });
+
+  const everything = async (settings: Record<string, string> = {}) => ({
+    keys: (await c.keyfront(['keys', 'export', '--with-secrets'], settings)).out,
+    credentials: (await c.keyfront(['credentials', 'list'], settings)).out,
+  });
+
+  it('brings keys, secrets, histories and credentials over, and leaves the file as it was', async () => {
+    const before = await everything();
+    expect(before.keys.split('\n')).toHaveLength(count);
+    const { code, said } = await c.keyfront(['migrate-store'], env);
+    expect([code, said]).toStrictEqual([
+      0,
+      expect.stringContaining(`${count} keys, ${count + 4} entries of their history and 2 credentials`),
+    ]);
+    expect(await everything(env)).toStrictEqual(before);
+    expect(await everything()).toStrictEqual(before);
+    expect(await c.keyfront(['check'], env)).toMatchObject({
+      code: 0,
+      said: `${count} keys, all as they were written.\n`,
+    });
+    const t = await startApp({ KEYFRONT_DATA: c.folder, ...env });
+    const read = await t.send('/svc/org/keys/key-2', { headers: { 'x-svc-authorization': service } });
+    expect(read).toMatchObject({ status: 200, body: { data: { alias: 'changed' } } });
+    expect((await t.update('key-2', { alias: 'after' }, '', { 'if-match': '"2"' })).status).toBe(200);
+    const restored = await t.send('/svc/org/keys/key-4/restore', {
+      method: 'POST',
+      headers: { 'x-svc-authorization': service },
+    });
+    expect(restored.status).toBe(200);
+    await t.close();
+    expect(await c.keyfront(['check'], env)).toMatchObject({ code: 0 });
+  });
+
+  it('goes on where it was broken off, with what has changed since, and nobody serves from a half', async () => {
+    const source = holdRows(`${c.folder}/keyfront.db`);
+    const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
+    await opened.settings.set(movingName, source.id);
+    const breakOff = (keys: number) => {
+      if (keys >= 400) throw new Error('broken off');
+    };
+    await expect(move(source, createRowTarget(opened.connections, movingName), breakOff)).rejects.toThrow('broken off');
+    await opened.close();
+    source.close();
+    await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(/holds a part of a data folder only/);
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    await t.update('key-7', { alias: 'since' });
+    await t.close();
+    const { code, said } = await c.keyfront(['migrate-store'], env);
+    expect([code, said]).toStrictEqual([
+      0,
+      expect.stringMatching(/\(200 keys of an earlier attempt were found the same\)/),
+    ]);
+    expect(await everything(env)).toStrictEqual(await everything());
+  });
+
+  it('refuses a database that holds anything else, and one that is being filled from another folder', async () => {
+    const other = await makeCommandLine();
+    await (await startApp({ KEYFRONT_DATA: other.folder })).close();
+    await (await startApp({ KEYFRONT_DATA: place.folder, ...env })).close();
+    const before = await place.database?.run('SELECT * FROM credentials ORDER BY id');
+    expect(await c.keyfront(['migrate-store'], env)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('is not empty'),
+    });
+    expect(await place.database?.run('SELECT * FROM credentials ORDER BY id')).toStrictEqual(before);
+    await place.database?.run(`INSERT INTO settings (name, value) VALUES ('${movingName}', 'somebody')`);
+    expect(await c.keyfront(['migrate-store'], env)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('is being filled from another data folder'),
+    });
+    await other.remove();
+  });
+
+  it('finds out when what was written is not what was read', async () => {
+    const source = holdRows(`${c.folder}/keyfront.db`);
+    const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
+    const target = createRowTarget(opened.connections, movingName);
+    for (const column of ['quota_used', 'version']) {
+      const fault = {
+        ...target,
+        replace: async (...[range, from]: Parameters<typeof target.replace>) => {
+          await target.replace(range, from);
+          await place.database?.run(
+            `ALTER TABLE keys DISABLE TRIGGER ALL; UPDATE keys SET ${column} = ${column} + 1 WHERE key_hash = (SELECT max(key_hash) FROM keys)`,
+          );
+        },
+      };
+      await expect(move(source, fault, () => undefined)).rejects.toThrow('is not what was read');
+    }
+    await opened.close();
+    source.close();
+  });
+
+  it('lets nobody write to the file meanwhile', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const source = holdRows(`${c.folder}/keyfront.db`);
+    expect((await t.update('key-1', { alias: 'lost' })).status).toBe(503);
+    source.close();
+    expect((await t.update('key-1', { alias: 'kept' })).status).toBe(200);
+    await t.close();
+  });
+
+  it('says what is missing, in words, and never the password', async () => {
+    expect(await c.keyfront(['migrate-store'])).toMatchObject({
+      code: 2,
+      said: 'KEYFRONT_DATABASE_URL must name the database to move into.\n',
+    });
+    const away = { KEYFRONT_DATABASE_URL: 'postgres://somebody:Xq7-password@127.0.0.1:1/keyfront' };
+    const { code, said } = await c.keyfront(['migrate-store'], away);
+    expect([code, said]).toStrictEqual([
+      1,
+      expect.stringContaining('The database keyfront on 127.0.0.1:1 cannot be used'),
+    ]);
+    expect(said).not.toContain('Xq7');
+    const wrong = await c.keyfront(['check'], { KEYFRONT_DATABASE_URL: 'mysql://somebody:Xq7-password@host/keyfront' });
+    expect(wrong).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('KEYFRONT_DATABASE_URL must be a URL of the form'),
+    });
+    expect(wrong.said).not.toContain('Xq7');
+  });
+});
