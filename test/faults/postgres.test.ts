@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seed } from '../support/generated.js';
+import { freshDatabase, unlessMissing } from '../support/postgres.js';
+import { builtMain } from './kit/build.js';
+import { print } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { makeWorkspace, type Workspace } from './kit/workspace.js';
+import { plant } from './plants/plant.js';
+import { killAroundPostgres, startOwnServer } from './postgres.js';
+
+const own = await startOwnServer();
+let main: string;
+let workspace: Workspace;
+beforeAll(async () => {
+  [main, workspace] = await Promise.all([builtMain(), makeWorkspace('postgres')]);
+}, 120_000);
+afterAll(async () => {
+  await workspace.remove();
+  await own.stop();
+});
+
+const name = `D-16 kill -9 of one of two services, of PostgreSQL, and of connections alone${unlessMissing(own.server)}`;
+
+describe.skipIf('missing' in own.server)(`${name} (FUZZ_SEED=${seed})`, () => {
+  const around = async (cycles: number, planted?: string) => {
+    const { url } = await freshDatabase(own.server);
+    return killAroundPostgres({ main, workspace, seed, cycles, own, url, ...(planted && { plant: planted }) });
+  };
+
+  it(
+    'loses no change that was acknowledged, invents none and leaves none by half',
+    { timeout: 7_200_000 },
+    async () => {
+      const report = await around(sizeOf('POSTGRES_CYCLES'));
+      print(report);
+      expect(report.findings).toEqual([]);
+      // A run in which little was written would show little.
+      expect(report.acknowledged).toBeGreaterThan(report.cases);
+    },
+  );
+
+  it('would find a change that is answered before it is committed', { timeout: 600_000 }, async () => {
+    const { findings } = await around(12, plant('answers-before-postgres'));
+    expect(findings.map((finding) => finding.kind)).toContain('lost');
+  });
+});
