@@ -38,7 +38,7 @@ describe('D-15 a statement', () => {
       'storage/postgres/credential-store.ts: found',
       "storage/postgres/credential-store.ts: names.join(', ')",
       "storage/postgres/credential-store.ts: names.map((_, index) => `$${index + 1}`).join(', ')",
-      "storage/postgres/credential-store.ts: names.map((column, index) => `$${index + 8}${castOf(column)}`).join(', ')",
+      "storage/postgres/credential-store.ts: names.map((column, index) => `$${index + 8}::${typeOf(column)}`).join(', ')",
       'storage/postgres/hold.ts: key',
       // What a page of keys is found by: conditions, every value in which is a parameter.
       "storage/postgres/key-query.ts: conditions.join(' AND ')",
@@ -56,6 +56,13 @@ describe('D-15 a statement', () => {
       'storage/postgres/key-writes.ts: terms.added + 2',
       'storage/postgres/key-writes.ts: terms.dropped',
       'storage/postgres/key-writes.ts: terms.dropped + 1',
+      'storage/postgres/rows.ts: after.where',
+      'storage/postgres/rows.ts: chunkSize',
+      'storage/postgres/rows.ts: columns',
+      "storage/postgres/rows.ts: columns.join(', ')",
+      "storage/postgres/rows.ts: rowsAsColumns('r', typed, 1).sql",
+      'storage/postgres/rows.ts: table',
+      "storage/postgres/rows.ts: tables[table].order.join(', ')",
       'storage/postgres/signatures.ts: name',
       'storage/postgres/signatures.ts: place',
       'storage/postgres/signatures.ts: type',
@@ -79,6 +86,8 @@ describe('D-15 a statement', () => {
       "storage/sqlite/key-store.ts: names.map((column) => `@${column}`).join(', ')",
       'storage/sqlite/key-store.ts: pageSize',
       'storage/sqlite/migrate.ts: index + 1',
+      'storage/sqlite/rows.ts: entriesAtOnce',
+      'storage/sqlite/rows.ts: keysAtOnce',
       'storage/sqlite/signatures.ts: name',
       'storage/sqlite/signatures.ts: pageSize',
     ]);
@@ -153,6 +162,7 @@ describe('C-07 a transaction of SQLite', () => {
       // The server's transactions are begun and ended in one place.
       join('storage', 'postgres', 'connections.ts'),
       join('storage', 'sqlite', 'copy.ts'),
+      join('storage', 'sqlite', 'rows.ts'),
     ]);
   });
 });

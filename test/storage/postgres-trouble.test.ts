@@ -1,0 +1,456 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.js';
+import type { QuotaManager } from '../../src/keys/quota.js';
+import type { KeyStore } from '../../src/keys/store.js';
+import { createConnections, inTransaction, type Connections } from '../../src/storage/postgres/connections.js';
+import { openPostgres } from '../../src/storage/postgres/engine.js';
+import { createKeyStore } from '../../src/storage/postgres/key-store.js';
+import { schemaVersion } from '../../src/storage/postgres/migrate.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { makeCommandLine } from '../support/cli.js';
+import { postgres } from '../support/engines.js';
+import { freshDatabase, testPostgres, type TestDatabase } from '../support/postgres.js';
+import { createProxy, type Proxy } from '../support/proxy.js';
+import { signer } from '../support/signer.js';
+import { added, auditOf, hashOf, nextVersion, storedKey } from './key-store.contract.js';
+
+const server = await testPostgres();
+const maxInt64 = 9223372036854775807n;
+
+describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
+  let database: TestDatabase;
+  let name: string;
+  let connections: Connections;
+  let statements: string[];
+  let store: KeyStore & QuotaManager;
+  beforeEach(async () => {
+    database = await freshDatabase(server);
+    await (await openPostgres(database.url)).close();
+    name = `keyfront-test-${Math.random().toString(36).slice(2)}`;
+    statements = [];
+    connections = createConnections(database.url, name);
+    const { write } = connections;
+    const listening: Connections = {
+      ...connections,
+      write: (work) =>
+        write((session) =>
+          work({
+            query: (statement, parameters) => session.query(statement, parameters),
+            write: (statement, parameters) => {
+              statements.push(typeof statement === 'string' ? statement : statement.text);
+              return session.write(statement, parameters);
+            },
+          }),
+        ),
+    };
+    store = createKeyStore(listening, signer);
+  });
+  afterEach(async () => {
+    await connections.close();
+    await database.drop();
+  });
+
+  /** A transaction of somebody else, which holds what it has locked until it is ended. */
+  async function holding(statement: string): Promise<() => Promise<void>> {
+    const client = new Client({ connectionString: database.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query(statement);
+    return () => client.end();
+  }
+
+  /** Ends the connections of the store that wait for a lock, as soon as one does. */
+  async function terminateWaiting(): Promise<void> {
+    for (;;) {
+      const found = await database.run(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = '${name}' AND wait_event_type = 'Lock'`,
+      );
+      if (found.length > 0) return;
+      await wait(10);
+    }
+  }
+  const terminateAll = () =>
+    database.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${name}'`);
+
+  it('is asked for READ COMMITTED, and waits for the disk even where the server would not', async () => {
+    const careless = database.url.replace('search_path', 'synchronous_commit=off%20-c%20search_path');
+    const own = createConnections(careless, name);
+    const show = async (setting: string) => {
+      const [row] = await own.read((session) => session.query<Record<string, string>>(`SHOW ${setting}`));
+      return row?.[setting];
+    };
+    expect([await show('synchronous_commit'), await show('transaction_isolation')]).toStrictEqual([
+      'on',
+      'read committed',
+    ]);
+    await own.close();
+  });
+
+  it('writes an update with all that belongs to it in one statement, and many at once in few', async () => {
+    await store.add(Array.from({ length: 60 }, (_, index) => added(storedKey(index))));
+    statements.length = 0;
+    const tagged = { definition: { tags: ['a', 'b'], applyPolicies: ['p'] } };
+    await store.update(hashOf(0), (found) => nextVersion(found, tagged));
+    expect(statements).toHaveLength(1);
+    await Promise.all(
+      Array.from({ length: 120 }, (_, index) =>
+        store.update(hashOf(index % 60), (found) => nextVersion(found, { definition: { alias: `${index}` } })),
+      ),
+    );
+    expect(statements.length).toBeLessThan(12);
+    expect((await store.find(hashOf(0)))?.version).toBe(4);
+    expect((await store.auditOf(hashOf(0))).map(({ versionAfter }) => versionAfter)).toStrictEqual([1, 2, 3, 4]);
+  });
+
+  it('fails one of many at once alone, be it for its change or for what the database refuses of it', async () => {
+    await store.add(Array.from({ length: 5 }, (_, index) => added(storedKey(index))));
+    const settled = await Promise.allSettled([
+      ...[0, 1, 2].map((index) => store.update(hashOf(index), (found) => nextVersion(found))),
+      store.update(hashOf(1), () => {
+        throw new Error('not this one');
+      }),
+      store.update(hashOf(3), (found) => {
+        const { next } = nextVersion(found);
+        return { next, audit: auditOf(next, { quotaUsedBeforeReset: maxInt64 + 1n }) };
+      }),
+      store.update(hashOf(3), (found) => nextVersion(found, { definition: { alias: 'good' } })),
+      store.consume(hashOf(4), () => ({ next: { used: 7n, renews: undefined }, answer: 'taken' })),
+    ]);
+    expect(settled.map(({ status }) => status)).toStrictEqual([
+      ...['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'fulfilled', 'fulfilled'],
+    ]);
+    expect(settled[4]).toMatchObject({ reason: { code: 'INTERNAL' } });
+    const versions = await Promise.all(
+      [0, 1, 2, 3, 4].map(async (index) => (await store.find(hashOf(index)))?.version),
+    );
+    expect(versions).toStrictEqual([2, 2, 2, 2, 1]);
+    expect((await store.find(hashOf(3)))?.definition.alias).toBe('good');
+    expect((await store.find(hashOf(4)))?.quota.used).toBe(7n);
+  });
+
+  it('does work again that met another transaction, at most three times', async () => {
+    const conflict = `DO $$ BEGIN RAISE EXCEPTION 'in the way' USING ERRCODE = '40001'; END $$`;
+    const attempts = async (failures: number) => {
+      let count = 0;
+      const answer = await connections
+        .write(async (session) => {
+          count += 1;
+          if (count <= failures) await session.write(conflict);
+          return 'done';
+        })
+        .catch((error: unknown) => error);
+      return { count, answer };
+    };
+    expect(await attempts(0)).toStrictEqual({ count: 1, answer: 'done' });
+    expect(await attempts(3)).toStrictEqual({ count: 4, answer: 'done' });
+    const tired = await attempts(99);
+    expect(tired.count).toBe(4);
+    expect(tired.answer).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'Storage is busy; nothing was written.',
+      retryAfterSeconds: 1,
+    });
+  });
+
+  it('lets both of two transactions through that wait for each other', async () => {
+    await store.add([1, 2].map((index) => added(storedKey(index))));
+    const locked = (hashes: string[]) =>
+      connections.write((session) =>
+        inTransaction(session, async () => {
+          for (const hash of hashes) {
+            await session.query('SELECT FROM keys WHERE key_hash = $1 FOR UPDATE', [hash]);
+            await wait(100);
+          }
+          return 'done';
+        }),
+      );
+    const both = [hashOf(1), hashOf(2)];
+    expect(await Promise.all([locked(both), locked(both.toReversed())])).toStrictEqual(['done', 'done']);
+  });
+
+  it('makes connections anew that were ended while nobody used them', async () => {
+    await store.add([added(storedKey(1))]);
+    await Promise.all(Array.from({ length: 8 }, () => store.find(hashOf(1))));
+    expect((await terminateAll()).length).toBeGreaterThan(1);
+    expect((await store.update(hashOf(1), (found) => nextVersion(found))).next.version).toBe(2);
+    await terminateAll();
+    expect((await store.find(hashOf(1)))?.version).toBe(2);
+  });
+
+  it('never calls an update done whose answer was cut off: it says that this is not known', async () => {
+    await store.add([added(storedKey(1))]);
+    const release = await holding(`SELECT FROM keys WHERE key_hash = '${hashOf(1)}' FOR UPDATE`);
+    const attempt = store.update(hashOf(1), (found) => nextVersion(found)).catch((error: unknown) => error);
+    await terminateWaiting();
+    expect(await attempt).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'Storage failed, and it is not known whether this was written: read before you try again.',
+      retryAfterSeconds: undefined,
+    });
+    await release();
+    expect((await store.find(hashOf(1)))?.version).toBe(1);
+    expect((await store.update(hashOf(1), (found) => nextVersion(found))).next.version).toBe(2);
+  });
+
+  it('carries an update out all the same whose connection was cut before anything was to be written', async () => {
+    await store.add([added(storedKey(1))]);
+    const release = await holding('LOCK TABLE keys IN ACCESS EXCLUSIVE MODE');
+    const attempt = store.update(hashOf(1), (found) => nextVersion(found));
+    await terminateWaiting();
+    await release();
+    expect((await attempt).next.version).toBe(2);
+    expect(await store.auditOf(hashOf(1))).toHaveLength(2);
+  });
+
+  it('gives a row up that somebody else holds for long, with nothing written', async () => {
+    await store.add([added(storedKey(1))]);
+    const release = await holding(`SELECT FROM keys WHERE key_hash = '${hashOf(1)}' FOR UPDATE`);
+    await expect(store.update(hashOf(1), (found) => nextVersion(found))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'Storage is busy; nothing was written.',
+      retryAfterSeconds: 1,
+    });
+    await release();
+    expect((await store.find(hashOf(1)))?.version).toBe(1);
+  });
+
+  it('is migrated once, by whichever of several that start together comes first', async () => {
+    const empty = await freshDatabase(server);
+    const opened = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const one = await openPostgres(empty.url);
+        await one.start(
+          signer,
+          () => undefined,
+          () => new Date(),
+        );
+        return one;
+      }),
+    );
+    expect(await empty.run(`SELECT value FROM settings WHERE name = 'schema_version'`)).toStrictEqual([
+      { value: String(schemaVersion) },
+    ]);
+    for (const one of opened) await one.close();
+    await empty.drop();
+  });
+
+  it('of a newer version, or with tables of somebody else, is refused in words and left as it is', async () => {
+    await database.run(`UPDATE settings SET value = '99' WHERE name = 'schema_version'`);
+    await expect(openPostgres(database.url)).rejects.toThrow(
+      /^The database postgres on .* cannot be used: it has schema version 99, .* use a newer Keyfront$/,
+    );
+    const foreign = await freshDatabase(server);
+    await foreign.run('CREATE TABLE keys (id int)');
+    await expect(openPostgres(foreign.url)).rejects.toThrow(/it has a table keys that is not ours/);
+    expect(await foreign.run('SELECT * FROM keys')).toStrictEqual([]);
+    await foreign.drop();
+  });
+
+  it('refuses a write of somebody who does not sign, and any change of the history', async () => {
+    await store.add([added(storedKey(1))]);
+    for (const [statement, words] of [
+      ['UPDATE keys SET quota_used = quota_used + 1', 'rows are signed'],
+      ['UPDATE audit SET reason = NULL', 'history is append-only'],
+    ] as const) {
+      await expect(database.run(statement)).rejects.toThrow(words);
+    }
+  });
+});
+
+describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => {
+  const password = 'Xq7-database-password';
+  let database: TestDatabase;
+  let proxy: Proxy;
+  let t: TestApp;
+  let folder: Awaited<ReturnType<typeof makeCommandLine>>;
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    database = await freshDatabase(server);
+    const url = new URL(database.url);
+    proxy = await createProxy(url.hostname, Number(url.port || 5432));
+    url.host = `127.0.0.1:${proxy.port}`;
+    url.password ||= password;
+    folder = await makeCommandLine();
+    env = { KEYFRONT_DATA: folder.folder, KEYFRONT_DATABASE_URL: url.href.replaceAll('+', '%20') };
+    t = await startApp(env);
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 10 });
+  });
+  afterEach(async () => {
+    proxy.mend();
+    await t.close();
+    await proxy.close();
+    await folder.remove();
+    await database.drop();
+  });
+
+  const read = () => t.send('/svc/org/keys/k1', { headers: { 'x-svc-authorization': t.service } });
+
+  it('answers 503 with Retry-After while the server is away, is not ready, and comes back by itself', async () => {
+    expect((await t.send('/ready')).status).toBe(200);
+    proxy.cut();
+    for (const answer of [await t.update('k1', { alias: 'lost' }), await read(), await t.preview({})]) {
+      expect(answer).toMatchObject({
+        status: 503,
+        body: { code: 'UNAVAILABLE', message: 'Storage cannot be reached; nothing was written.' },
+      });
+      expect(answer.headers.get('retry-after')).toBe('2');
+    }
+    await wait(1_100);
+    expect([(await t.send('/ready')).status, (await t.send('/health')).status]).toStrictEqual([503, 200]);
+    proxy.mend();
+    await wait(1_100);
+    expect((await t.update('k1', { alias: 'found' })).status).toBe(200);
+    expect((await t.send('/ready')).status).toBe(200);
+    expect(t.logs()).not.toContain(password);
+  });
+
+  it('answers 503 with Retry-After where all of its connections are in use, and recovers', async () => {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE keys IN ACCESS EXCLUSIVE MODE');
+    const answers = await Promise.all(Array.from({ length: 40 }, () => read()));
+    for (const { status, headers } of answers) expect([status, headers.get('retry-after')]).toStrictEqual([503, '1']);
+    await client.end();
+    expect((await read()).status).toBe(200);
+  });
+
+  it('shares keys, credentials and their end with another at once', async () => {
+    const other = await startApp(env);
+    const asOther = (secret: string) => other.send('/svc/org/keys/k1', { headers: { 'x-svc-authorization': secret } });
+    const { id, secret } = await t.issue('service');
+    expect((await asOther(secret)).status).toBe(200);
+    expect((await t.update('k1', { alias: 'here' })).status).toBe(200);
+    expect((await asOther(secret)).body).toMatchObject({ data: { alias: 'here' } });
+    expect(await t.app.installation.credentials.revoke(id, t.clock.now)).toBe(true);
+    expect((await asOther(secret)).status).toBe(401);
+    await other.close();
+  });
+
+  it('refuses another key ring, or none, with nothing overwritten', async () => {
+    const other = await makeCommandLine();
+    await expect(startApp({ ...env, KEYFRONT_DATA: other.folder })).rejects.toThrow(
+      /key-ring\.json does not exist, and the database postgres on .* needs the one it was written with/,
+    );
+    await (await startApp({ KEYFRONT_DATA: other.folder })).close();
+    await expect(startApp({ ...env, KEYFRONT_DATA: other.folder })).rejects.toThrow(
+      /is not the one that the database postgres on .* was written with/,
+    );
+    expect((await read()).status).toBe(200);
+    await other.remove();
+  });
+
+  it('has its keys sealed and its rows signed anew by a rotation, and drops older keys then', async () => {
+    const keyfront = (...args: string[]) => folder.keyfront(args, env);
+    expect(await keyfront('secrets', 'rotate')).toMatchObject({ code: 0 });
+    expect(await keyfront('secrets', 'prune')).toMatchObject({
+      code: 0,
+      said: '1 older keys were dropped; k2 stays.\n',
+    });
+    expect(await keyfront('check')).toMatchObject({ code: 0, said: '1 keys, all as they were written.\n' });
+    expect((await read()).status).toBe(200);
+    expect((await t.update('k1', { alias: 'after' })).status).toBe(200);
+  });
+
+  it('leaves backups to the tools of the server, in words', async () => {
+    for (const command of ['backup', 'restore']) {
+      const { code, said } = await folder.keyfront([command, `${folder.folder}-copy`], env);
+      expect([code, said]).toStrictEqual([1, expect.stringContaining('PostgreSQL has pg_')]);
+    }
+  });
+
+  it('shows its password nowhere: not in the settings, an error, or the log', async () => {
+    const { config, secrets } = readConfig(env);
+    expect(inspect({ config, secrets }, { depth: 9 }) + JSON.stringify({ config, secrets })).not.toContain(password);
+    proxy.cut();
+    const { said } = await folder.keyfront(['check'], env);
+    expect(said).toMatch(/^The database postgres on 127\.0\.0\.1:\d+ cannot be used: /);
+    await read();
+    expect(said + t.logs()).not.toContain(password);
+  });
+});
+
+describe.skipIf(postgres.isMissing)(`D-08 a row in ${postgres.name} that is not as it was written`, () => {
+  let database: TestDatabase;
+  let folder: Awaited<ReturnType<typeof makeCommandLine>>;
+  let env: Record<string, string>;
+  let t: TestApp;
+  beforeEach(async () => {
+    database = await freshDatabase(server);
+    folder = await makeCommandLine();
+    env = { KEYFRONT_DATA: folder.folder, KEYFRONT_DATABASE_URL: database.url };
+    t = await startApp(env);
+    await t.importKeys(
+      { key_id: 'k1', org_id: 'acme', alias: 'one', tags: ['gold'], quota_max: 100, hmac_string: 'Xq7-hmac' },
+      { key_id: 'k2', org_id: 'globex', alias: 'two', tags: ['silver'], quota_max: 5 },
+    );
+    await t.update('k1', { alias: 'a', tags: ['gold'], quota_max: 100 });
+  });
+  afterEach(async () => {
+    await t.close();
+    await folder.remove();
+    await database.drop();
+  });
+
+  const tamper = async (statement: string) => {
+    for (const table of ['keys', 'audit', 'credentials']) {
+      await database.run(`ALTER TABLE ${table} DISABLE TRIGGER ALL; ALTER TABLE ${table} ALTER mac DROP NOT NULL`);
+    }
+    await database.run(statement);
+  };
+  const service = (path: string, method = 'GET', body?: string) =>
+    t.send(path, {
+      method,
+      headers: { 'x-svc-authorization': t.service, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body }),
+    });
+  const internal = { status: 500, body: expect.objectContaining({ code: 'INTERNAL', message: 'Internal error.' }) };
+
+  it.each([
+    ['its version', "UPDATE keys SET version = version - 1 WHERE org_id = 'acme'"],
+    ['its owner', "UPDATE keys SET org_id = 'globex' WHERE org_id = 'acme'"],
+    ['a limit', `UPDATE keys SET definition = replace(definition, '100', '101') WHERE org_id = 'acme'`],
+    ['the count of its quota', "UPDATE keys SET quota_used = quota_used + 1 WHERE org_id = 'acme'"],
+    ['its secrets', "UPDATE keys SET hmac_string = '\\x00' WHERE org_id = 'acme'"],
+    ['its signature being there', "UPDATE keys SET mac = NULL WHERE org_id = 'acme'"],
+    ['itself being there', "DELETE FROM keys WHERE org_id = 'acme'"],
+  ])('answers INTERNAL to every use, and is found by check, where somebody changed %s', async (what, change) => {
+    await tamper(change);
+    expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
+    expect(await t.update('k1', { alias: 'x' })).toMatchObject(internal);
+    expect(await service('/svc/org/keys/k1/quota', 'POST', '{"amount":1}')).toMatchObject(internal);
+    expect(await service('/svc/org/keys/k1', 'POST', '{"org_id":"acme"}')).toMatchObject(internal);
+    if (what !== 'itself being there') expect(await service('/svc/org/keys')).toMatchObject(internal);
+    expect((await service('/svc/org/keys/k2')).status).toBe(200);
+    expect((await t.update('k2', { alias: 'x' })).status).toBe(200);
+    expect(await folder.keyfront(['check'], env)).toMatchObject({ code: 1 });
+  });
+
+  it.each([
+    ['an entry of its history', "UPDATE audit SET reason = 'x' WHERE version_after = 2"],
+    ['an entry being there', 'DELETE FROM audit WHERE version_after = 2'],
+  ])('makes its history INTERNAL where somebody changed %s', async (_, change) => {
+    await tamper(change);
+    const { body } = await t.graphql('{ orgKey(keyID: "k1") { history(last: 1) { edges { node { version } } } } }');
+    expect(body).toMatchObject({ errors: [{ message: 'Internal error.' }] });
+    expect(await folder.keyfront(['check'], env)).toMatchObject({ code: 1 });
+  });
+
+  it('is a credential that opens no door, and is named by check', async () => {
+    const { id, secret } = await t.issue('service', { orgID: 'acme' });
+    await t.app.installation.credentials.revoke(id, t.clock.now);
+    await tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
+    expect(await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } })).toMatchObject(internal);
+    expect((await folder.keyfront(['check'], env)).said).toContain(`The credential ${id} is not as it was written.`);
+  });
+
+  it('shows in check where a key is not found by its tags', async () => {
+    await tamper("DELETE FROM key_terms WHERE term = 't:gold'");
+    expect((await folder.keyfront(['check'], env)).said).toContain('is not found by all of its tags');
+  });
+});
