@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
-import { engines, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
+import { engines, postgres, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
 import { runs, seed } from '../support/generated.js';
 import { unexplained, type Operation } from './linearizability.js';
 import { oneKey, record } from './one-key.js';
@@ -85,14 +85,15 @@ describe('a key under concurrent updates, resets, consumption and reads', () => 
     expect(await firstUnexplained(histories)).toBeUndefined();
   });
 
-  for (const engine of engines) {
+  const places = [[1, postgres] as const, ...engines.map((engine) => [2, engine] as const)];
+  for (const [installations, engine] of places) {
     // A server is asked over a connection: fewer histories take as long.
     const most = engine === sqlite ? histories : runs('HISTORIES', 10);
     it.skipIf(engine.isMissing)(
-      `behaves as if they came one at a time, through two installations on ${engine.name}`,
+      `behaves as if they came one at a time, through ${installations === 1 ? 'one installation' : 'two installations'} on ${engine.name}`,
       { timeout },
       async () => {
-        await start(2, engine);
+        await start(installations, engine);
         expect(await firstUnexplained(most)).toBeUndefined();
       },
     );
