@@ -12,7 +12,6 @@ import { createRingWord, ringWordName, type RingWord } from './secrets/ring-word
 import { createSealer, type Sealer } from './secrets/seal.js';
 import { createSigner } from './secrets/signer.js';
 import type { Contents, Engine, Opened, Settings, Shrinking } from './storage/engine.js';
-import { openPostgres } from './storage/postgres/engine.js';
 import type { Signatures } from './storage/signatures.js';
 import { openSQLite } from './storage/sqlite/engine.js';
 import { makePrivateFolder } from './storage/sqlite/private-files.js';
@@ -121,7 +120,11 @@ export async function openInstallation(
 }
 
 async function open(config: Config, { databaseURL }: ConfigSecrets, isCopy: boolean): Promise<Opened> {
-  if (databaseURL !== undefined) return openPostgres(databaseURL);
+  if (databaseURL !== undefined) {
+    // Its driver is loaded by those alone who use it.
+    const { openPostgres } = await import('./storage/postgres/engine.js');
+    return openPostgres(databaseURL);
+  }
   requireRestored(config);
   return openSQLite(config.databaseFile, isCopy);
 }

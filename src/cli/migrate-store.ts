@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { readConfig } from '../config.js';
 import { openInstallation } from '../installation.js';
 import { move, type Moved } from '../storage/moving.js';
-import { movingName, openForMoving } from '../storage/postgres/engine.js';
-import { createRowTarget } from '../storage/postgres/rows.js';
+import type { openForMoving } from '../storage/postgres/engine.js';
 import { holdRows } from '../storage/sqlite/rows.js';
 import { createProgress, UsageError, type IO } from './io.js';
 import { inspect } from './problems.js';
@@ -27,9 +26,12 @@ export async function migrateStore(io: IO): Promise<number> {
       checking.end();
       for (const problem of problems) io.say(`${problem}\n`);
       if (problems.length > 0) throw new Error('Nothing was moved: the file is damaged, and its copy would be too.');
+      // The driver is loaded by those alone who use it.
+      const { movingName, openForMoving } = await import('../storage/postgres/engine.js');
+      const { createRowTarget } = await import('../storage/postgres/rows.js');
       const opened = await openForMoving(databaseURL);
       try {
-        await claim(opened, source.id);
+        await claim(opened, movingName, source.id);
         const progress = createProgress(io, 'keys moved');
         const moved = await move(source, createRowTarget(opened.connections, movingName), progress.show);
         progress.end();
@@ -49,6 +51,7 @@ export async function migrateStore(io: IO): Promise<number> {
 /** Throws where the database holds anything but a part of this very file. */
 async function claim(
   { name, settings, hasRows }: Awaited<ReturnType<typeof openForMoving>>,
+  movingName: string,
   id: string,
 ): Promise<void> {
   const found = await settings.get(movingName);

@@ -21,8 +21,8 @@ export function createHealth(whyNotReady: () => Promise<string | undefined>, log
   let look: Promise<void> | undefined;
 
   async function takeALook(): Promise<void> {
-    looked = performance.now();
     const found = await whyNotReady();
+    looked = performance.now();
     if (found !== reason) log.warn(found === undefined ? 'ready again' : `not ready: ${found}`);
     reason = found;
   }
