@@ -219,6 +219,33 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await store.find(hashOf(1)))?.version).toBe(1);
   });
 
+  it('keeps nothing of an update whose key is purged between the look at it and the write', async () => {
+    await store.add([added(storedKey(1))]);
+    const other = new Client({ connectionString: database.url });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT FROM keys FOR UPDATE');
+    const attempt = store
+      .update(hashOf(1), (found) => nextVersion(found, { definition: { tags: ['t'] } }))
+      .catch((error: unknown) => error);
+    while (
+      (
+        await database.run(
+          `SELECT FROM pg_stat_activity WHERE application_name = '${name}' AND wait_event_type = 'Lock'`,
+        )
+      ).length === 0
+    ) {
+      await wait(10);
+    }
+    for (const table of ['keys', 'audit', 'key_terms']) await other.query(`DELETE FROM ${table}`);
+    await other.query('COMMIT');
+    await other.end();
+    expect(await attempt).toMatchObject({ message: 'There is no such key.' });
+    for (const table of ['keys', 'audit', 'key_terms']) {
+      expect(await database.run(`SELECT * FROM ${table}`)).toStrictEqual([]);
+    }
+  });
+
   it('is migrated once, by whichever of several that start together comes first', async () => {
     const empty = await freshDatabase(server);
     const opened = await Promise.all(
