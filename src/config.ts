@@ -41,7 +41,7 @@ export interface ConfigSecrets {
 export const settings = {
   KEYFRONT_DATA: 'Folder of the database and the key ring. Default: data.',
   KEYFRONT_DATABASE_URL:
-    'PostgreSQL database in place of the SQLite file, such as postgres://user:password@host:5432/keyfront. Kept out of every log.',
+    'PostgreSQL database in place of the SQLite file, such as postgres://user:PASS@host:5432/keyfront. Kept out of every log.',
   KEYFRONT_KEY_RING:
     'File of the keys that seal secrets, where it is not to lie beside the database. Default: key-ring.json in the data folder.',
   KEYFRONT_KEY_HASH: `How key identifiers are hashed: ${keyHashAlgorithms.join(', ')}. Default: sha256.`,
@@ -98,7 +98,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   const databaseURL = env['KEYFRONT_DATABASE_URL'];
   // The value is never repeated: it holds a password.
   if (databaseURL !== undefined && !isPostgresURL(databaseURL)) {
-    problems.push('KEYFRONT_DATABASE_URL must be a URL of the form postgres://user:password@host:5432/database.');
+    problems.push('KEYFRONT_DATABASE_URL must be a URL of the form postgres://user:PASS@host:5432/database.');
   }
   const restoreDays = env['KEYFRONT_RESTORE_DAYS'] ?? '30';
   if (!/^\d{1,4}$/.test(restoreDays) || Number(restoreDays) > 3650) {
