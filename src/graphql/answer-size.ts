@@ -49,7 +49,9 @@ function fits(value: unknown, limitBytes: number, bytesOfText: (text: string) =>
       return left >= 0 && part.every(take);
     }
     let members = 0;
-    for (const [name, member] of Object.entries(part)) {
+    // Without a list of members, which would be made for nothing else. Answers inherit nothing.
+    for (const name in part) {
+      const member = (part as Record<string, unknown>)[name];
       if (member === undefined) continue;
       if (members > 0) left -= 1;
       members += 1;
