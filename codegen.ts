@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import type { CodegenConfig } from '@graphql-codegen/cli';
 import { printSchema } from 'graphql';
-import { schema, servedSchema } from './src/graphql/schema.js';
-import { printSubgraph } from './src/graphql/subgraph.js';
+import { schema } from './src/graphql/schema.js';
+import { servedSchema } from './src/graphql/served-schema.js';
+import { printSubgraph } from './src/graphql/print-subgraph.js';
 import { openAPIDocument } from './src/rest/openapi.js';
 
 /** Prints the public contracts into `schema/`, and the typed documents that the tests send into `test/generated/`. */

@@ -17,7 +17,7 @@ import { exactFloats } from './literal.js';
 import { usePlans, type Execute } from './plans/use-plans.js';
 import { useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
-import { servedSchema } from './schema.js';
+import { servedSchema } from './served-schema.js';
 import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.js';
 
 interface Parts {

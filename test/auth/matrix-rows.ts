@@ -1,4 +1,4 @@
-import { servedSchema } from '../../src/graphql/schema.js';
+import { servedSchema } from '../../src/graphql/served-schema.js';
 import { routes, type Route } from '../../src/rest/routes.js';
 import { credentialKinds, type CredentialKind } from '../../src/credential.js';
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { readConfig } from '../../dist/config.js';
-import { openInstallation } from '../../dist/installation.js';
-import { createKeyService } from '../../dist/keys/service.js';
+import { readConfig } from '../../build/config.js';
+import { openInstallation } from '../../build/installation.js';
+import { createKeyService } from '../../build/keys/service.js';
 import { definitionOf, isDeleted, keyIDOf } from './growth-keys.mjs';
 import { spread } from './statistics.mjs';
 
