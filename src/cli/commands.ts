@@ -1,14 +1,33 @@
 import { backup } from './backup.js';
+import { diff, put, reset, revert } from './change-commands.js';
 import { check } from './check.js';
-import type { Commands } from './command.js';
+import type { Commands, Option } from './command.js';
+import { connectionOptions } from './connection.js';
 import { issue, list, revoke, rotate as rotateCredential } from './credentials.js';
 import { exportKeys } from './export-keys.js';
 import { importKeys } from './import-keys.js';
+import { preview } from './preview.js';
+import { get, history } from './read-commands.js';
 import { restore } from './restore.js';
 import { prune, rotate } from './secrets.js';
 import { serve } from './serve.js';
+import { viewOptions } from './view.js';
+import { keyOptions } from './with-keys.js';
 
 const folder = ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING'];
+const colours = ['NO_COLOR', 'FORCE_COLOR'];
+const network = ['KEYFRONT_URL', 'KEYFRONT_SERVICE_CREDENTIAL', 'NODE_EXTRA_CA_CERTS'];
+const either = [...network, ...folder, ...colours];
+
+const whereItIs =
+  'The key is that of the data folder, where a service may be running meanwhile, or of the service at --url. On a terminal the answer is text, else JSON.';
+const whatItTakes = `FILE holds the definition in the names of REST; \`-\` is what is piped in. ${whereItIs}`;
+const trouble = 'wrongly called, or the key could not be looked at: no file, no service, no valid credential';
+const changeExits = { 0: 'done', 1: 'refused, with the reasons', 2: trouble };
+
+const expected: Option = { value: 'N', is: 'Refuse where the key has another version by now.' };
+const why: Option = { value: 'TEXT', is: 'Why, for the history; no secrets.' };
+const resetToo: Option = { is: 'The live quota begins anew with it.' };
 
 /** All there is to call. Parsing, help and the README's block are made of this table. */
 export const commands: Commands = {
@@ -79,6 +98,109 @@ export const commands: Commands = {
     example: 'keyfront keys export > keys.jsonl',
     settings: folder,
     run: exportKeys,
+  },
+  preview: {
+    does: 'Checks definitions and tells every problem with its place, without storing anything.',
+    more: 'Needs no data folder and no network: the rules are those of this version, the way of hashing that of KEYFRONT_KEY_HASH. With --url a running service is asked. FILE holds a definition in the names of REST, an array of them or, as .jsonl, a line each; `-` is what is piped in. On a terminal the answer is text, else a line of JSON for each definition.',
+    words: ['FILE...'],
+    options: {
+      strict: { is: 'Warnings count as problems.' },
+      url: { value: 'URL', is: 'Ask the service at this address.' },
+      ...connectionOptions,
+      ...viewOptions,
+    },
+    example: 'keyfront preview --strict keys/billing.json keys/mobile.json',
+    exits: {
+      0: 'all are valid',
+      1: 'a definition is not valid',
+      2: 'wrongly called, or a file or the service could not be read',
+    },
+    settings: [
+      'KEYFRONT_KEY_HASH',
+      'KEYFRONT_KEY_HASH_PEPPER',
+      'KEYFRONT_MANAGEMENT_CREDENTIAL',
+      'NODE_EXTRA_CA_CERTS',
+      ...colours,
+    ],
+    run: preview,
+    failure: 2,
+  },
+  get: {
+    does: 'Prints the definition of a key in the form that `put` takes, without its secrets.',
+    more: whereItIs,
+    words: ['[KEY_ID]'],
+    options: keyOptions,
+    example: 'keyfront get acme-billing > billing.json',
+    exits: { 1: 'there is no such key', 2: trouble },
+    settings: either,
+    run: get,
+    failure: 2,
+  },
+  diff: {
+    does: 'Tells what an update with this definition would change now, field by field, and changes nothing.',
+    more: whatItTakes,
+    words: ['[KEY_ID]', 'FILE'],
+    options: { 'reset-quota': resetToo, ...keyOptions },
+    example: 'keyfront diff acme-billing billing.json --url https://keys.example.com',
+    exits: { 0: 'nothing would change', 1: 'something would', 2: `refused, ${trouble}` },
+    settings: either,
+    run: diff,
+    failure: 2,
+  },
+  put: {
+    does: 'Replaces the definition of a key, except for secrets that the new one leaves out.',
+    more: whatItTakes,
+    words: ['[KEY_ID]', 'FILE'],
+    options: {
+      'reset-quota': resetToo,
+      'expected-version': expected,
+      create: { is: 'Create the key where there is none; FILE then names its owner in org_id.' },
+      reason: why,
+      ...keyOptions,
+    },
+    example: 'keyfront put acme-billing billing.json --expected-version 3 --reason "raised limits, OPS-17"',
+    exits: changeExits,
+    settings: either,
+    run: put,
+    failure: 2,
+  },
+  reset: {
+    does: 'Resets the live quota of a key and leaves its definition as it is.',
+    more: whereItIs,
+    words: ['[KEY_ID]'],
+    options: { reason: why, ...keyOptions },
+    example: 'keyfront reset acme-billing --reason "paid in advance"',
+    exits: changeExits,
+    settings: either,
+    run: reset,
+    failure: 2,
+  },
+  history: {
+    does: 'Prints what has been done to a key, the newest first.',
+    more: whereItIs,
+    words: ['[KEY_ID]'],
+    options: { limit: { value: 'N', is: 'How many entries, at most 100. Default: 20.' }, ...keyOptions },
+    example: 'keyfront history acme-billing --limit 5',
+    exits: { 1: 'there is no such key', 2: trouble },
+    settings: either,
+    run: history,
+    failure: 2,
+  },
+  revert: {
+    does: 'Puts the definition of an earlier version back, as a new version; secrets and the live quota stay.',
+    more: whereItIs,
+    words: ['[KEY_ID]'],
+    options: {
+      to: { value: 'VERSION', is: 'The version whose definition is wanted.', isRequired: true },
+      'expected-version': expected,
+      reason: why,
+      ...keyOptions,
+    },
+    example: 'keyfront revert acme-billing --to 2',
+    exits: changeExits,
+    settings: either,
+    run: revert,
+    failure: 2,
   },
   backup: {
     does: 'Copies the database into a new folder while services go on, and looks through the copy.',

@@ -5,10 +5,10 @@ import { OutputLost } from './io.js';
 const pipeBroke = 141;
 
 export interface Output {
-  out(text: string): void;
-  drained(): Promise<void>;
+  readonly out: (text: string) => void;
+  readonly drained: () => Promise<void>;
   /** Waits until all is written. Answers the exit code that goes with what has been lost, 0 where nothing was. */
-  end(): Promise<number>;
+  readonly end: () => Promise<number>;
 }
 
 /** Results on their way to a stream: at the pace of who reads it, and without a word where its reader goes away. */

@@ -101,5 +101,5 @@ function parse(name: string, command: Command, args: string[]): { values: Values
   const least = words.filter((word) => !word.startsWith('[')).length;
   const most = words.at(-1)?.endsWith('...') === true ? Infinity : words.length;
   if (parsed.positionals.length < least || parsed.positionals.length > most) throw wrong();
-  return { values: parsed.values as Values, words: parsed.positionals };
+  return { values: parsed.values, words: parsed.positionals };
 }
