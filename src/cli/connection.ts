@@ -140,7 +140,8 @@ function codeOf(error: unknown): string {
   const inner = codeOf(error.cause);
   if (inner !== '') return inner;
   const code: unknown = Reflect.get(error, 'code');
-  return typeof code === 'string' ? code : error.name;
+  if (typeof code === 'string') return code;
+  return error.name === 'Error' ? error.message : error.name;
 }
 
 const neverSent: ReadonlySet<string> = new Set([

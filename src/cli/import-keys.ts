@@ -7,6 +7,7 @@ import { invalidDefinition } from '../keys/issues.js';
 import { prepareImport } from '../keys/import.js';
 import type { Ports } from '../keys/ports.js';
 import type { Change } from '../keys/store.js';
+import { printable } from '../printable.js';
 import { inWireNames } from '../rest/body.js';
 import { definitionFromWire } from '../rest/wire.js';
 import { hashTypeOf } from '../secrets/passwords.js';
@@ -43,7 +44,7 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
     const counts = await importLines(installation, linesOf(bytes), options, {
       onBadLine: (line, reason) => {
         progress.end();
-        io.say(`line ${line}: ${reason}\n`);
+        io.say(`line ${line}: ${printable(reason)}\n`);
       },
       onProgress: (lines) => progress.show(lines, size > 0 ? bytes.bytesRead / size : undefined),
     });

@@ -1,6 +1,7 @@
 import type { Installation } from '../installation.js';
 import { placeOf } from '../keys/keep-secrets.js';
 import type { Inspected } from '../keys/store.js';
+import { printable } from '../printable.js';
 import type { Sealer } from '../secrets/seal.js';
 
 export interface Inspection {
@@ -26,7 +27,7 @@ export async function inspect(
   } catch (error) {
     problems.push(`The rest cannot be read: ${error instanceof Error ? error.message : 'for an unknown reason'}.`);
   }
-  return { keys, problems };
+  return { keys, problems: problems.map(printable) };
 }
 
 function problemsOf(sealer: Sealer, { keyHash, isThere, key, isHistoryWhole, isListed }: Inspected): string[] {
