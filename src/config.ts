@@ -57,6 +57,10 @@ export const settings = {
   KEYFRONT_TLS_KEY: 'File of the private key that belongs to the certificate, in PEM form.',
   KEYFRONT_CORS_ORIGINS:
     'Origins whose pages may call the service from a browser, such as https://dash.example.com, separated by commas. Default: none.',
+  KEYFRONT_URL:
+    'For the command line: the service whose keys `get`, `diff`, `put` and the like are about. Default: none, and they work on the data folder.',
+  KEYFRONT_SERVICE_CREDENTIAL: 'For the command line: the credential that it asks that service with.',
+  KEYFRONT_MANAGEMENT_CREDENTIAL: 'For the command line: the credential of `keyfront preview --url`.',
 } as const;
 
 /** Reads the environment. Throws one Error that names every problem. */

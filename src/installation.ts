@@ -53,7 +53,7 @@ export interface Installation {
   readonly damages: () => string[];
   readonly contents: () => Contents;
   /** Copies the database into a new file, as it is now. Nothing else may be done meanwhile. */
-  readonly copyTo: (file: string, onProgress: (pages: number) => void) => Promise<void>;
+  readonly copyTo: (file: string, onProgress: (pages: number, part: number) => void) => Promise<void>;
   /** Gives the disk back what a write-ahead log has taken that grew large. */
   readonly shrinkLog: () => Promise<Shrinking | undefined>;
   /** Seals the ring's own word under the active key, as the last step of a rotation. */

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { createOutput } from './cli/output.js';
 import { run } from './cli/run.js';
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
@@ -11,11 +12,21 @@ if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefi
 // The only file that touches the process: everything below it is told what it needs to know.
 // Whatever is written is for its owner, whoever writes it.
 process.umask(0o077);
-process.exitCode = await run(process.argv.slice(2), {
+const say = (text: string) => void process.stderr.write(text);
+// Where nobody reads what is said, there is nobody to tell.
+process.stderr.on('error', () => undefined);
+const output = createOutput(process.stdout, say);
+const code = await run(process.argv.slice(2), {
   env: process.env,
-  out: (text) => process.stdout.write(text),
-  say: (text) => process.stderr.write(text),
+  out: output.out,
+  drained: output.drained,
+  say,
+  // Only a command that reads it should open it.
+  get input() {
+    return process.stdin;
+  },
   isWatched: process.stderr.isTTY,
+  isTerminal: process.stdout.isTTY,
   onStop: (callback) => {
     const stop = () => {
       // The next signal finds Node's own handling, which ends the process at once.
@@ -33,3 +44,5 @@ process.exitCode = await run(process.argv.slice(2), {
   },
   nodeOptions: [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)],
 });
+const lost = await output.end();
+process.exitCode = lost === 0 ? code : lost;

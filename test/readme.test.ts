@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { commands } from '../src/cli/commands.js';
+import { usageBlock } from '../src/cli/help.js';
 import { settings } from '../src/config.js';
 import { schema } from '../src/graphql/schema.js';
 import { issueCodes, warningCodes } from '../src/keys/issue-codes.js';
@@ -13,6 +15,11 @@ function rowsOf(table: string): string[] {
 }
 
 describe('the README', () => {
+  it('shows every command as the command line takes it', () => {
+    const [, block = ''] = /<!-- commands -->\n```\n(.*?)```\n/s.exec(readme) ?? [];
+    expect(block).toBe(`${usageBlock(commands)}\n`);
+  });
+
   it.each([
     ['issue-codes', issueCodes],
     ['warning-codes', warningCodes],

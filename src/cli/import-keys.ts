@@ -7,14 +7,16 @@ import { invalidDefinition } from '../keys/issues.js';
 import { prepareImport } from '../keys/import.js';
 import type { Ports } from '../keys/ports.js';
 import type { Change } from '../keys/store.js';
+import { printable } from '../printable.js';
 import { inWireNames } from '../rest/body.js';
 import { definitionFromWire } from '../rest/wire.js';
 import { hashTypeOf } from '../secrets/passwords.js';
-import { createProgress, type IO } from './io.js';
+import type { IO } from './io.js';
 import { linesOf } from './lines.js';
 import { withInstallation } from './open.js';
 import { organisationOf } from './organisation.js';
-import type { Values } from './run.js';
+import type { Values } from './command.js';
+import { createProgress } from './progress.js';
 
 export interface ImportOptions {
   /** The owner of keys whose line names none. */
@@ -36,12 +38,15 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
       throw new Error(`The file ${file} cannot be read.`, { cause });
     });
     const progress = createProgress(io, 'lines');
-    const counts = await importLines(installation, linesOf(handle.createReadStream()), options, {
+    const bytes = handle.createReadStream();
+    // Of a pipe nobody knows how much is to come.
+    const { size } = await handle.stat();
+    const counts = await importLines(installation, linesOf(bytes), options, {
       onBadLine: (line, reason) => {
         progress.end();
-        io.say(`line ${line}: ${reason}\n`);
+        io.say(`line ${line}: ${printable(reason)}\n`);
       },
-      onProgress: progress.show,
+      onProgress: (lines) => progress.show(lines, size > 0 ? bytes.bytesRead / size : undefined),
     });
     progress.end();
     io.say(

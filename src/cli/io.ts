@@ -3,10 +3,19 @@ export interface IO {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Results: what a caller may want to pipe. */
   out(text: string): void;
+  /**
+   * Resolves when whoever reads the results is ready for more, and rejects with `OutputLost` where nobody is any more.
+   * To be awaited by whoever has many, since what is not read is kept in memory.
+   */
+  drained?(): Promise<void>;
   /** Everything else: progress, warnings, explanations. */
   say(text: string): void;
+  /** What is piped in. */
+  readonly input?: AsyncIterable<Uint8Array>;
   /** Whether a person is watching what `say` prints. */
   readonly isWatched: boolean;
+  /** Whether a person, and no program, reads what `out` prints. */
+  readonly isTerminal?: boolean;
   /** Calls back once when the process is asked to stop. */
   onStop(callback: () => void): void;
   /** Calls back with whatever was thrown and caught by nobody. Without it, such a thing ends the process. */
@@ -18,22 +27,5 @@ export interface IO {
 /** A wrong call of a command: the message is for the person who typed it. */
 export class UsageError extends Error {}
 
-interface Progress {
-  readonly show: (count: number) => void;
-  readonly end: () => void;
-}
-
-/** A line that is written over as work proceeds; nothing where nobody watches. */
-export function createProgress(io: IO, noun: string): Progress {
-  let shown = 0;
-  return {
-    show: (count) => {
-      if (!io.isWatched || Date.now() - shown < 100) return;
-      shown = Date.now();
-      io.say(`\r${count.toLocaleString('en')} ${noun} …`);
-    },
-    end: () => {
-      if (io.isWatched) io.say('\r\u001b[K');
-    },
-  };
-}
+/** Results had nowhere to go. There is nothing to say to anybody. */
+export class OutputLost extends Error {}

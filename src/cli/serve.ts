@@ -5,7 +5,7 @@ import { listen } from '../http/server.js';
 import { createLogger } from '../log.js';
 import { importLines } from './import-keys.js';
 import type { IO } from './io.js';
-import type { Values } from './run.js';
+import type { Values } from './command.js';
 import { sampleKeys } from './sample.js';
 
 /** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
