@@ -18,14 +18,18 @@ const hidden = [
   'token',
 ];
 
-/** The one logger: a JSON line each, on standard error unless told otherwise, with every known secret's name redacted. */
-export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+/**
+ * The one logger: a JSON line each, on standard error unless told otherwise, with every known secret's name redacted.
+ * `ids` is asked for what else each line says, such as the trace that it is part of.
+ */
+export function createLogger(level: LogLevel, destination?: DestinationStream, ids?: () => object): Logger {
   const options = {
     level,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: hidden.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]), censor: '[hidden]' },
+    ...(ids && { mixin: ids }),
   };
   return destination ? pino(options, destination) : pino(options, pino.destination({ dest: 2, sync: true }));
 }
