@@ -29,7 +29,7 @@ export function createFollowing({ meter, tracer }: Watch) {
         const answered = { requestID, route, operation, verdict, status, seconds: ms / 1000 };
         meter?.answered(answered);
         end?.(answered);
-        return ms;
+        return Math.round(ms * 100) / 100;
       },
     };
     return seen;
