@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
@@ -22,13 +21,16 @@ import { createKeyService } from './keys/service.js';
 import type { Logger } from './log.js';
 import { errorResponse, methodRefused } from './rest/errors.js';
 import { createRESTFace } from './rest/routes.js';
+import { countingQuotas } from './telemetry/quotas.js';
+import { createFollowing } from './telemetry/requests.js';
+import type { Seen, Watch } from './watch.js';
 
 export interface App {
   readonly installation: Installation;
   /** Answers a request. One that came through no network has no address. */
   readonly fetch: (request: Request, socketAddress?: string) => Promise<Response>;
   /** The same, for Node's own server. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly handle: (request: IncomingMessage, response: ServerResponse, arrivedMs?: number) => void;
   /** From now on `/ready` says no, so that balancers look elsewhere while requests under way are answered. */
   readonly drain: () => void;
   readonly close: () => Promise<void>;
@@ -40,16 +42,22 @@ export interface AppOverrides extends Overrides {
 }
 
 /** Puts the parts together. Throws as `openInstallation` and `readTrustedDocuments` do. */
-export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, overrides: AppOverrides = {}): App {
+export function createApp(
+  config: Config,
+  secrets: ConfigSecrets,
+  log: Logger,
+  overrides: AppOverrides = {},
+  watch: Watch = {},
+): App {
   // First, so that a file that will not do leaves nothing open.
   const documents = config.trustedDocumentsFile
     ? readTrustedDocuments(config.trustedDocumentsFile)
     : new Map<string, string>();
-  const installation = openInstallation(config, secrets, overrides, { report: (line) => log.warn(line) });
+  const installation = openInstallation(config, secrets, overrides, { report: (line) => log.warn(line), watch });
   requireWholeFile(installation, config, log);
   const { credentials, now } = installation;
   const audit = createChangeLog(log);
-  const keys = createKeyService({ ...installation.ports, audit });
+  const keys = countingQuotas(createKeyService({ ...installation.ports, audit }), watch);
   const uses = createUseRecorder(credentials, log);
   const authenticate = createAuthenticate({
     store: credentials,
@@ -58,6 +66,7 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
     verifyJWT: config.oidc && createSingleSignOn(config.oidc, now, log),
     now,
     log,
+    meter: watch.meter,
   });
   const answerREST = createRESTFace({ keys, authenticate, audit, log });
   const purge = startPurging(installation, config.restoreWindowMs, log);
@@ -66,6 +75,7 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
   const cors = createCORS(config.corsOrigins);
 
   const health = createHealth(() => installation.whyNotReady(), log);
+  watch.meter?.reads('ready', () => (health.isReady() ? 1 : 0));
 
   async function answerOther(request: Request, context: ServerContext): Promise<Response | undefined> {
     const target = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
@@ -105,7 +115,11 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
       headers.set('x-request-id', requestID);
       cors.addTo(headers, request);
       if (request.method === 'HEAD') event.setResponse(new Response(null, { status: response.status, headers }));
-      log.info({ requestID, method: request.method, route: routeOf(request.url), status: response.status }, 'request');
+      const { seen } = serverContext;
+      const route = seen?.route ?? routeOf(request.url);
+      const ms = seen?.answered(route, response.status);
+      const { method, operation, verdict } = seen ?? {};
+      log.info({ requestID, method, route, status: response.status, operation, verdict, ms }, 'request');
     },
   };
 
@@ -118,19 +132,30 @@ export function createApp(config: Config, secrets: ConfigSecrets, log: Logger, o
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     plugins: [useOtherFaces],
     execute: overrides.execute,
+    watch,
   });
-  const contextOf = (socketAddress: string | undefined, forwardedFor: string | null): ServerContext => ({
-    requestID: randomUUID(),
+  const follow = createFollowing(watch);
+  const contextOf = (seen: Seen, socketAddress: string | undefined, forwardedFor: string | null): ServerContext => ({
+    requestID: seen.requestID,
+    seen,
     clientAddress: clientAddressOf(socketAddress, forwardedFor ?? undefined, config.trustedProxies),
   });
   return {
     installation,
-    fetch: async (request, socketAddress) =>
-      server.fetch(request, contextOf(socketAddress, request.headers.get('x-forwarded-for'))),
-    handle: (request, response) => {
-      const forwardedFor = request.headersDistinct['x-forwarded-for']?.join(',') ?? null;
-      // A socket that is gone already has no address; all of them count as one client.
-      void server(request, response, contextOf(request.socket.remoteAddress ?? 'unknown', forwardedFor));
+    fetch: async (request, socketAddress) => {
+      const { method, headers } = request;
+      const arrived = { method, header: (name: string) => headers.get(name), atMs: performance.now() };
+      return follow(arrived, async (seen) =>
+        server.fetch(request, contextOf(seen, socketAddress, headers.get('x-forwarded-for'))),
+      );
+    },
+    handle: (request, response, atMs = performance.now()) => {
+      const header = (name: string) => request.headersDistinct[name]?.join(',') ?? null;
+      follow({ method: request.method ?? '', header, atMs }, (seen) => {
+        // A socket that is gone already has no address; all of them count as one client.
+        const context = contextOf(seen, request.socket.remoteAddress ?? 'unknown', header('x-forwarded-for'));
+        void server(request, response, context);
+      });
     },
     drain: health.drain,
     close: async () => {

@@ -4,6 +4,7 @@ import type { Config, ConfigSecrets } from './config.js';
 import type { CredentialStore } from './credential.js';
 import type { Ports } from './keys/ports.js';
 import type { KeyStore } from './keys/store.js';
+import type { Watch } from './watch.js';
 import { createKeyHash, keyHashAlgorithms } from './secrets/key-hash.js';
 import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from './secrets/key-ring.js';
 import { createPasswordHasher } from './secrets/passwords.js';
@@ -19,7 +20,7 @@ import { createKeyStore } from './storage/sqlite/key-store.js';
 import { createProbe } from './storage/sqlite/probe.js';
 import { createSettings, type Settings } from './storage/sqlite/settings.js';
 import { createSignatures, signOldRows, type Signatures } from './storage/sqlite/signatures.js';
-import { shrinkLog, type Shrinking } from './storage/sqlite/wal.js';
+import { logBytes, shrinkLog, type Shrinking } from './storage/sqlite/wal.js';
 
 /** What tests put in the place of the world's own. */
 export interface Overrides {
@@ -33,6 +34,7 @@ interface Opening {
   readonly isCopy?: boolean;
   /** Takes what a person should know: of work that opening had to do, and of a disk that is full. */
   readonly report?: (line: string) => void;
+  readonly watch?: Watch;
 }
 
 /** A data folder that is open: what the server and the command line both stand on. */
@@ -69,7 +71,7 @@ export function openInstallation(
   config: Config,
   secrets: ConfigSecrets,
   overrides: Overrides = {},
-  { isCopy = false, report = () => undefined }: Opening = {},
+  { isCopy = false, report = () => undefined, watch = {} }: Opening = {},
 ): Installation {
   const now = overrides.now ?? (() => new Date());
   requireRestored(config);
@@ -91,10 +93,12 @@ export function openInstallation(
         ringWord.write(true);
       }
       requireSameKeyHash(config, secrets, settings, hasKeys);
-      const guard = createGuard(database, report);
+      const guard = createGuard(database, report, watch);
       const store = createKeyStore(database, signer, guard);
       const credentials = createCredentialStore(database, signer, guard);
       const passwords = createPasswordHasher();
+      watch.meter?.reads('passwords_waiting', () => passwords.waiting());
+      watch.meter?.reads('wal_bytes', () => logBytes(database));
       const probe = createProbe(database, config.databaseFile, now);
       const ports: Ports = {
         store,

@@ -18,8 +18,11 @@ const hidden: ReadonlySet<string> = new Set([
   'token',
 ]);
 
-/** The one logger: a JSON line each, on standard error unless told otherwise, with every known secret's name redacted. */
-export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+/**
+ * The one logger: a JSON line each, on standard error unless told otherwise, with every known secret's name redacted.
+ * `ids` is asked for what else each line says, such as the trace that it is part of.
+ */
+export function createLogger(level: LogLevel, destination?: DestinationStream, ids?: () => object): Logger {
   const options = {
     level,
     base: null,
@@ -32,6 +35,7 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
       // For what a child logger is bound to, which comes through no formatter.
       ...Object.fromEntries([...hidden].map((name) => [name, () => '[hidden]'])),
     },
+    ...(ids && { mixin: ids }),
   };
   return destination ? pino(options, destination) : pino(options, pino.destination({ dest: 2, sync: true }));
 }

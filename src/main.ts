@@ -5,6 +5,8 @@ import { run } from './cli/run.js';
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 /** Longer than the server takes to stop. What is not over by then never will be. */
 const stopWithinMs = 10_000;
+/** How long what is still open at the end is waited for, such as a collector of traces that does not answer. */
+const lingerMs = 500;
 
 // Node opens its inspector, and with it all memory, to whoever may send this signal. A handler of ours comes before it.
 if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefined);
@@ -46,3 +48,4 @@ const code = await run(process.argv.slice(2), {
 });
 const lost = await output.end();
 process.exitCode = lost === 0 ? code : lost;
+setTimeout(() => process.exit(), lingerMs).unref();

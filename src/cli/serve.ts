@@ -1,18 +1,42 @@
 import { createApp, type App } from '../app.js';
 import { issueCredential } from '../auth/issue.js';
-import { isLoopback, readConfig } from '../config.js';
+import { isLoopback, readConfig, type Config, type ConfigSecrets } from '../config.js';
 import { listen } from '../http/server.js';
-import { createLogger } from '../log.js';
+import { createLogger, type Logger } from '../log.js';
 import { importLines } from './import-keys.js';
 import type { IO } from './io.js';
 import type { Values } from './command.js';
 import { sampleKeys } from './sample.js';
+import { startWatching, type Watching } from './watching.js';
 
 /** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
 export async function serve(io: IO, { sample }: Values): Promise<number> {
   const { config, secrets } = readConfig(io.env);
   if (config.production) refuseOpenMemory(io.nodeOptions ?? []);
-  const log = createLogger(config.logLevel);
+  const plain = createLogger(config.logLevel);
+  const watching = await startWatching(config, io, plain);
+  try {
+    const ids = watching.watch.tracer?.ids;
+    return await serveWatched(io, sample === true, {
+      config,
+      secrets,
+      watching,
+      log: ids ? createLogger(config.logLevel, undefined, ids) : plain,
+    });
+  } finally {
+    await watching.stop();
+  }
+}
+
+interface Setting {
+  readonly config: Config;
+  readonly secrets: ConfigSecrets;
+  readonly log: Logger;
+  readonly watching: Watching;
+}
+
+async function serveWatched(io: IO, sample: boolean, { config, secrets, log, watching }: Setting): Promise<number> {
+  const { watch } = watching;
   let faults = 0;
   const fault = new Promise<undefined>((resolve) =>
     io.onFault?.((thrown) => {
@@ -21,17 +45,18 @@ export async function serve(io: IO, { sample }: Values): Promise<number> {
       resolve(undefined);
     }),
   );
-  const app = createApp(config, secrets, log);
+  const app = createApp(config, secrets, log, {}, watch);
   let failure: Error | undefined;
   try {
     // Before the credentials are issued: those of a start that fails at its port would never be shown.
-    const server = await listen(app.handle, { ...config, log });
+    const server = await listen(app.handle, { ...config, log, watch });
     if (!config.tls && !isLoopback(config.host)) {
       log.warn('plain HTTP beyond this machine: a proxy must speak TLS, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY');
     }
     try {
+      await watching.listen();
       const first = (await app.installation.isNew()) ? await issueFirst(app) : undefined;
-      if (sample === true) await importSample(app, io);
+      if (sample) await importSample(app, io);
       // Before anybody is told that we listen: who reads it may ask us to stop at once.
       const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
       io.out(first ? welcome(server.url, first) : `Keyfront listens on ${server.url}\n`);

@@ -6,6 +6,8 @@ export const healthPaths: readonly string[] = ['/health', '/ready'];
 export interface Health {
   /** Answers `/health` (the process runs) and `/ready` (it can do its work and is not stopping), and tells no more. */
   readonly answer: (path: string) => Response;
+  /** What `/ready` says. */
+  readonly isReady: () => boolean;
   /** From now on `/ready` says no. */
   readonly drain: () => void;
 }
@@ -29,6 +31,7 @@ export function createHealth(whyNotReady: () => string | undefined, log: Logger)
   }
 
   return {
+    isReady,
     answer: (path) => {
       if (path === '/health') return plain(200, 'ok');
       return isReady() ? plain(200, 'ready') : plain(503, 'not ready');

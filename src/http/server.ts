@@ -3,6 +3,7 @@ import { createServer as createTLSServer } from 'node:https';
 import { Server as SocketServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../log.js';
+import type { Watch } from '../watch.js';
 import { createAdmission, createOverloadWarning } from './admission.js';
 import { healthPaths } from './health.js';
 import { flawOf } from './plain-request.js';
@@ -11,7 +12,8 @@ import { readTLS, type TLSFiles } from './tls.js';
 import { answerUnreadable } from './unreadable.js';
 import { cutUnreadBody } from './unread-body.js';
 
-export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+/** `arrivedMs` is by the clock of `performance`. */
+export type Handle = (request: IncomingMessage, response: ServerResponse, arrivedMs: number) => void;
 
 export interface ListenOptions {
   readonly host: string;
@@ -21,6 +23,7 @@ export interface ListenOptions {
   readonly log: Logger;
   /** What takes longer is cut. */
   readonly limits?: Limits;
+  readonly watch?: Watch | undefined;
 }
 
 /** How long the parts of a request may take, in milliseconds. */
@@ -52,11 +55,11 @@ const mostTurns = 100;
 
 /** Listens. Rejects where the address is taken or not ours, or where the files of TLS cannot be used. */
 export async function listen(handle: Handle, given: ListenOptions): Promise<RunningServer> {
-  const { host, port, tls, log, limits = usualLimits } = given;
+  const { host, port, tls, log, limits = usualLimits, watch: { meter } = {} } = given;
   const underWay = new Set<ServerResponse>();
   const silent = new Map<string, Socket>();
   const ending = new WeakSet<Socket>();
-  const admit = createAdmission();
+  const admit = createAdmission(undefined, meter);
   const overloaded = createOverloadWarning(log);
 
   const options: ServerOptions = optionsFor(limits);
@@ -64,6 +67,7 @@ export async function listen(handle: Handle, given: ListenOptions): Promise<Runn
     ? createTLSServer({ ...options, ...readTLS(tls), handshakeTimeout: limits.headers })
     : createServer(options);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const arrivedMs = performance.now();
     const { socket } = request;
     silent.delete(peerOf(socket));
     // It would be carried out, and nobody would ever see the answer.
@@ -79,21 +83,28 @@ export async function listen(handle: Handle, given: ListenOptions): Promise<Runn
 
     const flaw = flawOf(request);
     if (flaw || !server.listening || !response.shouldKeepAlive) ending.add(socket);
-    if (flaw) return refuse(response, flaw);
+    if (flaw) {
+      meter?.refused('malformed');
+      return refuse(response, flaw);
+    }
     joinRepeatedCredentials(request);
-    if (healthPaths.includes(request.url ?? '')) return handle(request, response);
+    if (healthPaths.includes(request.url ?? '')) return handle(request, response, arrivedMs);
     admit(
       // Whoever hung up while the request was waiting has made it void.
-      () => response.destroyed || handle(request, response),
+      () => response.destroyed || handle(request, response, arrivedMs),
       () => {
         overloaded();
+        meter?.refused('overload');
         refuse(response, busy);
       },
     );
   });
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => refuseOn(socket, { status: 405, message: 'This is no proxy.' }));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerUnreadable(error, socket, underWay));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code?.startsWith('HPE_')) meter?.refused('unreadable');
+    answerUnreadable(error, socket, underWay);
+  });
 
   server.maxConnections = 10_000;
   server.on('connection', (socket) => {

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../errors.js';
+import type { Watch } from '../../watch.js';
 import { whenFree } from './busy.js';
 import { createGroupCommit } from './group-commit.js';
 
@@ -31,7 +32,11 @@ const readErrors: ReadonlySet<string> = new Set([
 ]);
 
 /** `report` takes a line for people when the disk has become full, and when it has room again. */
-export function createGuard(database: Database, report: (line: string) => void = () => undefined): Guard {
+export function createGuard(
+  database: Database,
+  report: (line: string) => void = () => undefined,
+  watch: Watch = {},
+): Guard {
   // The guard waits itself, and everybody else is served meanwhile.
   database.pragma('busy_timeout = 0');
   const tryToWrite = createTrial(database);
@@ -50,9 +55,10 @@ export function createGuard(database: Database, report: (line: string) => void =
     return true;
   }
 
-  const commit = createGroupCommit(database, () => {
+  const requireSound = () => {
     if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
-  });
+  };
+  const commit = createGroupCommit(database, requireSound, watch);
 
   function asUnwritten(error: unknown): unknown {
     if (noteFailure(error)) {
