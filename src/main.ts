@@ -1,9 +1,14 @@
 #!/usr/bin/env node
+import { fork } from 'node:child_process';
+import type { Socket } from 'node:net';
+import type { FromPrimary, FromWorker, PrimaryProcess, WorkerProcess } from './cli/io.js';
 import { run } from './cli/run.js';
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 /** Longer than the server takes to stop. What is not over by then never will be. */
 const stopWithinMs = 10_000;
+/** The one argument that a worker gets. */
+const asWorker = '(worker)';
 
 // Node opens its inspector, and with it all memory, to whoever may send this signal. A handler of ours comes before it.
 if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefined);
@@ -11,11 +16,13 @@ if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefi
 // The only file that touches the process: everything below it is told what it needs to know.
 // Whatever is written is for its owner, whoever writes it.
 process.umask(0o077);
+const primary = process.argv[2] === asWorker && process.send ? primaryOfThis() : undefined;
 process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   out: (text) => process.stdout.write(text),
   say: (text) => process.stderr.write(text),
   isWatched: process.stderr.isTTY,
+  pid: process.pid,
   onStop: (callback) => {
     const stop = () => {
       // The next signal finds Node's own handling, which ends the process at once.
@@ -32,4 +39,38 @@ process.exitCode = await run(process.argv.slice(2), {
     });
   },
   nodeOptions: [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)],
+  startWorker,
+  ...(primary && { primary }),
 });
+// The channel to the primary would keep the process alive.
+if (primary && process.connected) process.disconnect();
+
+function startWorker(): WorkerProcess {
+  const child = fork(process.argv[1] ?? '', [asWorker]);
+  // Whatever goes wrong with a worker ends it, and that is told.
+  child.on('error', () => undefined);
+  return {
+    pid: child.pid,
+    send: (message, connection) => {
+      if (!child.connected) return void connection?.destroy();
+      child.send(message, connection, {}, (error) => error && connection?.destroy());
+    },
+    onMessage: (callback) => void child.on('message', (message) => callback(message as FromWorker)),
+    onEnd: (callback) => void child.on('exit', (code) => callback(code === 0)),
+    kill: () => void child.kill('SIGKILL'),
+  };
+}
+
+function primaryOfThis(): PrimaryProcess {
+  // A terminal, or whoever ends a whole group, signals workers too. It is the primary that tells them to stop.
+  for (const signal of stopSignals) process.on(signal, () => undefined);
+  return {
+    send: (message) => void (process.connected && process.send?.(message)),
+    onMessage: (callback) =>
+      void process.on('message', (message, connection) =>
+        callback(message as FromPrimary, connection as Socket | undefined),
+      ),
+    onGone: (callback) => void process.on('disconnect', callback),
+    exit: () => process.exit(1),
+  };
+}

@@ -9,6 +9,7 @@ import { UsageError, type IO } from './io.js';
 import { restore } from './restore.js';
 import { prune, rotate } from './secrets.js';
 import { serve } from './serve.js';
+import { work } from './worker.js';
 
 export type Values = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -25,7 +26,12 @@ const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
 
 const commands: Readonly<Record<string, Command>> = {
-  serve: { usage: 'serve [--sample]', options: { sample: flag }, words: 0, run: serve },
+  serve: {
+    usage: 'serve [--sample] [--workers N]',
+    options: { sample: flag, workers: text },
+    words: 0,
+    run: serve,
+  },
   'credentials issue': {
     usage: 'credentials issue --kind management|service --label TEXT [--org ID] [--expires 90d]',
     options: { kind: text, label: text, org: text, expires: text },
@@ -75,6 +81,7 @@ export async function run(args: readonly string[], io: IO): Promise<number> {
     return 0;
   }
   try {
+    if (io.primary) return await work(io, io.primary);
     const { command, rest } = find(args);
     const { values, positionals } = parse(command, rest);
     if (positionals.length !== command.words) throw new UsageError(`Usage: keyfront ${command.usage}`);

@@ -7,6 +7,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** Does the work when it is this process's turn to write. */
+export type Turn = <T>(work: () => Promise<T>) => Promise<T>;
+
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** Bounds how long others wait for a group: this many small changes take about a millisecond. */
@@ -17,7 +20,7 @@ const mostAtOnce = 128;
  * much as bringing one. Each has a savepoint of its own, so that one that throws undoes itself alone; none is answered
  * before all are durable, and all are refused where that fails. A lone one neither waits nor costs more.
  */
-export function createGroupCommit(database: Database, requireSound: () => void) {
+export function createGroupCommit(database: Database, requireSound: () => void, inTurn: Turn = (work) => work()) {
   let waiting: Waiting[] = [];
 
   function attempt(transaction: () => unknown): Outcome {
@@ -52,10 +55,13 @@ export function createGroupCommit(database: Database, requireSound: () => void) 
   }
 
   function commitWaiting(): void {
-    const group = waiting.slice(0, mostAtOnce);
-    waiting = waiting.slice(mostAtOnce);
-    if (waiting.length > 0) setImmediate(commitWaiting);
-    void commit(group);
+    void inTurn(async () => {
+      // Not before: whoever asks while we wait for our turn is in the group.
+      const group = waiting.slice(0, mostAtOnce);
+      waiting = waiting.slice(mostAtOnce);
+      if (waiting.length > 0) setImmediate(commitWaiting);
+      await commit(group);
+    });
   }
 
   return <T>(transaction: () => T): Promise<T> =>

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../errors.js';
 import { whenFree } from './busy.js';
-import { createGroupCommit } from './group-commit.js';
+import { createGroupCommit, type Turn } from './group-commit.js';
 
 /**
  * Stands between the stores and one database. It waits for locks without holding others up, tells a full disk from a
@@ -31,7 +31,11 @@ const readErrors: ReadonlySet<string> = new Set([
 ]);
 
 /** `report` takes a line for people when the disk has become full, and when it has room again. */
-export function createGuard(database: Database, report: (line: string) => void = () => undefined): Guard {
+export function createGuard(
+  database: Database,
+  report: (line: string) => void = () => undefined,
+  inTurn?: Turn,
+): Guard {
   // The guard waits itself, and everybody else is served meanwhile.
   database.pragma('busy_timeout = 0');
   const tryToWrite = createTrial(database);
@@ -50,9 +54,13 @@ export function createGuard(database: Database, report: (line: string) => void =
     return true;
   }
 
-  const commit = createGroupCommit(database, () => {
-    if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
-  });
+  const commit = createGroupCommit(
+    database,
+    () => {
+      if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
+    },
+    inTurn,
+  );
 
   function asUnwritten(error: unknown): unknown {
     if (noteFailure(error)) {
