@@ -42,8 +42,11 @@ process.exitCode = await run(process.argv.slice(2), {
   startWorker,
   ...(primary && { primary }),
 });
-// The channel to the primary would keep the process alive.
-if (primary && process.connected) process.disconnect();
+if (primary) {
+  // The channel to the primary would keep the process alive, and it is not the primary that goes now.
+  process.removeAllListeners('disconnect');
+  if (process.connected) process.disconnect();
+}
 
 function startWorker(): WorkerProcess {
   const child = fork(process.argv[1] ?? '', [asWorker]);
