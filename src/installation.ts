@@ -15,6 +15,7 @@ import { contentsOf, damagesOf, type Contents } from './storage/sqlite/contents.
 import { copyDatabase } from './storage/sqlite/copy.js';
 import { createCredentialStore } from './storage/sqlite/credential-store.js';
 import { namingDatabase, openCopy, openDatabase } from './storage/sqlite/database.js';
+import type { Turn } from './storage/sqlite/group-commit.js';
 import { createGuard } from './storage/sqlite/guard.js';
 import { createKeyStore } from './storage/sqlite/key-store.js';
 import { createProbe } from './storage/sqlite/probe.js';
@@ -26,6 +27,8 @@ import { logBytes, shrinkLog, type Shrinking } from './storage/sqlite/wal.js';
 export interface Overrides {
   readonly now?: () => Date;
   readonly randomHex?: () => string;
+  /** Keeps the processes that share the database from writing at once. Its own locks do too, but are not fair. */
+  readonly inTurn?: Turn;
 }
 
 /** How to open a data folder. */
@@ -93,7 +96,7 @@ export function openInstallation(
         ringWord.write(true);
       }
       requireSameKeyHash(config, secrets, settings, hasKeys);
-      const guard = createGuard(database, report, watch);
+      const guard = createGuard(database, report, watch, overrides.inTurn);
       const store = createKeyStore(database, signer, guard);
       const credentials = createCredentialStore(database, signer, guard);
       const passwords = createPasswordHasher();

@@ -34,7 +34,10 @@ export const commands: Commands = {
   serve: {
     does: 'Serves GraphQL, the REST key API and GraphiQL until it is told to stop.',
     more: 'The first start makes a data folder, issues a management and a service credential, and shows them once. SIGTERM answers what is under way and ends it.',
-    options: { sample: { is: 'Also brings in three keys to play with.' } },
+    options: {
+      sample: { is: 'Also brings in three keys to play with.' },
+      workers: { value: 'N', is: 'Serves by so many processes, up to 64, of which one at a time writes. Default: 1.' },
+    },
     example: 'NODE_ENV=production HOST=0.0.0.0 KEYFRONT_DATA=/var/lib/keyfront keyfront serve',
     exits: { 0: 'stopped as it was told to', 1: 'could not start, or had to stop' },
     settings: [...folder, 'HOST', 'PORT', 'NODE_ENV', 'LOG_LEVEL'],

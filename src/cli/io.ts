@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 /** What a command sees of the process it runs in. Only `main.ts` makes a real one. */
 export interface IO {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,7 +24,43 @@ export interface IO {
   onFault?(callback: (fault: unknown) => void): void;
   /** The options that Node itself was started with. */
   readonly nodeOptions?: readonly string[];
+  /** The number of the process, for logs that several write. */
+  readonly pid?: number;
+  /** Starts another process of this program, with the same settings, that serves connections it is handed. */
+  readonly startWorker?: () => WorkerProcess;
+  /** Whoever started this process to serve connections; undefined in all others. */
+  readonly primary?: PrimaryProcess;
 }
+
+/** A worker, as its primary sees it. */
+export interface WorkerProcess {
+  readonly pid: number | undefined;
+  /** In the order of the calls, connections included. */
+  readonly send: (message: FromPrimary, connection?: Socket) => void;
+  readonly onMessage: (callback: (message: FromWorker) => void) => void;
+  /** Calls back when it has ended, with whether it said that all was well. */
+  readonly onEnd: (callback: (isWell: boolean) => void) => void;
+  readonly kill: () => void;
+}
+
+/** The primary, as a worker sees it. */
+export interface PrimaryProcess {
+  readonly send: (message: FromWorker) => void;
+  readonly onMessage: (callback: (message: FromPrimary, connection: Socket | undefined) => void) => void;
+  readonly onGone: (callback: () => void) => void;
+  /** Ends this process where it stands. */
+  readonly exit: () => void;
+}
+
+export type FromPrimary =
+  { readonly kind: 'connection' } | { readonly kind: 'your turn'; readonly id: number } | { readonly kind: 'stop' };
+
+export type FromWorker =
+  | { readonly kind: 'ready' }
+  /** It takes no further connections. */
+  | { readonly kind: 'leaving'; readonly hasLostStorage: boolean }
+  | { readonly kind: 'turn wanted'; readonly id: number }
+  | { readonly kind: 'turn over'; readonly id: number };
 
 /** A wrong call of a command: the message is for the person who typed it. */
 export class UsageError extends Error {}

@@ -6,11 +6,13 @@ import { commands } from './commands.js';
 import { helpOf, overview, usageOf } from './help.js';
 import { OutputLost, UsageError, type IO } from './io.js';
 import { version } from './version.js';
+import { work } from './worker.js';
 
 /** Runs one command line. Resolves to the exit code: 0 done, 1 not (or not all of it), 2 wrongly called. */
 export async function run(args: readonly string[], io: IO): Promise<number> {
   let failure = 1;
   try {
+    if (io.primary) return await work(io, io.primary);
     const help = helpFor(args);
     if (help !== undefined) {
       io.out(help);

@@ -11,6 +11,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** Does the work when it is this process's turn to write. */
+export type Turn = <T>(work: () => Promise<T>) => Promise<T>;
+
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** Bounds how long others wait for a group: this many small changes take about a millisecond. */
@@ -21,7 +24,12 @@ const mostAtOnce = 128;
  * much as bringing one. Each has a savepoint of its own, so that one that throws undoes itself alone; none is answered
  * before all are durable, and all are refused where that fails. A lone one neither waits nor costs more.
  */
-export function createGroupCommit(database: Database, requireSound: () => void, { meter, tracer }: Watch = {}) {
+export function createGroupCommit(
+  database: Database,
+  requireSound: () => void,
+  { meter, tracer }: Watch = {},
+  inTurn: Turn = (work) => work(),
+) {
   let waiting: Waiting[] = [];
   meter?.reads('commits_waiting', () => waiting.length);
 
@@ -61,10 +69,13 @@ export function createGroupCommit(database: Database, requireSound: () => void, 
   }
 
   function commitWaiting(): void {
-    const group = waiting.slice(0, mostAtOnce);
-    waiting = waiting.slice(mostAtOnce);
-    if (waiting.length > 0) setImmediate(commitWaiting);
-    void commit(group);
+    void inTurn(async () => {
+      // Not before: whoever asks while we wait for our turn is in the group.
+      const group = waiting.slice(0, mostAtOnce);
+      waiting = waiting.slice(mostAtOnce);
+      if (waiting.length > 0) setImmediate(commitWaiting);
+      await commit(group);
+    });
   }
 
   const enter = <T>(transaction: () => T, onGroup?: Waiting['onGroup']): Promise<T> =>

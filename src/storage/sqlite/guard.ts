@@ -3,7 +3,7 @@ import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../errors.js';
 import type { Watch } from '../../watch.js';
 import { whenFree } from './busy.js';
-import { createGroupCommit } from './group-commit.js';
+import { createGroupCommit, type Turn } from './group-commit.js';
 
 /**
  * Stands between the stores and one database. It waits for locks without holding others up, tells a full disk from a
@@ -36,6 +36,7 @@ export function createGuard(
   database: Database,
   report: (line: string) => void = () => undefined,
   watch: Watch = {},
+  inTurn?: Turn,
 ): Guard {
   // The guard waits itself, and everybody else is served meanwhile.
   database.pragma('busy_timeout = 0');
@@ -58,7 +59,7 @@ export function createGuard(
   const requireSound = () => {
     if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
   };
-  const commit = createGroupCommit(database, requireSound, watch);
+  const commit = createGroupCommit(database, requireSound, watch, inTurn);
 
   function asUnwritten(error: unknown): unknown {
     if (noteFailure(error)) {

@@ -10,6 +10,8 @@ const sizes = {
   /** Places in a life of the service at which the disk fails, in each way of failing; besides, four times as many syncs. */
   DISK_FAULT_POINTS: { short: 1, ci: 8, full: 1_000 },
   STOPS: { short: 3, ci: 10, full: 100 },
+  /** Services of two workers, of which three are killed each. */
+  WORKER_KILLS: { short: 1, ci: 4, full: 40 },
 } as const;
 
 const isSize = (name: string): name is 'short' | 'ci' | 'full' => ['short', 'ci', 'full'].includes(name);
