@@ -10,7 +10,6 @@ import { preview } from './preview.js';
 import { get, history } from './read-commands.js';
 import { restore } from './restore.js';
 import { prune, rotate } from './secrets.js';
-import { serve } from './serve.js';
 import { viewOptions } from './view.js';
 import { keyOptions } from './with-keys.js';
 
@@ -41,7 +40,8 @@ export const commands: Commands = {
     example: 'NODE_ENV=production HOST=0.0.0.0 KEYFRONT_DATA=/var/lib/keyfront keyfront serve',
     exits: { 0: 'stopped as it was told to', 1: 'could not start, or had to stop' },
     settings: [...folder, 'HOST', 'PORT', 'NODE_ENV', 'LOG_LEVEL'],
-    run: serve,
+    // The server is most of the code, and no other command should wait until it is loaded.
+    run: async (io, values) => (await import('./serve.js')).serve(io, values),
   },
   'credentials issue': {
     does: 'Issues a credential and prints its secret, once.',

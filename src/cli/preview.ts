@@ -17,7 +17,8 @@ import { problemLines, problemsIn, viewFrom, type Problem, type View } from './v
 
 /** What is found of a definition that is valid, in the names of REST and without secrets. */
 interface Found {
-  readonly key_hash: unknown;
+  /** Only where the definition names its key: that of an identifier made up for a preview says nothing. */
+  readonly key_hash?: string;
   readonly data: unknown;
   readonly warnings: readonly Problem[];
 }
@@ -74,7 +75,7 @@ function judgeHere(io: IO): Judge {
       const input = readDefinition('preview', definitionFromWire(body));
       const { keyHash, definition, warnings } = previewKey(input, { ...surroundings, now: new Date() });
       const shown = warningsMember(warnings, body).warnings as Problem[] | undefined;
-      return { key_hash: keyHash, data: definitionToWire(definition), warnings: shown ?? [] };
+      return { ...hashMember(body, keyHash), data: definitionToWire(definition), warnings: shown ?? [] };
     });
 }
 
@@ -85,11 +86,16 @@ function judgeAt(io: IO, values: Values, url: string): Judge {
     const answer = await send('/api/keys/preview', body);
     if (answer['status'] === 'error') throw refusalFrom(answer);
     return {
-      key_hash: answer['key_hash'],
+      ...hashMember(body, String(answer['key_hash'])),
       data: withoutSecrets(answer['data']),
       warnings: problemsFrom(answer['warnings']),
     };
   };
+}
+
+function hashMember(body: JSONValue, keyHash: string): Pick<Found, 'key_hash'> {
+  const isNamed = typeof body === 'object' && body !== null && 'key_id' in body && body.key_id !== null;
+  return isNamed ? { key_hash: keyHash } : {};
 }
 
 /** The service echoes what it was sent, less the password; a log of a build should have none of it. */
@@ -116,6 +122,6 @@ function memberOf({ place, found, issues }: Verdict): object {
 function linesOf(view: View, { place, found, issues }: Verdict): string {
   const { paint } = view;
   if (!found) return `${printable(place)}: ${paint.red('not valid')}\n${problemLines(view, 'error', issues)}`;
-  const hash = paint.dim(printable(String(found.key_hash)));
-  return `${printable(place)}: ${paint.green('valid')} ${hash}\n${problemLines(view, 'warning', found.warnings)}`;
+  const hash = found.key_hash === undefined ? '' : ` ${paint.dim(printable(found.key_hash))}`;
+  return `${printable(place)}: ${paint.green('valid')}${hash}\n${problemLines(view, 'warning', found.warnings)}`;
 }

@@ -215,6 +215,12 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
     expect((await c.keyfront(['keys', 'export', '--with-secrets'])).out).toContain('stored-secret');
   });
 
+  it('reset tries again where the key has changed in between, and overwrites nothing', async () => {
+    const outcomes = await Promise.all([1, 2, 3].map(async () => keyfront(['reset', keyID])));
+    expect(outcomes.map(({ code }) => code)).toStrictEqual([0, 0, 0]);
+    expect((await keyfront(['get', keyID])).said).toContain('Version 4 of');
+  });
+
   it('revert puts an earlier definition back', async () => {
     await keyfront(['put', keyID, await definition({ org_id: 'acme' })]);
     const { code, out } = await keyfront(['revert', keyID, '--to', '1', '--reason', 'oops']);

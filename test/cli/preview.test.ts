@@ -156,6 +156,12 @@ describe('keyfront preview', () => {
     expect(existsSync(c.folder)).toBe(false);
   });
 
+  it('shows no hash of an identifier that was made up', async () => {
+    const file = await c.file('nameless.json', '{"alias":"a"}');
+    const { out } = await c.keyfront(['preview', file]);
+    expect(lines(out)).toStrictEqual([{ definition: file, valid: true, data: { alias: 'a' }, warnings: [] }]);
+  });
+
   it('hashes as the environment says', async () => {
     const file = await c.file('good.json', stringifyJSON(good));
     const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32) };
