@@ -147,7 +147,7 @@ export function createApp(
     fetch: async (request, socketAddress) => {
       const { method, headers } = request;
       const arrived = { method, header: (name: string) => headers.get(name), atMs: performance.now() };
-      return follow(arrived, async (seen) =>
+      return follow(arrived, (seen) =>
         server.fetch(request, contextOf(seen, socketAddress, headers.get('x-forwarded-for'))),
       );
     },

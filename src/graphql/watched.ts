@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { errorCodes, type ErrorCode } from '../errors.js';
-import type { Watch } from '../watch.js';
+import type { Tracer, Watch } from '../watch.js';
 import type { ServerContext } from './context.js';
 import { rootFieldsOf } from './root-fields.js';
 
@@ -15,6 +15,8 @@ import { rootFieldsOf } from './root-fields.js';
 interface Named {
   readonly type: string;
   readonly fields: readonly string[];
+  /** The one field that is asked for, or a word for none and for several. */
+  readonly label: string;
 }
 
 /** Writes down what an operation asks for and how it is answered, and traces its execution. */
@@ -27,31 +29,30 @@ export function useWatch(schema: GraphQLSchema, { meter, tracer }: Watch): Plugi
     const before = known.get(operation);
     if (before) return before;
     const found = rootFieldsOf(schema, { document, operationName })?.fields.map(({ field }) => field.name) ?? [];
-    const named = { type: operation.operation, fields: [...new Set(found)] };
+    const fields = [...new Set(found)];
+    const [first = 'other', ...more] = fields.filter((field) => !field.startsWith('__'));
+    const named = { type: operation.operation, fields, label: more.length === 0 ? first : 'several' };
     known.set(operation, named);
     return named;
   }
 
-  function labelOf(document: DocumentNode, operationName: string | undefined): string {
-    const { fields = [] } = nameOf(document, operationName) ?? {};
-    const [first = 'other', ...more] = fields.filter((field) => !field.startsWith('__'));
-    return more.length === 0 ? first : 'several';
-  }
+  const traced =
+    (spans: Tracer): NonNullable<Plugin['onExecute']> =>
+    ({ args, executeFn, setExecuteFn }) => {
+      const { document, operationName } = args as { document: DocumentNode; operationName?: string };
+      const named = nameOf(document, operationName);
+      if (!named) return;
+      const facts = { 'graphql.operation.type': named.type, 'keyfront.graphql.fields': named.fields };
+      setExecuteFn((given) => spans.within(`GraphQL ${named.type}`, facts, () => executeFn(given) as Promise<unknown>));
+    };
 
   return {
     onValidate({ params, context }) {
       const { seen, params: asked } = context as typeof context & ServerContext;
-      if (seen) seen.operation = labelOf(params.documentAST as DocumentNode, asked.operationName);
+      const named = nameOf(params.documentAST as DocumentNode, asked.operationName);
+      if (seen && named) seen.operation = named.label;
     },
-    onExecute({ args, executeFn, setExecuteFn }) {
-      const { document, operationName } = args as { document: DocumentNode; operationName?: string };
-      const named = tracer && nameOf(document, operationName);
-      if (!named) return;
-      const facts = { 'graphql.operation.type': named.type, 'keyfront.graphql.fields': named.fields };
-      setExecuteFn((given) =>
-        tracer.within(`GraphQL ${named.type}`, facts, () => executeFn(given) as Promise<unknown>),
-      );
-    },
+    ...(tracer && { onExecute: traced(tracer) }),
     onResultProcess({ result, serverContext: { seen } }) {
       const errors = ('errors' in result && result.errors) || [];
       if (errors.length === 0) return;

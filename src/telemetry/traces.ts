@@ -12,7 +12,7 @@ export interface Traces {
   readonly stop: () => Promise<void>;
 }
 
-const flushWithinMs = 1_500;
+const flushWithinMs = 1_000;
 const complainEveryMs = 60_000;
 
 /** Whether the standard variables of OpenTelemetry ask for traces. */

@@ -85,9 +85,9 @@ describe('keyfront_requests_total', () => {
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('ALTER TABLE audit RENAME TO audit_away');
     other.close();
-    const answer = await t.graphql(`mutation { nobody: deleteOrgKey(keyID: "nobody") { version }
+    const answer = await t.graphql(`mutation { wrong: deleteOrgKey(keyID: "a/b") { version }
       billing: updateOrgKey(keyID: "billing", input: {orgID: "acme"}) { version } }`);
-    expect(answer.text).toContain('INTERNAL');
+    expect(answer.text).toMatch(/INVALID.*INTERNAL/);
     expect(await requests()).toEqual({ [named('graphql', 'several', 'INTERNAL')]: 1 });
   });
 });
@@ -195,7 +195,7 @@ describe('what storage tells', () => {
 
   it('is a failure of the disk, and not that of a change that was refused', async () => {
     const failures = async () => (await watch.series('keyfront_commit_failures_total'))[''];
-    await t.update('nobody', { org_id: 'acme' });
+    expect((await t.update('billing', { org_id: 'acme' }, '', { 'if-match': '"99"' })).status).toBe(412);
     expect(await failures()).toBe(0);
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('ALTER TABLE audit RENAME TO audit_away');

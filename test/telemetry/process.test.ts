@@ -122,8 +122,9 @@ describe('traces of a process', () => {
   });
 
   it('that cannot be sent are said to be so in the log, without what the address holds', async () => {
+    const endpoint = Object.assign(new URL('http://127.0.0.1:1'), { username: 'ada', password: 'canary' });
     const one = await started({
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:canary-password@127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint.href,
       OTEL_EXPORTER_OTLP_HEADERS: 'api-key=canary-header',
       OTEL_BSP_SCHEDULE_DELAY: '50',
       OTEL_EXPORTER_OTLP_TIMEOUT: '200',
