@@ -5,7 +5,7 @@ import { KeyDefinition } from '../src/keys/definition.js';
 import { wireName } from '../src/rest/wire.js';
 import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
 
-const groundFloor = ['errors', 'json', 'body', 'log', 'nearest', 'printable', 'credential', 'durable'];
+const groundFloor = ['asset', 'errors', 'json', 'body', 'log', 'nearest', 'printable', 'credential', 'durable'];
 const rooms = ['graphql', 'rest', 'http', 'auth', 'storage', 'secrets'];
 
 /** What each place under `src/`, a folder or a file at the top, may import beside itself. */
