@@ -59,10 +59,13 @@ const html = `<!doctype html>
 </html>
 `;
 
+// GraphiQL moves a tab that has the focus to where it stood while the page was loading, away from under the mouse that
+// pressed it, so that the press was lost.
 const css = `
 html, body, #root { height: 100%; margin: 0; }
 .graphiql-container .graphiql-session-header { height: auto; min-height: var(--session-header-height); }
 .graphiql-container .graphiql-tabs { flex-wrap: wrap; row-gap: 2px; }
+.graphiql-container .graphiql-tab { transform: none !important; }
 #loading { font: 16px system-ui, sans-serif; margin: 0; padding: 2rem; }
 #hint { position: fixed; right: 1.5rem; bottom: 1.5rem; z-index: 20; width: min(34rem, 80vw); box-sizing: border-box;
   display: flex; gap: 1rem; align-items: start; padding: 1rem 1.25rem; font: 15px/1.5 Roboto, system-ui, sans-serif;
