@@ -82,6 +82,7 @@ export async function openGraphiQL(
   const changed = () => {
     changedAt = performance.now();
   };
+  const settle = () => page.waitForTimeout(Math.max(0, 250 - (performance.now() - changedAt)));
   await page.goto(`${url}/`);
   await page.waitForSelector('.graphiql-execute-button');
   await until(() =>
@@ -100,6 +101,7 @@ export async function openGraphiQL(
       response: await editor('response'),
     }),
     openTab: async (name) => {
+      await settle();
       await page.locator('.graphiql-tab-button', { hasText: new RegExp(`^${name}$`) }).click();
       await until(async () => new RegExp(`\\b${name}\\b`).test(await editor('operation')));
       changed();
@@ -119,7 +121,7 @@ export async function openGraphiQL(
       changed();
     },
     run: async () => {
-      await page.waitForTimeout(Math.max(0, 250 - (performance.now() - changedAt)));
+      await settle();
       await page.evaluate(`${modelOf(files.response)}.setValue('')`);
       await page.locator('.graphiql-execute-button').click();
       await until(async () => (await editor('response')).endsWith('}'));

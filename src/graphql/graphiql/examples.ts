@@ -165,7 +165,15 @@ query DryRun($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expect
     "quotaRenewalRate": 2592000,
     "tags": ["billing", "production"],
     "applyPolicies": ["gold"],
-    "accessRights": [{ "label": "invoices", "apiID": "invoices", "versions": ["Default"] }]
+    "accessRights": [
+      {
+        "label": "invoices",
+        "apiID": "invoices",
+        "apiName": "Invoices",
+        "versions": ["Default"],
+        "allowedUrls": [{ "methods": ["GET", "POST"], "url": "/invoices/.*" }]
+      }
+    ]
   },
   "resetQuota": true,
   "expectedVersion": 1
@@ -212,7 +220,15 @@ mutation UpdateKey(
     "quotaRenewalRate": 2592000,
     "tags": ["billing", "production"],
     "applyPolicies": ["gold"],
-    "accessRights": [{ "label": "invoices", "apiID": "invoices", "versions": ["Default"] }]
+    "accessRights": [
+      {
+        "label": "invoices",
+        "apiID": "invoices",
+        "apiName": "Invoices",
+        "versions": ["Default"],
+        "allowedUrls": [{ "methods": ["GET", "POST"], "url": "/invoices/.*" }]
+      }
+    ]
   },
   "resetQuota": true,
   "expectedVersion": 1,
