@@ -11,4 +11,5 @@ export async function photograph(page: Page, name: string): Promise<void> {
   await page.mouse.move(0, 0);
   await page.waitForTimeout(800);
   await page.screenshot({ path: join(folder, `${name}.png`) });
+  await page.getByRole('button', { name: 'Headers' }).click();
 }
