@@ -8,7 +8,7 @@ import { createUseRecorder } from './auth/use-recorder.js';
 import { createChangeLog } from './change-log.js';
 import type { Config, ConfigSecrets } from './config.js';
 import type { ServerContext } from './graphql/context.js';
-import { serveGraphiQL } from './graphql/graphiql.js';
+import { serveGraphiQL } from './graphql/graphiql/serve-graphiql.js';
 import type { Execute } from './graphql/plans/use-plans.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
 import { createGraphQLServer } from './graphql/yoga.js';
@@ -89,9 +89,8 @@ export function createApp(
       const wantsPage = isRead && config.graphiql && (request.headers.get('accept') ?? '').includes('text/html');
       return wantsPage ? new Response(null, { status: 302, headers: { location: '/' } }) : undefined;
     }
-    if (path === '/' && config.graphiql) {
-      return isRead ? serveGraphiQL(request) : methodRefused('GET, HEAD', context.requestID);
-    }
+    const page = config.graphiql ? await serveGraphiQL(path, request) : undefined;
+    if (page) return isRead ? page : methodRefused('GET, HEAD', context.requestID);
     if (!healthPaths.includes(path)) return answerREST(request, target, context);
     return isRead ? health.answer(path) : methodRefused('GET, HEAD', context.requestID);
   }
@@ -231,5 +230,6 @@ export function requireWholeFile(installation: Installation, { databaseFile }: C
 function routeOf(url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').split('?', 1)[0] ?? '';
   if (path.startsWith('/svc/org/keys/')) return '/svc/org/keys/*';
+  if (path.startsWith('/graphiql/')) return '/graphiql/*';
   return ['/', '/graphql', '/health', '/ready', '/api/keys/preview', '/svc/org/keys'].includes(path) ? path : '(other)';
 }
