@@ -3,7 +3,7 @@ import type { CodegenConfig } from '@graphql-codegen/cli';
 import { printSchema } from 'graphql';
 import { schema, servedSchema } from './src/graphql/schema.js';
 import { printSubgraph } from './src/graphql/subgraph.js';
-import { openAPIDocument } from './src/rest/openapi.js';
+import { openAPIText } from './src/rest/openapi.js';
 
 /** Prints the public contracts into `schema/`, and the typed documents that the tests send into `test/generated/`. */
 const config: CodegenConfig = {
@@ -13,7 +13,7 @@ const config: CodegenConfig = {
   errorsOnly: true,
   hooks: {
     beforeDone: () => {
-      writeFileSync('schema/openapi.json', `${JSON.stringify(openAPIDocument(), null, 2)}\n`);
+      writeFileSync('schema/openapi.json', openAPIText());
       writeFileSync('schema/subgraph.graphql', `${printSubgraph(servedSchema)}\n`);
     },
   },
