@@ -195,7 +195,7 @@ describe('What is packed', () => {
     await writeFile(join(folder, 'right.mts'), use);
     await writeFile(join(folder, 'wrong.mts'), use.replace('<number | undefined>', '<string | undefined>'));
     // No types but those of the browser: neither Node's nor a package's.
-    const strict = ['--noEmit', '--strict', '--module', 'nodenext', '--lib', 'es2023,dom', '--types', ''];
+    const strict = ['--noEmit', '--strict', '--module', 'nodenext', '--lib', 'es2023,dom'];
     await compile(...strict, join(folder, 'right.mts'));
     await expect(compile(...strict, join(folder, 'wrong.mts'))).rejects.toMatchObject({
       stdout: expect.stringContaining("'number | undefined' is not assignable"),
