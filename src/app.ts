@@ -19,6 +19,7 @@ import { createHealth, healthPaths } from './http/health.js';
 import { openInstallation, type Installation, type Overrides } from './installation.js';
 import { createKeyService } from './keys/service.js';
 import type { Logger } from './log.js';
+import { createDocuments, documentPath, pagePaths } from './rest/documents.js';
 import { errorResponse, methodRefused } from './rest/errors.js';
 import { createRESTFace } from './rest/routes.js';
 import { countingQuotas } from './telemetry/quotas.js';
@@ -71,6 +72,11 @@ export function createApp(
     meter: watch.meter,
   });
   const answerREST = createRESTFace({ keys, authenticate, audit, log });
+  const answerDocuments = createDocuments({
+    isOpen: config.introspection === 'open',
+    hasPage: config.graphiql,
+    authenticate,
+  });
   const purge = startPurging(installation, config.restoreWindowMs, log);
   const shrink = startShrinking(installation, log);
 
@@ -91,7 +97,9 @@ export function createApp(
     }
     const page = config.graphiql ? await serveGraphiQL(path, request) : undefined;
     if (page) return isRead ? page : methodRefused('GET, HEAD', context.requestID);
-    if (!healthPaths.includes(path)) return answerREST(request, target, context);
+    if (!healthPaths.includes(path)) {
+      return (await answerDocuments(request, path, context)) ?? answerREST(request, target, context);
+    }
     return isRead ? health.answer(path) : methodRefused('GET, HEAD', context.requestID);
   }
 
@@ -231,5 +239,6 @@ function routeOf(url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').split('?', 1)[0] ?? '';
   if (path.startsWith('/svc/org/keys/')) return '/svc/org/keys/*';
   if (path.startsWith('/graphiql/')) return '/graphiql/*';
-  return ['/', '/graphql', '/health', '/ready', '/api/keys/preview', '/svc/org/keys'].includes(path) ? path : '(other)';
+  const named = ['/', '/graphql', ...healthPaths, documentPath, ...pagePaths, '/api/keys/preview', '/svc/org/keys'];
+  return named.includes(path) ? path : '(other)';
 }

@@ -46,9 +46,10 @@ export const settings = {
   KEYFRONT_KEY_HASH_PEPPER: 'The secret of hmac-sha256, at least 32 bytes.',
   KEYFRONT_RESTORE_DAYS:
     'For how many days a deleted key can be restored before it is purged, from 0 to 3650. Default: 30.',
-  KEYFRONT_GRAPHIQL: 'on or off. Default: on in development, off in production.',
+  KEYFRONT_GRAPHIQL:
+    'on or off: GraphiQL at `/` and the REST documents at `/docs`. Default: on in development, off in production.',
   KEYFRONT_INTROSPECTION:
-    'Who may learn the GraphQL schema: open (everybody) or credential (requests with a valid one). Default: open in development, credential in production.',
+    'Who may learn the GraphQL schema and read `/openapi.json`: open (everybody) or credential (requests with a valid one). Default: open in development, credential in production.',
   KEYFRONT_TRUSTED_DOCUMENTS: 'JSON file of GraphQL documents that can be asked for by their id. Default: none.',
   KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on or off. Whether every other GraphQL document is refused. Default: off.',
   KEYFRONT_TRUSTED_PROXIES:

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { copyFile, cp, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -138,6 +138,7 @@ describe('What is packed', () => {
     folder = await mkdtemp(join(tmpdir(), 'keyfront-pack-'));
     await cp(join(built.main, '..'), join(folder, 'dist'), { recursive: true });
     await rm(join(folder, 'dist', 'package.json'));
+    await compile('-p', join(root, 'src', 'client', 'tsconfig.json'), '--outDir', join(folder, 'dist', 'client'));
     await cp(join(root, 'schema'), join(folder, 'schema'), { recursive: true });
     for (const name of ['package.json', 'README.md', 'LICENSE']) await copyFile(join(root, name), join(folder, name));
   }, 120_000);
@@ -145,6 +146,9 @@ describe('What is packed', () => {
     await built.remove();
     await rm(folder, { recursive: true });
   });
+
+  const compile = async (...args: string[]) =>
+    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ...args], { cwd: folder });
 
   async function pack(): Promise<{ hash: string; files: string[] }> {
     const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json'], { cwd: folder, maxBuffer: 2 ** 26 });
@@ -167,15 +171,42 @@ describe('What is packed', () => {
     const { files } = await pack();
     expect(
       files.filter(
-        (path) => !/^(dist\/.+\.js|dist\/licences\.txt|schema\/.+|package\.json|README\.md|LICENSE)$/.test(path),
+        (path) =>
+          !/^(dist\/.+\.js|dist\/client\/.+\.d\.ts|dist\/licences\.txt|schema\/.+|package\.json|README\.md|LICENSE)$/.test(
+            path,
+          ),
       ),
     ).toEqual([]);
     expect(files).toContain('dist/main.js');
+    for (const file of ['client.js', 'client.d.ts', 'generated/graphql.js', 'generated/graphql.d.ts']) {
+      expect(files).toContain(`dist/client/${file}`);
+    }
     const texts = await Promise.all(
       files.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const),
     );
     expect(texts.flatMap(([path, text]) => secretsIn(path, text))).toEqual([]);
   });
+
+  it('gives a dashboard `keyfront/client`, which runs and is typed without any other package', async () => {
+    const use = `
+      import { createClient, KeyfrontError, OrgKeyDocument } from 'keyfront/client';
+      const client = createClient({ url: 'http://127.0.0.1:1', service: 'x' });
+      const version = client.send(OrgKeyDocument, { keyID: 'k' }).then(({ orgKey }) => orgKey?.version);
+      void version.catch((error: unknown) => console.log(error instanceof KeyfrontError, OrgKeyDocument.length > 100));
+      export const typed: Promise<number | undefined> = version;
+    `;
+    await writeFile(join(folder, 'right.mts'), use);
+    await writeFile(join(folder, 'wrong.mts'), use.replace('<number | undefined>', '<string | undefined>'));
+    // No types but those of the browser: neither Node's nor a package's.
+    const strict = ['--noEmit', '--strict', '--module', 'nodenext', '--lib', 'es2023,dom'];
+    await compile(...strict, join(folder, 'right.mts'));
+    await expect(compile(...strict, join(folder, 'wrong.mts'))).rejects.toMatchObject({
+      stdout: expect.stringContaining("'number | undefined' is not assignable"),
+    });
+    await writeFile(join(folder, 'use.mjs'), use.replace(/: (unknown|Promise<number \| undefined>)/g, ''));
+    expect((await run(process.execPath, ['use.mjs'], { cwd: folder })).stdout).toBe('false true\n');
+    for (const name of ['right.mts', 'wrong.mts', 'use.mjs']) await rm(join(folder, name));
+  }, 60_000);
 });
 
 const secretForms = [

@@ -136,6 +136,7 @@ Keyfront listens on ${url}
     service    (organisation keys)   ${service}
 
   GraphiQL:  ${url}/   Put the credentials under "Headers" and press the play button.
+  REST API:  ${url}/docs   Put the credentials under "Authorize".
 
   The key API, previewing a definition:
 

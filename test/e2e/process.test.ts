@@ -82,6 +82,7 @@ describe('the first start', () => {
     expect(management).not.toBe('');
     expect(service).not.toBe('');
     expect(stdout()).toContain(`GraphiQL:  ${url}/`);
+    expect(stdout()).toContain(`REST API:  ${url}/docs`);
 
     const commands = [...stdout().matchAll(/curl -s (?:[^\n]*\\\n)+[^\n]*/g)].map(([command]) => command);
     expect(commands).toHaveLength(2);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sampleKeys } from '../../src/cli/sample.js';
 import { credentialHeaders, examples, type Example } from '../../src/graphql/graphiql/examples.js';
-import { servedSchema } from '../../src/graphql/schema.js';
+import { servedSchema } from '../../src/graphql/served-schema.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 const nameOf = ({ query }: Example) => /^(?:query|mutation) (\w+)/m.exec(query)?.[1] ?? '';
