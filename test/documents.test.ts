@@ -68,9 +68,14 @@ async function ask(query: string, { url }: Running, env: Place['env']): Promise<
 
 function bash(script: string, options: { cwd: string; env: Record<string, string | undefined> }) {
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    execFile('bash', ['--norc', '-euo', 'pipefail', '-c', script], { ...options, timeout: 60_000 }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr });
-    });
+    execFile(
+      'bash',
+      ['--norc', '-euo', 'pipefail', '-c', script],
+      { ...options, timeout: 60_000 },
+      (error, stdout, stderr) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr });
+      },
+    );
   });
 }
 
