@@ -30,7 +30,9 @@ export async function bundle(/** @type {string} */ modules, /** @type {string} *
     target: 'node20.19',
     external,
     // Packages in the older form of modules ask for Node's own parts with it.
-    banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
+    },
     metafile: true,
     logLevel: 'warning',
   });
