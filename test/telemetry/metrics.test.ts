@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/auth/token.js';
+import { AppError } from '../../src/errors.js';
 import { listen, type Handle } from '../../src/http/server.js';
 import { createLogger } from '../../src/log.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -85,10 +86,10 @@ describe('keyfront_requests_total', () => {
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('ALTER TABLE audit RENAME TO audit_away');
     other.close();
-    const answer = await t.graphql(`mutation { wrong: deleteOrgKey(keyID: "a/b") { version }
-      billing: updateOrgKey(keyID: "billing", input: {orgID: "acme"}) { version } }`);
+    const answer = await t.graphql(`{ wrong: orgKey(keyID: "a/b") { version }
+      billing: orgKey(keyID: "billing") { history { edges { node { version } } } } }`);
     expect(answer.text).toMatch(/INVALID.*INTERNAL/);
-    expect(await requests()).toEqual({ [named('graphql', 'several', 'INTERNAL')]: 1 });
+    expect(await requests()).toEqual({ [named('graphql', 'orgKey', 'INTERNAL')]: 1 });
   });
 });
 
@@ -155,10 +156,12 @@ describe('what else is counted', () => {
   });
 
   it('is what was refused before it was looked into: by the limits, for its form, and for overload', async () => {
-    let isFirst = true;
+    let begun = 0;
+    let waiting: Promise<Readonly<Record<string, number>>> | undefined;
     const slow: Handle = (_request, response) => {
-      for (const end = performance.now() + (isFirst ? 50 : 0); performance.now() < end;);
-      isFirst = false;
+      begun += 1;
+      for (const end = performance.now() + (begun === 1 ? 50 : 0); performance.now() < end;);
+      if (begun === 10) waiting = watch.series('keyfront_queue_length');
       response.end();
     };
     const server = await listen(slow, { host: '127.0.0.1', port: 0, log: createLogger('silent'), watch });
@@ -172,6 +175,7 @@ describe('what else is counted', () => {
     await server.stop();
     const busy = text.match(/HTTP\/1.1 503/g)?.length ?? 0;
     expect(busy).toBeGreaterThan(0);
+    expect((await waiting)?.['queue="requests"']).toBeGreaterThan(0);
     expect(await watch.series('keyfront_refused_total')).toEqual({
       'reason="limits"': 1,
       'reason="malformed"': 1,
@@ -195,7 +199,10 @@ describe('what storage tells', () => {
 
   it('is a failure of the disk, and not that of a change that was refused', async () => {
     const failures = async () => (await watch.series('keyfront_commit_failures_total'))[''];
-    expect((await t.update('billing', { org_id: 'acme' }, '', { 'if-match': '"99"' })).status).toBe(412);
+    const refuse = () => {
+      throw new AppError('CONFLICT', 'Not now.');
+    };
+    await expect(t.app.installation.store.update('a hash', refuse)).rejects.toThrow('Not now.');
     expect(await failures()).toBe(0);
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('ALTER TABLE audit RENAME TO audit_away');
