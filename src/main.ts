@@ -66,16 +66,21 @@ setTimeout(() => process.exit(), lingerMs).unref();
 
 function startWorker(): WorkerProcess {
   const child = fork(process.argv[1] ?? '', [asWorker]);
+  // Node sends one connection after another, and forgets those in line when the worker ends.
+  const inLine = new Set<Socket>();
   // Whatever goes wrong with a worker ends it, and that is told.
   child.on('error', () => undefined);
   return {
     pid: child.pid,
     send: (message, connection) => {
-      if (!child.connected) return void connection?.destroy();
-      child.send(message, connection, {}, (error) => error && connection?.destroy());
+      if (connection) inLine.add(connection);
+      if (!child.connected) return;
+      child.send(message, connection, {}, (error) => {
+        if (connection && !error) inLine.delete(connection);
+      });
     },
     onMessage: (callback) => void child.on('message', (message) => callback(message as FromWorker)),
-    onEnd: (callback) => void child.on('exit', (code) => callback(code === 0)),
+    onEnd: (callback) => void child.on('exit', (code) => callback(code === 0, [...inLine])),
     kill: () => void child.kill('SIGKILL'),
   };
 }

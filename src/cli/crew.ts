@@ -81,11 +81,15 @@ export async function createCrew(count: number, startWorker: () => WorkerProcess
           connections.forEach(take);
         }
       });
-      worker.onEnd((isWell) => {
+      worker.onEnd((isWell, unsent) => {
         running.delete(worker);
         turns.forget(worker);
         if (isStopping) areWell &&= isWell;
         leave();
+        for (const connection of unsent) {
+          if (isStopping) connection.destroy();
+          else take(connection);
+        }
         if (running.size === 0) allEnded();
         reject(new Error('A worker did not start.'));
       });

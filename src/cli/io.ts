@@ -38,8 +38,8 @@ export interface WorkerProcess {
   /** In the order of the calls, connections included. */
   readonly send: (message: FromPrimary, connection?: Socket) => void;
   readonly onMessage: (callback: (message: FromWorker) => void) => void;
-  /** Calls back when it has ended, with whether it said that all was well. */
-  readonly onEnd: (callback: (isWell: boolean) => void) => void;
+  /** Calls back when it has ended, with whether it said that all was well, and the connections that never reached it. */
+  readonly onEnd: (callback: (isWell: boolean, unsent: readonly Socket[]) => void) => void;
   readonly kill: () => void;
 }
 

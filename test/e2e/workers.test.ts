@@ -36,7 +36,9 @@ async function started(name: string, args: readonly string[] = [], env: Record<s
 /** Asks until so many workers have answered, and tells their process numbers from the log. */
 async function workersOf(one: Running, but: readonly number[] = [], count = 2): Promise<number[]> {
   for (let attempt = 0; attempt < 500; attempt += 1) {
-    await fetch(`${one.url}/health`, { headers: { connection: 'close' } }).catch(() => undefined);
+    await fetch(`${one.url}/health`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(5_000) }).catch(
+      () => undefined,
+    );
     const found = [...one.stderr().matchAll(/"pid":(\d+),"requestID"/g)].map(([, pid]) => Number(pid));
     const pids = [...new Set(found)].filter((pid) => !but.includes(pid));
     if (pids.length >= count) return pids;
@@ -108,7 +110,7 @@ describe('serve --workers 2', () => {
     }
     expect(await one.exited).toStrictEqual({ code: 1, signal: null });
     expect(one.stderr()).toContain('workers ended within a minute');
-    expect(killed).toHaveLength(6);
+    expect(killed.length).toBeGreaterThanOrEqual(6);
   }, 120_000);
 
   it('says once that a port is taken, leaves nothing running and has shown no credential', async () => {
