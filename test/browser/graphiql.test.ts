@@ -57,7 +57,8 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   it('opens each example in a tab of its own, with its operation, variables and the header that it needs', async () => {
     expect(await g.tabs()).toEqual(examples.map(({ query }) => nameOf(query)));
     for (const { query, variables, credential } of examples) {
-      await g.openTab(nameOf(query));
+      // The first is open already, and not in the way in which the others are opened.
+      if (query !== examples[0]?.query) await g.openTab(nameOf(query));
       const shown = await g.editors();
       expect(shown).toMatchObject({ operation: `${query}\n`, variables });
       expect(JSON.parse(shown.headers)).toEqual(
