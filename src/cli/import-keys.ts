@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { performance } from 'node:perf_hooks';
 import { AppError, pathText, type Issue } from '../errors.js';
 import type { Installation } from '../installation.js';
 import { parseJSON } from '../json.js';
@@ -22,7 +23,10 @@ export interface ImportOptions {
   readonly passwordsAreHashed: boolean;
 }
 
-const batchSize = 500;
+/** Of so many keys a transaction has, fewer where they take so long that whoever else wants to write would give up. */
+const mostInBatch = 500;
+const leastInBatch = 20;
+const batchWithinMs = 200;
 const actor = { credentialID: 'cli', label: 'keyfront keys import' };
 
 /** Brings keys in, a line each. A bad line is named and left out; the others come in all the same. */
@@ -31,7 +35,7 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
     orgID: organisationOf(values['org']),
     passwordsAreHashed: values['passwords-are-hashed'] === true,
   };
-  return withInstallation(io, async (installation) => {
+  const work = async (installation: Installation) => {
     const handle = await open(file).catch((cause: unknown) => {
       throw new Error(`The file ${file} cannot be read.`, { cause });
     });
@@ -44,11 +48,14 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
       onProgress: progress.show,
     });
     progress.end();
+    // A service beside the import finds its log as it left it.
+    await installation.shrinkLog();
     io.say(
       `${counts.imported} imported, ${counts.present} already there and left as they are, ${counts.bad} refused.\n`,
     );
     return counts.bad === 0 ? 0 : 1;
-  });
+  };
+  return withInstallation(io, work, { isBulk: true });
 }
 
 /** Text, or the bytes of a file that should be UTF-8. */
@@ -68,8 +75,12 @@ export async function importLines(
 ): Promise<{ imported: number; present: number; bad: number }> {
   const counts = { imported: 0, present: 0, bad: 0 };
   let batch: Change[] = [];
+  let batchSize = leastInBatch;
   const flush = async () => {
+    const start = performance.now();
     const added = await store.add(batch);
+    const share = batchWithinMs / (performance.now() - start);
+    batchSize = Math.round(Math.min(Math.max(batch.length * share, leastInBatch), mostInBatch));
     const imported = added.filter(Boolean).length;
     counts.imported += imported;
     counts.present += added.length - imported;
@@ -86,7 +97,7 @@ export async function importLines(
       counts.bad += 1;
       listener.onBadLine(number, reasonOf(error));
     }
-    if (batch.length === batchSize) await flush();
+    if (batch.length >= batchSize) await flush();
     listener.onProgress(number);
   }
   await flush();
