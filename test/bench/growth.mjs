@@ -91,7 +91,7 @@ report();
 function report() {
   const [first, last] = [folders[0]?.found ?? {}, folders.at(-1)?.found ?? {}];
   const rows = Object.keys(first).map((name) => {
-    const ratio = last[name]?.ratio ?? ((last[name]?.median ?? NaN) / (first[name]?.median ?? NaN)).toFixed(2);
+    const ratio = last[name]?.ratio ?? quotient(last[name]?.median, first[name]?.median);
     return `| ${name} | ${folders.map(({ found }) => found[name]?.text ?? '').join(' | ')} | ${ratio} |`;
   });
   const { date, commit, machine: computer, loadAverage } = machine;
@@ -111,6 +111,10 @@ function report() {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'growth.md'), table);
   say(`${table}\nWritten to ${folder}`);
+}
+
+function quotient(value = NaN, base = NaN) {
+  return Number.isNaN(value / base) ? '-' : (value / base).toFixed(2);
 }
 
 /** What lists cost, and a count of the bytes that a key takes. */
