@@ -13,7 +13,7 @@ import { createSigner } from './secrets/signer.js';
 import { contentsOf, damagesOf, type Contents } from './storage/sqlite/contents.js';
 import { copyDatabase } from './storage/sqlite/copy.js';
 import { createCredentialStore } from './storage/sqlite/credential-store.js';
-import { expectMany, namingDatabase, openCopy, openDatabase } from './storage/sqlite/database.js';
+import { namingDatabase, openCopy, openDatabase } from './storage/sqlite/database.js';
 import { createGuard } from './storage/sqlite/guard.js';
 import { createKeyStore } from './storage/sqlite/key-store.js';
 import { createProbe } from './storage/sqlite/probe.js';
@@ -28,11 +28,9 @@ export interface Overrides {
 }
 
 /** How to open a data folder. */
-export interface Opening {
+interface Opening {
   /** The database is a copy that stands by itself, to be read and never written. */
   readonly isCopy?: boolean;
-  /** Many keys are to be added. */
-  readonly isBulk?: boolean;
   /** Takes what a person should know: of work that opening had to do, and of a disk that is full. */
   readonly report?: (line: string) => void;
 }
@@ -71,14 +69,13 @@ export function openInstallation(
   config: Config,
   secrets: ConfigSecrets,
   overrides: Overrides = {},
-  { isCopy = false, isBulk = false, report = () => undefined }: Opening = {},
+  { isCopy = false, report = () => undefined }: Opening = {},
 ): Installation {
   const now = overrides.now ?? (() => new Date());
   requireRestored(config);
   const database = (isCopy ? openCopy : openDatabase)(config.databaseFile);
   try {
     return namingDatabase(config.databaseFile, () => {
-      if (isBulk) expectMany(database);
       const settings = createSettings(database);
       const has = (statement: string) => database.prepare(statement).get() !== undefined;
       const hasKeys = has('SELECT 1 FROM keys LIMIT 1');

@@ -35,7 +35,7 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
     orgID: organisationOf(values['org']),
     passwordsAreHashed: values['passwords-are-hashed'] === true,
   };
-  const work = async (installation: Installation) => {
+  return withInstallation(io, async (installation) => {
     const handle = await open(file).catch((cause: unknown) => {
       throw new Error(`The file ${file} cannot be read.`, { cause });
     });
@@ -48,14 +48,11 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
       onProgress: progress.show,
     });
     progress.end();
-    // A service beside the import finds its log as it left it.
-    await installation.shrinkLog();
     io.say(
       `${counts.imported} imported, ${counts.present} already there and left as they are, ${counts.bad} refused.\n`,
     );
     return counts.bad === 0 ? 0 : 1;
-  };
-  return withInstallation(io, work, { isBulk: true });
+  });
 }
 
 /** Text, or the bytes of a file that should be UTF-8. */
@@ -66,9 +63,9 @@ interface Listener {
   onProgress(lines: number): void;
 }
 
-/** Imports lines of the form `{"key_id": "...", ...definition}`, in transactions of a few hundred. */
+/** Imports lines of the form `{"key_id": "...", ...definition}`, in transactions of up to a few hundred. */
 export async function importLines(
-  { ports, store }: Installation,
+  { ports, store }: Pick<Installation, 'ports'> & { readonly store: Pick<Installation['store'], 'add'> },
   lines: AsyncIterable<Line> | Iterable<Line>,
   options: ImportOptions,
   listener: Listener,

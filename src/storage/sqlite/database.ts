@@ -29,15 +29,6 @@ export function openDatabase(file: string): Database.Database {
   });
 }
 
-/**
- * Prepares a connection for adding many rows: pages that several of them change stay in memory, and go from the log into
- * the file less often. What is committed is as durable as ever.
- */
-export function expectMany(database: Database.Database): void {
-  database.pragma('cache_size = -65536');
-  database.pragma('wal_autocheckpoint = 16000');
-}
-
 /** Opens a copy that stands by itself, to read and to change nothing. Throws as `openDatabase` does. */
 export function openCopy(file: string): Database.Database {
   const database = connect(file, () => new Database(file, { readonly: true, fileMustExist: true }));
