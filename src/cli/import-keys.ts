@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { performance } from 'node:perf_hooks';
 import { AppError, pathText, type Issue } from '../errors.js';
 import type { Installation } from '../installation.js';
 import { parseJSON } from '../json.js';
@@ -24,7 +25,10 @@ export interface ImportOptions {
   readonly passwordsAreHashed: boolean;
 }
 
-const batchSize = 500;
+/** Of so many keys a transaction has, fewer where they take so long that whoever else wants to write would give up. */
+const mostInBatch = 500;
+const leastInBatch = 20;
+const batchWithinMs = 200;
 const actor = { credentialID: 'cli', label: 'keyfront keys import' };
 
 /** Brings keys in, a line each. A bad line is named and left out; the others come in all the same. */
@@ -64,17 +68,21 @@ interface Listener {
   onProgress(lines: number): void;
 }
 
-/** Imports lines of the form `{"key_id": "...", ...definition}`, in transactions of a few hundred. */
+/** Imports lines of the form `{"key_id": "...", ...definition}`, in transactions of up to a few hundred. */
 export async function importLines(
-  { ports, store }: Installation,
+  { ports, store }: Pick<Installation, 'ports'> & { readonly store: Pick<Installation['store'], 'add'> },
   lines: AsyncIterable<Line> | Iterable<Line>,
   options: ImportOptions,
   listener: Listener,
 ): Promise<{ imported: number; present: number; bad: number }> {
   const counts = { imported: 0, present: 0, bad: 0 };
   let batch: Change[] = [];
+  let batchSize = leastInBatch;
   const flush = async () => {
+    const start = performance.now();
     const added = await store.add(batch);
+    const share = batchWithinMs / (performance.now() - start);
+    batchSize = Math.round(Math.min(Math.max(batch.length * share, leastInBatch), mostInBatch));
     const imported = added.filter(Boolean).length;
     counts.imported += imported;
     counts.present += added.length - imported;
@@ -91,7 +99,7 @@ export async function importLines(
       counts.bad += 1;
       listener.onBadLine(number, reasonOf(error));
     }
-    if (batch.length === batchSize) await flush();
+    if (batch.length >= batchSize) await flush();
     listener.onProgress(number);
   }
   await flush();
