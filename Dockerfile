@@ -1,4 +1,4 @@
-# The service as an image. README.md and OPERATING.md tell how to run it.
+# The service as an image. OPERATING.md tells how to run it.
 FROM node:20-slim AS build
 WORKDIR /keyfront
 COPY . .
@@ -26,4 +26,4 @@ EXPOSE 4000
 STOPSIGNAL SIGTERM
 # Whether the process answers, and not whether it is ready: a full disk is not cured by another container.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", "const { env } = process; env.NODE_TLS_REJECT_UNAUTHORIZED = '0'; fetch(`${env.KEYFRONT_TLS_CERT ? 'https' : 'http'}://127.0.0.1:${env.PORT ?? 4000}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=32", "--disable-proto=delete", "--disallow-code-generation-from-strings", "dist/main.js"]

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { isKnown } from './entity-tag.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -24,9 +25,9 @@ const compress: Readonly<Record<Encoding, (body: Bytes) => Promise<Uint8Array>>>
   identity: (body) => Promise.resolve(body),
 };
 
-/** The content type stands for the browser as it is; the text is sent in UTF-8. */
-export function createAsset(type: string, text: string): Asset {
-  const body = new TextEncoder().encode(text);
+/** The content type stands for the browser as it is; a text is sent in UTF-8. */
+export function createAsset(type: string, content: string | Uint8Array): Asset {
+  const body = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
   const kept = new Map<Encoding, Promise<Bytes>>();
   return {
     type,
@@ -40,13 +41,17 @@ export function createAsset(type: string, text: string): Asset {
 }
 
 /** The asset, as small as the browser takes it; 304 where the browser has it already. */
-export async function answerAsset(asset: Asset, request: Request, headers: Record<string, string>): Promise<Response> {
+export async function answerAsset(
+  asset: Asset,
+  request: Request,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
   const encoding = bestEncoding(request.headers.get('accept-encoding') ?? '');
   // What differs in its bytes differs in its tag.
   const etag = `"${asset.etag}${encoding === 'identity' ? '' : `-${encoding}`}"`;
-  const shared = { etag, 'cache-control': 'no-cache', vary: 'accept-encoding' };
-  if (holds(request.headers.get('if-none-match') ?? '', etag))
-    return new Response(null, { status: 304, headers: shared });
+  // A browser asks each time whether what it has is still the same, and no one else keeps it.
+  const shared = { etag, 'cache-control': 'private, no-cache', vary: 'accept-encoding' };
+  if (isKnown(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: shared });
   return new Response(await asset.bytes(encoding), {
     headers: {
       ...headers,
@@ -66,9 +71,4 @@ function bestEncoding(accepted: string): Encoding {
   const isTaken = (name: string) =>
     named.some(([coding, weight = '']) => coding === name && !/^q=0(\.0*)?$/.test(weight));
   return encodings.find(isTaken) ?? 'identity';
-}
-
-/** Whether the tag is among those that the browser has. A proxy on the way may have made it a weak one. */
-function holds(tags: string, etag: string): boolean {
-  return tags.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
 }

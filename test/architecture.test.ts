@@ -7,6 +7,7 @@ import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
 
 const groundFloor = [
   'asset',
+  'entity-tag',
   'errors',
   'json',
   'body',

@@ -52,7 +52,7 @@ describe('an asset', () => {
 
   it('is asked for anew each time, and tells caches that its encodings differ', async () => {
     const { headers } = await ask();
-    expect(headers.get('cache-control')).toBe('no-cache');
+    expect(headers.get('cache-control')).toBe('private, no-cache');
     expect(headers.get('vary')).toBe('accept-encoding');
     expect(headers.get('content-type')).toBe('text/plain');
     expect(headers.get('referrer-policy')).toBe('no-referrer');

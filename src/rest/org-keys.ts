@@ -6,7 +6,7 @@ import { viewOfStored } from '../keys/view.js';
 import { nearest } from '../nearest.js';
 import { readDefinition } from '../keys/definition-input.js';
 import { inWireNames, readJSONBody, warningsMember } from './body.js';
-import { isKnown } from './entity-tag.js';
+import { isKnown } from '../entity-tag.js';
 import { jsonResponse } from './errors.js';
 import { expectedVersionFrom, keyIDFrom, malformed, noParameters } from './parameters.js';
 import type { Call } from './routes.js';

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
-import { bundle } from '../../bundle.mjs';
+import { bundle } from '../../src/bundle.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 

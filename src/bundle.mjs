@@ -1,4 +1,4 @@
-// Makes one program of the compiled modules and the packages they use: `node bundle.mjs`, after tsc. A process starts in
+// Makes one program of the compiled modules and the packages they use: `node src/bundle.mjs`, after tsc. A process starts in
 // a third of the time, most of which would go into finding and reading a thousand files. Nothing is shortened or renamed,
 // so that the stack of an error can be read.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -56,5 +56,5 @@ async function licencesOf(/** @type {readonly string[]} */ files) {
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === import.meta.filename) {
-  await bundle(join(import.meta.dirname, 'build'), join(import.meta.dirname, 'dist'));
+  await bundle(join(import.meta.dirname, '../build'), join(import.meta.dirname, '../dist'));
 }
