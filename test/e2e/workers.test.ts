@@ -122,6 +122,12 @@ describe('serve --workers 2', () => {
     expect((await started('port')).stdout()).toContain('kf_mgt_');
   });
 
+  it('is refused together with metrics, of which each process would have its own', async () => {
+    const env = { KEYFRONT_METRICS_PORT: '9464' };
+    await expect(started('measured', [], env)).rejects.toThrow('KEYFRONT_METRICS_PORT measures one process');
+    expect(existsSync(join(folder, 'measured'))).toBe(false);
+  });
+
   it('serves TLS, and refuses files of it that cannot be used with one message', async () => {
     const files = { KEYFRONT_TLS_CERT: '/dev/null', KEYFRONT_TLS_KEY: '/dev/null' };
     await expect(started('tls', [], files)).rejects.toThrow(/KEYFRONT_TLS|certificate/i);
