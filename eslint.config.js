@@ -29,7 +29,7 @@ const described = {
 };
 
 export default defineConfig(
-  globalIgnores(['dist/', 'coverage/', 'data/', 'test/generated/']),
+  globalIgnores(['dist/', 'build/', 'coverage/', 'data/', 'src/client/generated/']),
   { files: ['**/*.{js,mjs,ts}'], extends: [eslint.configs.recommended] },
   {
     ...graphqlLanguage,

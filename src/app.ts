@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
@@ -9,7 +8,7 @@ import { createUseRecorder } from './auth/use-recorder.js';
 import { createChangeLog } from './change-log.js';
 import type { Config, ConfigSecrets } from './config.js';
 import type { ServerContext } from './graphql/context.js';
-import { serveGraphiQL } from './graphql/graphiql.js';
+import { serveGraphiQL } from './graphql/graphiql/serve-graphiql.js';
 import type { Execute } from './graphql/plans/use-plans.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
 import { createGraphQLServer } from './graphql/yoga.js';
@@ -20,15 +19,19 @@ import { createHealth, healthPaths } from './http/health.js';
 import { openInstallation, type Installation, type Overrides } from './installation.js';
 import { createKeyService } from './keys/service.js';
 import type { Logger } from './log.js';
+import { createDocuments, documentPath, pagePaths } from './rest/documents.js';
 import { errorResponse, methodRefused } from './rest/errors.js';
 import { createRESTFace } from './rest/routes.js';
+import { countingQuotas } from './telemetry/quotas.js';
+import { createFollowing } from './telemetry/requests.js';
+import type { Seen, Watch } from './watch.js';
 
 export interface App {
   readonly installation: Installation;
   /** Answers a request. One that came through no network has no address. */
   readonly fetch: (request: Request, socketAddress?: string) => Promise<Response>;
   /** The same, for Node's own server. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly handle: (request: IncomingMessage, response: ServerResponse, arrivedMs?: number) => void;
   /** From now on `/ready` says no, so that balancers look elsewhere while requests under way are answered. */
   readonly drain: () => void;
   readonly close: () => Promise<void>;
@@ -37,6 +40,8 @@ export interface App {
 /** What tests put in the place of the world's own, and of ours where they compare it to another. */
 export interface AppOverrides extends Overrides {
   readonly execute?: Execute | undefined;
+  /** Whoever started us has looked whether the file is whole. */
+  readonly isWhole?: boolean;
 }
 
 /** Puts the parts together. Rejects as `openInstallation` and `readTrustedDocuments` do. */
@@ -45,16 +50,17 @@ export async function createApp(
   secrets: ConfigSecrets,
   log: Logger,
   overrides: AppOverrides = {},
+  watch: Watch = {},
 ): Promise<App> {
   // First, so that a file that will not do leaves nothing open.
   const documents = config.trustedDocumentsFile
     ? readTrustedDocuments(config.trustedDocumentsFile)
     : new Map<string, string>();
-  const installation = await openInstallation(config, secrets, overrides, { report: (line) => log.warn(line) });
-  await requireWholeFile(installation, config, log);
+  const installation = await openInstallation(config, secrets, overrides, { report: (line) => log.warn(line), watch });
+  if (overrides.isWhole !== true) await requireWholeFile(installation, config, log);
   const { credentials, now } = installation;
   const audit = createChangeLog(log);
-  const keys = createKeyService({ ...installation.ports, audit });
+  const keys = countingQuotas(createKeyService({ ...installation.ports, audit }), watch);
   const uses = createUseRecorder(credentials, log);
   const authenticate = createAuthenticate({
     store: credentials,
@@ -63,14 +69,21 @@ export async function createApp(
     verifyJWT: config.oidc && createSingleSignOn(config.oidc, now, log),
     now,
     log,
+    meter: watch.meter,
   });
   const answerREST = createRESTFace({ keys, authenticate, audit, log });
+  const answerDocuments = createDocuments({
+    isOpen: config.introspection === 'open',
+    hasPage: config.graphiql,
+    authenticate,
+  });
   const purge = startPurging(installation, config.restoreWindowMs, log);
   const shrink = startShrinking(installation, log);
 
   const cors = createCORS(config.corsOrigins);
 
   const health = createHealth(() => installation.whyNotReady(), log);
+  watch.meter?.reads('ready', async () => ((await health.isReady()) ? 1 : 0));
 
   async function answerOther(request: Request, context: ServerContext): Promise<Response | undefined> {
     const target = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
@@ -82,10 +95,11 @@ export async function createApp(
       const wantsPage = isRead && config.graphiql && (request.headers.get('accept') ?? '').includes('text/html');
       return wantsPage ? new Response(null, { status: 302, headers: { location: '/' } }) : undefined;
     }
-    if (path === '/' && config.graphiql) {
-      return isRead ? serveGraphiQL(request) : methodRefused('GET, HEAD', context.requestID);
+    const page = config.graphiql ? await serveGraphiQL(path, request) : undefined;
+    if (page) return isRead ? page : methodRefused('GET, HEAD', context.requestID);
+    if (!healthPaths.includes(path)) {
+      return (await answerDocuments(request, path, context)) ?? answerREST(request, target, context);
     }
-    if (!healthPaths.includes(path)) return answerREST(request, target, context);
     return isRead ? health.answer(path) : methodRefused('GET, HEAD', context.requestID);
   }
 
@@ -110,7 +124,11 @@ export async function createApp(
       headers.set('x-request-id', requestID);
       cors.addTo(headers, request);
       if (request.method === 'HEAD') event.setResponse(new Response(null, { status: response.status, headers }));
-      log.info({ requestID, method: request.method, route: routeOf(request.url), status: response.status }, 'request');
+      const { seen } = serverContext;
+      const route = seen?.route ?? routeOf(request.url);
+      const ms = seen?.answered(route, response.status);
+      const { method, operation, verdict } = seen ?? {};
+      log.info({ requestID, method, route, status: response.status, operation, verdict, ms }, 'request');
     },
   };
 
@@ -123,19 +141,30 @@ export async function createApp(
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     plugins: [useOtherFaces],
     execute: overrides.execute,
+    watch,
   });
-  const contextOf = (socketAddress: string | undefined, forwardedFor: string | null): ServerContext => ({
-    requestID: randomUUID(),
+  const follow = createFollowing(watch);
+  const contextOf = (seen: Seen, socketAddress: string | undefined, forwardedFor: string | null): ServerContext => ({
+    requestID: seen.requestID,
+    seen,
     clientAddress: clientAddressOf(socketAddress, forwardedFor ?? undefined, config.trustedProxies),
   });
   return {
     installation,
-    fetch: async (request, socketAddress) =>
-      server.fetch(request, contextOf(socketAddress, request.headers.get('x-forwarded-for'))),
-    handle: (request, response) => {
-      const forwardedFor = request.headersDistinct['x-forwarded-for']?.join(',') ?? null;
-      // A socket that is gone already has no address; all of them count as one client.
-      void server(request, response, contextOf(request.socket.remoteAddress ?? 'unknown', forwardedFor));
+    fetch: async (request, socketAddress) => {
+      const { method, headers } = request;
+      const arrived = { method, header: (name: string) => headers.get(name), atMs: performance.now() };
+      return follow(arrived, (seen) =>
+        server.fetch(request, contextOf(seen, socketAddress, headers.get('x-forwarded-for'))),
+      );
+    },
+    handle: (request, response, atMs = performance.now()) => {
+      const header = (name: string) => request.headersDistinct[name]?.join(',') ?? null;
+      follow({ method: request.method ?? '', header, atMs }, (seen) => {
+        // A socket that is gone already has no address; all of them count as one client.
+        const context = contextOf(seen, request.socket.remoteAddress ?? 'unknown', header('x-forwarded-for'));
+        void server(request, response, context);
+      });
     },
     drain: health.drain,
     close: async () => {
@@ -188,7 +217,11 @@ const mostCheckedBytes = 512 * 1024 * 1024;
  * Throws where the database finds its file damaged. Rows answer for themselves, being signed; what they cannot show is
  * that an index has lost one of them.
  */
-async function requireWholeFile(installation: Installation, { databaseFile }: Config, log: Logger): Promise<void> {
+export async function requireWholeFile(
+  installation: Installation,
+  { databaseFile }: Config,
+  log: Logger,
+): Promise<void> {
   try {
     if ((statSync(databaseFile, { throwIfNoEntry: false })?.size ?? 0) > mostCheckedBytes) {
       log.info('the database is too large to be checked at every start; `keyfront check` does it beside the service');
@@ -209,5 +242,7 @@ async function requireWholeFile(installation: Installation, { databaseFile }: Co
 function routeOf(url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').split('?', 1)[0] ?? '';
   if (path.startsWith('/svc/org/keys/')) return '/svc/org/keys/*';
-  return ['/', '/graphql', '/health', '/ready', '/api/keys/preview', '/svc/org/keys'].includes(path) ? path : '(other)';
+  if (path.startsWith('/graphiql/')) return '/graphiql/*';
+  const named = ['/', '/graphql', ...healthPaths, documentPath, ...pagePaths, '/api/keys/preview', '/svc/org/keys'];
+  return named.includes(path) ? path : '(other)';
 }

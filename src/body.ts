@@ -14,7 +14,8 @@ export async function readBody(request: Request, limitBytes: number): Promise<st
     throw invalid('UNSUPPORTED_ENCODING', 'The body must be sent without a content encoding.');
   }
   if (request.body === null) return '';
-  return decode(await readBytes(request.body, limitBytes));
+  // HTTP ends a body where its declared length does, so that it need not be read piece by piece, which takes longer.
+  return decode(await (declared === null ? readBytes(request.body, limitBytes) : readWhole(request, limitBytes)));
 }
 
 /** Throws INVALID with the issue UNSUPPORTED_TYPE where the body is not announced as JSON. */
@@ -34,6 +35,12 @@ export function isUnsupported({ issues: [issue] }: AppError): boolean {
 }
 
 const jsonContentType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
+
+async function readWhole(request: Request, limitBytes: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(await request.arrayBuffer().catch(refuseIncomplete));
+  if (bytes.byteLength > limitBytes) throw tooLarge(limitBytes);
+  return bytes;
+}
 
 async function readBytes(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
   const reader = body.getReader();

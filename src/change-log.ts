@@ -1,4 +1,4 @@
-import { AppError } from './errors.js';
+import { codeOf } from './errors.js';
 import type { Audit } from './keys/attempts.js';
 import type { Logger } from './log.js';
 import { printable } from './printable.js';
@@ -32,7 +32,7 @@ export function createChangeLog(log: Logger): Audit {
 
 /** After an error of ours nobody can tell whether something was written: that is no refusal. */
 function refusal(error: unknown): { verdict: 'refused' | 'failed'; code: string } {
-  const code = error instanceof AppError ? error.code : 'INTERNAL';
+  const code = codeOf(error);
   return { verdict: code === 'INTERNAL' ? 'failed' : 'refused', code };
 }
 

@@ -28,6 +28,8 @@ export interface Config {
   readonly trustedProxies: number;
   /** Single sign-on for management; undefined where it is not set up. */
   readonly oidc: OIDCSettings | undefined;
+  /** Where metrics are read; undefined where they are not measured. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
 }
 
 /** What must not be logged. */
@@ -48,9 +50,10 @@ export const settings = {
   KEYFRONT_KEY_HASH_PEPPER: 'The secret of hmac-sha256, at least 32 bytes.',
   KEYFRONT_RESTORE_DAYS:
     'For how many days a deleted key can be restored before it is purged, from 0 to 3650. Default: 30.',
-  KEYFRONT_GRAPHIQL: 'on or off. Default: on in development, off in production.',
+  KEYFRONT_GRAPHIQL:
+    'on or off: GraphiQL at `/` and the REST documents at `/docs`. Default: on in development, off in production.',
   KEYFRONT_INTROSPECTION:
-    'Who may learn the GraphQL schema: open (everybody) or credential (requests with a valid one). Default: open in development, credential in production.',
+    'Who may learn the GraphQL schema and read `/openapi.json`: open (everybody) or credential (requests with a valid one). Default: open in development, credential in production.',
   KEYFRONT_TRUSTED_DOCUMENTS: 'JSON file of GraphQL documents that can be asked for by their id. Default: none.',
   KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on or off. Whether every other GraphQL document is refused. Default: off.',
   KEYFRONT_TRUSTED_PROXIES:
@@ -61,6 +64,13 @@ export const settings = {
   KEYFRONT_TLS_KEY: 'File of the private key that belongs to the certificate, in PEM form.',
   KEYFRONT_CORS_ORIGINS:
     'Origins whose pages may call the service from a browser, such as https://dash.example.com, separated by commas. Default: none.',
+  KEYFRONT_URL:
+    'For the command line: the service whose keys `get`, `diff`, `put` and the like are about. Default: none, and they work on the data folder.',
+  KEYFRONT_SERVICE_CREDENTIAL: 'For the command line: the credential that it asks that service with.',
+  KEYFRONT_MANAGEMENT_CREDENTIAL: 'For the command line: the credential of `keyfront preview --url`.',
+  KEYFRONT_METRICS_PORT:
+    'Port at which Prometheus reads /metrics, without a credential and apart from all else. Default: none, and nothing is measured.',
+  KEYFRONT_METRICS_HOST: 'Address of that port; beyond loopback in production only. Default: 127.0.0.1.',
 } as const;
 
 /** Reads the environment. Throws one Error that names every problem. */
@@ -89,6 +99,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   }
   const port = Number(env['PORT'] ?? '4000');
   if (!/^\d+$/.test(env['PORT'] ?? '4000') || port > 65_535) problems.push('PORT must be a number from 0 to 65535.');
+
+  const { metrics, problems: metricsProblems } = readMetricsSettings(env, { production, port });
+  problems.push(...metricsProblems);
 
   const keyHash = oneOf('KEYFRONT_KEY_HASH', keyHashAlgorithms, 'sha256');
   const keyHashPepper = env['KEYFRONT_KEY_HASH_PEPPER'];
@@ -152,12 +165,41 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     onlyTrustedDocuments,
     trustedProxies: Number(trustedProxies),
     oidc,
+    metrics,
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     corsOrigins,
   };
   if (problems.length > 0)
     throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
   return { config, secrets: unprinted({ keyHashPepper, databaseURL }) };
+}
+
+function readMetricsSettings(
+  env: Readonly<Record<string, string | undefined>>,
+  service: Pick<Config, 'production' | 'port'>,
+): { metrics: Config['metrics']; problems: readonly string[] } {
+  const { KEYFRONT_METRICS_PORT: given, KEYFRONT_METRICS_HOST: host = '127.0.0.1' } = env;
+  if (given === undefined) {
+    const isLonely = env['KEYFRONT_METRICS_HOST'] !== undefined;
+    return {
+      metrics: undefined,
+      problems: isLonely ? ['KEYFRONT_METRICS_HOST is of use with KEYFRONT_METRICS_PORT only.'] : [],
+    };
+  }
+  const port = Number(given);
+  const isPort = /^\d+$/.test(given) && port <= 65_535;
+  return {
+    metrics: { host, port },
+    problems: [
+      ...(isPort ? [] : ['KEYFRONT_METRICS_PORT must be a number from 0 to 65535.']),
+      ...(isPort && port !== 0 && port === service.port
+        ? ['KEYFRONT_METRICS_PORT must be another port than PORT: strangers may reach that one.']
+        : []),
+      ...(service.production || isLoopback(host)
+        ? []
+        : ['KEYFRONT_METRICS_HOST: development listens on loopback only; set NODE_ENV=production for anything else.']),
+    ],
+  };
 }
 
 /** The same members, which no printing, copying or serialising of the whole shows. */

@@ -88,6 +88,12 @@ export function demand(holder: Holder, kind: CredentialKind): Identity {
   throw new AppError('UNAUTHENTICATED', 'A valid credential is required.');
 }
 
+/** Throws as `demand` does for a request without any valid credential, of whatever kind. */
+export function demandAny(holder: Holder): void {
+  refuseExhausted(holder);
+  if (!holder.management && !holder.service) demand(holder, 'management');
+}
+
 /** Throws RATE_LIMITED for a request that holds nothing but what was wrong once too often. */
 export function refuseExhausted({ limited, management, service }: Holder): void {
   const seconds = Object.values(limited ?? {});

@@ -47,6 +47,11 @@ export class AppError extends Error {
   }
 }
 
+/** The code that an error has in front of a caller: what is not ours is INTERNAL. */
+export function codeOf(error: unknown): ErrorCode {
+  return error instanceof AppError ? error.code : 'INTERNAL';
+}
+
 /** A path as people write it: `accessRights[2].limit.quotaMax`. Odd names are quoted, and cut short. */
 export function pathText(path: Path): string {
   return path.reduce<string>((text, step) => {

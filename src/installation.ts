@@ -5,13 +5,14 @@ import type { Config, ConfigSecrets } from './config.js';
 import type { CredentialStore } from './credential.js';
 import type { Ports } from './keys/ports.js';
 import type { KeyStore } from './keys/store.js';
+import type { Watch } from './watch.js';
 import { createKeyHash, keyHashAlgorithms } from './secrets/key-hash.js';
 import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from './secrets/key-ring.js';
 import { createPasswordHasher } from './secrets/passwords.js';
 import { createRingWord, ringWordName, type RingWord } from './secrets/ring-word.js';
 import { createSealer, type Sealer } from './secrets/seal.js';
 import { createSigner } from './secrets/signer.js';
-import type { Contents, Engine, Opened, Settings, Shrinking } from './storage/engine.js';
+import type { Contents, Engine, Opened, Settings, Shrinking, Turn } from './storage/engine.js';
 import type { Signatures } from './storage/signatures.js';
 import { openSQLite } from './storage/sqlite/engine.js';
 import { makePrivateFolder } from './storage/sqlite/private-files.js';
@@ -20,6 +21,8 @@ import { makePrivateFolder } from './storage/sqlite/private-files.js';
 export interface Overrides {
   readonly now?: () => Date;
   readonly randomHex?: () => string;
+  /** Keeps the processes that share the database from writing at once. Its own locks do too, but are not fair. */
+  readonly inTurn?: Turn;
 }
 
 /** How to open an installation. */
@@ -28,6 +31,7 @@ interface Opening {
   readonly isCopy?: boolean;
   /** Takes what a person should know: of work that opening had to do, and of a disk that is full. */
   readonly report?: (line: string) => void;
+  readonly watch?: Watch;
 }
 
 /** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
@@ -48,7 +52,7 @@ export interface Installation {
   readonly damages: () => Promise<string[]>;
   readonly contents: () => Promise<Contents>;
   /** Copies the database into a new file, as it is now. Nothing else may be done meanwhile. */
-  readonly copyTo: (file: string, onProgress: (pages: number) => void) => Promise<void>;
+  readonly copyTo: (file: string, onProgress: (pages: number, part: number) => void) => Promise<void>;
   /** Gives the disk back what a write-ahead log has taken that grew large. */
   readonly shrinkLog: () => Promise<Shrinking | undefined>;
   /** Seals the ring's own word under the active key, as the last step of a rotation. */
@@ -64,7 +68,7 @@ export async function openInstallation(
   config: Config,
   secrets: ConfigSecrets,
   overrides: Overrides = {},
-  { isCopy = false, report = () => undefined }: Opening = {},
+  { isCopy = false, report = () => undefined, watch = {} }: Opening = {},
 ): Promise<Installation> {
   const now = overrides.now ?? (() => new Date());
   const opened = await open(config, secrets, isCopy);
@@ -80,9 +84,10 @@ export async function openInstallation(
       await opened.settings.set(ringWordName, ringWord.sealed(true));
     }
     await requireSameKeyHash(config, secrets, opened);
-    const engine = await opened.start(signer, report, now);
+    const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn });
     const { store, credentials, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
     const passwords = createPasswordHasher();
+    watch.meter?.reads('passwords_waiting', () => passwords.waiting());
     const ports: Ports = {
       store,
       quotas: store,

@@ -1,9 +1,17 @@
 #!/usr/bin/env node
+import { fork } from 'node:child_process';
+import type { Socket } from 'node:net';
+import type { FromPrimary, FromWorker, PrimaryProcess, WorkerProcess } from './cli/io.js';
+import { createOutput } from './cli/output.js';
 import { run } from './cli/run.js';
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 /** Longer than the server takes to stop. What is not over by then never will be. */
 const stopWithinMs = 10_000;
+/** How long what is still open at the end is waited for, such as a collector of traces that does not answer. */
+const lingerMs = 500;
+/** The one argument that a worker gets. */
+const asWorker = '(worker)';
 
 // Node opens its inspector, and with it all memory, to whoever may send this signal. A handler of ours comes before it.
 if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefined);
@@ -11,11 +19,23 @@ if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefi
 // The only file that touches the process: everything below it is told what it needs to know.
 // Whatever is written is for its owner, whoever writes it.
 process.umask(0o077);
-process.exitCode = await run(process.argv.slice(2), {
+const primary = process.argv[2] === asWorker && process.send ? primaryOfThis() : undefined;
+const say = (text: string) => void process.stderr.write(text);
+// Where nobody reads what is said, there is nobody to tell.
+process.stderr.on('error', () => undefined);
+const output = createOutput(process.stdout, say);
+const code = await run(process.argv.slice(2), {
   env: process.env,
-  out: (text) => process.stdout.write(text),
-  say: (text) => process.stderr.write(text),
+  out: output.out,
+  drained: output.drained,
+  say,
+  // Only a command that reads it should open it.
+  get input() {
+    return process.stdin;
+  },
   isWatched: process.stderr.isTTY,
+  isTerminal: process.stdout.isTTY,
+  pid: process.pid,
   onStop: (callback) => {
     const stop = () => {
       // The next signal finds Node's own handling, which ends the process at once.
@@ -32,4 +52,49 @@ process.exitCode = await run(process.argv.slice(2), {
     });
   },
   nodeOptions: [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)],
+  startWorker,
+  ...(primary && { primary }),
 });
+const lost = await output.end();
+process.exitCode = lost === 0 ? code : lost;
+if (primary) {
+  // The channel to the primary would keep the process alive, and it is not the primary that goes now.
+  process.removeAllListeners('disconnect');
+  if (process.connected) process.disconnect();
+}
+setTimeout(() => process.exit(), lingerMs).unref();
+
+function startWorker(): WorkerProcess {
+  const child = fork(process.argv[1] ?? '', [asWorker]);
+  // Node sends one connection after another, and forgets those in line when the worker ends.
+  const inLine = new Set<Socket>();
+  // Whatever goes wrong with a worker ends it, and that is told.
+  child.on('error', () => undefined);
+  return {
+    pid: child.pid,
+    send: (message, connection) => {
+      if (connection) inLine.add(connection);
+      if (!child.connected) return;
+      child.send(message, connection, {}, (error) => {
+        if (connection && !error) inLine.delete(connection);
+      });
+    },
+    onMessage: (callback) => void child.on('message', (message) => callback(message as FromWorker)),
+    onEnd: (callback) => void child.on('exit', (code) => callback(code === 0, [...inLine])),
+    kill: () => void child.kill('SIGKILL'),
+  };
+}
+
+function primaryOfThis(): PrimaryProcess {
+  // A terminal, or whoever ends a whole group, signals workers too. It is the primary that tells them to stop.
+  for (const signal of stopSignals) process.on(signal, () => undefined);
+  return {
+    send: (message) => void (process.connected && process.send?.(message)),
+    onMessage: (callback) =>
+      void process.on('message', (message, connection) =>
+        callback(message as FromPrimary, connection as Socket | undefined),
+      ),
+    onGone: (callback) => void process.on('disconnect', callback),
+    exit: () => process.exit(1),
+  };
+}

@@ -5,8 +5,21 @@ import { KeyDefinition } from '../src/keys/definition.js';
 import { wireName } from '../src/rest/wire.js';
 import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
 
-const groundFloor = ['errors', 'json', 'body', 'log', 'nearest', 'printable', 'credential', 'durable'];
-const rooms = ['graphql', 'rest', 'http', 'auth', 'storage', 'secrets'];
+const groundFloor = [
+  'asset',
+  'entity-tag',
+  'errors',
+  'json',
+  'body',
+  'log',
+  'nearest',
+  'printable',
+  'credential',
+  'durable',
+  'watch',
+  'version',
+];
+const rooms = ['graphql', 'rest', 'http', 'auth', 'storage', 'secrets', 'telemetry'];
 
 /** What each place under `src/`, a folder or a file at the top, may import beside itself. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {

@@ -62,7 +62,7 @@ describe('printing', () => {
     'x-svc-authorization',
     'token',
     'keyID',
-  ])('an object with a member %s into the log hides it, up to two levels deep', (name) => {
+  ])('an object with a member %s into the log hides it, however deep', (name) => {
     let line = '';
     const sink = new Writable({
       write(chunk: Buffer, _encoding, done) {
@@ -74,7 +74,12 @@ describe('printing', () => {
     log.info({ [name]: 's3cret-marker' }, 'x');
     log.info({ a: { [name]: 's3cret-marker' } }, 'x');
     log.info({ a: { b: { [name]: 's3cret-marker' } } }, 'x');
+    log.info({ a: [{ b: { c: { d: { [name]: { in: 's3cret-marker' } } } } }] }, 'x');
+    log.info({ err: Object.assign(new Error('x'), { [name]: 's3cret-marker' }) }, 'x');
+    log.info({ a: Object.assign(new Error('x'), { [name]: 's3cret-marker' }) }, 'x');
+    log.info({ err: new AggregateError([Object.assign(new Error('x'), { [name]: 's3cret-marker' })], 'x') }, 'x');
+    log.child({ [name]: 's3cret-marker' }).info('x');
     expect(line).not.toContain('s3cret-marker');
-    expect(line.match(/\[hidden\]/g)).toHaveLength(3);
+    expect(line.match(/\[hidden\]/g)).toHaveLength(8);
   });
 });

@@ -1,28 +1,39 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { commands } from '../src/cli/commands.js';
+import { usageBlock } from '../src/cli/help.js';
 import { settings } from '../src/config.js';
 import { schema } from '../src/graphql/schema.js';
 import { issueCodes, warningCodes } from '../src/keys/issue-codes.js';
 import { routes } from '../src/rest/routes.js';
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const textOf = (document: string) => readFileSync(new URL(`../${document}`, import.meta.url), 'utf8');
 
-function rowsOf(table: string): string[] {
-  const [, inside = ''] = new RegExp(`<!-- ${table} -->\n(.*?)<!-- /${table} -->`, 's').exec(readme) ?? [];
+function rowsOf(document: string, table: string): string[] {
+  const [, inside = ''] = new RegExp(`<!-- ${table} -->\n(.*?)<!-- /${table} -->`, 's').exec(textOf(document)) ?? [];
   return inside.trim().split('\n').slice(2);
 }
 
-describe('the README', () => {
-  it.each([
-    ['issue-codes', issueCodes],
-    ['warning-codes', warningCodes],
-    ['settings', settings],
-  ])('lists %s as the code has them', (table, entries) => {
-    expect(rowsOf(table)).toEqual(Object.entries(entries).map(([name, meaning]) => `| ${name} | ${meaning} |`));
+describe('the documents', () => {
+  it('show every command as the command line takes it', () => {
+    const [, block = ''] = /<!-- commands -->\n```\n(.*?)```\n/s.exec(textOf('OPERATING.md')) ?? [];
+    expect(block).toBe(`${usageBlock(commands)}\n`);
   });
 
-  it('lists every operation of either face, with its arguments', () => {
-    const cells = rowsOf('operations').flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, cell = '']) => cell));
+  it.each([
+    ['schema/README.md', 'issue-codes', issueCodes],
+    ['schema/README.md', 'warning-codes', warningCodes],
+    ['OPERATING.md', 'settings', settings],
+  ])('in %s list %s as the code has them', (document, table, entries) => {
+    expect(rowsOf(document, table)).toEqual(
+      Object.entries(entries).map(([name, meaning]) => `| ${name} | ${meaning} |`),
+    );
+  });
+
+  it('list every operation of either face, with its arguments', () => {
+    const cells = rowsOf('README.md', 'operations').flatMap((row) =>
+      [...row.matchAll(/`([^`]+)`/g)].map(([, cell = '']) => cell),
+    );
     const called = [schema.getQueryType(), schema.getMutationType()]
       .flatMap((type) => Object.values(type?.getFields() ?? {}))
       .map(({ name, args }) => [name, ...args.map((argument) => argument.name).toSorted()].join(' '));
@@ -33,11 +44,11 @@ describe('the README', () => {
     expect(listed.filter((cell) => cell.includes(' /')).toSorted()).toEqual(requested.toSorted());
   });
 
-  it('names every runtime dependency with its reason', () => {
+  it('name every runtime dependency with its reason', () => {
     const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
       dependencies: object;
     };
-    const [, section = ''] = readme.split('## Runtime dependencies');
+    const [, section = ''] = textOf('README.md').split('## Runtime dependencies');
     for (const name of Object.keys(manifest.dependencies)) expect(section).toContain(name);
   });
 });

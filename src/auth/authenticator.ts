@@ -8,6 +8,7 @@ import {
   type Identity,
 } from '../credential.js';
 import type { Logger } from '../log.js';
+import type { Meter } from '../watch.js';
 import type { FailedAttempts } from './failed-attempts.js';
 import { isJWTShaped, type VerifyJWT } from './single-sign-on.js';
 import { hashToken, isTokenShaped } from './token.js';
@@ -21,6 +22,7 @@ interface Parts {
   readonly verifyJWT: VerifyJWT | undefined;
   readonly now: () => Date;
   readonly log: Logger;
+  readonly meter?: Meter | undefined;
 }
 
 /** Why a credential opens nothing: for the log alone. */
@@ -35,7 +37,7 @@ interface Refusal {
  * Reads both credential headers. A header that is missing, malformed, repeated, unknown, expired, revoked or of the
  * other kind yields no credential, and nothing but the log tells which of these it was.
  */
-export function createAuthenticate({ store, uses, failures, verifyJWT, now, log }: Parts): Authenticate {
+export function createAuthenticate({ store, uses, failures, verifyJWT, now, log, meter }: Parts): Authenticate {
   const known = new WeakMap<Headers, Promise<Holder>>();
 
   async function verifyToken(kind: CredentialKind, token: string): Promise<Identity | Refusal> {
@@ -74,6 +76,7 @@ export function createAuthenticate({ store, uses, failures, verifyJWT, now, log 
       const level = wait === undefined ? 'info' : 'debug';
       // Well after the answer: a line that says more takes longer, and how long the answer took tells nothing then.
       setTimeout(() => {
+        meter?.authenticationFailed(kind, why.reason);
         log[level]({ event: 'authentication', verdict: 'refused', kind, ...why, clientAddress, requestID }, 'refused');
       }, tellAfterMs);
     }

@@ -4,11 +4,12 @@ import type { Config, ConfigSecrets } from '../config.js';
 import { syncFile, syncName } from '../durable.js';
 import { openInstallation, type Installation } from '../installation.js';
 import { loadKeyRing } from '../secrets/key-ring.js';
-import { createProgress, type IO } from './io.js';
+import type { IO } from './io.js';
 import { copyName, digest, newestChangeIn, writeManifest, type Manifest } from './manifest.js';
 import { withInstallation } from './open.js';
 import { inspect } from './problems.js';
-import type { Values } from './run.js';
+import type { Values } from './command.js';
+import { createProgress } from './progress.js';
 
 /** Copies the database into a new folder while services go on, and looks through the copy before it counts as one. */
 export async function backup(io: IO, _values: Values, [folder = '']: readonly string[]): Promise<number> {

@@ -1,6 +1,7 @@
-import { createProgress, type IO } from './io.js';
+import type { IO } from './io.js';
 import { withInstallation } from './open.js';
 import { inspect } from './problems.js';
+import { createProgress } from './progress.js';
 
 /** Looks whether everything is as it was written: the file, rows, histories and sealed secrets. Changes nothing. */
 export async function check(io: IO): Promise<number> {

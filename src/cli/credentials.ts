@@ -4,7 +4,7 @@ import { printable } from '../printable.js';
 import { UsageError, type IO } from './io.js';
 import { withInstallation } from './open.js';
 import { organisationOf } from './organisation.js';
-import type { Values } from './run.js';
+import type { Values } from './command.js';
 
 const millisecondsPer: Record<string, number> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const defaultOverlapMs = 86_400_000;

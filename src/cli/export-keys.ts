@@ -1,24 +1,28 @@
 import type { Installation } from '../installation.js';
-import { stringifyJSON } from '../json.js';
 import { quotaFigures } from '../keys/quota.js';
 import { placeOf } from '../keys/keep-secrets.js';
 import { withSecrets } from '../keys/normal-form.js';
 import type { StoredKey } from '../keys/store.js';
 import { definitionToWire } from '../rest/wire.js';
-import { createProgress, type IO } from './io.js';
+import type { IO } from './io.js';
+import { jsonText } from './json-text.js';
 import { withInstallation } from './open.js';
-import type { Values } from './run.js';
+import type { Values } from './command.js';
+import { createProgress } from './progress.js';
 
 /** Gives all keys out that are not deleted, a line each, in the form that `keys import` takes. */
 export async function exportKeys(io: IO, values: Values): Promise<number> {
   return withInstallation(io, async (installation) => {
     const progress = createProgress(io, 'keys');
+    const { keys: all } = await installation.contents();
     let count = 0;
     for await (const key of installation.store.all()) {
       if (key.deleted !== undefined) continue;
-      io.out(`${stringifyJSON(lineOf(installation, key, values['with-secrets'] === true))}\n`);
+      io.out(`${jsonText(lineOf(installation, key, values['with-secrets'] === true))}\n`);
+      // Otherwise whoever reads slowly would have us keep in memory what is not read yet.
+      await io.drained?.();
       count += 1;
-      progress.show(count);
+      progress.show(count, count / all);
     }
     progress.end();
     io.say(

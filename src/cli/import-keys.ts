@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { performance } from 'node:perf_hooks';
 import { AppError, pathText, type Issue } from '../errors.js';
 import type { Installation } from '../installation.js';
 import { parseJSON } from '../json.js';
@@ -7,14 +8,16 @@ import { invalidDefinition } from '../keys/issues.js';
 import { prepareImport } from '../keys/import.js';
 import type { Ports } from '../keys/ports.js';
 import type { Change } from '../keys/store.js';
+import { printable } from '../printable.js';
 import { inWireNames } from '../rest/body.js';
 import { definitionFromWire } from '../rest/wire.js';
 import { hashTypeOf } from '../secrets/passwords.js';
-import { createProgress, type IO } from './io.js';
+import type { IO } from './io.js';
 import { linesOf } from './lines.js';
 import { withInstallation } from './open.js';
 import { organisationOf } from './organisation.js';
-import type { Values } from './run.js';
+import type { Values } from './command.js';
+import { createProgress } from './progress.js';
 
 export interface ImportOptions {
   /** The owner of keys whose line names none. */
@@ -22,7 +25,10 @@ export interface ImportOptions {
   readonly passwordsAreHashed: boolean;
 }
 
-const batchSize = 500;
+/** Of so many keys a transaction has, fewer where they take so long that whoever else wants to write would give up. */
+const mostInBatch = 500;
+const leastInBatch = 20;
+const batchWithinMs = 200;
 const actor = { credentialID: 'cli', label: 'keyfront keys import' };
 
 /** Brings keys in, a line each. A bad line is named and left out; the others come in all the same. */
@@ -36,12 +42,15 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
       throw new Error(`The file ${file} cannot be read.`, { cause });
     });
     const progress = createProgress(io, 'lines');
-    const counts = await importLines(installation, linesOf(handle.createReadStream()), options, {
+    const bytes = handle.createReadStream();
+    // Of a pipe nobody knows how much is to come.
+    const { size } = await handle.stat();
+    const counts = await importLines(installation, linesOf(bytes), options, {
       onBadLine: (line, reason) => {
         progress.end();
-        io.say(`line ${line}: ${reason}\n`);
+        io.say(`line ${line}: ${printable(reason)}\n`);
       },
-      onProgress: progress.show,
+      onProgress: (lines) => progress.show(lines, size > 0 ? bytes.bytesRead / size : undefined),
     });
     progress.end();
     io.say(
@@ -59,17 +68,21 @@ interface Listener {
   onProgress(lines: number): void;
 }
 
-/** Imports lines of the form `{"key_id": "...", ...definition}`, in transactions of a few hundred. */
+/** Imports lines of the form `{"key_id": "...", ...definition}`, in transactions of up to a few hundred. */
 export async function importLines(
-  { ports, store }: Installation,
+  { ports, store }: Pick<Installation, 'ports'> & { readonly store: Pick<Installation['store'], 'add'> },
   lines: AsyncIterable<Line> | Iterable<Line>,
   options: ImportOptions,
   listener: Listener,
 ): Promise<{ imported: number; present: number; bad: number }> {
   const counts = { imported: 0, present: 0, bad: 0 };
   let batch: Change[] = [];
+  let batchSize = leastInBatch;
   const flush = async () => {
+    const start = performance.now();
     const added = await store.add(batch);
+    const share = batchWithinMs / (performance.now() - start);
+    batchSize = Math.round(Math.min(Math.max(batch.length * share, leastInBatch), mostInBatch));
     const imported = added.filter(Boolean).length;
     counts.imported += imported;
     counts.present += added.length - imported;
@@ -86,7 +99,7 @@ export async function importLines(
       counts.bad += 1;
       listener.onBadLine(number, reasonOf(error));
     }
-    if (batch.length === batchSize) await flush();
+    if (batch.length >= batchSize) await flush();
     listener.onProgress(number);
   }
   await flush();

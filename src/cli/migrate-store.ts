@@ -4,8 +4,9 @@ import { openInstallation } from '../installation.js';
 import { move, type Moved } from '../storage/moving.js';
 import type { openForMoving } from '../storage/postgres/engine.js';
 import { holdRows } from '../storage/sqlite/rows.js';
-import { createProgress, UsageError, type IO } from './io.js';
+import { UsageError, type IO } from './io.js';
 import { inspect } from './problems.js';
+import { createProgress } from './progress.js';
 
 /**
  * Moves all of a data folder's SQLite file into the database that KEYFRONT_DATABASE_URL names, row by row, each read back.

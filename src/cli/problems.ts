@@ -1,6 +1,7 @@
 import type { Installation } from '../installation.js';
 import { placeOf } from '../keys/keep-secrets.js';
 import type { Inspected } from '../keys/store.js';
+import { printable } from '../printable.js';
 import type { Sealer } from '../secrets/seal.js';
 
 export interface Inspection {
@@ -11,21 +12,22 @@ export interface Inspection {
 
 /** Looks at everything that a data folder holds: the file, every row, every history, every sealed secret. */
 export async function inspect(
-  { store, credentials, sealer, damages }: Installation,
-  onProgress: (keys: number) => void,
+  { store, credentials, sealer, damages, contents }: Installation,
+  onProgress: (keys: number, part: number) => void,
 ): Promise<Inspection> {
   const problems = await damages();
   for (const id of await credentials.damaged()) problems.push(`The credential ${id} is not as it was written.`);
   let keys = 0;
   try {
+    const { keys: all } = await contents();
     for await (const found of store.inspect()) {
       problems.push(...problemsOf(sealer, found));
-      if (found.isThere) onProgress((keys += 1));
+      if (found.isThere) onProgress((keys += 1), keys / all);
     }
   } catch (error) {
     problems.push(`The rest cannot be read: ${error instanceof Error ? error.message : 'for an unknown reason'}.`);
   }
-  return { keys, problems };
+  return { keys, problems: problems.map(printable) };
 }
 
 function problemsOf(sealer: Sealer, { keyHash, isThere, key, isHistoryWhole, isListed }: Inspected): string[] {

@@ -5,10 +5,11 @@ import { syncFile, syncName } from '../durable.js';
 import { openInstallation, restoringFile } from '../installation.js';
 import { loadKeyRing } from '../secrets/key-ring.js';
 import { makePrivateFolder } from '../storage/sqlite/private-files.js';
-import { createProgress, type IO } from './io.js';
+import type { IO } from './io.js';
 import { copyName, digest, newestChangeIn, readManifest, type Manifest } from './manifest.js';
 import { inspect } from './problems.js';
-import type { Values } from './run.js';
+import type { Values } from './command.js';
+import { createProgress } from './progress.js';
 
 /** Puts a backup into an empty data folder. Until all of it has been looked through, the folder stays without a database. */
 export async function restore(io: IO, _values: Values, [folder = '']: readonly string[]): Promise<number> {

@@ -3,7 +3,8 @@ import { openInstallation, type Installation } from '../installation.js';
 import { placeOf } from '../keys/keep-secrets.js';
 import type { StoredKey } from '../keys/store.js';
 import { addKey, dropInactiveKeys, loadKeyRing } from '../secrets/key-ring.js';
-import { createProgress, type IO } from './io.js';
+import type { IO } from './io.js';
+import { createProgress } from './progress.js';
 
 /** Adds a fresh key to the ring and seals everything under it. May be broken off and run again; services may run on. */
 export async function rotate(io: IO): Promise<number> {
@@ -13,11 +14,12 @@ export async function rotate(io: IO): Promise<number> {
   try {
     const { activeID } = addKey(config.keyRingFile, installation.now());
     const progress = createProgress(io, 'keys');
+    const { keys: all } = await installation.contents();
     let count = 0;
     for await (const { keyHash } of installation.store.all()) {
       await installation.store.reseal(keyHash, (stored) => resealed(installation, stored, activeID));
       count += 1;
-      progress.show(count);
+      progress.show(count, count / all);
     }
     // Rows are signed too: those that hold no secret, such as a history, were not written anew by the above.
     const left = await installation.signatures.renew(() => progress.show((count += 1)));

@@ -1,18 +1,44 @@
-import { createApp, type App } from '../app.js';
+import { createApp } from '../app.js';
 import { issueCredential } from '../auth/issue.js';
-import { isLoopback, readConfig } from '../config.js';
+import { isLoopback, readConfig, type Config, type ConfigSecrets } from '../config.js';
 import { listen } from '../http/server.js';
-import { createLogger } from '../log.js';
+import type { Installation } from '../installation.js';
+import { createLogger, type Logger } from '../log.js';
+import type { Values } from './command.js';
 import { importLines } from './import-keys.js';
-import type { IO } from './io.js';
-import type { Values } from './run.js';
+import { UsageError, type IO } from './io.js';
 import { sampleKeys } from './sample.js';
+import { serveByWorkers } from './serve-by-workers.js';
+import { startWatching, type Watching } from './watching.js';
 
 /** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
-export async function serve(io: IO, { sample }: Values): Promise<number> {
+export async function serve(io: IO, { sample, workers }: Values): Promise<number> {
+  const count = readWorkers(workers);
   const { config, secrets } = readConfig(io.env);
   if (config.production) refuseOpenMemory(io.nodeOptions ?? []);
-  const log = createLogger(config.logLevel);
+  const greet = greeter(io, sample === true);
+  if (count > 1) return serveByWorkers(io, { config, secrets, count, greet });
+  const plain = createLogger(config.logLevel);
+  const watching = await startWatching(config, io, plain);
+  try {
+    const ids = watching.watch.tracer?.ids;
+    const log = ids ? createLogger(config.logLevel, undefined, ids) : plain;
+    return await serveWatched(io, { config, secrets, watching, log, greet });
+  } finally {
+    await watching.stop();
+  }
+}
+
+interface Setting {
+  readonly config: Config;
+  readonly secrets: ConfigSecrets;
+  readonly log: Logger;
+  readonly watching: Watching;
+  readonly greet: Greet;
+}
+
+async function serveWatched(io: IO, { config, secrets, log, watching, greet }: Setting): Promise<number> {
+  const { watch } = watching;
   let faults = 0;
   const fault = new Promise<undefined>((resolve) =>
     io.onFault?.((thrown) => {
@@ -21,20 +47,18 @@ export async function serve(io: IO, { sample }: Values): Promise<number> {
       resolve(undefined);
     }),
   );
-  const app = await createApp(config, secrets, log);
+  const app = await createApp(config, secrets, log, {}, watch);
   let failure: Error | undefined;
   try {
     // Before the credentials are issued: those of a start that fails at its port would never be shown.
-    const server = await listen(app.handle, { ...config, log });
-    if (!config.tls && !isLoopback(config.host)) {
-      log.warn('plain HTTP beyond this machine: a proxy must speak TLS, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY');
-    }
+    const server = await listen(app.handle, { ...config, log, watch });
+    warnOfPlainHTTP(config, log);
     try {
-      const first = (await app.installation.isNew()) ? await issueFirst(app) : undefined;
-      if (sample === true) await importSample(app, io);
+      await watching.listen();
+      const welcome = await greet(app.installation, server.url);
       // Before anybody is told that we listen: who reads it may ask us to stop at once.
       const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
-      io.out(first ? welcome(server.url, first) : `Keyfront listens on ${server.url}\n`);
+      io.out(welcome);
       failure = await Promise.race([stopped, fault, app.installation.failed]);
       app.drain();
       if (!failure) log.info('stopping');
@@ -48,6 +72,7 @@ export async function serve(io: IO, { sample }: Values): Promise<number> {
   }
 }
 
+const mostWorkers = 64;
 const openMemory = /^--(inspect|heapsnapshot|heap-prof|report-)/;
 
 /** Memory holds secrets in clear. Throws for an option of Node that shows it to a debugger or writes it to a file. */
@@ -57,18 +82,41 @@ function refuseOpenMemory(nodeOptions: readonly string[]): void {
   throw new Error(`In production, Node must not run with ${option.split('=', 1)[0]}, which gives memory away.`);
 }
 
+/** In words where it is no number of processes. */
+function readWorkers(given: string | boolean | undefined): number {
+  if (given === undefined) return 1;
+  if (typeof given === 'string' && /^[1-9]\d?$/.test(given) && Number(given) <= mostWorkers) return Number(given);
+  throw new UsageError(`--workers must be a number of processes, from 1 to ${mostWorkers}.`);
+}
+
+export function warnOfPlainHTTP({ tls, host }: Config, log: Logger): void {
+  if (tls || isLoopback(host)) return;
+  log.warn('plain HTTP beyond this machine: a proxy must speak TLS, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY');
+}
+
+/** Does what a start has to do once the port is ours, and resolves to what a person reads then. */
+export type Greet = (installation: Installation, url: string) => Promise<string>;
+
+function greeter(io: IO, isSample: boolean): Greet {
+  return async (installation, url) => {
+    const first = (await installation.isNew()) ? await issueFirst(installation) : undefined;
+    if (isSample) await importSample(installation, io);
+    return first ? welcome(url, first) : `Keyfront listens on ${url}\n`;
+  };
+}
+
 interface FirstCredentials {
   readonly management: string;
   readonly service: string;
 }
 
-async function issueFirst({ installation: { credentials, now } }: App): Promise<FirstCredentials> {
+async function issueFirst({ credentials, now }: Installation): Promise<FirstCredentials> {
   const issued = async (kind: 'management' | 'service') =>
     (await issueCredential(credentials, { kind, label: 'first start' }, now())).secret;
   return { management: await issued('management'), service: await issued('service') };
 }
 
-async function importSample({ installation }: App, io: IO): Promise<void> {
+async function importSample(installation: Installation, io: IO): Promise<void> {
   const counts = await importLines(
     installation,
     sampleKeys,
@@ -88,6 +136,7 @@ Keyfront listens on ${url}
     service    (organisation keys)   ${service}
 
   GraphiQL:  ${url}/   Put the credentials under "Headers" and press the play button.
+  REST API:  ${url}/docs   Put the credentials under "Authorize".
 
   The key API, previewing a definition:
 

@@ -31,23 +31,41 @@ function withoutIssues(error: GraphQLError): GraphQLError {
 
 /** Whether the JSON of a value has more bytes than the limit. Looks no further than that. */
 export function isLongerThan(value: unknown, limitBytes: number): boolean {
-  let left = limitBytes;
-  const take = (bytes: number): boolean => (left -= bytes) >= 0;
-  // A character takes at least a byte, so that a long text need not be written out to know that it is too long.
-  const takeText = (text: string) => text.length <= left && take(bytesOf(text));
-  const fits = (part: unknown): boolean => {
-    if (typeof part === 'string') return takeText(part);
-    if (typeof part !== 'object' || part === null) return take(String(part).length);
-    // Brackets, and the commas between.
-    if (Array.isArray(part)) return take(1 + Math.max(part.length, 1)) && part.every(fits);
-    const members = Object.entries(part).filter(([, member]) => member !== undefined);
-    return (
-      take(1 + Math.max(members.length, 1)) &&
-      members.every(([name, member]) => takeText(name) && take(1) && fits(member))
-    );
-  };
-  return !fits(value);
+  // Nearly every answer is so short that a look at the lengths of its texts is enough, at a fifth of the time.
+  return !fits(value, limitBytes, mostBytesOf) && !fits(value, limitBytes, bytesOf);
 }
+
+function fits(value: unknown, limitBytes: number, bytesOfText: (text: string) => number): boolean {
+  let left = limitBytes;
+  // A character takes at least a byte, so that a long text need not be written out to know that it is too long.
+  const takeText = (text: string) => text.length <= left && (left -= bytesOfText(text)) >= 0;
+  const take = (part: unknown): boolean => {
+    if (typeof part === 'string') return takeText(part);
+    if (typeof part !== 'object' || part === null) return (left -= String(part).length) >= 0;
+    // Brackets, and the commas between.
+    left -= 2;
+    if (Array.isArray(part)) {
+      left -= Math.max(part.length - 1, 0);
+      return left >= 0 && part.every(take);
+    }
+    let members = 0;
+    // Without a list of members, which would be made for nothing else. Answers inherit nothing.
+    for (const name in part) {
+      const member = (part as Record<string, unknown>)[name];
+      if (member === undefined) continue;
+      if (members > 0) left -= 1;
+      members += 1;
+      // The colon.
+      left -= 1;
+      if (!takeText(name) || !take(member)) return false;
+    }
+    return left >= 0;
+  };
+  return take(value);
+}
+
+/** A character takes six bytes at the most, as `\u001f` does. */
+const mostBytesOf = (text: string) => 2 + 6 * text.length;
 
 function bytesOf(text: string): number {
   return /^[ !#-[\]-~]*$/.test(text) ? text.length + 2 : Buffer.byteLength(JSON.stringify(text));

@@ -1,6 +1,4 @@
 import SchemaBuilder from '@pothos/core';
-import DirectivesPlugin from '@pothos/plugin-directives';
-import FederationPlugin from '@pothos/plugin-federation';
 import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../credential.js';
@@ -35,16 +33,14 @@ interface OurTypes {
 
 /** Where all types are built. The rules of a definition reach its inputs through the validation plugin. */
 export const builder = new SchemaBuilder<OurTypes>({
-  // Directives go before federation, which would else lose @key and @link without a word.
-  plugins: [RelayPlugin, ValidationPlugin, DirectivesPlugin, FederationPlugin],
+  plugins: [RelayPlugin, ValidationPlugin],
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
     nodeTypeOptions: {
       description: 'Whatever has an identity of its own in this graph, and can be fetched again by its `id`.',
     },
-    // Every subgraph that has lists brings the same type.
-    pageInfoTypeOptions: { description: 'Where a page stands in its list.', shareable: true },
+    pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
     idFieldOptions: { description: 'Identifier in this graph, for `Query.node`. Opaque: it says nothing by itself.' },
     nodeQueryOptions: {
       description:

@@ -4,12 +4,14 @@ import type { Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
 import type { Turn } from '../keys/turn.js';
+import type { Seen } from '../watch.js';
 
 /** What every request to the server carries, whatever face it is for. */
 export interface ServerContext {
   readonly requestID: string;
   /** Where it comes from; undefined where it came through no network. */
   readonly clientAddress: string | undefined;
+  readonly seen?: Seen;
 }
 
 /** What a resolver knows: the services, and who asks. */

@@ -1,35 +1,42 @@
 import { decodeGlobalID } from '@pothos/plugin-relay';
 import { AppError } from '../errors.js';
 import { maySee } from '../keys/access.js';
-import { builder } from './builder.js';
 import { callerOf, type Context } from './context.js';
-import { OrgKey } from './org-key.js';
-import { Organization } from './organization.js';
 
-/*
- * What other subgraphs may refer to. A representation comes from a router, and so from whoever asks it: each is read
- * as strictly as an argument and authorised on its own. What is unknown, deleted or foreign is null, as everywhere.
+/** A type that other subgraphs may refer to. */
+export interface Entity {
+  /** The fields of which each names one alone. */
+  readonly keys: readonly string[];
+  /** Finds what a representation names. It comes from a router, and so from whoever asks it. */
+  readonly find: (representation: object, context: Context) => Promise<object | null>;
+}
+
+/**
+ * The entities by the names of their types. Each representation is read as strictly as an argument and authorised on
+ * its own. What is unknown, deleted or foreign is null, as everywhere.
  */
-
-builder.asEntity(OrgKey, {
-  key: [
-    builder.selection<{ keyHash: string }>('keyHash'),
-    builder.selection<{ id: string }>('id'),
-    builder.selection<{ keyID: string }>('keyID'),
+export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
+  [
+    'OrgKey',
+    {
+      keys: ['keyHash', 'id', 'keyID'],
+      find: async (representation, context) =>
+        (await context.loaders.orgKeys.load(hashOf(representation, context))) ?? null,
+    },
   ],
-  resolveReference: async (representation, context) =>
-    (await context.loaders.orgKeys.load(hashOf(representation, context))) ?? null,
-});
-
-builder.asEntity(Organization, {
-  key: builder.selection<{ id: string }>('id'),
-  // A promise, so that a bad representation fails alone.
-  resolveReference: (representation, context) =>
-    new Promise<{ orgID: string } | null>((resolve) => {
-      const orgID = textOf(representation, 'id');
-      resolve(maySee(callerOf(context, 'service'), orgID) ? { orgID } : null);
-    }),
-});
+  [
+    'Organization',
+    {
+      keys: ['id'],
+      // A promise, so that a bad representation fails alone.
+      find: (representation, context) =>
+        new Promise((resolve) => {
+          const orgID = textOf(representation, 'id');
+          resolve(maySee(callerOf(context, 'service'), orgID) ? { orgID } : null);
+        }),
+    },
+  ],
+]);
 
 /** The hash that a representation of a key names, by whichever of its keys the router knows. */
 function hashOf(representation: object, { keys }: Context): string {

@@ -5,6 +5,7 @@ import {
   parse,
   type DocumentNode,
   type GraphQLSchema,
+  type OperationDefinitionNode,
 } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { AppError, type Issue } from '../errors.js';
@@ -52,6 +53,9 @@ export const parseWithin: typeof parse = (source, options) => {
   }
 };
 
+/** By the node of the operation, of which there is one for each of a document that is kept. */
+const withinLimits = new WeakSet<OperationDefinitionNode>();
+
 function problemsOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -59,15 +63,15 @@ function problemsOf(
 ): Issue[] {
   const operation = getOperationAST(document, operationName);
   // An operation that is not there is not executed either, and GraphQL says so.
-  if (!operation) return [];
-  const { depth, introspection, aliases, directives, rootFields, cost } = sizeOfOperation(
+  if (!operation || withinLimits.has(operation)) return [];
+  const { depth, introspection, aliases, directives, rootFields, cost, isVariable } = sizeOfOperation(
     schema,
     document,
     operation,
     variables ?? {},
   );
   const mutations = operation.operation === OperationTypeNode.MUTATION ? rootFields : 0;
-  return [
+  const problems = [
     beyond('TOO_DEEP', depth, limits.depth, (count) => `nests fields ${count} deep`),
     beyond('TOO_DEEP', introspection, limits.introspection, (count) => `nests lists of introspection ${count} deep`),
     beyond('TOO_MANY', aliases, limits.aliases, (count) => `has ${count} aliases`),
@@ -75,6 +79,8 @@ function problemsOf(
     beyond('TOO_MANY', mutations, limits.mutations, (count) => `has ${count} mutations`),
     beyond('TOO_MANY', cost, limits.cost, (count) => `costs ${count} (one for each field, times the pages it lies in)`),
   ].flat();
+  if (!isVariable && problems.length === 0) withinLimits.add(operation);
+  return problems;
 }
 
 /** The problem of a count that is above its limit, which it names; none where it is not. */

@@ -29,10 +29,12 @@ export interface OperationSize {
   readonly rootFields: number;
   /** One for each field, times the sizes of the pages it lies in. */
   readonly cost: number;
+  /** Whether a variable has a say in it. */
+  readonly isVariable: boolean;
 }
 
 /** The same of a part. What `perItem` costs, it costs for each item of the page that the part lies in. */
-interface Part extends OperationSize {
+interface Part extends Omit<OperationSize, 'isVariable'> {
   readonly perItem: number;
 }
 
@@ -48,7 +50,14 @@ export function sizeOfOperation(
   operation: OperationDefinitionNode,
   given: Readonly<Record<string, unknown>>,
 ): OperationSize {
-  const variables: Variables = { definitions: operation.variableDefinitions ?? [], given };
+  let isVariable = false;
+  const variables: Variables = {
+    definitions: operation.variableDefinitions ?? [],
+    get given() {
+      isVariable = true;
+      return given;
+    },
+  };
   const fragments = new Map(
     document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
   );
@@ -122,6 +131,7 @@ export function sizeOfOperation(
     ...whole,
     directives: whole.directives + (operation.directives?.length ?? 0) + onVariables.length,
     cost: whole.cost + perItem,
+    isVariable,
   };
 }
 

@@ -1,43 +1,4 @@
-import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
-import { audited } from './audit.js';
-import { builder } from './builder.js';
-import { callerOf, type Context } from './context.js';
-import { inTurn } from './deadline.js';
-import './preview-key.js';
-import './scalars.js';
-import './update-org-key.js';
-import './bulk.js';
-import './consume-org-quota.js';
-import './entities.js';
-import './key-life.js';
-import './org-keys.js';
-import { asSubgraph } from './subgraph.js';
+import { builder } from './root-types.js';
 
-/** The API as people read it, without what only routers ask. */
+/** The API as people read it, without what only routers ask. It is for printing: a process serves `servedSchema`. */
 export const schema = builder.toSchema();
-
-/** The schema that is served: the API as a federation subgraph. Every root field asks for its credential first. */
-export const servedSchema = audited(guarded(asSubgraph()));
-
-/**
- * Puts the question for the credential outside of everything that Pothos wraps round a resolver, because its
- * validation would otherwise tell an anonymous caller what is wrong with an input; and each mutation into its turn.
- */
-function guarded(built: GraphQLSchema): GraphQLSchema {
-  const mutations = built.getMutationType();
-  for (const root of [built.getQueryType(), mutations, built.getSubscriptionType()]) {
-    for (const field of Object.values(root?.getFields() ?? {})) {
-      const { credential } = field.extensions;
-      if (credential === undefined)
-        throw new Error(`The root field ${field.name} does not say which credential it needs.`);
-      const resolve = field.resolve ?? defaultFieldResolver;
-      field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
-        if (credential) callerOf(context, credential);
-        return root === mutations
-          ? inTurn(context, (own) => resolve(source, args, own, info))
-          : resolve(source, args, context, info);
-      };
-    }
-  }
-  return built;
-}

@@ -8,7 +8,7 @@ import { parseJSON } from '../json.js';
 import { operationError, requestError } from './errors.js';
 import { parseWithin } from './limits.js';
 import { exactFloats } from './literal.js';
-import { servedSchema } from './schema.js';
+import { servedSchema } from './served-schema.js';
 
 /** The operations that the service was started with, by their ids without `sha256:`. Nothing adds to them. */
 export interface TrustedDocuments {

@@ -4,6 +4,7 @@ import { refuseExhausted, type Authenticate } from '../credential.js';
 import type { Audit } from '../keys/attempts.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
+import type { Watch } from '../watch.js';
 import { boundedAnswer } from './answer-size.js';
 import { auditRefused } from './audit.js';
 import { callerOf, type Context, type ServerContext } from './context.js';
@@ -17,8 +18,9 @@ import { exactFloats } from './literal.js';
 import { usePlans, type Execute } from './plans/use-plans.js';
 import { useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
-import { servedSchema } from './schema.js';
+import { servedSchema } from './served-schema.js';
 import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.js';
+import { useWatch } from './watched.js';
 
 interface Parts {
   readonly keys: KeyService;
@@ -33,6 +35,7 @@ interface Parts {
   readonly deadlineMs?: number | undefined;
   /** What executes operations; by plans where absent. */
   readonly execute?: Execute | undefined;
+  readonly watch?: Watch | undefined;
 }
 
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
@@ -73,6 +76,8 @@ export function createGraphQLServer({ keys, authenticate, audit, log, plugins, .
       useRefusals(authenticate, audit),
       usePublicErrors(log),
       usePlans(servedSchema, options.execute),
+      // The last, so that it traces what executes and sees what is answered.
+      useWatch(servedSchema, options.watch ?? {}),
     ],
   });
 }

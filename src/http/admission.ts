@@ -1,4 +1,5 @@
 import type { Logger } from '../log.js';
+import type { Meter } from '../watch.js';
 
 /** The bounds of what is begun at a time, and of what waits to be. */
 export interface Bounds {
@@ -27,8 +28,9 @@ const mostPlanned = 16;
  * Work is begun at once while there is little of it. Where there is more, it waits in line, and each turn of the event
  * loop begins some of it, so that whatever is asked meanwhile is seen soon; where the line is long or slow, it is refused.
  */
-export function createAdmission({ turnMs, mostWaiting, longestWaitMs }: Bounds = usual): Admit {
+export function createAdmission({ turnMs, mostWaiting, longestWaitMs }: Bounds = usual, meter?: Meter): Admit {
   const line: Waiting[] = [];
+  meter?.reads('requests_waiting', () => line.length);
   let planned = 0;
   let arriving: number | undefined;
   let arrivalsMs = 0;

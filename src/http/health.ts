@@ -6,6 +6,8 @@ export const healthPaths: readonly string[] = ['/health', '/ready'];
 export interface Health {
   /** Answers `/health` (the process runs) and `/ready` (it can do its work and is not stopping), and tells no more. */
   readonly answer: (path: string) => Promise<Response>;
+  /** What `/ready` says. */
+  readonly isReady: () => Promise<boolean>;
   /** From now on `/ready` says no. */
   readonly drain: () => void;
 }
@@ -38,6 +40,7 @@ export function createHealth(whyNotReady: () => Promise<string | undefined>, log
   }
 
   return {
+    isReady,
     answer: async (path) => {
       if (path === '/health') return plain(200, 'ok');
       return (await isReady()) ? plain(200, 'ready') : plain(503, 'not ready');

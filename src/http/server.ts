@@ -3,6 +3,7 @@ import { createServer as createTLSServer } from 'node:https';
 import { Server as SocketServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../log.js';
+import type { Watch } from '../watch.js';
 import { createAdmission, createOverloadWarning } from './admission.js';
 import { healthPaths } from './health.js';
 import { flawOf } from './plain-request.js';
@@ -11,16 +12,21 @@ import { readTLS, type TLSFiles } from './tls.js';
 import { answerUnreadable } from './unreadable.js';
 import { cutUnreadBody } from './unread-body.js';
 
-export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+/** `arrivedMs` is by the clock of `performance`. */
+export type Handle = (request: IncomingMessage, response: ServerResponse, arrivedMs: number) => void;
 
-export interface ListenOptions {
-  readonly host: string;
-  readonly port: number;
+export interface ServeOptions {
   /** Absent for plain HTTP. */
   readonly tls?: TLSFiles | undefined;
   readonly log: Logger;
   /** What takes longer is cut. */
   readonly limits?: Limits;
+  readonly watch?: Watch | undefined;
+}
+
+export interface ListenOptions extends ServeOptions {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** How long the parts of a request may take, in milliseconds. */
@@ -43,20 +49,68 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** A server that listens nowhere and is handed its connections. */
+export interface HandedServer {
+  readonly take: (socket: Socket) => void;
+  /** As `RunningServer.stop`, once the last connection has been handed over. */
+  stop(): Promise<void>;
+}
+
 /** How many connections may wait to be taken. Those beyond Node's own 511 would try again after a second, and look slow. */
 const backlog = 4_096;
 const stopWithinMs = 8_000;
 const firstRequestWithinMs = 500;
 const lastRequestWithinMs = 100;
 const mostTurns = 100;
+const mostConnections = 10_000;
 
 /** Listens. Rejects where the address is taken or not ours, or where the files of TLS cannot be used. */
-export async function listen(handle: Handle, given: ListenOptions): Promise<RunningServer> {
-  const { host, port, tls, log, limits = usualLimits } = given;
+export async function listen(handle: Handle, options: ListenOptions): Promise<RunningServer> {
+  const { server, stop } = serverOf(handle, options);
+  server.maxConnections = mostConnections;
+  const address = await listenAt(server, options);
+  return {
+    url: `${options.tls ? 'https' : 'http'}://${address}`,
+    stop: async () => {
+      await acceptWaiting(server);
+      // Not HTTP's own `close`, which cuts idle connections at once, and with them the requests that are on their way.
+      SocketServer.prototype.close.call(server);
+      await stop();
+    },
+  };
+}
+
+/** Serves connections that another process has accepted. Throws where the files of TLS cannot be used. */
+export function serveHanded(handle: Handle, options: ServeOptions): HandedServer {
+  const { server, open, stop } = serverOf(handle, options);
+  // What Node's server begins when it listens: the watch over how long headers and requests take.
+  server.emit('listening');
+  return {
+    take: (socket) => {
+      if (open.size >= mostConnections) socket.destroy();
+      else server.emit('connection', socket);
+    },
+    stop,
+  };
+}
+
+/** Resolves to where it listens by then, such as `127.0.0.1:4000`. */
+export async function listenAt(server: SocketServer, where: { host: string; port: number }): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ ...where, backlog }, resolve);
+  });
+  const { address, family, port } = server.address() as AddressInfo;
+  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function serverOf(handle: Handle, { tls, log, limits = usualLimits, watch: { meter } = {} }: ServeOptions) {
+  let isStopping = false;
+  const open = new Set<Socket>();
   const underWay = new Set<ServerResponse>();
   const silent = new Map<string, Socket>();
   const ending = new WeakSet<Socket>();
-  const admit = createAdmission();
+  const admit = createAdmission(undefined, meter);
   const overloaded = createOverloadWarning(log);
 
   const options: ServerOptions = optionsFor(limits);
@@ -64,6 +118,7 @@ export async function listen(handle: Handle, given: ListenOptions): Promise<Runn
     ? createTLSServer({ ...options, ...readTLS(tls), handshakeTimeout: limits.headers })
     : createServer(options);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const arrivedMs = performance.now();
     const { socket } = request;
     silent.delete(peerOf(socket));
     // It would be carried out, and nobody would ever see the answer.
@@ -74,40 +129,51 @@ export async function listen(handle: Handle, given: ListenOptions): Promise<Runn
       underWay.delete(response);
       clearTimeout(deadline);
     });
-    if (!server.listening) announceLast(response);
+    if (isStopping) announceLast(response);
     cutUnreadBody(request, response);
 
     const flaw = flawOf(request);
-    if (flaw || !server.listening || !response.shouldKeepAlive) ending.add(socket);
-    if (flaw) return refuse(response, flaw);
+    if (flaw || isStopping || !response.shouldKeepAlive) ending.add(socket);
+    if (flaw) {
+      meter?.refused('malformed');
+      return refuse(response, flaw);
+    }
     joinRepeatedCredentials(request);
-    if (healthPaths.includes(request.url ?? '')) return handle(request, response);
+    if (healthPaths.includes(request.url ?? '')) return handle(request, response, arrivedMs);
     admit(
       // Whoever hung up while the request was waiting has made it void.
-      () => response.destroyed || handle(request, response),
+      () => response.destroyed || handle(request, response, arrivedMs),
       () => {
         overloaded();
+        meter?.refused('overload');
         refuse(response, busy);
       },
     );
   });
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => refuseOn(socket, { status: 405, message: 'This is no proxy.' }));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerUnreadable(error, socket, underWay));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code?.startsWith('HPE_')) meter?.refused('unreadable');
+    answerUnreadable(error, socket, underWay);
+  });
 
-  server.maxConnections = 10_000;
   server.on('connection', (socket) => {
     const peer = peerOf(socket);
+    open.add(socket);
     silent.set(peer, socket);
-    socket.once('close', () => silent.delete(peer));
+    socket.once('close', () => {
+      open.delete(socket);
+      silent.delete(peer);
+    });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host, backlog }, resolve);
-  });
-  const { address, family, port: taken } = server.address() as AddressInfo;
-  const shown = family === 'IPv6' ? `[${address}]` : address;
-  return { url: `${tls ? 'https' : 'http'}://${shown}:${taken}`, stop: () => stop(server, underWay, silent) };
+  return {
+    server,
+    open,
+    stop: async () => {
+      isStopping = true;
+      await stop(server, open, underWay, silent);
+    },
+  };
 }
 
 const busy: Refusal = {
@@ -147,7 +213,7 @@ function announceLast(response: ServerResponse): void {
 }
 
 /** Connections that the kernel has taken for us would be cut together with the port. A turn accepts one or some. */
-async function acceptWaiting(server: Server): Promise<void> {
+export async function acceptWaiting(server: SocketServer): Promise<void> {
   let isAccepted = true;
   const note = () => {
     isAccepted = true;
@@ -163,15 +229,15 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.off('connection', note);
 }
 
+/** Answers what is under way, and resolves when all connections are closed. */
 async function stop(
   server: Server,
+  open: ReadonlySet<Socket>,
   underWay: ReadonlySet<ServerResponse>,
   silent: ReadonlyMap<string, Socket>,
 ): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), stopWithinMs);
-  await acceptWaiting(server);
-  // Not HTTP's own `close`, which cuts idle connections at once, and with them the requests that are on their way.
-  const closed = new Promise<void>((resolve) => SocketServer.prototype.close.call(server, () => resolve()));
+  const closed = Promise.all([...open].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
   underWay.forEach(announceLast);
   // Node does not count as idle what has not made a request at all, such as the connection a browser opens in advance.
   const patience = setTimeout(() => silent.forEach((socket) => socket.destroy()), firstRequestWithinMs);

@@ -92,18 +92,33 @@ function unique(texts: readonly string[]): string[] {
   return [...new Set(texts.map((text) => text.trim()))];
 }
 
+type Solidify = (value: unknown) => unknown;
+
+const solidifiers = new WeakMap<z.core.$ZodType, Solidify>();
+
 /** Drops null wherever the table knows the field; inside free-form JSON null is a value. */
 function solid(schema: z.core.$ZodType, value: unknown): unknown {
+  let solidify = solidifiers.get(schema);
+  if (!solidify) solidifiers.set(schema, (solidify = createSolidify(schema)));
+  return solidify(value);
+}
+
+/** Asks the table once what it knows of a schema: to ask it for each value takes longer than all else. */
+function createSolidify(schema: z.core.$ZodType): Solidify {
   const shape = shapeOf(schema);
   if (shape) {
-    const fields = Object.entries(shape).flatMap(([field, inner]) => {
-      const member: unknown = Reflect.get(Object(value), field);
-      return member === undefined || member === null ? [] : [[field, solid(inner, member)] as const];
-    });
-    return Object.fromEntries(fields);
+    const fields = Object.entries(shape);
+    return (value) => {
+      const members: Record<string, unknown> = {};
+      for (const [field, inner] of fields) {
+        const member: unknown = Reflect.get(Object(value), field);
+        if (member !== undefined && member !== null) members[field] = solid(inner, member);
+      }
+      return members;
+    };
   }
   const member = memberOf(schema);
-  return member && Array.isArray(value) ? value.map((item) => solid(member, item)) : value;
+  return (value) => (member && Array.isArray(value) ? value.map((item) => solid(member, item)) : value);
 }
 
 /** The definition with its secrets back in their places, for the few readers that may have them. */

@@ -2,8 +2,18 @@ import { z } from 'zod';
 import type { Path } from '../errors.js';
 import { fieldTraits, objectTraits, type FieldTraits } from './fields.js';
 
+const cores = new WeakMap<z.core.$ZodType, z.core.$ZodType>();
+
 /** What a field holds once "may be left out", "may be null" and reading rules are taken off. */
 export function core(schema: z.core.$ZodType): z.core.$ZodType {
+  const known = cores.get(schema);
+  if (known) return known;
+  const found = findCore(schema);
+  cores.set(schema, found);
+  return found;
+}
+
+function findCore(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return core(schema.def.innerType);
   if (schema instanceof z.ZodPipe) return core(schema.def.out);
   return schema;

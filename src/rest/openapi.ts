@@ -4,6 +4,8 @@ import { KeyDefinition } from '../keys/definition.js';
 import { inputs } from '../keys/definition-input.js';
 import { issueCodes, warningCodes } from '../keys/issue-codes.js';
 import { statuses } from './errors.js';
+import { answerExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples/in-document.js';
+import { failureExamples } from './examples/failure-examples.js';
 import { objectSchema, type JSONSchema } from './json-schema.js';
 import { operations, type Operation } from './operations.js';
 import { commonErrors, routes, staleStatus, unsupportedStatus, type Route } from './routes.js';
@@ -22,6 +24,11 @@ export function openAPIDocument(): object {
     paths: paths(),
     components: { schemas: schemas(), responses: failures(), securitySchemes },
   };
+}
+
+/** The document as it is printed into `schema/`, and served. */
+export function openAPIText(): string {
+  return `${JSON.stringify(openAPIDocument(), null, 2)}\n`;
 }
 
 const securitySchemes: Record<CredentialKind, JSONSchema> = {
@@ -52,13 +59,15 @@ function pathItem({ operation, method, credential, errors }: Route): JSONSchema 
       summary,
       description,
       security: [{ [credential]: [] }],
-      parameters,
-      ...(input && { requestBody: { required: input.variant !== undefined, content: jsonOf(input.name) } }),
+      parameters: parameterExamples(operation, parameters),
+      ...(input && {
+        requestBody: { required: input.variant !== undefined, content: jsonOf(input.name, bodyExamples(operation)) },
+      }),
       responses: {
         200: {
           description: success,
-          headers: { ...requestIDHeader, ...(isVersioned && etag) },
-          content: jsonOf(output.name),
+          headers: { ...requestIDHeader, ...(isVersioned && etagHeader(operation)) },
+          content: jsonOf(output.name, answerExamples(operation, 200)),
         },
         ...Object.fromEntries([...commonErrors, ...errors].flatMap((code) => failuresOf(code, operation))),
         ...(input && { [unsupportedStatus]: { $ref: '#/components/responses/INVALID' } }),
@@ -71,7 +80,9 @@ const requestIDHeader = {
   'X-Request-ID': { description: 'Names the request in the log of the service.', schema: { type: 'string' } },
 };
 
-const etag = { ETag: { description: 'The version of the key.', schema: { type: 'string' } } };
+const etagHeader = (operation: Route['operation']) => ({
+  ETag: { description: 'The version of the key.', schema: { type: 'string' }, examples: etagsOf(operation) },
+});
 
 const retryAfter = {
   'Retry-After': { description: 'After how many seconds to try again.', schema: { type: 'integer' } },
@@ -83,20 +94,27 @@ const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
   UNAVAILABLE: retryAfter,
 };
 
-/** The statuses of an error. A conflict is about a version, or else about a key that exists. */
+/** The answer to an error, under its status. A conflict is about a version, or else about a key that exists. */
 function failuresOf(code: ErrorCode, operation: Route['operation']): [number, JSONSchema][] {
   const isStale = code === 'CONFLICT' && operation !== 'createOrgKey';
-  return [[isStale ? staleStatus : statuses[code], { $ref: `#/components/responses/${code}` }]];
+  const status = isStale ? staleStatus : statuses[code];
+  const examples = answerExamples(operation, status);
+  return [[status, examples ? failure(code, examples) : { $ref: `#/components/responses/${code}` }]];
 }
 
+/** The answers that are alike wherever they are given. */
 function failures(): JSONSchema {
-  const codes = new Set([...commonErrors, ...routes.flatMap(({ errors }) => errors)]);
   return Object.fromEntries(
-    [...codes].map((code) => {
-      const headers = { ...requestIDHeader, ...headersOfFailure[code] };
-      return [code, { description: `The error has the code \`${code}\`.`, headers, content: jsonOf('Error') }];
+    commonErrors.map((code) => {
+      const example = failureExamples[code];
+      return [code, failure(code, example && { any: documented(example.summary, example.answer) })];
     }),
   );
+}
+
+function failure(code: ErrorCode, examples: JSONSchema | undefined): JSONSchema {
+  const headers = { ...requestIDHeader, ...headersOfFailure[code] };
+  return { description: `The error has the code \`${code}\`.`, headers, content: jsonOf('Error', examples) };
 }
 
 function schemas(): JSONSchema {
@@ -134,7 +152,7 @@ function answerSchema({ members, optional }: Operation['output']): JSONSchema {
 
 const errorSchema = {
   type: 'object',
-  required: ['status', 'message', 'code', 'request_id'],
+  required: ['status', 'message', 'code'],
   properties: {
     status: { const: 'error' },
     message: { type: 'string', description: 'What went wrong, for people.' },
@@ -145,7 +163,11 @@ const errorSchema = {
       description: 'Every problem found, where the request is at fault.',
     },
     retry_after_seconds: { type: 'integer', description: 'What the header Retry-After says, where there is one.' },
-    request_id: { type: 'string', description: 'Names the request in the log of the service.' },
+    request_id: {
+      type: 'string',
+      description:
+        'Names the request in the log of the service; absent where it was turned away before anything looked at it.',
+    },
   },
 };
 
@@ -171,8 +193,8 @@ function problemSchema(description: string, codes: Readonly<Record<string, strin
   };
 }
 
-function jsonOf(schema: string): JSONSchema {
-  return { 'application/json': { schema: refTo(schema) } };
+function jsonOf(schema: string, examples?: JSONSchema): JSONSchema {
+  return { 'application/json': { schema: refTo(schema), ...(examples && { examples }) } };
 }
 
 function refTo(schema: string): JSONSchema {

@@ -6,6 +6,7 @@ import { viewOfStored } from '../keys/view.js';
 import { nearest } from '../nearest.js';
 import { readDefinition } from '../keys/definition-input.js';
 import { inWireNames, readJSONBody, warningsMember } from './body.js';
+import { isKnown } from '../entity-tag.js';
 import { jsonResponse } from './errors.js';
 import { expectedVersionFrom, keyIDFrom, malformed, noParameters } from './parameters.js';
 import type { Call } from './routes.js';
@@ -97,12 +98,6 @@ async function amountFrom(request: Request): Promise<bigint> {
   const amount = integerOf(body['amount'] ?? 1n);
   if (amount === undefined) throw malformed('amount', 'must be an integer');
   return amount;
-}
-
-/** Whether `If-None-Match` names the entity tag. Proxies mark one as weak when they compress the answer. */
-function isKnown(ifNoneMatch: string | null, etag: string): boolean {
-  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes(etag) || tags.includes('*');
 }
 
 function changed(action: string, keyID: string, { keyHash, version }: StoredKey, more: object = {}): Response {

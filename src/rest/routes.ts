@@ -1,10 +1,11 @@
 import { isUnsupported } from '../body.js';
 import { demand, type Asking, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
-import { AppError, type ErrorCode } from '../errors.js';
+import { AppError, codeOf, type ErrorCode } from '../errors.js';
 import { isTold, type Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
+import type { Seen } from '../watch.js';
 import { errorResponse, methodRefused } from './errors.js';
 import { consumeOrgQuota, createOrgKey, deleteOrgKey, getOrgKey, listOrgKeys, restoreOrgKey } from './org-keys.js';
 import { preview } from './preview.js';
@@ -130,9 +131,12 @@ interface Parts {
   readonly log: Logger;
 }
 
+/** What the server knows of a request before it is read. */
+type From = Omit<Asking, 'headers'> & { readonly seen?: Seen };
+
 /** Answers every path that is none of another face's: the key API's routes, else 404 or 405. */
 export function createRESTFace({ keys, authenticate, audit, log }: Parts) {
-  return async (request: Request, target: string, from: Omit<Asking, 'headers'>): Promise<Response> => {
+  return async (request: Request, target: string, { seen, ...from }: From): Promise<Response> => {
     const { requestID } = from;
     const [path = '', query = ''] = target.split(/\?(.*)/s);
     const found = routes.flatMap((route) => {
@@ -149,12 +153,17 @@ export function createRESTFace({ keys, authenticate, audit, log }: Parts) {
       const allow = found.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
       return methodRefused(allow.join(', '), requestID);
     }
+    if (seen) {
+      seen.operation = match.route.operation;
+      seen.route = match.route.path;
+    }
     let caller: Caller | undefined;
     try {
       const holder = await authenticate({ headers: request.headers, ...from });
       caller = callerOf(holder, match.route.credential, requestID);
       return await match.route.answer({ request, caller, keys, wildcard: match.wildcard, query });
     } catch (error) {
+      if (seen) seen.verdict = codeOf(error);
       if (isChange(match.route) && !isTold(error)) {
         const keyHash = keys.hashOf(decoded(match.wildcard));
         audit({ operation: match.route.operation, requestID, caller, keyHash, outcome: { error } });

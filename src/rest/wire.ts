@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Issue, Path } from '../errors.js';
 import { KeyDefinition } from '../keys/definition.js';
-import { memberOf, shapeOf } from '../keys/table.js';
+import { core, memberOf, shapeOf } from '../keys/table.js';
 
 /** `quotaRenewalRate` -> `quota_renewal_rate`, `apiID` -> `api_id`. */
 export function wireName(field: string): string {
@@ -90,8 +90,13 @@ export function issueToWire(issue: Issue, body: unknown): Issue {
 
 /** A path with the fields of the table renamed. What stands inside free-form JSON has the client's own names. */
 function pathToWire(path: Path): Path {
+  return follow(path).path;
+}
+
+/** The path in the names of REST, and the schema of what it leads to; undefined inside free-form JSON. */
+function follow(path: Path): { path: Path; schema: z.core.$ZodType | undefined } {
   let at: z.core.$ZodType | undefined = KeyDefinition;
-  return path.map((step) => {
+  const renamedPath = path.map((step) => {
     const shape = at && shapeOf(at);
     const name = shape && typeof step === 'string' ? renamed(step) : step;
     const inner: z.core.$ZodType | undefined = shape && Object.hasOwn(shape, step) ? shape[step] : undefined;
@@ -99,6 +104,21 @@ function pathToWire(path: Path): Path {
     at = (at && memberOf(at)) ?? inner;
     return name;
   });
+  return { path: renamedPath, schema: at };
+}
+
+/** Where a part of a definition stands and what it holds, in the names of REST. Access rights go by their labels. */
+export function partToWire(path: Path): { path: Path; valueToWire: (value: unknown) => unknown } {
+  const { path: wirePath, schema } = follow(path);
+  const entry = schema && memberOf(schema);
+  return {
+    path: wirePath,
+    valueToWire: (value) => {
+      if (!schema || value === undefined) return value;
+      if (!entry || !isObject(value)) return toWire(schema, value);
+      return Object.fromEntries(Object.entries(value).map(([label, rights]) => [label, toWire(entry, rights)]));
+    },
+  };
 }
 
 /** A definition in the names of REST, its members in the order of the key API's document. */
@@ -118,7 +138,9 @@ function toWire(schema: z.core.$ZodType, value: unknown): unknown {
     );
   }
   const member = memberOf(schema);
-  return member && Array.isArray(value) ? value.map((item) => toWire(member, item)) : value;
+  if (member && Array.isArray(value)) return value.map((item) => toWire(member, item));
+  // GraphQL answers integers that no double holds as texts.
+  return typeof value === 'string' && core(schema)._zod.def.type === 'bigint' ? BigInt(value) : value;
 }
 
 function entriesToWire(list: z.core.$ZodType, rights: unknown): unknown {

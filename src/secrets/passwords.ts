@@ -8,6 +8,8 @@ export type PasswordHashType = 'bcrypt' | 'argon2id';
 export interface PasswordHasher {
   /** Rejects with INVALID for what bcrypt cannot take in full, and with UNAVAILABLE while too many hashes wait. */
   hash(password: string, type: PasswordHashType): Promise<string>;
+  /** How many hashes wait. */
+  waiting(): number;
 }
 
 const bcryptCost = 10;
@@ -26,6 +28,7 @@ const argon2idForm =
 export function createPasswordHasher(options: { concurrency?: number; queueLimit?: number } = {}): PasswordHasher {
   const slots = createWorkSlots(options.concurrency ?? 2, options.queueLimit ?? 32);
   return {
+    waiting: () => slots.waiting(),
     async hash(password, type) {
       if (type === 'argon2id') return slots.run(() => argon2Hash(password, argon2Options));
       refuseWhatBcryptCuts(password);

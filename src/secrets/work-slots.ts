@@ -4,6 +4,8 @@ import { AppError } from '../errors.js';
 export interface WorkSlots {
   /** Settles as the task does. Rejects with UNAVAILABLE, without running it, if too many wait already. */
   run<T>(task: () => Promise<T>): Promise<T>;
+  /** How many wait. */
+  waiting(): number;
 }
 
 /** At most `concurrency` (1 or more) tasks run at once and at most `queueLimit` more wait; a failed task frees its place too. */
@@ -32,6 +34,7 @@ export function createWorkSlots(concurrency: number, queueLimit: number): WorkSl
   }
 
   return {
+    waiting: () => waiting.length,
     async run(task) {
       await enter();
       try {

@@ -1,6 +1,7 @@
 import type { CredentialStore } from '../credential.js';
 import type { QuotaManager } from '../keys/quota.js';
 import type { KeyStore } from '../keys/store.js';
+import type { Watch } from '../watch.js';
 import type { Authenticity } from './authenticity.js';
 import type { Signatures } from './signatures.js';
 
@@ -20,9 +21,22 @@ export interface Opened {
   readonly settings: Settings;
   /** Signs what is from before rows were signed. Returns the hashes of keys that stay unsigned, not being what their history says. */
   readonly signOldRows: (authenticity: Authenticity, onProgress: (keys: number) => void) => Promise<string[]>;
-  /** Begins to answer. `report` takes what a person should know while it does. */
-  readonly start: (authenticity: Authenticity, report: (line: string) => void, now: () => Date) => Promise<Engine>;
+  /** Begins to answer. */
+  readonly start: (authenticity: Authenticity, surroundings: Surroundings) => Promise<Engine>;
   readonly close: () => Promise<void>;
+}
+
+/** Does the work when it is this process's turn to write. */
+export type Turn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** What a database that answers has around it. */
+export interface Surroundings {
+  /** Takes what a person should know. */
+  readonly report: (line: string) => void;
+  readonly now: () => Date;
+  readonly watch?: Watch | undefined;
+  /** For a file that several processes write to. A server sees to the turns itself. */
+  readonly inTurn?: Turn | undefined;
 }
 
 /** Where keys, histories, credentials and settings are kept. */
@@ -39,7 +53,7 @@ export interface Engine {
   readonly damages: () => Promise<string[]>;
   readonly contents: () => Promise<Contents>;
   /** Copies the database into a new file. Throws an Error in words where that is another tool's work. */
-  readonly copyTo: (file: string, onProgress: (pages: number) => void) => Promise<void>;
+  readonly copyTo: (file: string, onProgress: (pages: number, part: number) => void) => Promise<void>;
   /** Gives the disk back what a log has taken that grew large. Undefined where it is not large, or not ours. */
   readonly shrinkLog: () => Promise<Shrinking | undefined>;
 }

@@ -1,4 +1,6 @@
-import { servedSchema } from '../../src/graphql/schema.js';
+import { servedSchema } from '../../src/graphql/served-schema.js';
+import { healthPaths } from '../../src/http/health.js';
+import { documentPath, pagePaths } from '../../src/rest/documents.js';
 import { routes, type Route } from '../../src/rest/routes.js';
 import { credentialKinds, type CredentialKind } from '../../src/credential.js';
 
@@ -57,6 +59,32 @@ const restRoutes: Readonly<Record<string, Row>> = {
   restoreOrgKey: { key: 'deleted', foreign: 'NOT_FOUND' },
   consumeOrgQuota: { foreign: 'NOT_FOUND' },
 };
+
+/** The status that a GET of a path which is no operation gets, from somebody without a valid credential and with one. */
+export interface PathRow {
+  readonly development: readonly [without: number, having: number];
+  readonly production: readonly [without: number, having: number];
+}
+
+const open: PathRow = { development: [200, 200], production: [200, 200] };
+const pages: PathRow = { development: [200, 200], production: [404, 404] };
+
+/** One line for each of these paths. Credentials open one of them only, and either kind does. */
+export const pathRows: Readonly<Record<string, PathRow>> = {
+  '/health': open,
+  '/ready': open,
+  '/': pages,
+  '/openapi.json': { development: [200, 200], production: [401, 200] },
+  '/docs': pages,
+  '/docs/page.css': pages,
+  '/docs/page.js': pages,
+  '/docs/swagger-ui.css': pages,
+  '/docs/swagger-ui-bundle.js': pages,
+  '/docs/favicon-32x32.png': pages,
+};
+
+/** The paths that are served beside the operations, as the code names them. */
+export const otherPaths: readonly string[] = [...healthPaths, '/', documentPath, ...pagePaths];
 
 /** An operation of either face, and the request that asks for it. */
 export interface Door {

@@ -8,7 +8,7 @@ import { codeOf } from '../support/answers.js';
 import { raw } from '../support/process.js';
 import { stateOf } from '../support/state.js';
 import { knock, knockFresh, type Headers } from './knock.js';
-import { doors, gaps, type Door } from './matrix-rows.js';
+import { doors, gaps, otherPaths, pathRows, type Door } from './matrix-rows.js';
 
 let t: TestApp;
 let server: RunningServer;
@@ -193,6 +193,56 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       if (door.foreign === 'nothing') expect(`${opened(foreign)} ${isNothing(door, foreign)}`).toBe('true true');
       else if (door.foreign === 'the same') expect(foreign.text).toBe(own.text);
       else expect(codeOf(foreign)).toBe(door.foreign);
+    });
+  });
+});
+
+describe('the paths beside the operations', () => {
+  it('have a row each', () => {
+    expect(Object.keys(pathRows)).toEqual(otherPaths);
+  });
+
+  describe.each(['development', 'production'] as const)('in %s', (profile) => {
+    let own: TestApp;
+    beforeAll(async () => {
+      own = await startApp({ NODE_ENV: profile });
+    });
+    afterAll(() => own.close());
+
+    it.each(Object.entries(pathRows))('%s opens to whom it should', async (path, row) => {
+      const [without, having] = row[profile];
+      const get = (headers: Record<string, string> = {}) => own.send(path, { headers });
+      const bare = await get();
+      expect(bare.status).toBe(without);
+      const expired = (await own.issue('service', { expires: new Date(own.clock.now.getTime()) })).secret;
+      const useless: Record<string, string>[] = [
+        { authorization: 'Bearer nonsense' },
+        { authorization: `Bearer ${own.service}` },
+        { 'x-svc-authorization': own.management },
+        { 'x-svc-authorization': expired },
+        { cookie: `token=${own.management}` },
+      ];
+      for (const headers of useless) {
+        const answer = await get(headers);
+        expect(answer.status).toBe(without);
+        expect(withoutRequestID(answer.text)).toBe(withoutRequestID(bare.text));
+      }
+      const bound = (await own.issue('management', { orgID: 'acme' })).secret;
+      const useful: Record<string, string>[] = [
+        { authorization: `Bearer ${own.management}` },
+        { authorization: `Bearer ${bound}` },
+        { 'x-svc-authorization': own.service },
+        { authorization: 'Bearer nonsense', 'x-svc-authorization': own.service },
+      ];
+      for (const headers of useful) expect((await get(headers)).status).toBe(having);
+    });
+
+    it.each(Object.keys(pathRows))('%s is asked for with GET and HEAD only, where it is there at all', async (path) => {
+      const isThere = pathRows[path]?.[profile][0] !== 404;
+      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+        const answer = await own.send(path, { method });
+        expect([answer.status, answer.headers.get('allow')]).toEqual(isThere ? [405, 'GET, HEAD'] : [404, null]);
+      }
     });
   });
 });

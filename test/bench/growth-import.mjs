@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
-import { stringifyJSON } from '../../dist/json.js';
-import { definitionToWire } from '../../dist/rest/wire.js';
+import { stringifyJSON } from '../../build/json.js';
+import { definitionToWire } from '../../build/rest/wire.js';
 import { definitionOf, keyIDOf, orgIDOf } from './growth-keys.mjs';
 import { memoryMiB, node } from './process.mjs';
 

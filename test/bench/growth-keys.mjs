@@ -1,7 +1,7 @@
 // The keys of the growth benchmark: the key with the number n of so many is always the same.
 import { createHash } from 'node:crypto';
-import { changesBetween } from '../../dist/keys/changes.js';
-import { newKey } from '../../dist/keys/new-key.js';
+import { changesBetween } from '../../build/keys/changes.js';
+import { newKey } from '../../build/keys/new-key.js';
 
 export const now = new Date('2026-01-31T12:00:00Z');
 export const seconds = BigInt(now.getTime() / 1000);
@@ -36,7 +36,7 @@ export function definitionOf(/** @type {number} */ n, /** @type {number} */ size
 
 /**
  * The key as it comes into being. One in fifty has been deleted.
- * @returns {import('../../dist/keys/store.js').Change}
+ * @returns {import('../../build/keys/store.js').Change}
  */
 export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
   const created = newKey({
@@ -54,12 +54,12 @@ export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
 
 /**
  * What the history says of a change.
- * @returns {import('../../dist/keys/store.js').AuditEntry}
+ * @returns {import('../../build/keys/store.js').AuditEntry}
  */
 export function entryOf(
-  /** @type {import('../../dist/keys/store.js').StoredKey | undefined} */ before,
-  /** @type {import('../../dist/keys/store.js').StoredKey} */ after,
-  /** @type {import('../../dist/keys/store.js').Operation} */ operation,
+  /** @type {import('../../build/keys/store.js').StoredKey | undefined} */ before,
+  /** @type {import('../../build/keys/store.js').StoredKey} */ after,
+  /** @type {import('../../build/keys/store.js').Operation} */ operation,
 ) {
   return {
     at: now,

@@ -1,66 +1,102 @@
 import { setImmediate } from 'node:timers/promises';
-import { readConfig } from '../../dist/config.js';
-import { openInstallation } from '../../dist/installation.js';
-import { createKeyService } from '../../dist/keys/service.js';
-import { definitionOf, isDeleted, keyIDOf } from './growth-keys.mjs';
-import { spread } from './statistics.mjs';
+import { readConfig } from '../../build/config.js';
+import { openInstallation } from '../../build/installation.js';
+import { createKeyService } from '../../build/keys/service.js';
+import { definitionOf, hashOf, isDeleted, keyIDOf } from './growth-keys.mjs';
+import { ratios, spread } from './statistics.mjs';
 
-const rounds = 3;
-const roundMs = 2_000;
+const rounds = 9;
+const roundMs = 1_000;
 const caller = { credentialID: 'bench', label: 'bench', orgID: undefined, requestID: '' };
 
-/** Updates with a reset through the service, one after another and 64 at once, all over the keys of a data folder. */
-export async function serviceFigures(/** @type {string} */ data, /** @type {number} */ size) {
+/** What is done to keys all over the database, and by how many at once. */
+const operations = [
+  { name: 'read by hash', kind: 'read', clients: 1 },
+  { name: 'update, one at a time', kind: 'update', clients: 1 },
+  { name: 'update, 64 at once', kind: 'update', clients: 64 },
+];
+
+/**
+ * Reads, and updates with a reset through the service. All sizes take turns within a round, and a ratio is made within
+ * its round, so that what else the machine does counts for all of them.
+ */
+export async function serviceFigures(/** @type {readonly { data: string, size: number }[]} */ folders) {
+  const opened = [];
+  try {
+    for (const folder of folders) opened.push(await open(folder));
+    for (let round = 0; round < rounds; round += 1) {
+      const turns = round % 2 === 0 ? opened : opened.toReversed();
+      for (const operation of operations) for (const one of turns) await one.measure(operation);
+    }
+  } finally {
+    for (const { close } of opened) await close();
+  }
+  return opened.map(({ costs }) =>
+    Object.fromEntries([...costs].map(([name, values]) => [name, figureOf(values, opened[0]?.costs.get(name))])),
+  );
+}
+
+async function open(/** @type {{ data: string, size: number }} */ { data, size }) {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: data });
   const installation = await openInstallation(config, secrets);
   const keys = createKeyService(installation.ports);
-  let updates = 0;
+  /** @type {Map<string, number[]>} */
+  const costs = new Map();
+  let visited = 0;
 
   /** The next key in a walk that visits all of them, the deleted ones left out. */
   function nextKey() {
     for (;;) {
-      const n = (++updates * 7919) % size;
+      const n = (++visited * 7919) % size;
       if (!isDeleted(n)) return n;
     }
   }
 
-  async function updateNext() {
-    const n = nextKey();
-    const input = { ...definitionOf(n, size), rate: updates % 1000 };
-    await keys.updateOrgKey(caller, { keyID: keyIDOf(n), input, resetQuota: true });
-  }
+  const work = {
+    read: async () => {
+      if (!(await installation.store.find(hashOf(nextKey())))) throw new Error('There is no such key.');
+    },
+    update: async () => {
+      const n = nextKey();
+      const input = { ...definitionOf(n, size), rate: visited % 1000 };
+      await keys.updateOrgKey(caller, { keyID: keyIDOf(n), input, resetQuota: true });
+    },
+  };
 
-  async function perSecond(/** @type {number} */ clients) {
-    const start = performance.now();
-    let done = 0;
-    const client = async () => {
-      while (performance.now() - start < roundMs) {
-        await updateNext();
-        done += 1;
-        // As between two requests: whatever else waits has its turn.
-        await setImmediate();
-      }
-    };
-    await Promise.all(Array.from({ length: clients }, client));
-    return (done / (performance.now() - start)) * 1000;
-  }
+  return {
+    costs,
+    /** Notes what one operation costs, in microseconds of the clock and of the processor. */
+    async measure(/** @type {{ name: string, kind: string, clients: number }} */ { name, kind, clients }) {
+      const start = performance.now();
+      const cpu = process.cpuUsage();
+      let done = 0;
+      const client = async () => {
+        while (performance.now() - start < roundMs) {
+          await work[/** @type {'read' | 'update'} */ (kind)]();
+          done += 1;
+          // As between two requests: whatever else waits has its turn.
+          await setImmediate();
+        }
+      };
+      await Promise.all(Array.from({ length: clients }, client));
+      const { user, system } = process.cpuUsage(cpu);
+      note(name, ((performance.now() - start) * 1000) / done);
+      note(`${name}, of that CPU`, (user + system) / done);
+    },
+    close: () => installation.close(),
+  };
 
-  try {
-    const rates = { one: /** @type {number[]} */ ([]), many: /** @type {number[]} */ ([]) };
-    for (let round = 0; round < rounds; round += 1) {
-      rates.one.push(await perSecond(1));
-      rates.many.push(await perSecond(64));
-    }
-    return {
-      'updates a second, one at a time': rateOf(rates.one),
-      'updates a second, 64 at once': rateOf(rates.many),
-    };
-  } finally {
-    await installation.close();
+  function note(/** @type {string} */ name, /** @type {number} */ cost) {
+    costs.set(name, [...(costs.get(name) ?? []), cost]);
   }
 }
 
-function rateOf(/** @type {readonly number[]} */ rates) {
-  const { median, min, max } = spread(rates);
-  return { median, text: `${Math.round(median)} [${Math.round(min)}-${Math.round(max)}]` };
+function figureOf(/** @type {readonly number[]} */ values, /** @type {readonly number[] | undefined} */ smallest) {
+  const { median, min, max } = spread(values);
+  const ratio = ratios(values, smallest);
+  return {
+    median,
+    text: `${Math.round(median)} [${Math.round(min)}-${Math.round(max)}]`,
+    ratio: ratio && `${ratio.median.toFixed(2)} [${ratio.min.toFixed(2)}-${ratio.max.toFixed(2)}]`,
+  };
 }

@@ -1,25 +1,23 @@
 // How the service behaves as it grows: `npm run build && node test/bench/growth.mjs [size ...]`, in a temp folder.
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { argv, stdout } from 'node:process';
-import { consume } from '../../dist/keys/quota.js';
-import { applyUpdate } from '../../dist/keys/update.js';
-import { createMemoryKeyRing } from '../../dist/secrets/key-ring.js';
-import { createSigner } from '../../dist/secrets/signer.js';
-import { openDatabase } from '../../dist/storage/sqlite/database.js';
-import { pageStatement } from '../../dist/storage/sqlite/key-query.js';
-import { createKeyStore } from '../../dist/storage/sqlite/key-store.js';
+import { followKeyRing } from '../../build/secrets/key-ring.js';
+import { createSigner } from '../../build/secrets/signer.js';
+import { openDatabase } from '../../build/storage/sqlite/database.js';
+import { pageStatement } from '../../build/storage/sqlite/key-query.js';
+import { createKeyStore } from '../../build/storage/sqlite/key-store.js';
+import { fill } from './growth-fill.mjs';
 import { importFigures } from './growth-import.mjs';
-import { aliasOf, changeOf, entryOf, hashOf, now, seconds } from './growth-keys.mjs';
+import { aliasOf, now, seconds } from './growth-keys.mjs';
 import { serviceFigures } from './growth-service.mjs';
 import { startFigures } from './growth-start.mjs';
+import { describeMachine, resultsFolder, versions } from './machine.mjs';
 
-const ring = createMemoryKeyRing(new Date());
-const signer = createSigner(() => ring);
+const machine = describeMachine();
 const sizes = argv.length > 2 ? argv.slice(2).map(Number) : [1_000, 100_000, 1_000_000];
-const batch = 500;
 const pageSize = 20;
 /** How many pages in a row are timed at each place, and how often. */
 const pages = 9;
@@ -64,62 +62,74 @@ function summary(/** @type {number[]} */ times) {
   return { median: at(0.5), text: `${at(0.5)} [${at(0)}-${at(1)}]` };
 }
 
-const results = [];
-for (const size of sizes) results.push(await measure(size));
-say('\nmicroseconds, median [min-max], and x times the median of the first pages; ratio: largest size to smallest');
-say(`| | ${sizes.map((size) => `${size} keys`).join(' | ')} | ratio |\n|---${'|---'.repeat(sizes.length + 1)}|`);
-for (const name of Object.keys(results[0] ?? {})) {
-  const row = results.map((result) => result[name] ?? { median: NaN, text: '' });
-  const ratio = (row.at(-1)?.median ?? NaN) / (row[0]?.median ?? NaN);
-  say(`| ${name} | ${row.map(({ text }) => text).join(' | ')} | ${ratio.toFixed(2)} |`);
+/** @type {{ data: string, size: number, found: Record<string, { median: number, text: string, ratio?: string | undefined }> }[]} */
+const folders = [];
+try {
+  for (const size of sizes) {
+    const data = mkdtempSync(join(tmpdir(), 'keyfront-growth-'));
+    folders.push({ data, size, found: {} });
+    await fill(data, size);
+    tell(`${size} keys are there`);
+  }
+  for (const folder of folders) Object.assign(folder.found, await listFigures(folder));
+  tell('all lists are read');
+  const figures = await serviceFigures(folders);
+  figures.forEach((found, index) => Object.assign(folders[index]?.found ?? {}, found));
+  tell('all keys are read and updated');
+  for (const { data, size, found } of folders) Object.assign(found, await startFigures(data, size));
+  report();
+} finally {
+  for (const { data } of folders) rmSync(data, { recursive: true });
+}
+for (const { size, found } of folders) {
+  Object.assign(found, await importFigures(size));
+  tell(`${size} keys are imported`);
+}
+report();
+
+/** Written before the longest step and after it, which may be broken off. */
+function report() {
+  const [first, last] = [folders[0]?.found ?? {}, folders.at(-1)?.found ?? {}];
+  const rows = Object.keys(first).map((name) => {
+    const ratio = last[name]?.ratio ?? quotient(last[name]?.median, first[name]?.median);
+    return `| ${name} | ${folders.map(({ found }) => found[name]?.text ?? '').join(' | ')} | ${ratio} |`;
+  });
+  const { date, commit, machine: computer, loadAverage } = machine;
+  const { node, sqlite, 'better-sqlite3': driver } = versions();
+  const table = [
+    `${date}, commit ${commit}. ${computer}; load average ${loadAverage.toFixed(1)} before and ` +
+      `${describeMachine().loadAverage.toFixed(1)} after. Node ${node}, SQLite ${sqlite}, better-sqlite3 ${driver}.`,
+    '',
+    'Microseconds where nothing else is said: median [min-max], and x times the median of the first pages. The ratio is of the largest size to the smallest.',
+    '',
+    `| | ${sizes.map((size) => `${size} keys`).join(' | ')} | ratio |`,
+    `|---${'|---'.repeat(sizes.length + 1)}|`,
+    ...rows,
+    '',
+  ].join('\n');
+  const folder = resultsFolder();
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'growth.md'), table);
+  say(`${table}\nWritten to ${folder}`);
 }
 
-async function measure(/** @type {number} */ size) {
-  const folder = mkdtempSync(join(tmpdir(), 'keyfront-growth-'));
-  const database = openDatabase(join(folder, 'keyfront.db'));
-  const store = createKeyStore(database, signer);
-  /** @type {Record<string, { median: number, text: string }>} */
-  const found = {};
-  try {
-    const start = performance.now();
-    for (let from = 0; from < size; from += batch) {
-      await store.add(Array.from({ length: batch }, (_, index) => changeOf(from + index, size)));
-      if (size > 100_000 && (from + batch) % 100_000 === 0) say(`${from + batch} keys after ${since(start)} s`);
-    }
-    const rate = Math.round((size / (performance.now() - start)) * 1000);
-    database.pragma('wal_checkpoint(TRUNCATE)');
-    const bytes = statSync(join(folder, 'keyfront.db')).size;
-    found['fill, keys per second'] = { median: rate, text: String(rate) };
-    found['bytes on disk per key'] = { median: bytes / size, text: String(Math.round(bytes / size)) };
+function quotient(value = NaN, base = NaN) {
+  return Number.isNaN(value / base) ? '-' : (value / base).toFixed(2);
+}
 
+/** What lists cost, and a count of the bytes that a key takes. */
+async function listFigures(/** @type {{ data: string, size: number }} */ { data, size }) {
+  const file = join(data, 'keyfront.db');
+  const database = openDatabase(file);
+  try {
+    const store = createKeyStore(database, createSigner(followKeyRing(join(data, 'key-ring.json'))));
+    const bytes = statSync(file).size / size;
+    const found = { 'bytes on disk per key': { median: bytes, text: String(Math.round(bytes)) } };
     for (const [name, list] of Object.entries(lists))
       Object.assign(found, await walk(store, database, name, list, size));
-    const some = (/** @type {number} */ index) => hashOf((index * 7919) % size);
-    const each = (/** @type {(hash: string) => Promise<unknown>} */ work) => repeat(300, (index) => work(some(index)));
-    found['read by hash'] = await each((hash) => store.find(hash));
-    found['consume'] = await each((hash) =>
-      store.consume(hash, (key) => {
-        if (!key) throw new Error('There is no such key.');
-        return consume({ ...key, deleted: undefined }, 1n, now);
-      }),
-    );
-    found['update'] = await each((hash) =>
-      store.update(hash, (key) => {
-        if (!key) throw new Error('There is no such key.');
-        const update = { definition: { ...key.definition, rate: 200 }, secrets: {}, resetQuota: false };
-        const next = applyUpdate(key, update, now, () => false);
-        return { next, audit: entryOf(key, next, 'update') };
-      }),
-    );
-    database.close();
-    say(`${size} keys: lists and single operations are done after ${since(start)} s`);
-    Object.assign(found, await serviceFigures(folder, size), await startFigures(folder, size));
-    Object.assign(found, await importFigures(size));
-    say(`${size} keys: all is done after ${since(start)} s`);
     return found;
   } finally {
     database.close();
-    rmSync(folder, { recursive: true });
   }
 }
 
@@ -176,12 +186,6 @@ function valueOf({ definition, lastUpdated }, orderBy) {
   return { KEY_HASH: '', ALIAS: definition.alias, LAST_UPDATED: lastUpdated }[orderBy];
 }
 
-async function repeat(/** @type {number} */ times, /** @type {(index: number) => Promise<unknown>} */ work) {
-  const all = [];
-  for (let index = 0; index < times; index += 1) all.push(await timed(() => work(index)));
-  return summary(all);
-}
-
-function since(/** @type {number} */ start) {
-  return Math.round((performance.now() - start) / 1000);
+function tell(/** @type {string} */ what) {
+  say(`${Math.round(performance.now() / 1000)} s: ${what}`);
 }

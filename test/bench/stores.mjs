@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { argv, cpuUsage, exit, stdout } from 'node:process';
 import pg from 'pg';
-import { importLines } from '../../dist/cli/import-keys.js';
-import { readConfig } from '../../dist/config.js';
-import { openInstallation } from '../../dist/installation.js';
-import { createKeyService } from '../../dist/keys/service.js';
+import { importLines } from '../../build/cli/import-keys.js';
+import { readConfig } from '../../build/config.js';
+import { openInstallation } from '../../build/installation.js';
+import { createKeyService } from '../../build/keys/service.js';
 import { spread } from './statistics.mjs';
 
 const [, , url = ''] = argv;

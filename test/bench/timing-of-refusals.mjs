@@ -7,11 +7,11 @@ import { performance } from 'node:perf_hooks';
 import { argv, stdout } from 'node:process';
 import { Writable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import { createApp } from '../../dist/app.js';
-import { issueCredential } from '../../dist/auth/issue.js';
-import { createToken, isTokenShaped } from '../../dist/auth/token.js';
-import { readConfig } from '../../dist/config.js';
-import { createLogger } from '../../dist/log.js';
+import { createApp } from '../../build/app.js';
+import { issueCredential } from '../../build/auth/issue.js';
+import { createToken, isTokenShaped } from '../../build/auth/token.js';
+import { readConfig } from '../../build/config.js';
+import { createLogger } from '../../build/log.js';
 
 const count = Number(argv[2] ?? 10_000);
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -1,7 +1,9 @@
 import { readdir } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { hash as argon2 } from '@node-rs/argon2';
 import bcrypt from 'bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { importLines } from '../../src/cli/import-keys.js';
 import { parseJSON, stringifyJSON } from '../../src/json.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
@@ -109,6 +111,29 @@ describe('keys import', () => {
     const { said } = await imported(jsonl(...lines));
     expect(said).toBe('503 imported, 700 already there and left as they are, 0 refused.\n');
     expect(await exported()).toHaveLength(1203);
+  });
+
+  it.each([
+    ['writes few keys at a time where storage is slow, so that others are not kept waiting', 100, 10, 20, 60],
+    ['writes some hundreds at a time where storage is fast', 1_500, 0, 100, 500],
+  ])('%s', async (_name, lines, msPerKey, least, most) => {
+    const { app } = await startApp();
+    const { ports, store } = app.installation;
+    const sizes: number[] = [];
+    const add: typeof store.add = async (keys) => {
+      sizes.push(keys.length);
+      await wait(keys.length * msPerKey);
+      return store.add(keys);
+    };
+    const counts = await importLines(
+      { ports, store: { add } },
+      Array.from({ length: lines }, (_line, index) => stringifyJSON(k(`k${index}`))),
+      { orgID: undefined, passwordsAreHashed: false },
+      { onBadLine: () => undefined, onProgress: () => undefined },
+    );
+    expect(counts).toStrictEqual({ imported: lines, present: 0, bad: 0 });
+    expect(Math.max(...sizes)).toBeGreaterThanOrEqual(least);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(most);
   });
 
   it('gives keys without an owner to --org, and no others', async () => {

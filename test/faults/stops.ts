@@ -26,21 +26,23 @@ export interface StopRun {
   readonly seed: number;
   readonly stops: number;
   readonly plant?: string;
+  /** How the service is started; without a command it serves. */
+  readonly args?: readonly string[];
 }
 
 /** Ends early where something is found. */
-export async function stopUnderLoad({ main, workspace, seed, stops, plant }: StopRun): Promise<Report> {
+export async function stopUnderLoad({ main, workspace, seed, stops, plant, args = [] }: StopRun): Promise<Report> {
   const report = startReport('SIGTERM under load', seed);
   let turnedAway = 0;
   let slowestMs = 0;
   for (let first = 0; first < stops && report.found() === 0; first += stopsPerFolder) {
     const random = createRandom(seed + first);
-    const folder = await workspace.fresh(`stop-${first}`);
+    const folder = await workspace.fresh(`stop-${args.length}-${first}`);
     const where = `FUZZ_SEED=${seed + first} STOPS=${stopsPerFolder}`;
     const ledger: Entry[] = [];
     for (let stop = first; stop < Math.min(first + stopsPerFolder, stops) && report.found() === 0; stop += 1) {
       report.addCase();
-      const service = launch({ main, data: folder.data, plant });
+      const service = launch({ main, data: folder.data, plant, args });
       const port = await portOf(service);
       const entries: Entry[] = [];
       const writing = startWriting({ port, folder, seed: seed + stop, name: `s${stop}`, ledger: entries, writers });

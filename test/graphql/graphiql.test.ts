@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { explain } from '../../src/graphql/graphiql/in-browser/explain.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 const asBrowser = { headers: { accept: 'text/html' } };
 
+// What it does in a browser is tested in test/browser.
 describe('GraphiQL', () => {
   let t: TestApp;
   let page: string;
@@ -20,57 +22,68 @@ describe('GraphiQL', () => {
   ])('G-22 in %s is there or not, as it is set', async (_, env, status) => {
     const own = await startApp(env);
     const root = await own.send('/', asBrowser);
+    const script = await own.send('/graphiql/graphiql.js');
     const endpoint = await own.send('/graphql', asBrowser);
     await own.close();
-    expect(root.status).toBe(status);
-    expect(root.text.includes('renderYogaGraphiQL')).toBe(status === 200);
+    expect([root.status, script.status]).toEqual([status, status]);
+    expect(root.text.includes('<!doctype html>')).toBe(status === 200);
     expect(endpoint.status === 302).toBe(status === 200);
     expect(endpoint.text).not.toContain('<');
   });
 
-  /** What the page is called with. */
-  const options = () => {
-    const [, json = ''] =
-      /renderYogaGraphiQL\(\s*window\.document\.querySelector\('#root'\),\s*(\{.*\}),\s*\)/.exec(page) ?? [];
-    return JSON.parse(json) as Record<string, unknown>;
-  };
-
-  it('G-22 is told not to keep headers, and offers no switch to keep them', () => {
-    // With false, and not merely left out, GraphiQL hides the switch and passes over what an earlier visit set.
-    expect(options()['shouldPersistHeaders']).toBe(false);
-    expect(options()).not.toHaveProperty('showPersistHeadersSettings');
-  });
-
-  it('G-22 comes with the beginnings of credentials only, and sends nothing of its own with a request', () => {
-    const { defaultHeaders, defaultTabs } = options() as {
-      defaultHeaders: string;
-      defaultTabs: { query: string; headers: string }[];
-    };
-    for (const headers of [defaultHeaders, ...defaultTabs.map((tab) => tab.headers)]) {
-      expect(JSON.parse(headers)).toStrictEqual({
-        Authorization: 'Bearer kf_mgt_',
-        'X-Svc-Authorization': 'kf_svc_',
-      });
-    }
-    expect(options()).not.toHaveProperty('additionalHeaders');
+  it('G-22 comes with the beginnings of credentials only', () => {
+    const [, json = ''] = /<script id="options" type="application\/json">(.*?)<\/script>/.exec(page) ?? [];
+    const { tabs, defaultHeaders } = JSON.parse(json) as { defaultHeaders: string; tabs: { headers: string }[] };
+    const beginnings = { Authorization: 'Bearer kf_mgt_', 'X-Svc-Authorization': 'kf_svc_' };
+    expect(JSON.parse(defaultHeaders)).toStrictEqual(beginnings);
+    expect(tabs.length).toBeGreaterThan(10);
+    for (const { headers } of tabs) expect(beginnings).toMatchObject(JSON.parse(headers) as object);
     expect(page).not.toContain(t.management);
     expect(page).not.toContain(t.service);
   });
 
-  it('G-22 writes no header into the browser’s storage', () => {
-    // No browser runs here, so that the code of the package is read, at the places where it writes.
-    // Tabs: `headers` is replaced by null, unless they are to be kept.
-    expect(page).toMatch(/JSON\.stringify\(\w+,\(\w+,(\w+)\)=>[^)]{0,60}!\w+&&\w+==="headers"\?null:\1\)/);
-    // The editor of headers: has a place in the storage only where they are to be kept.
-    expect(page).toMatch(/\w+\(\w+,\w+\?\w+\.headers:null,"headers"\)/);
-    // The history of operations would keep their headers in any case: its plugin is not among those of the page.
-    expect(page).toMatch(/(\w+)=\w+\(\{showAttribution:!0\}\)[^]{0,500}shouldPersistHeaders:!0,plugins:\[\1\],/);
-    expect(options()).not.toHaveProperty('plugins');
-    expect(page).not.toMatch(/sessionStorage|document\.cookie|indexedDB\.open/);
+  it('lets no script run but those of its own origin, and none be made out of a text', async () => {
+    for (const path of ['/', '/graphiql/page.js', '/graphiql/graphql.worker.js']) {
+      const policy = (await t.send(path)).headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self';");
+      expect(policy).not.toMatch(/unsafe-eval|blob:|https?:|\*/);
+    }
+    expect(page).not.toMatch(/<script(?![^>]*(src=|type="application\/json"))|\son\w+=|style="/);
   });
 
-  it('G-22 puts the operation into the address of the page, and nothing else', () => {
-    expect(page.match(/history\.(replace|push)State/g)).toHaveLength(1);
-    expect(page).toMatch(/\w+\.searchParams\.set\("query",\w+\),history\.replaceState\(\{\},"",\w+\)/);
+  it('answers other paths below its own with 404, and other methods with 405', async () => {
+    expect((await t.send('/graphiql/nothing.js')).status).toBe(404);
+    expect((await t.send('/graphiql')).status).toBe(404);
+    expect((await t.send('/graphiql/page.js', { method: 'POST' })).status).toBe(405);
+  });
+
+  describe('explains a refused credential by what can be seen of it:', () => {
+    const sent = (management: string, service: string) => [
+      { kind: 'management', name: 'Authorization', beginning: 'Bearer kf_mgt_', value: management },
+      { kind: 'service', name: 'X-Svc-Authorization', beginning: 'kf_svc_', value: service },
+    ];
+    it.each([
+      [
+        'missing',
+        'service',
+        sent('Bearer kf_mgt_abc', ''),
+        /needs a service credential.*X-Svc-Authorization.*--kind service/,
+      ],
+      ['without Bearer', 'management', sent('kf_mgt_abc', ''), /must hold the word Bearer, a space/],
+      [
+        'of the other kind',
+        'service',
+        sent('', 'kf_mgt_abc'),
+        /begins like a management credential.*begins with kf_svc_/,
+      ],
+      ['of the right form', 'service', sent('', 'kf_svc_abc'), /opens nothing here/],
+      ['of single sign-on', 'management', sent('Bearer eyJhbGciOi', ''), /opens nothing here/],
+      ['missing for the schema', 'any', sent('', ''), /shown to holders of a credential only\. Paste yours/],
+      ['wrong for the schema', 'any', sent('Bearer kf_mgt_abc', ''), /what stands under Headers opens nothing/],
+    ])('%s', (_, needed, headers, words) => {
+      expect(explain(needed, headers)).toMatch(words);
+      // Whoever looks over a shoulder, or at a picture in a report, must not read a credential there.
+      expect(explain(needed, headers)).not.toMatch(/abc|eyJ/);
+    });
   });
 });

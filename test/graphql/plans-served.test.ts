@@ -1,7 +1,7 @@
 import { execute, getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlannedExecute, type Execute } from '../../src/graphql/plans/use-plans.js';
-import { servedSchema } from '../../src/graphql/schema.js';
+import { servedSchema } from '../../src/graphql/served-schema.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { createRandom, runs, seed } from '../support/generated.js';
 import { generateOperation, type Operation } from './generated-operations.js';

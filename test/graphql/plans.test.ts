@@ -223,7 +223,7 @@ describe(`An operation that is executed by a plan (FUZZ_SEED=${seed})`, () => {
       },
     ],
   ])('would be found out where it %s', { timeout: 120_000 }, async (_, plant) => {
-    expect(await withUnheard(async () => firstDifference(plant(), 400))).toBeDefined();
+    expect(await withUnheard(async () => firstDifference(plant(), 4_000))).toBeDefined();
   });
 
   it('may have a field that is called like a member of every object', async () => {

@@ -8,7 +8,7 @@ import {
   PreviewKeyDocument,
   UpdateOrgKeyDocument,
   type TypedDocumentString,
-} from '../generated/graphql.js';
+} from '../../src/client/generated/graphql.js';
 import { codeOf, errorsOf } from '../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
@@ -17,7 +17,7 @@ import { stateOf } from '../support/state.js';
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
 /** What codegen wrote for the documents of the tests. */
-const file = new URL('../generated/persisted-documents.json', import.meta.url).pathname;
+const file = new URL('../../src/client/generated/persisted-documents.json', import.meta.url).pathname;
 const onlyTrusted = { KEYFRONT_TRUSTED_DOCUMENTS: file, KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' };
 
 /** Sends the members of a request as they are, with both credentials. */

@@ -143,11 +143,7 @@ describe('a page of keys', () => {
     async () => {
       const { database: own, remove } = await postgres.make();
       const opened = await openPostgres(own?.url ?? '');
-      const other = await opened.start(
-        signer,
-        () => undefined,
-        () => now,
-      );
+      const other = await opened.start(signer, { report: () => undefined, now: () => now });
       await other.store.add(changes);
       for (let run = 0; run < runs('PAGES', 400); run += 1) {
         const query = randomQuery();

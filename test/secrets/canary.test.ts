@@ -7,10 +7,11 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { run } from '../../src/cli/run.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
+import { createTestWatch } from '../support/watch.js';
 
 /*
  * A marker of its own in every place that holds a secret, driven through every operation and every failure of both
- * faces. Afterwards no marker may be found in logs, answers or files, save where the contract answers it.
+ * faces. Afterwards no marker may be found in logs, answers, files, metrics or traces, save where the contract answers it.
  */
 
 const fresh = (name: string) => `canary${name}${randomBytes(8).toString('hex')}`;
@@ -53,13 +54,14 @@ const data = mkdtempSync(join(tmpdir(), 'keyfront-canary-'));
 const places: Place[] = [];
 const secrets: Record<string, string> = { ...markers };
 const spoken: string[] = [];
+const watch = createTestWatch();
 let t: TestApp;
 
 beforeAll(async () => {
   for (const method of ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const) {
     vi.spyOn(console, method).mockImplementation((...said: unknown[]) => spoken.push(inspect(said, { depth: 9 })));
   }
-  t = await startApp({ KEYFRONT_DATA: data });
+  t = await startApp({ KEYFRONT_DATA: data }, {}, watch);
   Object.assign(secrets, { managementToken: t.management, serviceToken: t.service });
   await t.importKeys(
     { key_id: markers.storedKeyID, org_id: 'acme', ...loaded },
@@ -368,6 +370,21 @@ describe('Secrets are driven', () => {
     await note('health with a secret in its query', t.send(`/health?token=${jwt}`));
   });
 
+  it('through what metrics and traces might be named by', async () => {
+    const { unknownKeyID: name } = markers;
+    const headers = {
+      'x-request-id': name,
+      baggage: `${name}=${hmac}`,
+      traceparent: name,
+      'user-agent': jwt,
+      host: name,
+    };
+    const named = `query ${name}($${name}: ID) { ${name}: orgKey(keyID: $${name}) { ...${name} } } fragment ${name} on OrgKey { version }`;
+    await note('an operation with a name', t.graphql(named, { [name]: name }, headers), ['unknownKeyID']);
+    await note('a method', t.send(`/svc/org/keys/${name}`, { method: name, headers }));
+    await t.graphql(named.replace('version', 'noSuchField'), {}, headers);
+  });
+
   it('through credentials that are refused', async () => {
     const text = JSON.stringify(loaded);
     const bound = (await t.issue('service', { orgID: 'acme' })).secret;
@@ -490,16 +507,23 @@ function filesIn(folder: string): Place[] {
   return readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name)).toString('latin1') }));
 }
 
+let metrics = '';
 const everywhere = () => [
   ...places,
   ...filesIn(data),
   { name: 'the logs', text: t.logs() },
   { name: 'the console', text: spoken.join('\n') },
+  { name: 'the metrics', text: metrics },
+  { name: 'the traces', text: watch.sent() },
 ];
 
 describe('A secret that went through all this', () => {
-  it('is found nowhere but where the contract answers it', () => {
+  it('is found nowhere but where the contract answers it', async () => {
     const { length } = places;
+    metrics = await watch.exposition();
+    expect(metrics).toContain('keyfront_requests_total{face="rest",operation="updateOrgKey",verdict="INVALID"}');
+    expect(watch.spans().length).toBeGreaterThan(250);
+    expect(watch.spans().map(({ name }) => name)).toContain('commit');
     expect(length).toBeGreaterThan(250);
     expect(places.map(({ name }) => name)).toEqual(expect.arrayContaining(['keyfront.db', 'keyfront.db-wal']));
     expect(t.logs().split('\n').length).toBeGreaterThan(200);

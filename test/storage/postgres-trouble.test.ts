@@ -251,11 +251,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     const opened = await Promise.all(
       Array.from({ length: 3 }, async () => {
         const one = await openPostgres(empty.url);
-        await one.start(
-          signer,
-          () => undefined,
-          () => new Date(),
-        );
+        await one.start(signer, { report: () => undefined, now: () => new Date() });
         return one;
       }),
     );

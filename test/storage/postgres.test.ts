@@ -13,8 +13,7 @@ describe.skipIf(postgres.isMissing)('D-16', () => {
     return {
       open: async () => {
         const opened = await openPostgres(url);
-        const report = () => undefined;
-        const { store } = await opened.start(signer, report, () => new Date());
+        const { store } = await opened.start(signer, { report: () => undefined, now: () => new Date() });
         return { store, close: () => opened.close() };
       },
       remove: drop,

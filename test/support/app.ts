@@ -6,6 +6,7 @@ import { importLines } from '../../src/cli/import-keys.js';
 import { readConfig } from '../../src/config.js';
 import { parseJSON, stringifyJSON } from '../../src/json.js';
 import { createLogger } from '../../src/log.js';
+import type { Watch } from '../../src/watch.js';
 
 export interface Answer {
   readonly status: number;
@@ -34,7 +35,11 @@ export interface TestApp {
 }
 
 /** The whole service with an in-memory database, a clock that stands at 2026-01-31T12:00:00Z, and no port. */
-export async function startApp(env: Record<string, string> = {}, overrides: AppOverrides = {}): Promise<TestApp> {
+export async function startApp(
+  env: Record<string, string> = {},
+  overrides: AppOverrides = {},
+  watch: Watch = {},
+): Promise<TestApp> {
   const clock = { now: new Date('2026-01-31T12:00:00Z') };
   const lines: string[] = [];
   const sink = new Writable({
@@ -49,12 +54,13 @@ export async function startApp(env: Record<string, string> = {}, overrides: AppO
   const app = await createApp(
     inMemory ? { ...config, databaseFile: ':memory:' } : config,
     secrets,
-    createLogger('trace', sink),
+    createLogger('trace', sink, watch.tracer?.ids),
     {
       now: () => clock.now,
       randomHex: () => (hex += 1).toString(16).padStart(32, '0'),
       ...overrides,
     },
+    watch,
   );
 
   const issue: TestApp['issue'] = async (kind, { orgID, expires } = {}) => {

@@ -11,10 +11,23 @@ export interface Outcome {
   readonly said: string;
 }
 
+/** What a command may find around itself, beside its environment. */
+export interface Around {
+  /** What is piped in. */
+  readonly input?: string;
+  /** Whether a terminal shows its results. */
+  readonly isTerminal?: boolean;
+}
+
 export interface CommandLine {
   readonly folder: string;
   /** Runs one command on the data folder, in memory but for the folder itself. */
-  keyfront(args: readonly string[], env?: Record<string, string>, isWatched?: boolean): Promise<Outcome>;
+  keyfront(
+    args: readonly string[],
+    env?: Record<string, string>,
+    isWatched?: boolean,
+    around?: Around,
+  ): Promise<Outcome>;
   /** Writes a file beside the data folder and answers its path. */
   file(name: string, content: string | Uint8Array): Promise<string>;
   remove(): Promise<void>;
@@ -26,7 +39,7 @@ export async function makeCommandLine(): Promise<CommandLine> {
   const folder = join(root, 'data');
   return {
     folder,
-    keyfront: async (args, env = {}, isWatched = false) => {
+    keyfront: async (args, env = {}, isWatched = false, { input, isTerminal = false } = {}) => {
       let out = '';
       let said = '';
       const code = await run(args, {
@@ -37,7 +50,9 @@ export async function makeCommandLine(): Promise<CommandLine> {
         say: (text) => {
           said += text;
         },
+        ...(input !== undefined && { input: piped(input) }),
         isWatched,
+        isTerminal,
         onStop: (callback) => callback(),
       });
       return { code, out, said };
@@ -49,4 +64,12 @@ export async function makeCommandLine(): Promise<CommandLine> {
     },
     remove: async () => rm(root, { recursive: true, force: true }),
   };
+}
+
+/** In two pieces, as a pipe may have it. */
+async function* piped(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  const middle = bytes.length >> 1;
+  yield bytes.subarray(0, middle);
+  yield await Promise.resolve(bytes.subarray(middle));
 }

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
+import { bundle } from '../../src/bundle.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 
@@ -14,14 +15,13 @@ export interface Build {
 }
 
 /**
- * Compiles the project as it stands, below `node_modules` so that it finds its packages. Types are not checked, which
+ * Builds the project as it stands, below `node_modules` so that it finds its packages. Types are not checked, which
  * takes most of the time and is done elsewhere; what is written is the same.
  */
 export async function build(): Promise<Build> {
   const parent = join(root, 'node_modules', '.cache');
   await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'keyfront-e2e-'));
-  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  const modules = await mkdtemp(join(parent, 'keyfront-modules-'));
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as {
     config: object;
   };
@@ -30,10 +30,14 @@ export async function build(): Promise<Build> {
   const compilerOptions = { ...options, module: ts.ModuleKind.ESNext };
   for (const fileName of fileNames) {
     const { outputText } = ts.transpileModule(await readFile(fileName, 'utf8'), { compilerOptions, fileName });
-    const target = join(folder, relative(join(root, 'src'), fileName)).replace(/\.ts$/, '.js');
+    const target = join(modules, relative(join(root, 'src'), fileName)).replace(/\.ts$/, '.js');
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, outputText);
   }
+  const folder = await mkdtemp(join(parent, 'keyfront-e2e-'));
+  await bundle(modules, folder);
+  await rm(modules, { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   return { main: join(folder, 'main.js'), remove: async () => rm(folder, { recursive: true }) };
 }
 

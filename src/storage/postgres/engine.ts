@@ -56,10 +56,10 @@ export async function openForMoving(url: string): Promise<Opened & { readonly co
       settings,
       // A database of this kind has never held a row without a signature.
       signOldRows: () => Promise.resolve([]),
-      start: async (authenticity, _report, now) => {
+      start: async (authenticity, surroundings) => {
         await letGo();
         letGo = () => Promise.resolve();
-        return createEngine(connections, authenticity, now);
+        return createEngine(connections, authenticity, surroundings);
       },
       close,
       connections,
@@ -100,10 +100,13 @@ const probe = prepared(
 );
 const probeWithinMs = 1_500;
 
-function createEngine(connections: Connections, authenticity: Parameters<Opened['start']>[0], now: () => Date): Engine {
+function createEngine(
+  connections: Connections,
+  ...[authenticity, { now, watch }]: Parameters<Opened['start']>
+): Engine {
   const { read, write } = connections;
   return {
-    store: createKeyStore(connections, authenticity),
+    store: createKeyStore(connections, authenticity, watch),
     credentials: createCredentialStore(connections, authenticity),
     signatures: createSignatures(connections, authenticity),
     settings: createSettings(connections),

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.js';
+import type { Watch } from '../../watch.js';
 import type { AuditRow } from '../audit-row.js';
 import { keyOf, termsOf, type KeyRow } from '../key-row.js';
 import type { Signed } from '../signed-table.js';
@@ -20,6 +21,8 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown };
 interface Waiting {
   readonly keyHash: string;
   readonly change: Change<unknown>;
+  /** Told how many changes were written together. */
+  readonly onGroup: ((size: number) => void) | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** How often the key had become another between the look at it and the write. */
@@ -46,8 +49,9 @@ const mostMisses = 10;
  * two round trips however many they are. A key is never in two groups of a process at once. One change that fails, fails
  * alone; none is answered before it is durable. A lone one waits for nobody.
  */
-export function createGroupWrite({ write }: Connections, rows: KeyRows) {
+export function createGroupWrite({ write }: Connections, rows: KeyRows, { meter, tracer }: Watch = {}) {
   let waiting: Waiting[] = [];
+  meter?.reads('commits_waiting', () => waiting.length);
   const busy = new Set<string>();
   let groups = 0;
   let isScheduled = false;
@@ -91,6 +95,7 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows) {
 
   async function runKeys(byKey: ReadonlyMap<string, readonly Waiting[]>): Promise<void> {
     const items = [...byKey.values()].flat();
+    const beginMs = meter ? performance.now() : 0;
     try {
       const isContended = items.some(({ misses }) => misses >= missesBeforeLock);
       const { applied, written } = await write((session) =>
@@ -101,6 +106,8 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows) {
             })
           : lookAndWrite(session, byKey),
       );
+      meter?.committed(items.length, (performance.now() - beginMs) / 1000);
+      for (const { onGroup } of items) onGroup?.(items.length);
       for (const [keyHash, changes] of byKey) {
         const one = applied.get(keyHash);
         if (!one || (one.write && !written.has(keyHash))) again(changes);
@@ -114,6 +121,7 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows) {
       } else if (isOneBad && items.length > 1) {
         for (const item of items) await runKeys(new Map([[item.keyHash, [item]]]));
       } else {
+        meter?.commitFailed();
         for (const item of items) settle(item, { error });
       }
     }
@@ -135,11 +143,16 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows) {
     waiting = [...changes.filter((item) => !tired.includes(item)), ...waiting];
   }
 
-  return <T>(keyHash: string, change: Change<T>): Promise<T> =>
+  const enter = <T>(keyHash: string, change: Change<T>, onGroup?: Waiting['onGroup']): Promise<T> =>
     new Promise<T>((resolve, reject) => {
-      waiting.push({ keyHash, change, resolve: resolve as Waiting['resolve'], reject, misses: 0 });
+      waiting.push({ keyHash, change, onGroup, resolve: resolve as Waiting['resolve'], reject, misses: 0 });
       schedule();
     });
+  if (!tracer) return enter;
+  return <T>(keyHash: string, change: Change<T>): Promise<T> =>
+    tracer.within('commit', {}, (tell) =>
+      enter(keyHash, change, (size) => tell({ 'keyfront.commit.batch_size': size })),
+    );
 }
 
 function settle({ resolve, reject }: Waiting, outcome: Outcome | undefined): void {

@@ -1,5 +1,6 @@
 import type { QuotaManager } from '../../keys/quota.js';
 import type { Change, Inspected, KeyStore } from '../../keys/store.js';
+import type { Watch } from '../../watch.js';
 import type { Authenticity } from '../authenticity.js';
 import { isMeant } from '../key-filter.js';
 import { keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
@@ -36,12 +37,16 @@ const purgeKeys = prepared(
  * remembered from one answer to the next. Writes are durable when they are answered, and reads are answered from signed
  * rows only.
  */
-export function createKeyStore(connections: Connections, authenticity: Authenticity): KeyStore & QuotaManager {
+export function createKeyStore(
+  connections: Connections,
+  authenticity: Authenticity,
+  watch: Watch = {},
+): KeyStore & QuotaManager {
   const { read, write } = connections;
   const rows = createKeyRows(authenticity);
   const { table } = rows;
   const history = createHistory(authenticity, connections, rows);
-  const change = createGroupWrite(connections, rows);
+  const change = createGroupWrite(connections, rows, watch);
 
   /** The rows of a change of a key, signed. */
   function signedRows(changed: Change, before: KeyRow | undefined) {

@@ -10,7 +10,7 @@ const pagesAStep = 1_000;
 export async function copyDatabase(
   database: Database.Database,
   file: string,
-  onProgress: (pages: number) => void,
+  onProgress: (pages: number, part: number) => void,
 ): Promise<void> {
   closeSync(openSync(file, 'wx', 0o600));
   // One moment is read throughout: without it, whatever another process writes would begin the copy anew.
@@ -19,7 +19,7 @@ export async function copyDatabase(
     database.prepare('SELECT 1 FROM settings LIMIT 1').get();
     await database.backup(file, {
       progress: ({ totalPages, remainingPages }) => {
-        onProgress(totalPages - remainingPages);
+        onProgress(totalPages - remainingPages, 1 - remainingPages / Math.max(totalPages, 1));
         return pagesAStep;
       },
     });

@@ -67,10 +67,15 @@ export function createCredentialStore(
     }
   });
 
+  const active = createActive(database);
+  const writeAndForget: Guard['write'] = (transaction) => write(transaction).finally(active.forget);
+
   return {
     findBySecretHash: (secretHash, at) =>
       read(() => {
         const now = BigInt(at.getTime());
+        const known = active.find(secretHash, now);
+        if (known) return foundOf(known, 'active');
         // One that is not there takes as long as one that is: both rows are read, and one checked and compared, in any case.
         const [next, earliest] = [nearest.get(now, secretHash), first.get(now)];
         const row = next ?? earliest;
@@ -78,15 +83,16 @@ export function createCredentialStore(
         const isAuthentic = table.isAuthentic(row);
         if (!isSameHash(row.secret_hash, secretHash)) return undefined;
         if (!isAuthentic) throw damaged(`The credential ${row.id}`);
-        return { id: row.id, kind: row.kind, label: row.label, orgID: row.org_id ?? undefined, state: row.state };
+        if (row.state === 'active') active.remember(row);
+        return foundOf(row, row.state);
       }),
     add: (credential) =>
-      write(() => {
+      writeAndForget(() => {
         insert.run(table.signed(rowOf(credential)));
       }),
     list: () => read(() => all.all().map((row) => credentialOf(authentic(row)))),
-    revoke: (id, at) => write(() => revokeOne.immediate(id, BigInt(at.getTime()))),
-    replace: (id, decide) => write(() => replaceOne.immediate(id, decide)),
+    revoke: (id, at) => writeAndForget(() => revokeOne.immediate(id, BigInt(at.getTime()))),
+    replace: (id, decide) => writeAndForget(() => replaceOne.immediate(id, decide)),
     markUsed: (uses) => write(() => markAll.immediate(uses)),
     damaged: () =>
       read(() =>
@@ -96,4 +102,37 @@ export function createCredentialStore(
           .map(({ id }) => id),
       ),
   };
+}
+
+const mostRemembered = 1_000;
+
+/**
+ * The credentials that opened something since the database was last changed by anybody else. To read one again and to
+ * check its signature costs ten times as much as to ask whether there was a change. Those that open nothing are not
+ * remembered: whoever guesses would learn from the time which of them there are.
+ */
+function createActive(database: Database) {
+  const dataVersion = database.prepare<[], bigint>('PRAGMA data_version').pluck().safeIntegers();
+  const rows = new Map<string, CredentialRow>();
+  let version: bigint | undefined;
+  const nameOf = (secretHash: Uint8Array) => Buffer.from(secretHash).toString('latin1');
+  return {
+    find(secretHash: Uint8Array, now: bigint): CredentialRow | undefined {
+      const current = dataVersion.get();
+      if (current !== version) rows.clear();
+      version = current;
+      const row = rows.get(nameOf(secretHash));
+      return row && (row.expires === null || row.expires > now) ? row : undefined;
+    },
+    remember(row: CredentialRow): void {
+      if (rows.size >= mostRemembered) rows.clear();
+      rows.set(nameOf(row.secret_hash), row);
+    },
+    /** For changes of our own, which leave the version as it is. */
+    forget: () => rows.clear(),
+  };
+}
+
+function foundOf({ id, kind, label, org_id: orgID }: CredentialRow, state: FoundCredential['state']): FoundCredential {
+  return { id, kind, label, orgID: orgID ?? undefined, state };
 }

@@ -8,7 +8,7 @@ import { createKeyStore } from './key-store.js';
 import { createProbe } from './probe.js';
 import { createSettings } from './settings.js';
 import { createSignatures, signOldRows } from './signatures.js';
-import { shrinkLog } from './wal.js';
+import { logBytes, shrinkLog } from './wal.js';
 
 /** Opens a file, making and migrating it as needed, or a copy that is never written. Throws an Error that names it. */
 export async function openSQLite(file: string, isCopy: boolean): Promise<Opened> {
@@ -29,7 +29,7 @@ export async function openSQLite(file: string, isCopy: boolean): Promise<Opened>
           set: (name, value) => naming(() => settings.set(name, value)),
         },
         signOldRows: (authenticity, onProgress) => naming(() => signOldRows(database, authenticity, onProgress)),
-        start: (authenticity, report, now) => naming(() => createEngine(database, file, authenticity, report, now)),
+        start: (authenticity, surroundings) => naming(() => createEngine(database, file, authenticity, surroundings)),
         close: () => promised(() => void database.close()),
       };
     });
@@ -42,9 +42,10 @@ export async function openSQLite(file: string, isCopy: boolean): Promise<Opened>
 function createEngine(
   database: Database,
   file: string,
-  ...[authenticity, report, now]: Parameters<Opened['start']>
+  ...[authenticity, { report, now, watch = {}, inTurn }]: Parameters<Opened['start']>
 ): Engine {
-  const guard = createGuard(database, report);
+  const guard = createGuard(database, report, watch, inTurn);
+  watch.meter?.reads('wal_bytes', () => logBytes(database));
   const settings = createSettings(database);
   const probe = createProbe(database, file, now);
   return {

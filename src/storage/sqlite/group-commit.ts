@@ -1,8 +1,13 @@
-import type { Database } from 'better-sqlite3';
+import { SqliteError, type Database } from 'better-sqlite3';
+import { AppError } from '../../errors.js';
+import type { Watch } from '../../watch.js';
+import type { Turn } from '../engine.js';
 import { whenFree } from './busy.js';
 
 interface Waiting {
   readonly transaction: () => unknown;
+  /** Told how many changes went to the disk together. */
+  readonly onGroup?: (size: number) => void;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -17,8 +22,14 @@ const mostAtOnce = 128;
  * much as bringing one. Each has a savepoint of its own, so that one that throws undoes itself alone; none is answered
  * before all are durable, and all are refused where that fails. A lone one neither waits nor costs more.
  */
-export function createGroupCommit(database: Database, requireSound: () => void) {
+export function createGroupCommit(
+  database: Database,
+  requireSound: () => void,
+  { meter, tracer }: Watch = {},
+  inTurn: Turn = (work) => work(),
+) {
   let waiting: Waiting[] = [];
+  meter?.reads('commits_waiting', () => waiting.length);
 
   function attempt(transaction: () => unknown): Outcome {
     try {
@@ -40,27 +51,42 @@ export function createGroupCommit(database: Database, requireSound: () => void) 
   }
 
   async function commit(group: readonly Waiting[]): Promise<void> {
+    const beginMs = meter ? performance.now() : 0;
     try {
       const outcomes = await whenFree(() => run(group));
+      meter?.committed(group.length, (performance.now() - beginMs) / 1000);
+      for (const { onGroup } of group) onGroup?.(group.length);
       for (const [index, outcome] of outcomes.entries()) {
         if ('error' in outcome) group[index]?.reject(outcome.error);
         else group[index]?.resolve(outcome.value);
       }
     } catch (error) {
+      if (isOfStorage(error)) meter?.commitFailed();
       for (const { reject } of group) reject(error);
     }
   }
 
   function commitWaiting(): void {
-    const group = waiting.slice(0, mostAtOnce);
-    waiting = waiting.slice(mostAtOnce);
-    if (waiting.length > 0) setImmediate(commitWaiting);
-    void commit(group);
+    void inTurn(async () => {
+      // Not before: whoever asks while we wait for our turn is in the group.
+      const group = waiting.slice(0, mostAtOnce);
+      waiting = waiting.slice(mostAtOnce);
+      if (waiting.length > 0) setImmediate(commitWaiting);
+      await commit(group);
+    });
   }
 
-  return <T>(transaction: () => T): Promise<T> =>
+  const enter = <T>(transaction: () => T, onGroup?: Waiting['onGroup']): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       if (waiting.length === 0) setImmediate(commitWaiting);
-      waiting.push({ transaction, resolve: resolve as Waiting['resolve'], reject });
+      waiting.push({ transaction, resolve: resolve as Waiting['resolve'], reject, ...(onGroup && { onGroup }) });
     });
+  if (!tracer) return enter;
+  return <T>(transaction: () => T): Promise<T> =>
+    tracer.within('commit', {}, (tell) => enter(transaction, (size) => tell({ 'keyfront.commit.batch_size': size })));
+}
+
+/** A lone change that is refused, such as one of a key that is not there, is no failure of storage. */
+function isOfStorage(error: unknown): boolean {
+  return !(error instanceof AppError) || error.cause instanceof SqliteError;
 }

@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../errors.js';
+import type { Watch } from '../../watch.js';
+import type { Turn } from '../engine.js';
 import { whenFree } from './busy.js';
 import { createGroupCommit } from './group-commit.js';
 
@@ -31,7 +33,12 @@ const readErrors: ReadonlySet<string> = new Set([
 ]);
 
 /** `report` takes a line for people when the disk has become full, and when it has room again. */
-export function createGuard(database: Database, report: (line: string) => void = () => undefined): Guard {
+export function createGuard(
+  database: Database,
+  report: (line: string) => void = () => undefined,
+  watch: Watch = {},
+  inTurn?: Turn,
+): Guard {
   // The guard waits itself, and everybody else is served meanwhile.
   database.pragma('busy_timeout = 0');
   const tryToWrite = createTrial(database);
@@ -50,9 +57,10 @@ export function createGuard(database: Database, report: (line: string) => void =
     return true;
   }
 
-  const commit = createGroupCommit(database, () => {
+  const requireSound = () => {
     if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
-  });
+  };
+  const commit = createGroupCommit(database, requireSound, watch, inTurn);
 
   function asUnwritten(error: unknown): unknown {
     if (noteFailure(error)) {

@@ -7,8 +7,13 @@ const largeBytes = 32 * 1024 * 1024;
 
 /** Empties the write-ahead log where it is large. Undefined where it is not. Waits for nobody. */
 export function shrinkLog(database: Database, largerThan = largeBytes): Shrinking | undefined {
-  const bytes = statSync(`${database.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const bytes = logBytes(database);
   if (bytes <= largerThan) return undefined;
   const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: bigint }[];
   return { bytes, isDone: Number(result?.busy ?? 1) === 0 };
+}
+
+/** The size of the write-ahead log. */
+export function logBytes(database: Database): number {
+  return statSync(`${database.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }

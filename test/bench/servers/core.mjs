@@ -1,10 +1,10 @@
 // What every server but Keyfront itself stands on: the same core and store, and a caller who holds both credentials.
 import { randomUUID } from 'node:crypto';
-import { readConfig } from '../../../dist/config.js';
-import { callerOf } from '../../../dist/graphql/context.js';
-import { createLoaders } from '../../../dist/graphql/loaders.js';
-import { openInstallation } from '../../../dist/installation.js';
-import { createKeyService } from '../../../dist/keys/service.js';
+import { readConfig } from '../../../build/config.js';
+import { callerOf } from '../../../build/graphql/context.js';
+import { createLoaders } from '../../../build/graphql/loaders.js';
+import { openInstallation } from '../../../build/installation.js';
+import { createKeyService } from '../../../build/keys/service.js';
 
 const { KEYFRONT_DATA, NODE_ENV, BENCH_STORE } = process.env;
 const { config, secrets } = readConfig({ KEYFRONT_DATA, NODE_ENV });
@@ -31,7 +31,7 @@ export function createContext() {
  * Keeps updates apart that the store might commit together: the next begins when the one before has been committed. It
  * holds whichever way the store groups them; where the store has a switch for it by then, use that here.
  */
-function oneByOne(/** @type {import('../../../dist/keys/store.js').KeyStore} */ shared) {
+function oneByOne(/** @type {import('../../../build/keys/store.js').KeyStore} */ shared) {
   let last = Promise.resolve();
   return {
     ...shared,

@@ -2,10 +2,10 @@
 // that the others take, reads their variables, and answers what they answer.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { callerOf } from '../../../dist/graphql/context.js';
-import { parseJSON, stringifyJSON } from '../../../dist/json.js';
-import { readDefinition } from '../../../dist/keys/definition-input.js';
-import { viewOf, viewOfStored } from '../../../dist/keys/view.js';
+import { callerOf } from '../../../build/graphql/context.js';
+import { parseJSON, stringifyJSON } from '../../../build/json.js';
+import { readDefinition } from '../../../build/keys/definition-input.js';
+import { viewOf, viewOfStored } from '../../../build/keys/view.js';
 import { announce, holder, keys } from './core.mjs';
 
 const { BENCH_JSON, BENCH_WORKLOAD } = process.env;

@@ -1,0 +1,29 @@
+# The service as an image. OPERATING.md tells how to run it.
+FROM node:20-slim AS build
+WORKDIR /keyfront
+COPY . .
+# Scripts of packages are left out: nothing here needs what they would compile or download.
+RUN npm ci --ignore-scripts && npm run build
+
+FROM node:20-slim AS packages
+# better-sqlite3 is compiled where no prebuilt binary can be had.
+RUN apt-get update && apt-get install -y --no-install-recommends python3 make g++ && rm -rf /var/lib/apt/lists/*
+WORKDIR /keyfront
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts && npm rebuild better-sqlite3 bcrypt
+
+FROM node:20-slim
+ENV NODE_ENV=production HOST=0.0.0.0 KEYFRONT_DATA=/data
+WORKDIR /keyfront
+# The service refuses a data folder that others can get at.
+RUN install -d -m 0700 -o node -g node /data
+COPY --from=packages /keyfront/node_modules node_modules
+COPY --from=build /keyfront/package.json /keyfront/LICENSE ./
+COPY --from=build /keyfront/dist dist
+USER node
+VOLUME /data
+EXPOSE 4000
+STOPSIGNAL SIGTERM
+# Whether the process answers, and not whether it is ready: a full disk is not cured by another container.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", "const { env } = process; env.NODE_TLS_REJECT_UNAUTHORIZED = '0'; fetch(`${env.KEYFRONT_TLS_CERT ? 'https' : 'http'}://127.0.0.1:${env.PORT ?? 4000}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "--max-semi-space-size=32", "--disable-proto=delete", "--disallow-code-generation-from-strings", "dist/main.js"]

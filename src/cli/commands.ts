@@ -1,0 +1,255 @@
+import { backup } from './backup.js';
+import { diff, put, reset, revert } from './change-commands.js';
+import { check } from './check.js';
+import type { Commands, Option } from './command.js';
+import { connectionOptions } from './connection.js';
+import { issue, list, revoke, rotate as rotateCredential } from './credentials.js';
+import { exportKeys } from './export-keys.js';
+import { importKeys } from './import-keys.js';
+import { migrateStore } from './migrate-store.js';
+import { preview } from './preview.js';
+import { get, history } from './read-commands.js';
+import { restore } from './restore.js';
+import { prune, rotate } from './secrets.js';
+import { viewOptions } from './view.js';
+import { keyOptions } from './with-keys.js';
+
+const folder = ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING'];
+const colours = ['NO_COLOR', 'FORCE_COLOR'];
+const network = ['KEYFRONT_URL', 'KEYFRONT_SERVICE_CREDENTIAL', 'NODE_EXTRA_CA_CERTS'];
+const either = [...network, ...folder, ...colours];
+
+const whereItIs =
+  'The key is that of the data folder, where a service may be running meanwhile, or of the service at --url. On a terminal the answer is text, else JSON.';
+const whatItTakes = `FILE holds the definition in the names of REST; \`-\` is what is piped in. ${whereItIs}`;
+const trouble = 'wrongly called, or the key could not be looked at: no file, no service, no valid credential';
+const changeExits = { 0: 'done', 1: 'refused, with the reasons', 2: trouble };
+
+const expected: Option = { value: 'N', is: 'Refuse where the key has another version by now.' };
+const why: Option = { value: 'TEXT', is: 'Why, for the history; no secrets.' };
+const resetToo: Option = { is: 'The live quota begins anew with it.' };
+
+/** All there is to call. Parsing, help and the README's block are made of this table. */
+export const commands: Commands = {
+  serve: {
+    does: 'Serves GraphQL, the REST key API and GraphiQL until it is told to stop.',
+    more: 'The first start makes a data folder, issues a management and a service credential, and shows them once. SIGTERM answers what is under way and ends it.',
+    options: {
+      sample: { is: 'Also brings in three keys to play with.' },
+      workers: {
+        value: 'N',
+        is: 'Serves by so many processes, up to 64, of which one at a time writes to a file. Default: 1.',
+      },
+    },
+    example: 'NODE_ENV=production HOST=0.0.0.0 KEYFRONT_DATA=/var/lib/keyfront keyfront serve',
+    exits: { 0: 'stopped as it was told to', 1: 'could not start, or had to stop' },
+    settings: [...folder, 'HOST', 'PORT', 'NODE_ENV', 'LOG_LEVEL'],
+    // The server is most of the code, and no other command should wait until it is loaded.
+    run: async (io, values) => (await import('./serve.js')).serve(io, values),
+  },
+  'credentials issue': {
+    does: 'Issues a credential and prints its secret, once.',
+    more: 'The secret stands alone on standard output, so that a script can take it.',
+    options: {
+      kind: {
+        value: 'management|service',
+        is: 'What it is for: previews, or keys of organisations.',
+        isRequired: true,
+      },
+      label: { value: 'TEXT', is: 'Who uses it.', isRequired: true },
+      org: { value: 'ID', is: 'The one organisation that it is bound to; none where absent.' },
+      expires: { value: '90d', is: 'After how many hours (h), days (d) or weeks (w) it ends; never where absent.' },
+    },
+    example: 'keyfront credentials issue --kind service --label "billing dashboard" --org acme --expires 90d',
+    settings: folder,
+    run: issue,
+  },
+  'credentials list': {
+    does: 'Lists all credentials: their state, last four characters and last use, never their secrets.',
+    example: 'keyfront credentials list',
+    settings: folder,
+    run: list,
+  },
+  'credentials rotate': {
+    does: 'Issues a successor of a credential and lets the old one go on for an overlap.',
+    words: ['ID'],
+    options: { overlap: { value: '24h', is: 'For how long the old one goes on; 0 for not at all. Default: 24h.' } },
+    example: 'keyfront credentials rotate 6Wm2hJ --overlap 7d',
+    settings: folder,
+    run: rotateCredential,
+  },
+  'credentials revoke': {
+    does: 'Revokes a credential: running services refuse it from the next request on.',
+    words: ['ID'],
+    example: 'keyfront credentials revoke 6Wm2hJ',
+    exits: { 1: 'there is no such credential' },
+    settings: folder,
+    run: revoke,
+  },
+  'keys import': {
+    does: 'Brings keys in from a file, a line each.',
+    more: 'A line is `{"key_id": "...", ...definition}` in the names of REST. A bad line is named by its number and left out, a key that exists is left as it is, and every key needs an owner.',
+    words: ['FILE.jsonl'],
+    options: {
+      org: { value: 'ID', is: 'The owner of keys whose line names none.' },
+      'passwords-are-hashed': { is: 'Passwords in the file are bcrypt or argon2id hashes, and are kept as they are.' },
+    },
+    example: 'keyfront keys import keys.jsonl --org acme',
+    exits: { 1: 'a line was refused; the others are in' },
+    settings: folder,
+    run: importKeys,
+  },
+  'keys export': {
+    does: 'Prints all keys that are not deleted, a line each, in the form that `keys import` takes.',
+    options: { 'with-secrets': { is: 'Secrets in clear, and hashes of passwords: keep the file safe.' } },
+    example: 'keyfront keys export > keys.jsonl',
+    settings: folder,
+    run: exportKeys,
+  },
+  preview: {
+    does: 'Checks definitions and tells every problem with its place, without storing anything.',
+    more: 'Needs no data folder and no network: the rules are those of this version, the way of hashing that of KEYFRONT_KEY_HASH. With --url a running service is asked. FILE holds a definition in the names of REST, an array of them or, as .jsonl, a line each; `-` is what is piped in. On a terminal the answer is text, else a line of JSON for each definition.',
+    words: ['FILE...'],
+    options: {
+      strict: { is: 'Warnings count as problems.' },
+      url: { value: 'URL', is: 'Ask the service at this address.' },
+      ...connectionOptions,
+      ...viewOptions,
+    },
+    example: 'keyfront preview --strict keys/billing.json keys/mobile.json',
+    exits: {
+      0: 'all are valid',
+      1: 'a definition is not valid',
+      2: 'wrongly called, or a file or the service could not be read',
+    },
+    settings: [
+      'KEYFRONT_KEY_HASH',
+      'KEYFRONT_KEY_HASH_PEPPER',
+      'KEYFRONT_MANAGEMENT_CREDENTIAL',
+      'NODE_EXTRA_CA_CERTS',
+      ...colours,
+    ],
+    run: preview,
+    failure: 2,
+  },
+  get: {
+    does: 'Prints the definition of a key in the form that `put` takes, without its secrets.',
+    more: whereItIs,
+    words: ['[KEY_ID]'],
+    options: keyOptions,
+    example: 'keyfront get acme-billing > billing.json',
+    exits: { 1: 'there is no such key', 2: trouble },
+    settings: either,
+    run: get,
+    failure: 2,
+  },
+  diff: {
+    does: 'Tells what an update with this definition would change now, field by field, and changes nothing.',
+    more: whatItTakes,
+    words: ['[KEY_ID]', 'FILE'],
+    options: { 'reset-quota': resetToo, ...keyOptions },
+    example: 'keyfront diff acme-billing billing.json --url https://keys.example.com',
+    exits: { 0: 'nothing would change', 1: 'something would', 2: `refused, ${trouble}` },
+    settings: either,
+    run: diff,
+    failure: 2,
+  },
+  put: {
+    does: 'Replaces the definition of a key, except for secrets that the new one leaves out.',
+    more: whatItTakes,
+    words: ['[KEY_ID]', 'FILE'],
+    options: {
+      'reset-quota': resetToo,
+      'expected-version': expected,
+      create: { is: 'Create the key where there is none; FILE then names its owner in org_id.' },
+      reason: why,
+      ...keyOptions,
+    },
+    example: 'keyfront put acme-billing billing.json --expected-version 3 --reason "raised limits, OPS-17"',
+    exits: changeExits,
+    settings: either,
+    run: put,
+    failure: 2,
+  },
+  reset: {
+    does: 'Resets the live quota of a key and leaves its definition as it is.',
+    more: whereItIs,
+    words: ['[KEY_ID]'],
+    options: { reason: why, ...keyOptions },
+    example: 'keyfront reset acme-billing --reason "paid in advance"',
+    exits: changeExits,
+    settings: either,
+    run: reset,
+    failure: 2,
+  },
+  history: {
+    does: 'Prints what has been done to a key, the newest first.',
+    more: whereItIs,
+    words: ['[KEY_ID]'],
+    options: { limit: { value: 'N', is: 'How many entries, at most 100. Default: 20.' }, ...keyOptions },
+    example: 'keyfront history acme-billing --limit 5',
+    exits: { 1: 'there is no such key', 2: trouble },
+    settings: either,
+    run: history,
+    failure: 2,
+  },
+  revert: {
+    does: 'Puts the definition of an earlier version back, as a new version; secrets and the live quota stay.',
+    more: whereItIs,
+    words: ['[KEY_ID]'],
+    options: {
+      to: { value: 'VERSION', is: 'The version whose definition is wanted.', isRequired: true },
+      'expected-version': expected,
+      reason: why,
+      ...keyOptions,
+    },
+    example: 'keyfront revert acme-billing --to 2',
+    exits: changeExits,
+    settings: either,
+    run: revert,
+    failure: 2,
+  },
+  backup: {
+    does: 'Copies the database into a new folder while services go on, and looks through the copy.',
+    more: 'The key ring is not in it. Keep a copy of it apart from the backups: nothing in them opens without it.',
+    words: ['DIR'],
+    example: 'keyfront backup /mnt/backups/2026-11-21',
+    settings: folder,
+    run: backup,
+  },
+  restore: {
+    does: 'Puts a backup into an empty data folder, which holds the key ring only, and looks through it.',
+    words: ['DIR'],
+    example: 'KEYFRONT_DATA=/var/lib/keyfront keyfront restore /mnt/backups/2026-11-21',
+    settings: folder,
+    run: restore,
+  },
+  'migrate-store': {
+    does: 'Moves all of the data folder into the PostgreSQL database that KEYFRONT_DATABASE_URL names.',
+    more: 'Stop the service first: nobody can write to the file meanwhile. Every row is read back; the file and the key ring stay as they are. May be broken off and run again.',
+    example: 'KEYFRONT_DATABASE_URL=postgres://keyfront@db.internal/keyfront keyfront migrate-store',
+    settings: [...folder, 'KEYFRONT_DATABASE_URL'],
+    run: migrateStore,
+  },
+  check: {
+    does: 'Looks whether the file, every row, every history and every sealed secret are as they were written.',
+    more: 'Changes nothing; services may run meanwhile.',
+    example: 'keyfront check',
+    exits: { 0: 'all is as it was written', 1: 'something is not, and is named' },
+    settings: folder,
+    run: check,
+  },
+  'secrets rotate': {
+    does: 'Adds a fresh key to the key ring and seals everything under it; services may run meanwhile.',
+    more: 'May be broken off and run again.',
+    example: 'keyfront secrets rotate',
+    settings: folder,
+    run: rotate,
+  },
+  'secrets prune': {
+    does: 'Drops the keys of the key ring under which nothing is sealed any more, some minutes after a rotation.',
+    example: 'keyfront secrets prune',
+    settings: folder,
+    run: prune,
+  },
+};

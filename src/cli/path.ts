@@ -1,0 +1,19 @@
+import type { Path } from '../errors.js';
+
+const step = /\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g;
+
+/** The path that `pathText` wrote, as far as it told: what it cut short stays so. */
+export function pathFrom(text: string): Path {
+  return [...text.matchAll(step)].map(([, quoted, index, name = '']) => {
+    if (index !== undefined) return Number(index);
+    return quoted === undefined ? name : unquoted(quoted);
+  });
+}
+
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text;
+  }
+}

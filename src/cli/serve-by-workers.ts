@@ -1,0 +1,61 @@
+import { requireWholeFile } from '../app.js';
+import type { Config, ConfigSecrets } from '../config.js';
+import { distribute } from '../http/distributor.js';
+import { openInstallation } from '../installation.js';
+import { createLogger } from '../log.js';
+import { createCrew } from './crew.js';
+import type { IO } from './io.js';
+import { warnOfPlainHTTP, type Greet } from './serve.js';
+
+interface Service {
+  readonly config: Config;
+  readonly secrets: ConfigSecrets;
+  /** How many workers. */
+  readonly count: number;
+  readonly greet: Greet;
+}
+
+/**
+ * Serves as `serve` does, by several processes. This one makes the data folder ready, accepts connections and hands them
+ * on, and says whose turn it is to write; the workers do everything else, each on its own connection to the database.
+ */
+export async function serveByWorkers(io: IO, { config, secrets, count, greet }: Service): Promise<number> {
+  const { startWorker } = io;
+  if (!startWorker) throw new Error('Workers can be started by the program itself only.');
+  if (config.metrics)
+    throw new Error('KEYFRONT_METRICS_PORT measures one process, and is not yet for several workers.');
+  const log = createLogger(config.logLevel).child({ pid: io.pid });
+  const fault = new Promise<Error>((resolve) =>
+    io.onFault?.((thrown) => {
+      const error = thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.');
+      log.fatal({ err: error }, 'fault');
+      resolve(error);
+    }),
+  );
+  const installation = await openInstallation(config, secrets, {}, { report: (line) => log.warn(line) });
+  await requireWholeFile(installation, config, log);
+  try {
+    const crew = await createCrew(count, startWorker, log);
+    let failure: Error | undefined;
+    let areWell = false;
+    try {
+      const front = await distribute(config, crew.take);
+      warnOfPlainHTTP(config, log);
+      try {
+        const welcome = await greet(installation, `${config.tls ? 'https' : 'http'}://${front.address}`);
+        const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
+        io.out(welcome);
+        failure = await Promise.race([stopped, fault, crew.failed]);
+        if (failure) log.fatal({ err: failure }, 'the workers cannot go on; stopping');
+        else log.info('stopping');
+      } finally {
+        await front.stop();
+      }
+    } finally {
+      areWell = await crew.stop();
+    }
+    return failure || !areWell ? 1 : 0;
+  } finally {
+    await installation.close();
+  }
+}

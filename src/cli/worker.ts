@@ -1,0 +1,53 @@
+import { createApp } from '../app.js';
+import { readConfig } from '../config.js';
+import { serveHanded } from '../http/server.js';
+import { createLogger } from '../log.js';
+import type { IO, PrimaryProcess } from './io.js';
+import { createTurn } from './turns.js';
+import { startWatching } from './watching.js';
+
+/** Serves the connections that the primary hands over, until it says stop, or is gone. */
+export async function work(io: IO, primary: PrimaryProcess): Promise<number> {
+  const { config, secrets } = readConfig(io.env);
+  const watching = await startWatching(config, io, createLogger(config.logLevel));
+  const { watch } = watching;
+  const log = createLogger(config.logLevel, undefined, watch.tracer?.ids).child({ pid: io.pid });
+  const fault = new Promise<'fault'>((resolve) =>
+    io.onFault?.((thrown) => {
+      log.fatal({ err: thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.') }, 'fault');
+      resolve('fault');
+    }),
+  );
+  let isStopping = false;
+  const gone = new Promise<'gone'>((resolve) =>
+    primary.onGone(() => {
+      if (isStopping) primary.exit();
+      resolve('gone');
+    }),
+  );
+  const app = await createApp(config, secrets, log, { isWhole: true, inTurn: createTurn(primary) }, watch);
+  try {
+    const server = serveHanded(app.handle, { ...config, log, watch });
+    const stopped = new Promise<'stop'>((resolve) =>
+      primary.onMessage((message, connection) => {
+        if (message.kind === 'connection' && connection) server.take(connection);
+        if (message.kind === 'stop') resolve('stop');
+      }),
+    );
+    primary.send({ kind: 'ready' });
+    const reason = await Promise.race([stopped, fault, gone, app.installation.failed]);
+    isStopping = true;
+    app.drain();
+    if (reason instanceof Error) log.fatal({ err: reason }, 'storage failed; stopping');
+    if (reason === 'fault' || reason instanceof Error) {
+      primary.send({ kind: 'leaving', hasLostStorage: reason instanceof Error });
+      // Connections that were on their way to us come before this.
+      await Promise.race([stopped, gone]);
+    }
+    await server.stop();
+    return reason === 'stop' ? 0 : 1;
+  } finally {
+    await app.close();
+    await watching.stop();
+  }
+}

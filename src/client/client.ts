@@ -1,0 +1,138 @@
+import type { TypedDocumentString } from './generated/graphql.js';
+
+/* What a dashboard asks Keyfront with. It needs `fetch` and no package, and runs in browsers as it does in Node. */
+
+export * from './generated/graphql.js';
+
+export interface ClientOptions {
+  /** Where the service is, such as `https://keyfront.example.com`. */
+  readonly url: string;
+  /** Opens previews: a management credential, or a token of single sign-on. A function is asked before each request. */
+  readonly management?: Credential | undefined;
+  /** Opens the keys of organisations: a service credential. */
+  readonly service?: Credential | undefined;
+  /** In the place of the global one. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+export type Credential = string | (() => string | Promise<string>);
+
+export interface Client {
+  /** Sends a document and answers its data. Rejects with a KeyfrontError, or as `fetch` does where nothing answers. */
+  send<Result, Variables>(
+    document: TypedDocumentString<Result, Variables>,
+    variables: Variables,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<Result>;
+}
+
+/** What went wrong, for programs. The README says what each means. */
+export type KeyfrontErrorCode =
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'INVALID'
+  | 'NOT_FOUND'
+  | 'CONFLICT'
+  | 'TOO_LARGE'
+  | 'RATE_LIMITED'
+  | 'UNAVAILABLE'
+  | 'INTERNAL';
+
+/** One problem of one value: "path message" reads as a sentence. */
+export interface KeyfrontIssue {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+interface Details {
+  readonly issues?: readonly KeyfrontIssue[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly requestID?: string | undefined;
+}
+
+/** A refusal. Its `message` is for people. */
+export class KeyfrontError extends Error {
+  readonly code: KeyfrontErrorCode;
+  /** Every problem of what was sent, or what has changed since; empty for other errors. */
+  readonly issues: readonly KeyfrontIssue[];
+  /** When to try again, where that helps. */
+  readonly retryAfterSeconds: number | undefined;
+  /** Names the request in the log of the service. */
+  readonly requestID: string | undefined;
+
+  constructor(code: KeyfrontErrorCode, message: string, details: Details = {}) {
+    super(message);
+    this.name = 'KeyfrontError';
+    this.code = code;
+    this.issues = details.issues ?? [];
+    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.requestID = details.requestID;
+  }
+}
+
+/** A client of one service. Integers beyond 2^53 are digits in a text, both ways: `BigInt(value)` computes with them. */
+export function createClient({ url, management, service, fetch = globalThis.fetch }: ClientOptions): Client {
+  const endpoint = `${url.replace(/\/+$/, '')}/graphql`;
+  return {
+    send: async <Result, Variables>(
+      document: TypedDocumentString<Result, Variables>,
+      variables: Variables,
+      { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    ): Promise<Result> => {
+      const [bearer, key] = await Promise.all([secretOf(management), secretOf(service)]);
+      const response = await fetch(endpoint, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/graphql-response+json, application/json',
+          ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+          ...(key !== undefined && { 'x-svc-authorization': key }),
+        },
+        body: JSON.stringify({ query: document.toString(), variables }),
+        credentials: 'omit',
+        ...(signal && { signal }),
+      });
+      const answer = (await response.json().catch(() => ({}))) as Answer<Result>;
+      if (!answer.data || answer.errors?.length) throw errorOf(answer, response);
+      return answer.data;
+    },
+  };
+}
+
+function secretOf(credential: Credential | undefined): string | undefined | Promise<string> {
+  return typeof credential === 'function' ? credential() : credential;
+}
+
+/** An answer of GraphQL, or of the server before it, which is in the form of REST. */
+interface Answer<Result> {
+  readonly data?: Result | null;
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly extensions?: Details & { readonly code?: KeyfrontErrorCode };
+  }[];
+  readonly code?: KeyfrontErrorCode;
+  readonly message?: string;
+}
+
+function errorOf({ errors: [first] = [], code, message }: Answer<unknown>, response: Response): KeyfrontError {
+  const { status, headers } = response;
+  const { code: named = code, ...details } = first?.extensions ?? {};
+  const wait = Number(headers.get('retry-after') ?? Number.NaN);
+  return new KeyfrontError(
+    named ?? codeOf(status),
+    first?.message ?? message ?? `The service answered with status ${status}.`,
+    {
+      ...details,
+      retryAfterSeconds: details.retryAfterSeconds ?? (Number.isFinite(wait) ? wait : undefined),
+      requestID: details.requestID ?? headers.get('x-request-id') ?? undefined,
+    },
+  );
+}
+
+/** Of answers that are not Keyfront's: a proxy before it may speak for it. */
+function codeOf(status: number): KeyfrontErrorCode {
+  if (status === 401) return 'UNAUTHENTICATED';
+  if (status === 429) return 'RATE_LIMITED';
+  return status >= 502 && status <= 504 ? 'UNAVAILABLE' : 'INTERNAL';
+}

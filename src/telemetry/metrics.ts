@@ -1,0 +1,170 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { credentialKinds } from '../credential.js';
+import { refusedFor, type Meter, type Reading } from '../watch.js';
+
+export interface Metrics {
+  readonly meter: Meter;
+  readonly registry: Registry;
+}
+
+interface About {
+  readonly version: string;
+  /** Every name that may label an operation: the root fields of the schema and the operations of REST. */
+  readonly operations: ReadonlySet<string>;
+}
+
+const fast = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const batches = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/** Reasons of refused credentials that have a label; what a library may say beyond them is `other`. */
+const reasons: ReadonlySet<string> = new Set([
+  'unknown',
+  'other kind',
+  'revoked',
+  'expired',
+  'malformed',
+  'issuer',
+  'subject',
+  'organisation',
+  'keys unavailable',
+]);
+const verdicts: ReadonlySet<string> = new Set(['allowed', 'QUOTA_EXCEEDED', 'INACTIVE', 'EXPIRED']);
+const kinds: ReadonlySet<string> = new Set(credentialKinds);
+
+/**
+ * The metrics of one process, as Prometheus reads them. Labels come out of lists that are part of the program, so that no
+ * client can add a series, or read in one what another has sent. The aggregators say how several processes add up.
+ */
+export function createMetrics({ version, operations }: About): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({
+    name: 'keyfront_requests_total',
+    help: 'Requests answered.',
+    labelNames: ['face', 'operation', 'verdict'] as const,
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'keyfront_request_duration_seconds',
+    help: 'Time from the arrival of a request to its answer, waiting in line included.',
+    labelNames: ['face', 'operation'] as const,
+    buckets: fast,
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'keyfront_refused_total',
+    help: 'Requests turned away before anything of them was carried out.',
+    labelNames: ['reason'] as const,
+    registers,
+  });
+  const wrongCredentials = new Counter({
+    name: 'keyfront_authentication_failures_total',
+    help: 'Credentials presented that open nothing.',
+    labelNames: ['kind', 'reason'] as const,
+    registers,
+  });
+  const quotas = new Counter({
+    name: 'keyfront_quota_verdicts_total',
+    help: 'What gateways were told that asked for a part of a quota.',
+    labelNames: ['verdict'] as const,
+    registers,
+  });
+  const batchSizes = new Histogram({
+    name: 'keyfront_commit_batch_size',
+    help: 'Changes that were brought to the disk together.',
+    buckets: batches,
+    registers,
+  });
+  const commits = new Histogram({
+    name: 'keyfront_commit_duration_seconds',
+    help: 'Time that a group of changes took, from its begin to the disk.',
+    buckets: fast,
+    registers,
+  });
+  const failures = new Counter({
+    name: 'keyfront_commit_failures_total',
+    help: 'Groups of changes that failed as a whole.',
+    registers,
+  });
+  new Gauge({
+    name: 'keyfront_build_info',
+    help: 'Always 1. What runs.',
+    labelNames: ['version'] as const,
+    registers,
+    aggregator: 'first',
+  }).set({ version }, 1);
+  // A series that begins with its first event hides that one from whoever looks at rates.
+  for (const reason of refusedFor) refusals.inc({ reason }, 0);
+  for (const verdict of verdicts) quotas.inc({ verdict }, 0);
+
+  const sources = new Map<Reading, () => number | Promise<number>>();
+  const readingOf = async (what: Reading) => (await sources.get(what)?.()) ?? 0;
+  new Gauge({
+    name: 'keyfront_queue_length',
+    help: 'How many wait for their turn.',
+    labelNames: ['queue'] as const,
+    registers,
+    aggregator: 'sum',
+    async collect() {
+      this.set({ queue: 'requests' }, await readingOf('requests_waiting'));
+      this.set({ queue: 'passwords' }, await readingOf('passwords_waiting'));
+      this.set({ queue: 'commits' }, await readingOf('commits_waiting'));
+    },
+  });
+  new Gauge({
+    name: 'keyfront_wal_bytes',
+    help: 'Size of the write-ahead log of SQLite.',
+    registers,
+    aggregator: 'max',
+    async collect() {
+      this.set(await readingOf('wal_bytes'));
+    },
+  });
+  new Gauge({
+    name: 'keyfront_ready',
+    help: 'Whether /ready says yes (1) or no (0).',
+    registers,
+    aggregator: 'min',
+    async collect() {
+      this.set(await readingOf('ready'));
+    },
+  });
+
+  return {
+    registry,
+    meter: {
+      answered: ({ route, operation, verdict, seconds }) => {
+        const labels = { face: faceOf(route), operation: operations.has(operation) ? operation : 'other' };
+        requests.inc({ ...labels, verdict });
+        durations.observe(labels, seconds);
+      },
+      refused: (reason) => refusals.inc({ reason }),
+      committed: (changes, seconds) => {
+        batchSizes.observe(changes);
+        commits.observe(seconds);
+      },
+      commitFailed: () => failures.inc(),
+      authenticationFailed: (kind, reason) =>
+        wrongCredentials.inc({ kind: oneOf(kinds, kind), reason: oneOf(reasons, reason) }),
+      consumed: (verdict) => quotas.inc({ verdict: oneOf(verdicts, verdict) }),
+      reads: (what, read) => void sources.set(what, read),
+    },
+  };
+}
+
+function oneOf(known: ReadonlySet<string>, name: string): string {
+  return known.has(name) ? name : 'other';
+}
+
+const faces: ReadonlyMap<string, string> = new Map([
+  ['/graphql', 'graphql'],
+  ['/health', 'health'],
+  ['/ready', 'health'],
+]);
+
+/** Pages for browsers, and paths that nobody serves, are of the other faces. */
+function faceOf(route: string): string {
+  return faces.get(route) ?? (/^\/(api|svc)\//.test(route) ? 'rest' : 'other');
+}

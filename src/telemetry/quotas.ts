@@ -1,0 +1,15 @@
+import type { KeyService } from '../keys/service.js';
+import type { Watch } from '../watch.js';
+
+/** The same use cases, counting what gateways are told that ask for a part of a quota. */
+export function countingQuotas(keys: KeyService, { meter }: Watch): KeyService {
+  if (!meter) return keys;
+  return {
+    ...keys,
+    async consumeOrgQuota(caller, keyID, amount) {
+      const consumption = await keys.consumeOrgQuota(caller, keyID, amount);
+      meter.consumed(consumption.refusal ?? 'allowed');
+      return consumption;
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import type * as OpenTelemetry from '@opentelemetry/api';
+import { codeOf } from '../errors.js';
+import type { Logger } from '../log.js';
+import type { SpanFacts, Tracer } from '../watch.js';
+
+type API = typeof OpenTelemetry;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Traces {
+  readonly tracer: Tracer;
+  /** Sends what has not been sent. Never rejects, and gives up after a moment. */
+  readonly stop: () => Promise<void>;
+}
+
+const flushWithinMs = 1_000;
+const complainEveryMs = 60_000;
+
+/** Whether the standard variables of OpenTelemetry ask for traces. */
+export function wantsTraces(env: Environment): boolean {
+  if (env['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return false;
+  const exporters = env['OTEL_TRACES_EXPORTER']?.trim() ?? '';
+  if (exporters !== '') return exporters !== 'none';
+  return ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'].some((name) => env[name]?.trim());
+}
+
+/** Starts the standard SDK, which reads its variables itself. Loads it only now: that takes longer than all of our own. */
+export async function startTraces(env: Environment, version: string, log: Logger): Promise<Traces> {
+  const [api, { NodeSDK, resources }] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-node'),
+  ]);
+  api.diag.setLogger(createComplaints(log), { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const sdk = new NodeSDK({
+    resource: resources
+      .defaultResource()
+      .merge(resources.resourceFromAttributes({ 'service.name': 'keyfront', 'service.version': version })),
+    // Unless told otherwise: what else the SDK would look for names the machine, its user and our command line.
+    ...(env['OTEL_NODE_RESOURCE_DETECTORS'] === undefined && { resourceDetectors: [resources.envDetector] }),
+    // Metrics are read at /metrics, and logs are written where they always are.
+    metricReaders: [],
+    logRecordProcessors: [],
+    instrumentations: [],
+  });
+  sdk.start();
+  return {
+    tracer: createTracer(api, api.trace.getTracer('keyfront', version)),
+    stop: async () => {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise((resolve) => {
+        timer = setTimeout(resolve, flushWithinMs);
+      });
+      await Promise.race([sdk.shutdown().catch(() => log.warn('the last traces could not be sent')), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** What the SDK complains of may quote an address with a credential in it, and comes with every batch. */
+function createComplaints(log: Logger) {
+  let quietUntil = -Infinity;
+  const complain = (message: string, ...rest: unknown[]) => {
+    if (performance.now() < quietUntil) return;
+    quietUntil = performance.now() + complainEveryMs;
+    const [cause] = /\bE[A-Z]{4,}\b|\b[45]\d\d\b/.exec([message, ...rest].map(String).join(' ')) ?? [];
+    log.warn({ cause }, 'traces cannot be sent, or something else is wrong with OpenTelemetry');
+  };
+  const nothing = () => undefined;
+  return { error: complain, warn: complain, info: nothing, debug: nothing, verbose: nothing };
+}
+
+/** What a person who runs the service is to look at. All else is what a caller did wrong. */
+const faults: ReadonlySet<string> = new Set(['INTERNAL', 'UNAVAILABLE']);
+
+/** Our tracer over OpenTelemetry's. */
+export function createTracer(api: API, tracer: OpenTelemetry.Tracer): Tracer {
+  const { context, trace, propagation, SpanKind, SpanStatusCode } = api;
+  const begin = (name: string, kind: number, within: OpenTelemetry.Context, attributes: SpanFacts) => {
+    const span = tracer.startSpan(name, { kind, attributes: attributesOf(attributes) }, within);
+    return { span, inside: trace.setSpan(within, span) };
+  };
+  const fail = (span: OpenTelemetry.Span, code: string) => {
+    span.setAttribute('error.type', code);
+    if (faults.has(code)) span.setStatus({ code: SpanStatusCode.ERROR });
+  };
+  const fromHeaders = {
+    get: (header: (name: string) => string | null, name: string) => header(name.toLowerCase()) ?? undefined,
+    keys: () => [],
+  };
+
+  return {
+    request(method, header, work) {
+      const caller = propagation.extract(api.ROOT_CONTEXT, header, fromHeaders);
+      const name = method === '_OTHER' ? 'HTTP' : method;
+      const { span, inside } = begin(name, SpanKind.SERVER, caller, { 'http.request.method': method });
+      return context.with(inside, () =>
+        work(({ requestID, route, operation, verdict, status }) => {
+          span.updateName(`${name} ${route}`);
+          span.setAttributes({
+            'http.route': route,
+            'http.response.status_code': status,
+            'keyfront.operation': operation,
+            'keyfront.verdict': verdict,
+            'keyfront.request_id': requestID,
+          });
+          if (verdict !== 'ok') fail(span, verdict);
+          span.end();
+        }),
+      );
+    },
+    async within(name, facts, work) {
+      const { span, inside } = begin(name, SpanKind.INTERNAL, context.active(), facts);
+      try {
+        return await context.with(inside, () => work((later) => void span.setAttributes(attributesOf(later))));
+      } catch (error) {
+        fail(span, codeOf(error));
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    ids: () => {
+      const found = trace.getSpanContext(context.active());
+      return found ? { trace_id: found.traceId, span_id: found.spanId } : {};
+    },
+  };
+}
+
+function attributesOf(facts: SpanFacts): Record<string, string | number | string[]> {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
+  );
+}

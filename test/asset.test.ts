@@ -1,0 +1,60 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { answerAsset, createAsset } from '../src/asset.js';
+
+const text = 'a text that repeats itself '.repeat(100);
+const asset = createAsset('text/plain', text);
+const ask = (headers: Record<string, string> = {}) =>
+  answerAsset(asset, new Request('http://keyfront.test/', { headers }), { 'referrer-policy': 'no-referrer' });
+const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
+
+describe('an asset', () => {
+  it.each([
+    ['br, gzip', 'br', brotliDecompressSync],
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    ['GZIP;q=0.5', 'gzip', gunzipSync],
+    ['br;q=0, gzip', 'gzip', gunzipSync],
+  ])('is sent to a browser that takes %s as %s', async (accepted, encoding, unpack) => {
+    const response = await ask({ 'accept-encoding': accepted });
+    expect(response.headers.get('content-encoding')).toBe(encoding);
+    const bytes = await bytesOf(response);
+    expect(bytes.length).toBeLessThan(text.length / 3);
+    expect(unpack(bytes).toString()).toBe(text);
+  });
+
+  it.each([undefined, '', 'deflate', 'gzip;q=0', 'br; q=0.000', 'brotli'])(
+    'is sent as it is to a browser that takes %s',
+    async (accepted) => {
+      const response = await ask(accepted === undefined ? {} : { 'accept-encoding': accepted });
+      expect(response.headers.has('content-encoding')).toBe(false);
+      expect((await bytesOf(response)).toString()).toBe(text);
+    },
+  );
+
+  it('is compressed once, and not for each request', async () => {
+    expect(await asset.bytes('br')).toBe(await asset.bytes('br'));
+  });
+
+  it('is not sent again to a browser that has it, in the encoding that it has', async () => {
+    const tags = new Set<string>();
+    for (const accepted of ['br', 'gzip', 'deflate']) {
+      const etag = (await ask({ 'accept-encoding': accepted })).headers.get('etag') ?? '';
+      tags.add(etag);
+      for (const has of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const again = await ask({ 'accept-encoding': accepted, 'if-none-match': has });
+        expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, null, etag]);
+      }
+    }
+    expect(tags.size).toBe(3);
+    expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200);
+  });
+
+  it('is asked for anew each time, and tells caches that its encodings differ', async () => {
+    const { headers } = await ask();
+    expect(headers.get('cache-control')).toBe('private, no-cache');
+    expect(headers.get('vary')).toBe('accept-encoding');
+    expect(headers.get('content-type')).toBe('text/plain');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+  });
+});

@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { readConfig } from '../../build/config.js';
+import { openInstallation } from '../../build/installation.js';
+import { followKeyRing } from '../../build/secrets/key-ring.js';
+import { createSigner } from '../../build/secrets/signer.js';
+import { openDatabase } from '../../build/storage/sqlite/database.js';
+import { createKeyStore } from '../../build/storage/sqlite/key-store.js';
+import { changeOf } from './growth-keys.mjs';
+
+const batch = 5_000;
+
+/**
+ * Fills a data folder with so many keys in a way that no service may: nothing waits for the disk. How fast keys come in
+ * as they should is what the import is measured for.
+ */
+export async function fill(/** @type {string} */ data, /** @type {number} */ size) {
+  const { config, secrets } = readConfig({ KEYFRONT_DATA: data });
+  await (await openInstallation(config, secrets)).close();
+  const database = openDatabase(config.databaseFile);
+  try {
+    database.pragma('synchronous = OFF');
+    database.pragma(`cache_size = -${2 * 2 ** 20}`);
+    database.pragma('wal_autocheckpoint = 100000');
+    const store = createKeyStore(database, createSigner(followKeyRing(join(data, 'key-ring.json'))));
+    for (let from = 0; from < size; from += batch) {
+      const length = Math.min(batch, size - from);
+      await store.add(Array.from({ length }, (_, index) => changeOf(from + index, size)));
+    }
+    database.pragma('wal_checkpoint(TRUNCATE)');
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,76 @@
+// How much more two workers answer than one process does: `node test/bench/workers.mjs`. Server and load share all
+// processors here, so that the ratio counts, and not the rate. Both are up at once and loaded in turn.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createFolder } from './folder.mjs';
+import { describeMachine } from './machine.mjs';
+import { ownWorkloads } from './payload.mjs';
+import { startServer } from './process.mjs';
+import { ratios, spread } from './statistics.mjs';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '64' },
+    workers: { type: 'string', default: '1,2' },
+    flags: { type: 'string', default: '--max-semi-space-size=64' },
+  },
+});
+const load = new URL('load.mjs', import.meta.url).pathname;
+const counts = values.workers.split(',');
+const folder = createFolder();
+const machine = describeMachine();
+try {
+  for (const workload of /** @type {const} */ (['preview', 'update'])) {
+    const { bodies, good } = ownWorkloads[workload];
+    const file = join(folder.path, `${workload}.bodies`);
+    writeFileSync(file, JSON.stringify(bodies));
+    const running = [];
+    for (const count of counts) {
+      const name = `${workload}-${count}`;
+      const server = await startServer(
+        { name, label: '', script: '../../dist/main.js', args: ['serve', '--workers', count], workloads: [] },
+        {
+          data: folder.copy(name),
+          log: join(folder.path, `${name}.log`),
+          flags: values.flags.split(' '),
+          cpus: undefined,
+        },
+      );
+      running.push({ count, server, rates: /** @type {number[]} */ ([]), errors: 0, offset: 0 });
+    }
+    // The first round only warms up.
+    for (let round = 0; round <= Number(values.rounds); round += 1) {
+      for (const one of running) {
+        const job = {
+          url: one.server.url,
+          headers: folder.headers,
+          bodies: file,
+          offset: one.offset,
+          good,
+          connections: Number(values.connections),
+          seconds: Number(values.seconds),
+        };
+        const { stdout } = spawnSync(process.execPath, [load], { input: JSON.stringify(job), encoding: 'utf8' });
+        const found = JSON.parse(stdout);
+        one.offset += found.good + found.errors;
+        one.errors += found.errors + found.broken;
+        if (round > 0) one.rates.push(found.perSecond);
+      }
+    }
+    for (const { count, server, rates, errors } of running) {
+      const { median } = spread(rates);
+      const ratio = ratios(rates, running[0]?.rates);
+      console.log(
+        `${workload}, ${count} of ${counts}: ${Math.round(median)} a second, ${ratio?.median.toFixed(2)} times the first [${ratio?.min.toFixed(2)}-${ratio?.max.toFixed(2)}], errors ${errors}`,
+      );
+      await server.stop();
+    }
+  }
+  console.log(`${machine.machine}, commit ${machine.commit}, load average ${machine.loadAverage.toFixed(1)} before`);
+} finally {
+  folder.remove();
+}

@@ -1,0 +1,141 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+/** What stands in the editors of GraphiQL. */
+export interface Editors {
+  readonly operation: string;
+  readonly variables: string;
+  readonly headers: string;
+  readonly response: string;
+}
+
+/** GraphiQL in a browser, as its user has it before him. */
+export interface GraphiQLPage {
+  readonly page: Page;
+  /** All that the browser has asked for, as method and address. */
+  readonly requests: readonly string[];
+  /** What the console was told of, violations of the page's policy included, and what went wrong in its scripts. */
+  readonly problems: readonly string[];
+  readonly tabs: () => Promise<string[]>;
+  readonly editors: () => Promise<Editors>;
+  readonly openTab: (name: string) => Promise<void>;
+  /** Pastes a credential over the bare beginning of one. */
+  readonly paste: (secret: string) => Promise<void>;
+  /** Puts a text in the place of all that stands in an editor. */
+  readonly write: (editor: 'operation' | 'headers', text: string) => Promise<void>;
+  /** Presses the play button and answers what is shown. */
+  readonly run: () => Promise<Record<string, unknown>>;
+  /** The words above GraphiQL; undefined where there are none. */
+  readonly hint: () => Promise<string | undefined>;
+  /** Everything that the browser keeps for the page, and its address. */
+  readonly kept: () => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+const files = {
+  operation: 'operation.graphql',
+  variables: 'variables.json',
+  headers: 'request-headers.json',
+  response: 'response.json',
+};
+
+const modelOf = (file: string) =>
+  `monaco.editor.getModels().find((model) => model.uri.path.endsWith(${JSON.stringify(file)}))`;
+
+/** Opens GraphiQL at the address of a service, with no memory of earlier visits, and waits until it can be used. */
+export async function openGraphiQL(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<GraphiQLPage> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  context.setDefaultTimeout(8_000);
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const problems: string[] = [];
+  // Routed, so that what would leave this machine is seen even where it could not get anywhere.
+  await context.route(
+    () => true,
+    async (route) => {
+      const request = route.request();
+      requests.push(`${request.method()} ${request.url()}`);
+      if (request.url().startsWith(`${url}/`)) await route.continue();
+      else await route.abort();
+    },
+  );
+  context.on('console', (message) => problems.push(`${message.type()}: ${message.text()}`));
+  context.on('weberror', (error) => problems.push(error.error().message));
+  await page.addInitScript(
+    `addEventListener('securitypolicyviolation', (event) => console.error('violation', event.violatedDirective, event.blockedURI))`,
+  );
+
+  const editor = async (name: keyof typeof files): Promise<string> =>
+    page.evaluate(`${modelOf(files[name])}.getValue()`);
+  // Playwright's own waiting would have the page evaluate a text, which its policy forbids.
+  const until = async (isSo: () => Promise<unknown>) => {
+    for (let turns = 0; !(await isSo()); turns += 1) {
+      if (turns > 250) throw new Error(`GraphiQL did not get so far: ${isSo.toString()}\n${problems.join('\n')}`);
+      await page.waitForTimeout(20);
+    }
+  };
+  // GraphiQL takes note of what stands in its editors, and of the operation's name, a moment later.
+  let changedAt = 0;
+  const changed = () => {
+    changedAt = performance.now();
+  };
+  const settle = () => page.waitForTimeout(Math.max(0, 250 - (performance.now() - changedAt)));
+  await page.goto(`${url}/`);
+  await page.waitForSelector('.graphiql-execute-button');
+  await until(() =>
+    page.evaluate(`!!globalThis.monaco && !!${modelOf(files.response)} && !!${modelOf(files.headers)}`),
+  );
+
+  return {
+    page,
+    requests,
+    problems,
+    tabs: () => page.locator('.graphiql-tab-button').allInnerTexts(),
+    editors: async () => ({
+      operation: await editor('operation'),
+      variables: await editor('variables'),
+      headers: await editor('headers'),
+      response: await editor('response'),
+    }),
+    openTab: async (name) => {
+      await settle();
+      await page.locator('.graphiql-tab-button', { hasText: new RegExp(`^${name}$`) }).click();
+      await until(async () => new RegExp(`\\b${name}\\b`).test(await editor('operation')));
+      changed();
+    },
+    paste: async (secret) => {
+      const text = page
+        .locator('.graphiql-editor-tool .view-line span span', { hasText: /^"(Bearer\s)?kf_(mgt|svc)_"$/ })
+        .last();
+      const { width = 0, height = 0 } = (await text.boundingBox()) ?? {};
+      await text.dblclick({ position: { x: width - 25, y: height / 2 } });
+      await page.keyboard.insertText(secret);
+      await until(async () => (await editor('headers')).includes(`${secret}"`));
+      changed();
+    },
+    write: async (name, text) => {
+      await page.evaluate(`${modelOf(files[name])}.setValue(${JSON.stringify(text)})`);
+      changed();
+    },
+    run: async () => {
+      await settle();
+      await page.evaluate(`${modelOf(files.response)}.setValue('')`);
+      await page.locator('.graphiql-execute-button').click();
+      await until(async () => (await editor('response')).endsWith('}'));
+      return JSON.parse(await editor('response')) as Record<string, unknown>;
+    },
+    hint: async () => ((await page.locator('#hint').isVisible()) ? page.locator('#hint-words').innerText() : undefined),
+    kept: async () => {
+      const cookies = await context.cookies();
+      const databases = `indexedDB.databases().then((all) => all.map(({ name }) => name))`;
+      const stored = await page.evaluate(
+        `${databases}.then((databases) => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, databases, location.href]))`,
+      );
+      return `${JSON.stringify(cookies)} ${String(stored)}`;
+    },
+    close: () => context.close(),
+  };
+}

@@ -1,0 +1,154 @@
+import {
+  KeyfrontError,
+  OrgKeyDocument,
+  PreviewKeyDocument,
+  PreviewOrgKeyUpdateDocument,
+  UpdateOrgKeyDocument,
+  type Client,
+  type KeyfrontIssue,
+  type PreviewOrgKeyUpdateQuery,
+} from 'keyfront/client';
+import { differences, editable, inputOf, type Difference, type Fields } from './editable.js';
+
+/** All that a page needs to draw the form. It is replaced at each change, and never changed itself. */
+export interface FormState {
+  readonly fields: Fields;
+  /** The version that the form was filled from. */
+  readonly version: number;
+  /** What to write beside each field, by its path; what concerns the whole stands under ''. */
+  readonly problems: Readonly<Record<string, string>>;
+  readonly warnings: Readonly<Record<string, string>>;
+  /** What a save would change, after a dry run. */
+  readonly effect: PreviewOrgKeyUpdateQuery['previewOrgKeyUpdate'] | undefined;
+  /** What others have changed since, where a save came too late; the form has what it had until `resolve`. */
+  readonly conflict: readonly Difference[] | undefined;
+  /** When it is worth to try again, where the service said so. */
+  readonly retryAfterSeconds: number | undefined;
+  readonly isSaved: boolean;
+}
+
+export interface KeyForm {
+  readonly state: () => FormState;
+  /** Puts a value into a field, and has the form previewed when nothing more is typed for a moment. */
+  readonly type: (field: string, value: unknown) => void;
+  readonly dryRun: () => Promise<void>;
+  /** Saves, if nobody else has changed the key meanwhile. */
+  readonly save: (options?: { readonly resetQuota?: boolean }) => Promise<void>;
+  /** Takes over what others have changed; of fields that both have changed, `mine` names those to keep as they are here. */
+  readonly resolve: (mine: readonly string[]) => void;
+  readonly close: () => void;
+}
+
+interface FormOptions {
+  readonly client: Client;
+  readonly keyID: string;
+  readonly onChange?: (state: FormState) => void;
+  /** For how long nothing must be typed until the form is previewed. */
+  readonly pauseMs?: number;
+}
+
+/** Reads a key and fills a form with it. Rejects with a KeyfrontError. */
+export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: FormOptions): Promise<KeyForm> {
+  const read = async () => {
+    const { orgKey } = await client.send(OrgKeyDocument, { keyID, first: 1 });
+    if (!orgKey) throw new KeyfrontError('NOT_FOUND', 'There is no such key.');
+    return { version: orgKey.version, fields: editable(orgKey.definition) };
+  };
+
+  let filled = await read();
+  let theirs = filled;
+  let state: FormState = { ...filled, ...nothingToTell, isSaved: true };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let preview = new AbortController();
+
+  function put(change: Partial<FormState>): void {
+    state = { ...state, ...change };
+    onChange?.(state);
+  }
+
+  /** Shows a refusal where it belongs. Whatever is no answer of the service's goes to the page. */
+  function tell(error: unknown): void {
+    if (!(error instanceof KeyfrontError)) throw error;
+    const problems = error.issues.length > 0 ? byPath(error.issues) : { '': error.message };
+    put({ problems, retryAfterSeconds: error.retryAfterSeconds });
+  }
+
+  async function previewed(signal: AbortSignal): Promise<void> {
+    try {
+      const { enableDetailRecording, enableHttpSignatureValidation, rsaCertificateID, ...shared } = inputOf(
+        state.fields,
+      );
+      const { previewKey } = await client.send(PreviewKeyDocument, { input: { ...shared, keyID } }, { signal });
+      if (!signal.aborted) put({ problems: {}, warnings: byPath(previewKey.warnings), retryAfterSeconds: undefined });
+    } catch (error) {
+      // What was asked before the last key was pressed has nothing to say any more.
+      if (!signal.aborted) tell(error);
+    }
+  }
+
+  function forgetPreview(): void {
+    clearTimeout(timer);
+    preview.abort();
+  }
+
+  return {
+    state: () => state,
+    type: (field, value) => {
+      forgetPreview();
+      put({ fields: { ...state.fields, [field]: value }, effect: undefined, isSaved: false });
+      const { signal } = (preview = new AbortController());
+      timer = setTimeout(() => void previewed(signal), pauseMs);
+    },
+    dryRun: async () => {
+      forgetPreview();
+      try {
+        const variables = { keyID, input: inputOf(state.fields), expectedVersion: state.version };
+        const { previewOrgKeyUpdate: effect } = await client.send(PreviewOrgKeyUpdateDocument, variables);
+        put({ ...nothingToTell, effect, warnings: byPath(effect.warnings) });
+      } catch (error) {
+        tell(error);
+      }
+    },
+    save: async ({ resetQuota = false } = {}) => {
+      forgetPreview();
+      try {
+        const { updateOrgKey } = await client.send(UpdateOrgKeyDocument, {
+          keyID,
+          input: inputOf(state.fields),
+          expectedVersion: state.version,
+          resetQuota,
+        });
+        const { version, definition, warnings } = updateOrgKey;
+        filled = theirs = { version, fields: editable(definition) };
+        put({ ...filled, ...nothingToTell, warnings: byPath(warnings), isSaved: true });
+      } catch (error) {
+        tell(error);
+        if (!(error instanceof KeyfrontError) || error.code !== 'CONFLICT') return;
+        theirs = await read();
+        put({ conflict: differences(filled.fields, theirs.fields, state.fields) });
+      }
+    },
+    resolve: (mine) => {
+      const taken = (state.conflict ?? []).filter(({ field, isClash }) => !isClash || !mine.includes(field));
+      const fields = {
+        ...state.fields,
+        ...Object.fromEntries(taken.map(({ field, theirs: value }) => [field, value])),
+      };
+      filled = theirs;
+      put({ fields, version: theirs.version, ...nothingToTell });
+    },
+    close: forgetPreview,
+  };
+}
+
+const nothingToTell = {
+  problems: {},
+  warnings: {},
+  effect: undefined,
+  conflict: undefined,
+  retryAfterSeconds: undefined,
+} satisfies Partial<FormState>;
+
+function byPath(found: readonly KeyfrontIssue[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(found.map(({ path, message }) => [path, message]));
+}

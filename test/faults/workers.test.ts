@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seed } from '../support/generated.js';
+import { builtMain } from './kit/build.js';
+import { print } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { makeWorkspace, type Workspace } from './kit/workspace.js';
+import { plant } from './plants/plant.js';
+import { stopUnderLoad } from './stops.js';
+import { killWorkers } from './workers.js';
+
+let main: string;
+let workspace: Workspace;
+beforeAll(async () => {
+  [main, workspace] = await Promise.all([builtMain(), makeWorkspace('workers')]);
+}, 120_000);
+afterAll(async () => workspace.remove());
+
+describe(`A service of two workers (FUZZ_SEED=${seed})`, () => {
+  it(
+    'loses no change that was acknowledged when a worker is killed under load, goes on by the other, and gets a new one',
+    { timeout: 3_600_000 },
+    async () => {
+      const report = await killWorkers({ main, workspace, seed, services: sizeOf('WORKER_KILLS') });
+      print(report);
+      expect(report.findings).toEqual([]);
+      expect(report.acknowledged).toBeGreaterThan(report.cases);
+    },
+  );
+
+  it('would be found to answer before it commits', { timeout: 600_000 }, async () => {
+    const planted = plant('answers-before-commit');
+    const { findings } = await killWorkers({ main, workspace, seed, services: 5, plant: planted });
+    expect(findings.map(({ kind }) => kind)).toContain('lost');
+  });
+
+  it(
+    'answers every request that it had taken when it is asked to stop under load, and ends with exit code 0',
+    { timeout: 3_600_000 },
+    async () => {
+      const args = ['serve', '--workers', '2'];
+      const report = await stopUnderLoad({ main, workspace, seed, stops: sizeOf('STOPS'), args });
+      print(report);
+      expect(report.findings).toEqual([]);
+      expect(report.acknowledged).toBeGreaterThan(report.cases);
+    },
+  );
+});

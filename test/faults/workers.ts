@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createRandom } from '../support/generated.js';
+import { inspect } from './kit/inspect.js';
+import type { Entry } from './kit/ledger.js';
+import { startReport, type Report } from './kit/report.js';
+import { killNow, launch, portOf, type Process } from './kit/service.js';
+import type { Workspace } from './kit/workspace.js';
+import { startWriting } from './kit/writers.js';
+
+/*
+ * Kills one worker of a service of several while clients write. Its connections break; what it had acknowledged stays,
+ * the others go on, and another takes its place.
+ */
+
+/** Fewer than the service puts up with in a minute. */
+const killsPerService = 3;
+
+export interface WorkerRun {
+  readonly main: string;
+  readonly workspace: Workspace;
+  readonly seed: number;
+  readonly services: number;
+  readonly plant?: string;
+}
+
+export async function killWorkers({ main, workspace, seed, services, plant }: WorkerRun): Promise<Report> {
+  const report = startReport('kill -9 of a worker under load', seed);
+  for (let count = 0; count < services && report.found() === 0; count += 1) {
+    const random = createRandom(seed + count);
+    const folder = await workspace.fresh(`worker-${count}`);
+    const ledger: Entry[] = [];
+    const where = `FUZZ_SEED=${seed + count}`;
+    const service = launch({ main, data: folder.data, plant, args: ['serve', '--workers', '2'] });
+    const port = await portOf(service);
+    const writing = startWriting({ port, folder, seed: seed + count, name: `w${count}`, ledger });
+    await writing.begun;
+    for (let kill = 0; kill < killsPerService; kill += 1) {
+      report.addCase();
+      await wait(50 + random.below(300));
+      const workers = await workersOf(service);
+      const [victim = 0, other] = random.below(2) === 0 ? workers : workers.toReversed();
+      process.kill(victim, 'SIGKILL');
+      const before = ledger.length;
+      await until(async () => {
+        const now = await workersOf(service);
+        return now.length === 2 && !now.includes(victim) && (other === undefined || now.includes(other));
+      });
+      await until(() => Promise.resolve(ledger.slice(before).some(({ outcome }) => outcome === 'ok')));
+    }
+    await writing.stop();
+    service.kill('SIGTERM');
+    const patience = setTimeout(() => void killNow(service), 15_000);
+    const { code } = await service.exited;
+    clearTimeout(patience);
+    const left = code === 0 ? [] : [{ kind: 'wrong answer' as const, what: `exit code ${code}: ${service.stderr()}` }];
+    report.addFindings([...left, ...(await inspect(folder.data, ledger))], where);
+    report.addLedger(ledger, where);
+  }
+  return report.end({});
+}
+
+/** The processes that a service of several consists of, but for the first. */
+export async function workersOf({ pid }: Pick<Process, 'pid'>): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children.split(' ').filter(Boolean).map(Number);
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const patience = performance.now() + 20_000;
+  while (!(await isSo())) {
+    if (performance.now() > patience) throw new Error('It did not come to pass within 20 seconds.');
+    await wait(10);
+  }
+}

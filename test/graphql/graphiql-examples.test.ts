@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { sampleKeys } from '../../src/cli/sample.js';
+import { credentialHeaders, examples, type Example } from '../../src/graphql/graphiql/examples.js';
+import { servedSchema } from '../../src/graphql/served-schema.js';
+import { startApp, type TestApp } from '../support/app.js';
+
+const nameOf = ({ query }: Example) => /^(?:query|mutation) (\w+)/m.exec(query)?.[1] ?? '';
+
+async function startSample(): Promise<TestApp> {
+  const t = await startApp();
+  await t.importKeys(...sampleKeys.map((line) => JSON.parse(line) as object));
+  return t;
+}
+
+/** Sends an example with the one credential that its header is for. */
+async function send(t: TestApp, { query, variables, credential }: Example) {
+  const { name, beginning } = credentialHeaders[credential];
+  const { body } = await t.send('/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', [name]: beginning + t[credential].slice('kf_xxx_'.length) },
+    body: JSON.stringify({ query, variables: JSON.parse(variables) as object }),
+  });
+  return body as { errors?: { extensions: { code: string; issues: { path: string }[] } }[]; data?: object };
+}
+
+describe('the examples of GraphiQL', () => {
+  it('call every operation but `node`, which machines use', () => {
+    const called = examples.flatMap(({ query }) => [...query.matchAll(/^ {2}(\w+)\(/gm)].map(([, field]) => field));
+    const fields = [servedSchema.getQueryType(), servedSchema.getMutationType()].flatMap((type) =>
+      Object.keys(type?.getFields() ?? {}),
+    );
+    expect(new Set(called)).toEqual(new Set(fields.filter((field) => !['node', '_service'].includes(field))));
+  });
+
+  it.each(examples.map((example) => [nameOf(example), example] as const))(
+    '%s works on the sample keys as they come',
+    async (name, example) => {
+      const t = await startSample();
+      const before = examples.find((one) => nameOf(one) === 'DeleteKey');
+      if (name === 'RestoreKey' && before) await send(t, before);
+      const answer = await send(t, example);
+      await t.close();
+      if (name === 'PreviewProblems') {
+        expect(answer.errors?.[0]?.extensions.code).toBe('INVALID');
+        expect(answer.errors?.[0]?.extensions.issues.map(({ path }) => path)).toEqual(
+          expect.arrayContaining(['rate', 'quotaMax', 'monitor.triggerLimits[0]']),
+        );
+        return;
+      }
+      expect(answer.errors).toBeUndefined();
+      // Something is there to see.
+      expect(Object.values(answer.data ?? {})).not.toContain(null);
+      expect(JSON.stringify(answer.data)).toMatch(/acme|CHANGED|Billing|modified|added|deleted|restored|reverted|true/);
+    },
+  );
+
+  it('work one after the other, from the first tab to the last', async () => {
+    const t = await startSample();
+    for (const example of examples) {
+      const { errors = [] } = await send(t, example);
+      expect([nameOf(example), errors.map(({ extensions }) => extensions.code)]).toEqual([
+        nameOf(example),
+        nameOf(example) === 'PreviewProblems' ? ['INVALID'] : [],
+      ]);
+    }
+    await t.close();
+  });
+
+  it('ListKeys leads to a next page', async () => {
+    const t = await startSample();
+    const [list] = examples.filter((one) => nameOf(one) === 'ListKeys');
+    if (!list) throw new Error('There is no such example.');
+    const first = JSON.stringify(await send(t, list));
+    const [, cursor = ''] = /"hasNextPage":true,"endCursor":"([^"]+)"/.exec(first) ?? [];
+    const next = JSON.stringify(
+      await send(t, { ...list, variables: list.variables.replace('"after": null', `"after": "${cursor}"`) }),
+    );
+    await t.close();
+    expect(first).toContain('acme-billing');
+    expect(next).toContain('acme-mobile');
+  });
+
+  it('say under which header a credential belongs, and fit into the window', () => {
+    for (const { query, credential } of examples.slice(0, 3)) {
+      if (query.includes('credential')) expect(query).toContain(credentialHeaders[credential].beginning.slice(-7));
+    }
+    const comments = examples.flatMap(({ query }) => query.split('\n').filter((line) => line.startsWith('#')));
+    expect(comments.filter((line) => line.length > 50)).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+/** A block of code in a document. */
+export interface Block {
+  readonly line: number;
+  readonly language: string;
+  readonly text: string;
+  /** The first line of its text, for names of tests. */
+  readonly title: string;
+  /** What the document says it prints or answers; undefined where it does not say. */
+  readonly answer: string | undefined;
+  readonly exitCode: number;
+  /** Why it is not run, in the words of the document. */
+  readonly reason: string | undefined;
+  readonly isRun: boolean;
+  /** Whether it is an answer to nothing, or in a language that nobody checks. */
+  readonly isStray: boolean;
+}
+
+const runnable = ['sh', 'graphql'];
+const answering = ['json', 'text'];
+/** Shown to be copied into files of other programs. */
+const shown = ['yaml', 'ini', 'dockerfile'];
+
+/**
+ * The blocks of a document in Markdown. A comment above one says what is special about it: `<!-- not run: reason -->` or
+ * `<!-- exits with 1 -->`. A block of JSON or plain text right below another is its answer.
+ */
+export function blocksOf(markdown: string): Block[] {
+  const lines = markdown.split('\n');
+  const found: { line: number; end: number; language: string; text: string; comment: string }[] = [];
+  for (let index = 0; index < lines.length; index += 1) {
+    const [, indent = '', language] = /^( *)```(\w+)$/.exec(lines[index] ?? '') ?? [];
+    if (language === undefined) continue;
+    const end = lines.indexOf(`${indent}\`\`\``, index + 1);
+    if (end < 0) throw new Error(`The block at line ${index + 1} does not end.`);
+    const text = lines
+      .slice(index + 1, end)
+      .map((line) => line.slice(indent.length))
+      .join('\n');
+    found.push({ line: index + 1, end: end + 1, language, text, comment: lines[index - 1]?.trim() ?? '' });
+    index = end;
+  }
+  return found.flatMap((block, index) => {
+    const { line, language, text, comment } = block;
+    const before = found[index - 1];
+    const next = found[index + 1];
+    const isBelow = before?.end === line - 1 && runnable.includes(before.language);
+    if (answering.includes(language) && isBelow) return [];
+    const reason = /^<!-- not run: (.+) -->$/.exec(comment)?.[1];
+    const hasAnswer = next !== undefined && next.line === block.end + 1 && answering.includes(next.language);
+    const isRun = runnable.includes(language) && reason === undefined;
+    return [
+      {
+        line,
+        language,
+        text,
+        title: text.split('\n', 1)[0] ?? '',
+        answer: hasAnswer ? next.text : undefined,
+        exitCode: Number(/^<!-- exits with (\d+) -->$/.exec(comment)?.[1] ?? 0),
+        reason,
+        isRun,
+        isStray: !isRun && reason === undefined && !shown.includes(language),
+      },
+    ];
+  });
+}

@@ -1,0 +1,78 @@
+import * as api from '@opentelemetry/api';
+import { node } from '@opentelemetry/sdk-node';
+import { names } from '../../src/cli/watching.js';
+import { createMetrics } from '../../src/telemetry/metrics.js';
+import { createTracer } from '../../src/telemetry/traces.js';
+import { version } from '../../src/version.js';
+import type { Meter, Tracer } from '../../src/watch.js';
+
+export interface TestSpan {
+  readonly name: string;
+  readonly kind: string;
+  readonly traceID: string;
+  readonly spanID: string;
+  readonly parentID: string | undefined;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly isError: boolean;
+  readonly ms: number;
+}
+
+export interface TestWatch {
+  readonly meter: Meter;
+  readonly tracer: Tracer;
+  /** What `/metrics` answers. */
+  readonly exposition: () => Promise<string>;
+  /** The values of a metric's series, each named by its labels in the order of the exposition: `face="rest",…`. */
+  readonly series: (name: string) => Promise<Readonly<Record<string, number>>>;
+  /** All spans that have ended, in the order in which they did. */
+  readonly spans: () => readonly TestSpan[];
+  /** Everything that a span would send, as text. */
+  readonly sent: () => string;
+}
+
+/** Metrics and traces as the service has them, the traces kept in memory. One at a time: OpenTelemetry is global. */
+export function createTestWatch(): TestWatch {
+  const { meter, registry } = createMetrics({ version, operations: names() });
+  const exporter = new node.InMemorySpanExporter();
+  const provider = new node.NodeTracerProvider({ spanProcessors: [new node.SimpleSpanProcessor(exporter)] });
+  provider.register();
+  return {
+    meter,
+    tracer: createTracer(api, provider.getTracer('test')),
+    exposition: () => registry.metrics(),
+    series: async (name) => {
+      const text = await registry.metrics();
+      const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+      return Object.fromEntries(
+        lines.map((line) => {
+          const [, labels = '', value = ''] = /^[a-z_0-9]+(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+          return [labels, Number(value)];
+        }),
+      );
+    },
+    spans: () =>
+      exporter.getFinishedSpans().map((span) => ({
+        name: span.name,
+        kind: api.SpanKind[span.kind],
+        traceID: span.spanContext().traceId,
+        spanID: span.spanContext().spanId,
+        parentID: span.parentSpanContext?.spanId,
+        attributes: span.attributes,
+        isError: span.status.code === api.SpanStatusCode.ERROR,
+        ms: span.duration[0] * 1000 + span.duration[1] / 1e6,
+      })),
+    sent: () =>
+      JSON.stringify(
+        exporter
+          .getFinishedSpans()
+          .map(({ name, attributes, events, status, links, resource }) => [
+            name,
+            attributes,
+            events,
+            status,
+            links,
+            resource.attributes,
+          ]),
+      ),
+  };
+}
