@@ -44,10 +44,12 @@ describe.skipIf(!hasDisk)(`kill -9 at each call to the disk${unlessDisk}`, () =>
     },
   );
 
-  it('would be found to leave half an import, if a batch were not one transaction', { timeout }, async () => {
+  it('would be found to leave half a key, if a batch were not one transaction', { timeout }, async () => {
     const victim = victims['keys import'];
-    const run = { main, workspace, library, name: 'planted import', victim, points: [1_000] };
+    // A key takes some ten calls of the disk where each of its statements is brought there by itself.
+    const points = [1_000, 1_002, 1_004, 1_006, 1_008, 1_010];
+    const run = { main, workspace, library, name: 'planted import', victim, points };
     const { findings } = await killAtEachCall({ ...run, plant: plant('no-transaction') });
-    expect(findings.map(({ what }) => what).join('\n')).toMatch(/no whole batch/);
+    expect(findings.map(({ what }) => what).join('\n')).toMatch(/is not found by all of its|is not as it was written/);
   });
 });

@@ -91,7 +91,7 @@ export async function rotateUnderKills({ main, workspace, seed, kills, plant }: 
   await serving.service.exited;
 
   keysInRing = (await ringIDs(data)).length;
-  report.addFindings(await pruned(data, command('secrets', 'prune')), where);
+  report.addFindings(await pruned(data, command), where);
   report.addFindings([...(await inspect(data, ledger)), ...(await secretsFindings(data))], where);
   report.addLedger(ledger, where);
   if (report.found() > 0 && plant === undefined) await workspace.keep(ledger);
@@ -119,12 +119,23 @@ async function duration(work: () => Promise<void>): Promise<number> {
   return Math.round(performance.now() - began);
 }
 
-/** After the pruning one key is left in the ring, so that whatever can be read is sealed under it. */
-async function pruned(data: string, prune: ReturnType<typeof launch>): Promise<Finding[]> {
-  const { code } = await prune.exited;
+/**
+ * After the pruning one key is left in the ring, so that whatever can be read is sealed under it. A change that was on its
+ * way when the last rotation came by may be under an older one; pruning refuses then, and says what to do.
+ */
+async function pruned(data: string, command: (...args: string[]) => ReturnType<typeof launch>): Promise<Finding[]> {
+  const prune = async () => {
+    const pruning = command('secrets', 'prune');
+    return { code: (await pruning.exited).code, said: pruning.stderr() };
+  };
+  let { code, said } = await prune();
+  if (said.includes('Run `keyfront secrets rotate` first')) {
+    await command('secrets', 'rotate').exited;
+    ({ code, said } = await prune());
+  }
   const left = await ringIDs(data);
   if (code === 0 && left.length === 1) return [];
-  return [{ kind: 'wrong answer', what: `pruning left ${left.join(', ')}: ${prune.stderr()}` }];
+  return [{ kind: 'wrong answer', what: `pruning left ${left.join(', ')}: ${said}` }];
 }
 
 async function secretsFindings(data: string): Promise<Finding[]> {

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createClient } from './kit/client.js';
 import { keyfront, outputOf } from './kit/command.js';
-import { compare, type Finding } from './kit/compare.js';
+import { compare, hashOf, type Finding } from './kit/compare.js';
 import { inspect, inspectSecrets } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { carryOut } from './kit/operation.js';
@@ -157,14 +157,15 @@ export const victims = {
     judge: async (scene) => {
       const data = dataOf(scene);
       const findings = [...(await inspect(data, [])), ...(await inspectSecrets(data))];
-      const imported = readStored(data).keys.size - keysInTemplate;
+      const { keys } = readStored(data);
+      const imported = keys.size - keysInTemplate;
       const again = await keyfront(data, 'keys', 'import', join(scene.folder, 'more.jsonl'));
       const whole = `${importedKeys - imported} imported, ${imported} already there`;
       return [
         ...findings,
         ...unless(
-          imported % 500 === 0 || imported === importedKeys,
-          `${imported} keys are there, which is no whole batch`,
+          Array.from({ length: imported }, (_, index) => hashOf(`more-${index}`)).every((keyHash) => keys.has(keyHash)),
+          `${imported} keys are there, and they are not the first of the file`,
         ),
         ...unless(again.code === 0 && again.said.startsWith(whole), `importing again said: ${again.said}`),
         ...(await inspect(data, [])),

@@ -90,6 +90,7 @@ describe('counts', () => {
       directives: Infinity,
       rootFields: Infinity,
       cost: Infinity,
+      isVariable: false,
     });
   });
 

@@ -33,7 +33,7 @@ async function versionOfKey(): Promise<unknown> {
 /** What every answer must have, whoever gave it. */
 function expectGuarded({ headers, body }: WireAnswer): void {
   expect(headers.get('x-content-type-options')).toBe('nosniff');
-  expect(headers.get('cache-control')).toBe(headers.has('content-security-policy') ? 'no-cache' : 'no-store');
+  expect(headers.get('cache-control')).toBe(headers.has('content-security-policy') ? 'private, no-cache' : 'no-store');
   for (const name of ['server', 'x-powered-by', 'access-control-allow-origin', 'vary']) {
     if (name !== 'vary' || !headers.has('content-security-policy'))
       expect([name, headers.get(name)]).toEqual([name, undefined]);

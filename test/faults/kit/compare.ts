@@ -15,7 +15,7 @@ export function compare(ledger: readonly Entry[], stored: Stored): Finding[] {
 }
 
 /** The service hashes identifiers with SHA-256 unless it is told otherwise. */
-const hashOf = (keyID: string) => createHash('sha256').update(keyID, 'utf8').digest('hex');
+export const hashOf = (keyID: string) => createHash('sha256').update(keyID, 'utf8').digest('hex');
 
 /** Answers that are wrong in themselves, whatever the database holds. */
 export function wrongAnswers(ledger: readonly Entry[]): Finding[] {
