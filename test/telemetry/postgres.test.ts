@@ -30,7 +30,7 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
     expect(await watch.series('keyfront_queue_length')).toMatchObject({ 'queue="commits"': 0 });
     await t.update('nobody', { org_id: 'acme' });
     expect(await valueOf('keyfront_commit_failures_total')).toBe(0);
-    await place.database?.run('ALTER TABLE keys RENAME TO keys_away');
+    await place.database?.run('ALTER TABLE audit RENAME TO audit_away');
     await t.update('billing', { org_id: 'acme' });
     expect(await valueOf('keyfront_commit_failures_total')).toBe(1);
   });
