@@ -14,7 +14,7 @@ import { prune, rotate } from './secrets.js';
 import { viewOptions } from './view.js';
 import { keyOptions } from './with-keys.js';
 
-const folder = ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING'];
+const folder = ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_DATABASE_URL'];
 const colours = ['NO_COLOR', 'FORCE_COLOR'];
 const network = ['KEYFRONT_URL', 'KEYFRONT_SERVICE_CREDENTIAL', 'NODE_EXTRA_CA_CERTS'];
 const either = [...network, ...folder, ...colours];
@@ -228,7 +228,7 @@ export const commands: Commands = {
     does: 'Moves all of the data folder into the PostgreSQL database that KEYFRONT_DATABASE_URL names.',
     more: 'Stop the service first: nobody can write to the file meanwhile. Every row is read back; the file and the key ring stay as they are. May be broken off and run again.',
     example: 'KEYFRONT_DATABASE_URL=postgres://keyfront@db.internal/keyfront keyfront migrate-store',
-    settings: [...folder, 'KEYFRONT_DATABASE_URL'],
+    settings: folder,
     run: migrateStore,
   },
   check: {
