@@ -21,9 +21,8 @@ const operations = [
  * its round, so that what else the machine does counts for all of them.
  */
 export async function serviceFigures(/** @type {readonly { data: string, size: number }[]} */ folders) {
-  const opened = [];
+  const opened = await Promise.all(folders.map(open));
   try {
-    for (const folder of folders) opened.push(await open(folder));
     for (let round = 0; round < rounds; round += 1) {
       const turns = round % 2 === 0 ? opened : opened.toReversed();
       for (const operation of operations) for (const one of turns) await one.measure(operation);
