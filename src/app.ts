@@ -77,8 +77,8 @@ export async function createApp(
     hasPage: config.graphiql,
     authenticate,
   });
-  const purge = startPurging(installation, config.restoreWindowMs, log);
-  const shrink = startShrinking(installation, log);
+  const purging = startPurging(installation, config.restoreWindowMs, log);
+  const shrinking = startShrinking(installation, log);
 
   const cors = createCORS(config.corsOrigins);
 
@@ -168,8 +168,7 @@ export async function createApp(
     },
     drain: health.drain,
     close: async () => {
-      clearInterval(purge);
-      clearInterval(shrink);
+      await Promise.all([purging.stop(), shrinking.stop()]);
       await server.dispose();
       await uses.close();
       await installation.close();
@@ -177,10 +176,28 @@ export async function createApp(
   };
 }
 
+/** Work that is done again and again. Once it has stopped, none of it is under way. */
+interface Chore {
+  readonly stop: () => Promise<void>;
+}
+
+function every(milliseconds: number, work: () => Promise<void>, first = Promise.resolve()): Chore {
+  let underWay = first;
+  const timer = setInterval(() => {
+    underWay = underWay.then(work);
+  }, milliseconds).unref();
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return underWay;
+    },
+  };
+}
+
 const purgeEveryMs = 3_600_000;
 
 /** Removes what was deleted too long ago to be restored: now, and every hour. */
-function startPurging({ store, now }: Installation, restoreWindowMs: number, log: Logger): NodeJS.Timeout {
+function startPurging({ store, now }: Installation, restoreWindowMs: number, log: Logger): Chore {
   const purge = async () => {
     try {
       const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
@@ -189,15 +206,14 @@ function startPurging({ store, now }: Installation, restoreWindowMs: number, log
       log.error({ err: error }, 'purging failed; it is tried again in an hour');
     }
   };
-  void purge();
-  return setInterval(() => void purge(), purgeEveryMs).unref();
+  return every(purgeEveryMs, purge, purge());
 }
 
 const shrinkEveryMs = 30_000;
 
 /** Keeps the write-ahead log from staying as large as a long reader once made it. */
-function startShrinking(installation: Installation, log: Logger): NodeJS.Timeout {
-  const shrink = async () => {
+function startShrinking(installation: Installation, log: Logger): Chore {
+  return every(shrinkEveryMs, async () => {
     try {
       const found = await installation.shrinkLog();
       if (found?.isDone === false) {
@@ -206,8 +222,7 @@ function startShrinking(installation: Installation, log: Logger): NodeJS.Timeout
     } catch (error) {
       log.error({ err: error }, 'the write-ahead log could not be shrunk');
     }
-  };
-  return setInterval(() => void shrink(), shrinkEveryMs).unref();
+  });
 }
 
 /** Of this size a file takes a second or two to be checked. */

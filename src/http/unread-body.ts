@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const unreadBytes = 16 * 1024 * 1024;
-const unreadMs = 1_000;
+const unreadMs = 4_000;
 const lookEveryMs = 50;
 
 /**
