@@ -75,8 +75,9 @@ function startWorker(): WorkerProcess {
     send: (message, connection) => {
       if (connection) inLine.add(connection);
       if (!child.connected) return;
-      child.send(message, connection, {}, (error) => {
-        if (connection && !error) inLine.delete(connection);
+      // Kept open until it is on its way: Node would lose one that it cannot send any more, and its client wait for ever.
+      child.send(message, connection, { keepOpen: true }, (error) => {
+        if (connection && !error && inLine.delete(connection)) connection.destroy();
       });
     },
     onMessage: (callback) => void child.on('message', (message) => callback(message as FromWorker)),

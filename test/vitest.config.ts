@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './support/longest-first.js';
 
 export default defineConfig({
   // Node takes the CommonJS build of graphql, and so does Pothos. Left alone, Vite would give our files the other build,
@@ -15,6 +17,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-setup.ts'],
     testTimeout: 30_000,
+    // Much of what lasts long waits for processes of its own, and one worker more than cores keeps these busy meanwhile.
+    maxWorkers: Math.min(availableParallelism() + 1, 8),
+    sequence: { sequencer: LongestFirst },
     env: { NODE_ENV: 'test' },
   },
 });

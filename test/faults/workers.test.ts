@@ -17,7 +17,7 @@ afterAll(async () => workspace.remove());
 
 describe(`A service of two workers (FUZZ_SEED=${seed})`, () => {
   it(
-    'loses no change that was acknowledged when a worker is killed under load, goes on by the other, and gets a new one',
+    'loses no change that was acknowledged when a worker is killed under load, keeps no client waiting, and gets a new one',
     { timeout: 3_600_000 },
     async () => {
       const report = await killWorkers({ main, workspace, seed, services: sizeOf('WORKER_KILLS') });

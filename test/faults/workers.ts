@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
+import type { Finding } from './kit/compare.js';
 import { inspect } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
@@ -15,6 +16,8 @@ import { startWriting } from './kit/writers.js';
 
 /** Fewer than the service puts up with in a minute. */
 const killsPerService = 3;
+/** Longer than the service takes to anything, and shorter than the clients wait for it. */
+const answerWithinMs = 12_000;
 
 export interface WorkerRun {
   readonly main: string;
@@ -48,12 +51,16 @@ export async function killWorkers({ main, workspace, seed, services, plant }: Wo
       });
       await until(() => Promise.resolve(ledger.slice(before).some(({ outcome }) => outcome === 'ok')));
     }
+    const asked = performance.now();
     await writing.stop();
+    const forgotten = performance.now() - asked > answerWithinMs;
     service.kill('SIGTERM');
     const patience = setTimeout(() => void killNow(service), 15_000);
     const { code } = await service.exited;
     clearTimeout(patience);
-    const left = code === 0 ? [] : [{ kind: 'wrong answer' as const, what: `exit code ${code}: ${service.stderr()}` }];
+    const left: Finding[] = [];
+    if (code !== 0) left.push({ kind: 'wrong answer', what: `exit code ${code}: ${service.stderr()}` });
+    if (forgotten) left.push({ kind: 'wrong answer', what: 'a connection was neither answered nor closed' });
     report.addFindings([...left, ...(await inspect(folder.data, ledger))], where);
     report.addLedger(ledger, where);
   }

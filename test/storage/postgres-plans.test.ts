@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/store.js';
+import type { KeyRow } from '../../src/storage/key-row.js';
+import { createConnections, type Connections } from '../../src/storage/postgres/connections.js';
+import { openPostgres } from '../../src/storage/postgres/engine.js';
+import { countStatement, pageStatement, type Statement } from '../../src/storage/postgres/key-query.js';
+import { createKeyStore } from '../../src/storage/postgres/key-store.js';
+import { postgres, type EnginePlace } from '../support/engines.js';
+import { openPlans, recorded, type Sent, type Work } from '../support/postgres-plans.js';
+import { signer } from '../support/signer.js';
+import { added, hashOf, nextVersion, storedKey } from './key-store.contract.js';
+
+const keys = 20_000;
+const orgs = 40;
+const limit = 20;
+const now = new Date('2026-01-31T12:00:00Z');
+const seconds = BigInt(now.getTime() / 1000);
+const ours = Array.from({ length: 6 }, (_, index) => storedKey(`ours ${index}`, { definition: { tags: ['x'] } }));
+
+/**
+ * Rows like those of a company: half of the keys belong to one organisation, one in fifty is deleted, one in twenty is
+ * inactive, one in twenty ends. What they are filled with otherwise does not matter to a plan.
+ */
+const fill = `
+  INSERT INTO keys SELECT hash, '\\x01', CASE WHEN die(1, 2) = 0 THEN 'org-0' ELSE 'org-' || die(2, ${orgs}) END, 3,
+    '2026-01-31T12:00:00Z', ${seconds} - die(3, 100000), CASE WHEN die(4, 50) = 0 THEN 1000000 + n END,
+    '{}' || repeat(' ', 800), 'Key ' || die(5, 7000), CASE WHEN die(6, 20) = 0 THEN ${seconds} - 1000 + die(7, 2000) ELSE 0 END,
+    CASE WHEN die(8, 20) = 0 THEN 1 ELSE 0 END, NULL, NULL, NULL, 0, NULL, '\\x02', sha256(hash::bytea)
+  FROM (SELECT n, encode(sha256(n::text::bytea), 'hex') AS hash FROM generate_series(1, ${keys}) AS n) AS numbered;
+  INSERT INTO key_terms (term, key_hash, org_id)
+    SELECT kind || abs(hashtext(key_hash || kind)) % 50, key_hash, org_id
+    FROM keys, unnest(ARRAY['t:tag-', 'p:policy-', 'a:api-']) AS kind;
+  INSERT INTO audit (at, key_hash, org_id, operation, credential_id, credential_label, request_id, version_before,
+      version_after, changes, definition, link, mac)
+    SELECT 0, key_hash, org_id, 'update', 'c', 'c', 'r', entry - 1, entry, '[]', definition, '\\x01', '\\x02'
+    FROM keys, generate_series(1, 3) AS entry;
+  INSERT INTO credentials (id, kind, label, secret_hash, created, mac)
+    SELECT 'cred_' || n, 'service', 'c', sha256(n::text::bytea), n, '\\x02' FROM generate_series(1, 5000) AS n;
+  ANALYZE`.replaceAll(/die\((\d), (\d+)\)/g, `abs(hashtext('$1 ' || n)) % $2`);
+
+describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () => {
+  let place: EnginePlace;
+  let connections: Connections;
+  let plans: Awaited<ReturnType<typeof openPlans>>;
+  beforeAll(async () => {
+    place = await postgres.make();
+    const url = place.database?.url ?? '';
+    await (await openPostgres(url)).close();
+    await place.database?.run(fill);
+    connections = createConnections(url, 'plans');
+    plans = await openPlans(url);
+    await createKeyStore(connections, signer).add(ours.map(added));
+  }, 60_000);
+  afterAll(async () => {
+    await plans.close();
+    await connections.close();
+    await place.remove();
+  });
+
+  const work = async ({ sql, parameters }: Statement): Promise<Work> => {
+    const [found] = await plans.of({ statement: sql, values: parameters });
+    return found ?? { scanned: ['none'], touched: Number.NaN, sorted: true };
+  };
+  const query = (orderBy: KeyOrder, filter: KeyFilter, changes: Partial<KeyQuery> = {}): KeyQuery => ({
+    ...{ filter, orderBy, descending: false, limit, now },
+    ...changes,
+  });
+  /** The place that the last page begins at; undefined where there is one page only. */
+  const lastPlace = async (asked: KeyQuery): Promise<Position | undefined> => {
+    const { sql, parameters } = pageStatement({ ...asked, descending: !asked.descending, limit: limit + 1 });
+    const rows = await connections.read((session) => session.query<KeyRow>(sql, parameters));
+    const row = rows[limit];
+    return (
+      row && {
+        value: { KEY_HASH: '', ALIAS: row.alias, LAST_UPDATED: row.last_updated }[asked.orderBy],
+        keyHash: row.key_hash,
+      }
+    );
+  };
+
+  const filters: KeyFilter[] = [{}, { orgID: 'org-0' }, { orgID: 'org-7' }].flatMap((org): KeyFilter[] => [
+    org,
+    ...(['ACTIVE', 'INACTIVE', 'EXPIRED', 'DELETED'] as const).map((state) => ({ ...org, state })),
+    { ...org, tag: 'tag-1' },
+    { ...org, policy: 'policy-1' },
+    { ...org, apiID: 'api-1' },
+    { ...org, tag: 'tag-1', apiID: 'api-1' },
+    { ...org, aliasPrefix: 'Key 12' },
+    { ...org, updatedSince: seconds - 500n },
+    { ...org, expiresBefore: seconds },
+    { ...org, tag: 'tag-1', aliasPrefix: 'Key 1', state: 'ACTIVE' },
+  ]);
+  const orders: KeyOrder[] = ['KEY_HASH', 'ALIAS', 'LAST_UPDATED'];
+
+  it.each(filters)('a page of %o is found without reading a table through, in any order', async (filter) => {
+    for (const orderBy of orders) {
+      for (const descending of [false, true]) {
+        const asked = query(orderBy, filter, { descending });
+        for (const after of [undefined, await lastPlace(asked)]) {
+          const { scanned, touched } = await work(pageStatement({ ...asked, after }));
+          const which = `${orderBy}, ${descending ? 'descending' : 'ascending'}, the ${after ? 'last' : 'first'}`;
+          expect([which, ...scanned]).toStrictEqual([which]);
+          expect(touched, which).toBeLessThan(keys / 2);
+        }
+      }
+    }
+  });
+
+  const inOrder: [KeyOrder, KeyFilter][] = [{}, { orgID: 'org-0' }, { orgID: 'org-7' }].flatMap(
+    (org): [KeyOrder, KeyFilter][] => [
+      ...orders.flatMap((orderBy): [KeyOrder, KeyFilter][] => [
+        [orderBy, org],
+        [orderBy, { ...org, state: 'ACTIVE' }],
+      ]),
+      ['KEY_HASH', { ...org, tag: 'tag-1' }],
+      ['KEY_HASH', { ...org, policy: 'policy-1' }],
+      ['KEY_HASH', { ...org, apiID: 'api-1' }],
+      ['KEY_HASH', { ...org, state: 'INACTIVE' }],
+      ['KEY_HASH', { ...org, state: 'DELETED' }],
+      ['ALIAS', { ...org, aliasPrefix: 'Key 12' }],
+      ['LAST_UPDATED', { ...org, updatedSince: seconds - 50_000n }],
+    ],
+  );
+  it.each(inOrder)('the last page in the order %s of %o touches as few rows as the first', async (orderBy, filter) => {
+    for (const descending of [false, true]) {
+      const asked = query(orderBy, filter, { descending });
+      const after = await lastPlace(asked);
+      const first = await work(pageStatement(asked));
+      const last = await work(pageStatement({ ...asked, after }));
+      expect(first.touched).toBeLessThan(limit * 6);
+      expect(last.touched).toBeLessThan(limit * 6);
+    }
+  });
+
+  it('a count looks at no more than the keys of the organisation or of the term that it counts', async () => {
+    for (const filter of filters.filter(({ orgID, tag }) => orgID === 'org-7' || tag !== undefined)) {
+      const { scanned, touched } = await work(countStatement(filter, now));
+      expect([filter, ...scanned]).toStrictEqual([filter]);
+      expect(
+        touched,
+        JSON.stringify(filter, (_, value: unknown) => String(value)),
+      ).toBeLessThan(keys / 10);
+    }
+  });
+
+  /** What the store has to ask the server for it, by both kinds of plan. */
+  const workFor = async (use: (store: ReturnType<typeof createKeyStore>) => Promise<unknown>) => {
+    const { connections: heard, sent } = recorded(connections);
+    await use(createKeyStore(heard, signer));
+    // What is written is written once more to be looked at, and undone; what was changed meanwhile is found all the same.
+    const all = sent.filter(
+      ({ statement }) => !/^(BEGIN|COMMIT|ROLLBACK)/.test(typeof statement === 'string' ? statement : statement.text),
+    );
+    expect(all.length).toBeGreaterThan(0);
+    return eachOf(all);
+  };
+  const eachOf = async (sent: readonly Sent[]) => {
+    const found: Work[] = [];
+    for (const one of sent) found.push(...(await plans.of(one)));
+    return found;
+  };
+  const [first, second] = ours.map(({ keyHash }) => keyHash);
+  const one = first ?? '';
+  type Store = ReturnType<typeof createKeyStore>;
+  const uses: [string, (store: Store) => Promise<unknown>][] = [
+    ['a look for a key', (store) => store.find(one)],
+    ['a look for a key that is not there', (store) => store.find(hashOf('nobody'))],
+    ['a look for some keys', (store) => store.findMany(ours.map(({ keyHash }) => keyHash))],
+    ['an update', (store) => store.update(one, (found) => nextVersion(found))],
+    [
+      'updates of several keys at once',
+      (store) => Promise.all(ours.map(({ keyHash }) => store.update(keyHash, (found) => nextVersion(found)))),
+    ],
+    [
+      'a consumption',
+      (store) =>
+        store.consume(second ?? '', (key) => ({ next: key && { ...key.quota, used: key.quota.used + 1n }, answer: 0 })),
+    ],
+    ['an import', (store) => store.add([added(storedKey(`new ${Math.random()}`))])],
+    ['the history of a key', (store) => store.auditOf(one, { last: true, limit: 5 })],
+    ['the definition of a version', (store) => store.definitionAt(one, 1)],
+  ];
+  it.each(uses)('%s touches a few rows, by either kind of plan', async (_, use) => {
+    for (const { scanned, touched } of await workFor(use)) {
+      expect(scanned).toStrictEqual([]);
+      expect(touched).toBeLessThan(100);
+    }
+  });
+});

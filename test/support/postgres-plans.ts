@@ -1,0 +1,107 @@
+import { Client } from 'pg';
+import type { Connections, Prepared, Session } from '../../src/storage/postgres/connections.js';
+
+/** A statement as the store has sent it. */
+export interface Sent {
+  readonly statement: Prepared | string;
+  readonly values: readonly unknown[];
+}
+
+/** What the server did to carry out a statement. */
+export interface Work {
+  /** Tables that were read from one end to the other. */
+  readonly scanned: readonly string[];
+  /** Rows that were read from tables, those that were thrown away included. */
+  readonly touched: number;
+  /** Whether anything was sorted. */
+  readonly sorted: boolean;
+}
+
+/** The same connections, and all that is sent over them from now on. */
+export function recorded(connections: Connections): { connections: Connections; sent: Sent[] } {
+  const sent: Sent[] = [];
+  const note = (session: Session): Session => ({
+    query: (statement, values = []) => {
+      sent.push({ statement, values });
+      return session.query(statement, values);
+    },
+    write: (statement, values = []) => {
+      sent.push({ statement, values });
+      return session.write(statement, values);
+    },
+  });
+  return {
+    sent,
+    connections: {
+      read: (work) => connections.read((session) => work(note(session))),
+      write: (work) => connections.write((session) => work(note(session))),
+      close: () => connections.close(),
+    },
+  };
+}
+
+/**
+ * Carries statements out as the store would, undoes them, and tells what the server did: for these very values, and, of a
+ * prepared one, by the plan that it keeps for all values too.
+ */
+export async function openPlans(url: string) {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    `LOAD 'auto_explain'; SET client_min_messages = log; SET auto_explain.log_min_duration = 0;
+     SET auto_explain.log_analyze = on; SET auto_explain.log_format = json`,
+  );
+  let plans: string[] = [];
+  client.on('notice', ({ message }) => {
+    const [, plan] = /^duration: [\d.]+ ms {2}plan:\n(.*)$/s.exec(message ?? '') ?? [];
+    if (plan !== undefined) plans.push(plan);
+  });
+
+  async function workOf({ statement, values }: Sent, mode: 'custom' | 'generic'): Promise<Work> {
+    await client.query(`SET plan_cache_mode = force_${mode}_plan; BEGIN`);
+    try {
+      plans = [];
+      await client.query({ ...(typeof statement === 'string' ? { text: statement } : statement), values: [...values] });
+      // A statement counts as carried out when the next one comes.
+      await client.query('SHOW server_version');
+      const nodes = plans.flatMap((plan) => nodesOf((JSON.parse(plan) as { Plan: PlanNode }).Plan));
+      if (nodes.length === 0) throw new Error('The server did not tell its plan.');
+      return {
+        scanned: nodes.flatMap((node) => (node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? []) : [])),
+        touched: nodes.reduce((sum, node) => sum + touchedBy(node), 0),
+        sorted: nodes.some((node) => node['Node Type'].includes('Sort')),
+      };
+    } finally {
+      await client.query('ROLLBACK');
+    }
+  }
+
+  return {
+    async of(sent: Sent): Promise<Work[]> {
+      const own = await workOf(sent, 'custom');
+      return typeof sent.statement === 'string' ? [own] : [own, await workOf(sent, 'generic')];
+    },
+    close: () => client.end(),
+  };
+}
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+function touchedBy(node: PlanNode): number {
+  // What is written was found by the nodes below.
+  if ((node['Relation Name'] ?? node['Index Name']) === undefined || node['Node Type'] === 'ModifyTable') return 0;
+  const rows =
+    node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+  return rows * node['Actual Loops'];
+}
