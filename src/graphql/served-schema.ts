@@ -30,7 +30,7 @@ function guarded(built: GraphQLSchema): GraphQLSchema {
       if (subscribe) {
         field.subscribe = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
           if (credential) callerOf(context, credential);
-          return subscribe(source, args, context, info) as unknown;
+          return subscribe(source, args, context, info);
         };
       }
     }

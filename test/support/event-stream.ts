@@ -81,7 +81,7 @@ async function* messagesOf(response: Response): AsyncGenerator<string, undefined
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    text += decoder.decode(chunk, { stream: true });
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const [, event, data] = /^event: (\w+)\ndata: ?([^]*)$/.exec(text.slice(0, end)) ?? [];
       text = text.slice(end + 2);
