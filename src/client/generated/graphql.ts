@@ -509,7 +509,7 @@ export type OrgKeyChangedSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, credentialID: string, credentialLabel: string, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }> } | null, key: { keyID: string, version: number, state: KeyState } | null } };
+export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, credentialLabel: string, reason: string | null, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }> } | null, key: { keyID: string, version: number, state: KeyState } | null } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -2034,11 +2034,8 @@ export const OrgKeyChangedDocument = new TypedDocumentString(`
       version
       at
       operation
-      credentialID
       credentialLabel
       reason
-      requestID
-      quotaUsedBeforeReset
       changes {
         path
         kind
@@ -2053,4 +2050,4 @@ export const OrgKeyChangedDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:d7cb1de3f6c97772f03874798b19baec50d615a952149b90474b1f31799da83d"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
+    `, {"hash":"sha256:7a5ddb1492fa485aff1276b9caecf620c3d3f559d3d86bd7a22d60d1ebe09592"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
