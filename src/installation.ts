@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config, ConfigSecrets } from './config.js';
 import type { CredentialStore } from './credential.js';
+import type { ChangeFeed } from './keys/feed.js';
 import type { Ports } from './keys/ports.js';
 import type { KeyStore } from './keys/store.js';
 import type { Watch } from './watch.js';
@@ -38,6 +39,8 @@ interface Opening {
 export interface Installation {
   readonly ports: Ports;
   readonly store: KeyStore;
+  /** Every change of any key, in order, to be followed. */
+  readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;
   readonly sealer: Sealer;
   readonly signatures: Signatures;
@@ -85,12 +88,13 @@ export async function openInstallation(
     }
     await requireSameKeyHash(config, secrets, opened);
     const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn });
-    const { store, credentials, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
+    const { store, feed, credentials, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
     const passwords = createPasswordHasher();
     watch.meter?.reads('passwords_waiting', () => passwords.waiting());
     const ports: Ports = {
       store,
       quotas: store,
+      feed,
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: overrides.randomHex ?? (() => randomBytes(16).toString('hex')),
@@ -102,6 +106,7 @@ export async function openInstallation(
     return {
       ports,
       store,
+      feed,
       credentials,
       sealer,
       signatures,

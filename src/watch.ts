@@ -11,7 +11,7 @@ export type Verdict = 'ok' | ErrorCode;
 export const refusedFor = ['overload', 'malformed', 'unreadable', 'limits'] as const;
 export type RefusedFor = (typeof refusedFor)[number];
 /** Figures that are read when somebody asks for them. */
-export type Reading = 'requests_waiting' | 'passwords_waiting' | 'commits_waiting' | 'wal_bytes' | 'ready';
+export type Reading = 'requests_waiting' | 'passwords_waiting' | 'commits_waiting' | 'wal_bytes' | 'ready' | 'streams';
 
 /** What a request turns out to be. Who answers it writes it down as soon as it is known, from our own tables only. */
 export interface Seen {

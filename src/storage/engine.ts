@@ -1,4 +1,5 @@
 import type { CredentialStore } from '../credential.js';
+import type { ChangeFeed } from '../keys/feed.js';
 import type { QuotaManager } from '../keys/quota.js';
 import type { KeyStore } from '../keys/store.js';
 import type { Watch } from '../watch.js';
@@ -42,6 +43,7 @@ export interface Surroundings {
 /** Where keys, histories, credentials and settings are kept. */
 export interface Engine {
   readonly store: KeyStore & QuotaManager;
+  readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;
   readonly signatures: Signatures;
   readonly settings: Settings;
