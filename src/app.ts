@@ -24,7 +24,10 @@ import { errorResponse, methodRefused } from './rest/errors.js';
 import { createRESTFace } from './rest/routes.js';
 import { countingQuotas } from './telemetry/quotas.js';
 import { createFollowing } from './telemetry/requests.js';
+import { partToWire } from './rest/wire.js';
 import type { Seen, Watch } from './watch.js';
+import { startDeliverer, type Pace } from './webhooks/deliverer.js';
+import type { ShownPart } from './webhooks/event.js';
 
 export interface App {
   readonly installation: Installation;
@@ -42,6 +45,7 @@ export interface AppOverrides extends Overrides {
   readonly execute?: Execute | undefined;
   /** Whoever started us has looked whether the file is whole. */
   readonly isWhole?: boolean;
+  readonly webhookPace?: Pace;
 }
 
 /** Puts the parts together. Rejects as `openInstallation` and `readTrustedDocuments` do. */
@@ -79,6 +83,20 @@ export async function createApp(
   });
   const purge = startPurging(installation, config.restoreWindowMs, log);
   const shrink = startShrinking(installation, log);
+
+  const deliverer = startDeliverer(
+    {
+      store: installation.webhooks,
+      history: installation.store,
+      feed: installation.feed,
+      open: (sealed, place) => installation.sealer.open(sealed, place),
+      allowed: config.webhooksTo,
+      shown: shownToReceivers,
+      log,
+      meter: watch.meter,
+    },
+    overrides.webhookPace,
+  );
 
   const cors = createCORS(config.corsOrigins);
 
@@ -166,16 +184,26 @@ export async function createApp(
         void server(request, response, context);
       });
     },
-    drain: health.drain,
+    drain: () => {
+      health.drain();
+      void deliverer.stop();
+    },
     close: async () => {
       clearInterval(purge);
       clearInterval(shrink);
       await server.dispose();
+      await deliverer.stop();
       await uses.close();
       await installation.close();
     },
   };
 }
+
+/** In the names of REST, as in all else that programs read. */
+const shownToReceivers: ShownPart = ({ path, before, after }) => {
+  const part = partToWire(path);
+  return { path: part.path, before: part.valueToWire(before), after: part.valueToWire(after) };
+};
 
 const purgeEveryMs = 3_600_000;
 

@@ -6,6 +6,7 @@ import type { CredentialStore } from './credential.js';
 import type { Ports } from './keys/ports.js';
 import type { KeyStore } from './keys/store.js';
 import type { Watch } from './watch.js';
+import type { WebhookStore } from './webhook.js';
 import { createKeyHash, keyHashAlgorithms } from './secrets/key-hash.js';
 import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from './secrets/key-ring.js';
 import { createPasswordHasher } from './secrets/passwords.js';
@@ -39,6 +40,7 @@ export interface Installation {
   readonly ports: Ports;
   readonly store: KeyStore;
   readonly credentials: CredentialStore;
+  readonly webhooks: WebhookStore;
   readonly sealer: Sealer;
   readonly signatures: Signatures;
   readonly now: () => Date;
@@ -85,7 +87,7 @@ export async function openInstallation(
     }
     await requireSameKeyHash(config, secrets, opened);
     const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn });
-    const { store, credentials, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
+    const { store, credentials, webhooks, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
     const passwords = createPasswordHasher();
     watch.meter?.reads('passwords_waiting', () => passwords.waiting());
     const ports: Ports = {
@@ -103,6 +105,7 @@ export async function openInstallation(
       ports,
       store,
       credentials,
+      webhooks,
       sealer,
       signatures,
       now,

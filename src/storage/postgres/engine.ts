@@ -8,6 +8,7 @@ import { migrate, schemaVersion, versionOf } from './migrate.js';
 import { holdDatabase } from './hold.js';
 import { createSettings } from './settings.js';
 import { createSignatures } from './signatures.js';
+import { createWebhookStore } from './webhook-store.js';
 
 /** The setting of a database that is being filled from a data folder, and holds a part of it only. */
 export const movingName = 'moving_from';
@@ -108,6 +109,7 @@ function createEngine(
   return {
     store: createKeyStore(connections, authenticity, watch),
     credentials: createCredentialStore(connections, authenticity),
+    webhooks: createWebhookStore(connections, authenticity),
     signatures: createSignatures(connections, authenticity),
     settings: createSettings(connections),
     whyNotReady: () =>

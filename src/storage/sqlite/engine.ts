@@ -9,6 +9,7 @@ import { createProbe } from './probe.js';
 import { createSettings } from './settings.js';
 import { createSignatures, signOldRows } from './signatures.js';
 import { logBytes, shrinkLog } from './wal.js';
+import { createWebhookStore } from './webhook-store.js';
 
 /** Opens a file, making and migrating it as needed, or a copy that is never written. Throws an Error that names it. */
 export async function openSQLite(file: string, isCopy: boolean): Promise<Opened> {
@@ -51,6 +52,7 @@ function createEngine(
   return {
     store: createKeyStore(database, authenticity, guard),
     credentials: createCredentialStore(database, authenticity, guard),
+    webhooks: createWebhookStore(database, authenticity, guard),
     signatures: createSignatures(database, authenticity, guard),
     settings: {
       get: (name) => promised(() => settings.get(name)),

@@ -1,0 +1,34 @@
+import type { AuditEntry } from './store.js';
+
+/** A change of a key, and where it stands among the changes of all keys. */
+export interface ChangeEvent {
+  /** Opaque; given back as `after`, it means everything that took effect later. */
+  readonly cursor: string;
+  readonly entry: AuditEntry;
+}
+
+export interface FeedQuery {
+  /** From the first change on where it is undefined. */
+  readonly after: string | undefined;
+  readonly orgID?: string | undefined;
+  readonly keyHash?: string | undefined;
+  readonly limit: number;
+}
+
+export interface FeedPage {
+  /** In the order in which they took effect. */
+  readonly events: readonly ChangeEvent[];
+  /** To go on from: it lies behind all that was looked at, also where nothing of it was asked for. */
+  readonly cursor: string;
+  readonly hasMore: boolean;
+}
+
+/** The changes of all keys as one sequence that nobody who follows it by cursors misses or sees twice a part of. */
+export interface ChangeFeed {
+  /** Throws an AppError of code INVALID where the cursor is none of ours. */
+  read(query: FeedQuery): Promise<FeedPage>;
+  /** The cursor that lies behind everything there is. */
+  newest(): Promise<string>;
+  /** Calls back soon after there may be more, also where another process has made the change. Returns what ends it. */
+  follow(onMore: () => void): () => void;
+}
