@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config, ConfigSecrets } from './config.js';
 import type { CredentialStore } from './credential.js';
+import type { ChangeFeed } from './keys/feed.js';
 import type { Ports } from './keys/ports.js';
 import type { KeyStore } from './keys/store.js';
 import type { Watch } from './watch.js';
@@ -39,6 +40,8 @@ interface Opening {
 export interface Installation {
   readonly ports: Ports;
   readonly store: KeyStore;
+  /** Every change of any key, in order, to be followed. */
+  readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;
   readonly webhooks: WebhookStore;
   readonly sealer: Sealer;
@@ -87,7 +90,7 @@ export async function openInstallation(
     }
     await requireSameKeyHash(config, secrets, opened);
     const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn });
-    const { store, credentials, webhooks, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
+    const { store, feed, credentials, webhooks, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
     const passwords = createPasswordHasher();
     watch.meter?.reads('passwords_waiting', () => passwords.waiting());
     const ports: Ports = {
@@ -104,6 +107,7 @@ export async function openInstallation(
     return {
       ports,
       store,
+      feed,
       credentials,
       webhooks,
       sealer,

@@ -1,4 +1,5 @@
 import type { CredentialStore } from '../credential.js';
+import type { ChangeFeed } from '../keys/feed.js';
 import type { QuotaManager } from '../keys/quota.js';
 import type { KeyStore } from '../keys/store.js';
 import type { Watch } from '../watch.js';
@@ -43,6 +44,7 @@ export interface Surroundings {
 /** Where keys, histories, credentials and settings are kept. */
 export interface Engine {
   readonly store: KeyStore & QuotaManager;
+  readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;
   readonly webhooks: WebhookStore;
   readonly signatures: Signatures;

@@ -1,12 +1,17 @@
 import { AppError } from '../../errors.js';
+import { createChangeFeed } from '../change-feed.js';
 import type { Contents, Engine, Opened } from '../engine.js';
+import { tellingOfChanges } from '../telling-store.js';
 import { createConnections, prepared, type Connections } from './connections.js';
 import { createCredentialStore } from './credential-store.js';
 import { forLog, troubleOf } from './errors.js';
+import { createFeedRows } from './feed.js';
+import { goOnAfterHistory } from './feed-order.js';
 import { createKeyStore } from './key-store.js';
 import { migrate, schemaVersion, versionOf } from './migrate.js';
 import { holdDatabase } from './hold.js';
 import { createSettings } from './settings.js';
+import { createSignal } from './signal.js';
 import { createSignatures } from './signatures.js';
 import { createWebhookStore } from './webhook-store.js';
 
@@ -36,7 +41,9 @@ export async function openForMoving(url: string): Promise<Opened & { readonly co
   const name = nameOf(url);
   const connections = createConnections(url, 'keyfront');
   let letGo = () => Promise.resolve();
+  let stopFollowing: () => void = () => undefined;
   const close = async () => {
+    stopFollowing();
     await letGo();
     await connections.close();
   };
@@ -45,6 +52,7 @@ export async function openForMoving(url: string): Promise<Opened & { readonly co
     const [is] = await connections.read(async (session) => {
       requireSuitable(await session.query<Suitable>(suitable));
       await migrate(session);
+      await goOnAfterHistory(session);
       return session.query<{ hasKeys: boolean; hasCredentials: boolean }>(
         `SELECT EXISTS (SELECT FROM keys) AS "hasKeys", EXISTS (SELECT FROM credentials) AS "hasCredentials"`,
       );
@@ -60,7 +68,9 @@ export async function openForMoving(url: string): Promise<Opened & { readonly co
       start: async (authenticity, surroundings) => {
         await letGo();
         letGo = () => Promise.resolve();
-        return createEngine(connections, authenticity, surroundings);
+        const feed = createFeedRows(connections, createSignal(url, connections));
+        stopFollowing = feed.stop;
+        return createEngine(connections, feed, authenticity, surroundings);
       },
       close,
       connections,
@@ -79,13 +89,20 @@ function unusable(name: string, error: unknown): Error {
 }
 
 interface Suitable {
+  readonly version: number;
   readonly encoding: string;
   readonly is_standby: boolean;
 }
 
-const suitable = `SELECT current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby`;
+/** The first that knows numbers of transactions which do not begin anew. */
+const oldest = 13;
+
+const suitable = `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby`;
 
 function requireSuitable([server]: readonly Suitable[]): void {
+  if ((server?.version ?? 0) < oldest) {
+    throw new Error(`the server is PostgreSQL ${server?.version}, and ${oldest} or later is needed`);
+  }
   if (server?.encoding !== 'UTF8') throw new Error(`its encoding is ${server?.encoding}, and has to be UTF8`);
   if (server.is_standby) throw new Error('it is a standby, which takes no change');
 }
@@ -103,11 +120,13 @@ const probeWithinMs = 1_500;
 
 function createEngine(
   connections: Connections,
+  feed: ReturnType<typeof createFeedRows>,
   ...[authenticity, { now, watch }]: Parameters<Opened['start']>
 ): Engine {
   const { read, write } = connections;
   return {
-    store: createKeyStore(connections, authenticity, watch),
+    store: tellingOfChanges(createKeyStore(connections, authenticity, watch), feed.changed),
+    feed: createChangeFeed(feed.rows, authenticity),
     credentials: createCredentialStore(connections, authenticity),
     webhooks: createWebhookStore(connections, authenticity),
     signatures: createSignatures(connections, authenticity),

@@ -3,6 +3,7 @@ import { keyColumns, type KeyRow } from '../key-row.js';
 import type { Signed } from '../signed-table.js';
 import { rowsAsColumns } from './columns.js';
 import { prepared, type Session } from './connections.js';
+import { placeOfThisTransaction } from './feed-order.js';
 
 /** What becomes of one key, however many changes led to it. */
 export interface KeyWrite {
@@ -30,6 +31,7 @@ const assignments = keyNames
  * Everything of any number of changes in one statement, and so in one transaction and one round trip. A key is written
  * only where its row is still the one that the change was made from, which its signature tells; what belongs to it only
  * where it is. Rows are locked in the order of their hashes, so that two such statements never wait in a circle.
+ * A transaction that has waited for another may have the lower number, but what it adds to a key's history comes later.
  */
 const write = prepared(
   `WITH input AS MATERIALIZED (SELECT * FROM ${input.sql}),
@@ -49,8 +51,12 @@ const write = prepared(
    ),
    done AS MATERIALIZED (SELECT key_hash FROM written UNION ALL SELECT key_hash FROM created),
    entries AS (
-     INSERT INTO audit (${entryNames.join(', ')})
-     SELECT ${entryNames.join(', ')} FROM ${entry.sql} WHERE e.key_hash IN (SELECT key_hash FROM done)
+     INSERT INTO audit (${entryNames.join(', ')}, tx)
+     SELECT ${entryNames.join(', ')}, greatest(
+       (SELECT ${placeOfThisTransaction}),
+       (SELECT tx FROM audit a WHERE a.key_hash = e.key_hash ORDER BY a.version_after DESC LIMIT 1)
+     )
+     FROM ${entry.sql} WHERE e.key_hash IN (SELECT key_hash FROM done) ORDER BY e.key_hash, e.version_after
    ),
    added AS (
      INSERT INTO key_terms (term, key_hash, org_id)

@@ -101,8 +101,10 @@ async function insert(
 ): Promise<void> {
   // The number of an entry and the name of a credential are called alike.
   const typed = table === 'audit' ? columns.map((column) => (column === 'id' ? 'id_of_entry' : column)) : columns;
+  // Their numbers are the order of what comes from a file, whichever transaction brings it here.
+  const [txColumn, txValue] = table === 'audit' ? [', tx', ', 0'] : ['', ''];
   await session.query(
-    `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM ${rowsAsColumns('r', typed, 1).sql}`,
+    `INSERT INTO ${table} (${columns.join(', ')}${txColumn}) SELECT *${txValue} FROM ${rowsAsColumns('r', typed, 1).sql}`,
     columns.map((column) => rows.map((row) => row[column])),
   );
 }

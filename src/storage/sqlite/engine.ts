@@ -1,8 +1,11 @@
+import { createChangeFeed } from '../change-feed.js';
 import type { Engine, Opened } from '../engine.js';
+import { tellingOfChanges } from '../telling-store.js';
 import { contentsOf, damagesOf } from './contents.js';
 import { copyDatabase } from './copy.js';
 import { createCredentialStore } from './credential-store.js';
 import { namingDatabase, openCopy, openDatabase, type Database } from './database.js';
+import { createFeedRows } from './feed.js';
 import { createGuard } from './guard.js';
 import { createKeyStore } from './key-store.js';
 import { createProbe } from './probe.js';
@@ -21,6 +24,7 @@ export async function openSQLite(file: string, isCopy: boolean): Promise<Opened>
       const settings = createSettings(database);
       const has = (statement: string) => database.prepare(statement).get() !== undefined;
       const hasKeys = has('SELECT 1 FROM keys LIMIT 1');
+      let stopFollowing: () => void = () => undefined;
       return {
         name: file,
         hasKeys,
@@ -30,8 +34,17 @@ export async function openSQLite(file: string, isCopy: boolean): Promise<Opened>
           set: (name, value) => naming(() => settings.set(name, value)),
         },
         signOldRows: (authenticity, onProgress) => naming(() => signOldRows(database, authenticity, onProgress)),
-        start: (authenticity, surroundings) => naming(() => createEngine(database, file, authenticity, surroundings)),
-        close: () => promised(() => void database.close()),
+        start: (authenticity, surroundings) =>
+          naming(() => {
+            const { engine, stop } = createEngine(database, file, authenticity, surroundings);
+            stopFollowing = stop;
+            return engine;
+          }),
+        close: () =>
+          promised(() => {
+            stopFollowing();
+            database.close();
+          }),
       };
     });
   } catch (error) {
@@ -44,13 +57,15 @@ function createEngine(
   database: Database,
   file: string,
   ...[authenticity, { report, now, watch = {}, inTurn }]: Parameters<Opened['start']>
-): Engine {
+): { readonly engine: Engine; readonly stop: () => void } {
   const guard = createGuard(database, report, watch, inTurn);
   watch.meter?.reads('wal_bytes', () => logBytes(database));
   const settings = createSettings(database);
   const probe = createProbe(database, file, now);
-  return {
-    store: createKeyStore(database, authenticity, guard),
+  const feed = createFeedRows(database, guard);
+  const engine: Engine = {
+    store: tellingOfChanges(createKeyStore(database, authenticity, guard), feed.changed),
+    feed: createChangeFeed(feed.rows, authenticity),
     credentials: createCredentialStore(database, authenticity, guard),
     webhooks: createWebhookStore(database, authenticity, guard),
     signatures: createSignatures(database, authenticity, guard),
@@ -65,6 +80,7 @@ function createEngine(
     copyTo: (target, onProgress) => copyDatabase(database, target, onProgress),
     shrinkLog: () => guard.read(() => shrinkLog(database)),
   };
+  return { engine, stop: feed.stop };
 }
 
 /** What is done at once, for whoever may have to wait elsewhere. */

@@ -1,0 +1,72 @@
+import type { ChangeFeed, FeedQuery } from '../keys/feed.js';
+import { auditColumns, auditEntryOf, type AuditRow } from './audit-row.js';
+import type { Authenticity } from './authenticity.js';
+import { cursorOf, foreignCursor, markOf, placeOfCursor, start, type Place } from './feed-cursor.js';
+import { createSignedTable, damaged, type Signed } from './signed-table.js';
+
+/** As much of a change as tells whether it is asked for. */
+export interface Scanned extends Place {
+  readonly key_hash: string;
+  readonly org_id: string;
+}
+
+/** What an engine finds from a place on. */
+export interface Look {
+  /** Whether no change of this database has ever stood there. */
+  readonly isBeyond: boolean;
+  /** What stands at the place itself; undefined where it has been purged. */
+  readonly there: (Place & { readonly link: Uint8Array }) | undefined;
+  /** What comes after it, in order: only what nothing can come before any more. */
+  readonly scanned: readonly Scanned[];
+}
+
+/** The rows of the history in the order of all changes, as an engine has them. */
+export interface FeedRows {
+  readonly look: (after: Place, limit: number) => Promise<Look>;
+  /** The rows with these numbers, in any order. Those that were purged meanwhile are left out. */
+  readonly entries: (ids: readonly bigint[]) => Promise<readonly (Signed<AuditRow> & { readonly id: bigint })[]>;
+  readonly newest: () => Promise<(Place & { readonly link: Uint8Array }) | undefined>;
+  readonly follow: (onMore: () => void) => () => void;
+}
+
+/** Bounds what one read looks at, whatever it finds of what it was asked for. */
+const mostScanned = 1_000;
+
+/** The changes out of the history, which every change is written to along with itself. */
+export function createChangeFeed(rows: FeedRows, authenticity: Authenticity): ChangeFeed {
+  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditColumns);
+
+  return {
+    async read({ after, orgID, keyHash, limit }: FeedQuery) {
+      const from = after === undefined ? { ...start, mark: '' } : placeOfCursor(after);
+      const { isBeyond, there, scanned } = await rows.look(from, mostScanned);
+      const isOther = there && (there.tx !== from.tx || (from.mark !== '' && markOf(there.link) !== from.mark));
+      if (isBeyond || isOther) throw foreignCursor();
+
+      const asked = scanned.filter(
+        (row) => (orgID === undefined || row.org_id === orgID) && (keyHash === undefined || row.key_hash === keyHash),
+      );
+      const page = asked.slice(0, limit);
+      const isFull = asked.length > limit;
+      const last = isFull ? page.at(-1) : scanned.at(-1);
+      const wanted = new Map([...page, ...(last ? [last] : [])].map((place) => [place.id, place]));
+      const found = wanted.size === 0 ? [] : await rows.entries([...wanted.keys()]);
+      const entries = new Map(found.map((row) => [row.id, row]));
+      return {
+        events: page.flatMap((place) => {
+          const row = entries.get(place.id);
+          if (!row) return [];
+          if (!table.isAuthentic(row)) throw damaged(`The history of ${row.key_hash}`);
+          return { cursor: cursorOf(place, markOf(row.link)), entry: auditEntryOf(row) };
+        }),
+        cursor: last ? cursorOf(last, markOf(entries.get(last.id)?.link)) : cursorOf(from, from.mark),
+        hasMore: isFull || scanned.length === mostScanned,
+      };
+    },
+    async newest() {
+      const place = await rows.newest();
+      return place ? cursorOf(place, markOf(place.link)) : cursorOf(start, '');
+    },
+    follow: rows.follow,
+  };
+}

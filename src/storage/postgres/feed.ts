@@ -1,0 +1,88 @@
+import type { AuditRow } from '../audit-row.js';
+import type { FeedRows } from '../change-feed.js';
+import type { Place } from '../feed-cursor.js';
+import { createFollowers } from '../followers.js';
+import type { Signed } from '../signed-table.js';
+import { prepared, type Connections } from './connections.js';
+import { horizon } from './feed-order.js';
+import type { Signal } from './signal.js';
+
+/** How soon a change of another process is seen where what it told was lost. */
+const lookEveryMs = 1_000;
+
+interface Found extends Place {
+  readonly key_hash: string;
+  readonly org_id: string;
+}
+
+interface Bounds {
+  readonly horizon: bigint;
+  readonly newest_id: bigint;
+  readonly tx: bigint | null;
+  readonly id: bigint;
+  readonly link: Uint8Array;
+}
+
+// The first row has the bounds and what stands at the place, the others what comes after.
+const look = prepared(
+  `SELECT * FROM (
+     SELECT (SELECT ${horizon}) AS horizon,
+       coalesce(pg_sequence_last_value(pg_get_serial_sequence('audit', 'id')), 0) AS newest_id,
+       a.tx, a.id, a.link, NULL AS key_hash, NULL AS org_id
+     FROM (SELECT) AS always LEFT JOIN audit a ON a.id = $2::bigint
+     UNION ALL
+     (SELECT NULL, NULL, tx, id, NULL, key_hash, org_id FROM audit
+      WHERE (tx, id) > ($1::bigint, $2::bigint) AND tx < (SELECT ${horizon}) ORDER BY tx, id LIMIT $3)
+   ) AS found ORDER BY horizon NULLS LAST, tx, id`,
+);
+const some = prepared('SELECT * FROM audit WHERE id = ANY ($1::bigint[])');
+const last = prepared(
+  `SELECT tx, id, link FROM audit WHERE tx < (SELECT ${horizon}) ORDER BY tx DESC, id DESC LIMIT 1`,
+);
+const standing = prepared(
+  `SELECT (SELECT tx || '.' || id FROM audit WHERE tx < (SELECT ${horizon}) ORDER BY tx DESC, id DESC LIMIT 1) AS newest,
+     EXISTS (SELECT FROM audit WHERE tx >= (SELECT ${horizon})) AS "isPending"`,
+);
+
+/**
+ * The history as one sequence, in the order of its transactions. It is read up to the oldest of the server that is still
+ * under way: what that one writes, and all after it, comes later. `changed` is to be called after commits of our own.
+ */
+export function createFeedRows({ read }: Connections, signal: Signal) {
+  const { follow, hint, stop } = createFollowers({
+    look: () =>
+      read(async (session) => {
+        const [row] = await session.query<{ newest: string | null; isPending: boolean }>(standing);
+        return { newest: row?.newest ?? '', isPending: row?.isPending === true };
+      }),
+    listen: signal.listen,
+    everyMs: lookEveryMs,
+  });
+  const rows: FeedRows = {
+    look: (place, limit) =>
+      read(async (session) => {
+        const [first, ...scanned] = await session.query<Bounds | Found>(look, [place.tx, place.id, limit]);
+        const { horizon: end, newest_id, tx, id, link } = first as Bounds;
+        return {
+          isBeyond: place.tx > 0n && (place.tx >= end || place.id > newest_id),
+          there: tx === null ? undefined : { tx, id, link },
+          scanned: scanned as Found[],
+        };
+      }),
+    entries: (ids) => read((session) => session.query<Signed<AuditRow> & { readonly id: bigint }>(some, [[...ids]])),
+    newest: () =>
+      read(async (session) => {
+        const [row] = await session.query<Place & { readonly link: Uint8Array }>(last);
+        return row;
+      }),
+    follow,
+  };
+  return {
+    rows,
+    changed: () => {
+      hint();
+      signal.tell();
+    },
+    stop,
+  };
+}

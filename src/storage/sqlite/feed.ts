@@ -1,0 +1,59 @@
+import type { Database } from 'better-sqlite3';
+import type { AuditRow } from '../audit-row.js';
+import type { FeedRows } from '../change-feed.js';
+import { createFollowers } from '../followers.js';
+import type { Signed } from '../signed-table.js';
+import type { Guard } from './guard.js';
+
+/** How soon a change of another process is seen. */
+const lookEveryMs = 250;
+
+/**
+ * The history as one sequence. There is one writer at a time, and no number is given twice, so that the numbers of the
+ * entries are the order of the commits. `changed` is to be called after commits of our own.
+ */
+export function createFeedRows(database: Database, { read }: Guard) {
+  const after = database.prepare<[bigint, number], { id: bigint; key_hash: string; org_id: string }>(
+    'SELECT id, key_hash, org_id FROM audit WHERE id > ? ORDER BY id LIMIT ?',
+  );
+  const one = database.prepare<[bigint], { id: bigint; link: Uint8Array }>('SELECT id, link FROM audit WHERE id = ?');
+  const last = database.prepare<[], { id: bigint; link: Uint8Array }>(
+    'SELECT id, link FROM audit ORDER BY id DESC LIMIT 1',
+  );
+  const some = database.prepare<[string], Signed<AuditRow> & { id: bigint }>(
+    'SELECT * FROM audit WHERE id IN (SELECT value FROM json_each(?))',
+  );
+  // Purged entries have had their numbers too.
+  const highest = database.prepare<[], bigint>(`SELECT seq FROM sqlite_sequence WHERE name = 'audit'`).pluck();
+  const newest = () => highest.get() ?? 0n;
+  const inOrder = <Row extends { readonly id: bigint }>(row: Row) => ({ ...row, tx: 0n });
+  const atOnce = database.transaction((id: bigint, limit: number) => ({
+    newest: newest(),
+    there: one.get(id),
+    rows: after.all(id, limit),
+  }));
+
+  const { follow, hint, stop } = createFollowers({
+    look: () => read(() => ({ newest: String(newest()), isPending: false })),
+    everyMs: lookEveryMs,
+  });
+  const rows: FeedRows = {
+    look: (place, limit) =>
+      read(() => {
+        const found = atOnce(place.id, limit);
+        return {
+          isBeyond: place.tx !== 0n || place.id > found.newest,
+          there: found.there && inOrder(found.there),
+          scanned: found.rows.map(inOrder),
+        };
+      }),
+    entries: (ids) => read(() => some.all(`[${ids.join()}]`)),
+    newest: () =>
+      read(() => {
+        const row = last.get();
+        return row && inOrder(row);
+      }),
+    follow,
+  };
+  return { rows, changed: hint, stop };
+}

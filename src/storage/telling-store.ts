@@ -1,0 +1,21 @@
+import type { KeyStore } from '../keys/store.js';
+
+/** The same store, which calls back after every commit that has added to a history. */
+export function tellingOfChanges<Store extends Pick<KeyStore, 'update' | 'add'>>(
+  store: Store,
+  onChange: () => void,
+): Store {
+  return {
+    ...store,
+    update: async (keyHash, change) => {
+      const done = await store.update(keyHash, change);
+      onChange();
+      return done;
+    },
+    add: async (keys) => {
+      const done = await store.add(keys);
+      onChange();
+      return done;
+    },
+  };
+}

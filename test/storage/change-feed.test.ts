@@ -1,0 +1,370 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ChangeEvent, ChangeFeed, FeedQuery } from '../../src/keys/feed.js';
+import { createConnections, inTransaction } from '../../src/storage/postgres/connections.js';
+import { createKeyStore } from '../../src/storage/postgres/key-store.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
+import { followKeyRing } from '../../src/secrets/key-ring.js';
+import { createSigner } from '../../src/secrets/signer.js';
+import { added, auditOf, hashOf, nextVersion, storedKey } from './key-store.contract.js';
+
+/** A change as a test names it. */
+const named = ({ entry }: ChangeEvent) => `${names.get(entry.keyHash) ?? '?'} ${entry.versionAfter}`;
+const names = new Map(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => [hashOf(name), name]));
+const add = ({ app }: TestApp, name: string, orgID = 'acme') =>
+  app.installation.store.add([added(storedKey(name, { orgID }))]);
+const change = ({ app }: TestApp, name: string) =>
+  app.installation.store.update(hashOf(name), (found) => nextVersion(found));
+const feedOf = ({ app }: TestApp): ChangeFeed => app.installation.feed;
+
+async function readAll(feed: ChangeFeed, query: Partial<FeedQuery> = {}): Promise<string[]> {
+  const all: string[] = [];
+  for (let after = query.after, hasMore = true; hasMore;) {
+    const page = await feed.read({ limit: 100, ...query, after });
+    all.push(...page.events.map(named));
+    ({ cursor: after, hasMore } = page);
+  }
+  return all;
+}
+
+/** Follows as a client does: by cursors, until it is told to stop and there is no more. */
+function followAll(feed: ChangeFeed, limit: number) {
+  const seen: ChangeEvent[] = [];
+  let isOver = false;
+  let wake: () => void = () => undefined;
+  const end = feed.follow(() => wake());
+  const done = (async () => {
+    for (let after: string | undefined; ;) {
+      const more = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const wasOver = isOver;
+      const page = await feed.read({ after, limit });
+      seen.push(...page.events);
+      after = page.cursor;
+      if (page.hasMore) continue;
+      if (wasOver) break;
+      await Promise.race([more, wait(5_000)]);
+    }
+    end();
+    return seen;
+  })();
+  return {
+    seen,
+    stop: () => {
+      isOver = true;
+      wake();
+      return done;
+    },
+  };
+}
+
+const until = async (isSo: () => boolean, patienceMs = 10_000) => {
+  for (const end = Date.now() + patienceMs; !isSo() && Date.now() < end;) await wait(5);
+  expect(isSo()).toBe(true);
+};
+
+describeEngines('the feed of changes', (engine) => {
+  let place: EnginePlace;
+  let t: TestApp;
+  beforeEach(async () => {
+    place = await engine.make();
+    t = await startApp(place.env);
+  });
+  afterEach(async () => {
+    await t.close();
+    await place.remove();
+  });
+
+  it('tells all changes in the order in which they took effect, page after page', async () => {
+    expect(await feedOf(t).read({ after: undefined, limit: 10 })).toMatchObject({ events: [], hasMore: false });
+    for (const name of ['c', 'a', 'b']) await add(t, name);
+    for (const name of ['b', 'a', 'b']) await change(t, name);
+    const all = ['c 1', 'a 1', 'b 1', 'b 2', 'a 2', 'b 3'];
+    for (const limit of [1, 2, 3, 6, 100]) expect(await readAll(feedOf(t), { limit })).toStrictEqual(all);
+    const { events } = await feedOf(t).read({ after: undefined, limit: 3 });
+    expect(events[1]?.entry).toStrictEqual(auditOf(storedKey('a')));
+    expect(await readAll(feedOf(t), { after: events[1]?.cursor })).toStrictEqual(all.slice(2));
+    expect(await readAll(feedOf(t), { after: await feedOf(t).newest() })).toStrictEqual([]);
+  });
+
+  it('tells those of one organisation or one key, and gives a cursor behind all that was looked at', async () => {
+    await add(t, 'a');
+    await add(t, 'b', 'globex');
+    await change(t, 'a');
+    await change(t, 'b');
+    expect(await readAll(feedOf(t), { orgID: 'acme' })).toStrictEqual(['a 1', 'a 2']);
+    expect(await readAll(feedOf(t), { orgID: 'acme', limit: 1 })).toStrictEqual(['a 1', 'a 2']);
+    expect(await readAll(feedOf(t), { keyHash: hashOf('b') })).toStrictEqual(['b 1', 'b 2']);
+    expect(await readAll(feedOf(t), { orgID: 'acme', keyHash: hashOf('b') })).toStrictEqual([]);
+    const none = await feedOf(t).read({ after: undefined, orgID: 'nobody', limit: 1 });
+    expect(none).toStrictEqual({ events: [], hasMore: false, cursor: await feedOf(t).newest() });
+    await change(t, 'b');
+    expect(await readAll(feedOf(t), { after: none.cursor })).toStrictEqual(['b 3']);
+  });
+
+  it('looks at a thousand changes a read at the most, and goes on from there', { timeout: 30_000 }, async () => {
+    const many = Array.from({ length: 1_200 }, (_, index) => added(storedKey(`other ${index}`, { orgID: 'globex' })));
+    for (let from = 0; from < many.length; from += 300)
+      await t.app.installation.store.add(many.slice(from, from + 300));
+    await add(t, 'a');
+    const first = await feedOf(t).read({ after: undefined, orgID: 'acme', limit: 10 });
+    expect(first).toMatchObject({ events: [], hasMore: true });
+    expect(await readAll(feedOf(t), { after: first.cursor, orgID: 'acme' })).toStrictEqual(['a 1']);
+  });
+
+  it('goes on from a cursor after a restart', async () => {
+    await add(t, 'a');
+    const cursor = await feedOf(t).newest();
+    await change(t, 'a');
+    await t.close();
+    t = await startApp(place.env);
+    await change(t, 'a');
+    expect(await readAll(feedOf(t), { after: cursor })).toStrictEqual(['a 2', 'a 3']);
+  });
+
+  it('refuses what is no cursor, and one of another database, in words', async () => {
+    await add(t, 'a');
+    const encoded = (text: string) => Buffer.from(text, 'latin1').toString('base64url');
+    const bad = [
+      '',
+      'x',
+      '💥',
+      encoded('1.2'),
+      encoded('-1.2.'),
+      encoded('0.1.zzzzzzzz'),
+      encoded('0.99999999999999999999.'),
+    ];
+    const foreign = [encoded('0.1.00000000'), encoded('9000000000000000000.1.')];
+    for (const after of [...bad, encoded('x'.repeat(5_000))]) {
+      await expect(feedOf(t).read({ after, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
+    }
+    for (const after of foreign) {
+      await expect(feedOf(t).read({ after, limit: 1 })).rejects.toMatchObject({
+        code: 'INVALID',
+        message: expect.stringContaining('another database') as string,
+        issues: [{ path: ['after'] }],
+      });
+    }
+  });
+
+  it('tells nothing that is not as it was written', async () => {
+    await add(t, 'a');
+    await change(t, 'a');
+    const { events } = await feedOf(t).read({ after: undefined, limit: 1 });
+    await tamper(place, `UPDATE audit SET reason = 'forged' WHERE version_after = 2`);
+    await expect(feedOf(t).read({ after: events[0]?.cursor, limit: 1 })).rejects.toMatchObject({ code: 'INTERNAL' });
+  });
+
+  it('tells of a purged key no more, and goes on from a cursor that was among its changes', async () => {
+    const { store } = t.app.installation;
+    await add(t, 'a');
+    await add(t, 'b');
+    await change(t, 'a');
+    const among = await feedOf(t).newest();
+    await store.update(hashOf('a'), (found) => nextVersion(found, { deleted: new Date(0) }));
+    await change(t, 'b');
+    expect(await store.purge(new Date(1))).toBe(1);
+    expect(await readAll(feedOf(t))).toStrictEqual(['b 1', 'b 2']);
+    expect(await readAll(feedOf(t), { after: among })).toStrictEqual(['b 2']);
+  });
+
+  it('calls back for changes of this process and of another, and for nobody who has ended it', async () => {
+    const other = await startApp(place.env);
+    let calls = 0;
+    const end = feedOf(t).follow(() => (calls += 1));
+    await until(() => calls > 0);
+    calls = 0;
+    await add(t, 'a');
+    await until(() => calls > 0);
+    calls = 0;
+    await change(other, 'a');
+    await until(() => calls > 0);
+    end();
+    calls = 0;
+    await change(other, 'a');
+    await wait(400);
+    expect(calls).toBe(0);
+    await other.close();
+  });
+
+  it(
+    'is followed with nothing missed and nothing seen twice while two processes write',
+    { timeout: 60_000 },
+    async () => {
+      const other = await startApp(place.env);
+      const keys = ['a', 'b', 'c'];
+      for (const name of keys) await add(t, name);
+      const following = followAll(feedOf(t), 7);
+      let acknowledged = 0;
+      const write = async (writer: TestApp, name: string) => {
+        for (let count = 0; count < 25; count += 1) {
+          await change(writer, name).then(
+            () => (acknowledged += 1),
+            () => undefined,
+          );
+        }
+      };
+      await Promise.all([t, other].flatMap((writer) => [...keys, ...keys].map((name) => write(writer, name))));
+      const versions = await Promise.all(
+        keys.map(async (name) => (await t.app.installation.store.find(hashOf(name)))?.version ?? 0),
+      );
+      expect(versions.reduce((sum, version) => sum + version - 1, 0)).toBe(acknowledged);
+      const seen = (await following.stop()).map(named);
+      for (const [index, name] of keys.entries()) {
+        const wanted = Array.from({ length: versions[index] ?? 0 }, (_, version) => `${name} ${version + 1}`);
+        expect(seen.filter((text) => text.startsWith(name))).toStrictEqual(wanted);
+      }
+      expect(seen).toStrictEqual(await readAll(feedOf(t)));
+      await other.close();
+    },
+  );
+});
+
+async function tamper({ database, folder }: EnginePlace, statement: string): Promise<void> {
+  if (database) {
+    await database.run('DROP TRIGGER audit_is_append_only ON audit');
+    await database.run(statement);
+    return;
+  }
+  const { default: Database } = await import('better-sqlite3');
+  const file = new Database(join(folder, 'keyfront.db'));
+  file.exec(`DROP TRIGGER audit_is_append_only; ${statement}`);
+  file.close();
+}
+
+describe('the feed of changes, on a SQLite file that a backup has taken the place of', () => {
+  it('refuses a cursor of the time that is undone', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'keyfront-feed-'));
+    const env = (name: string) => ({ KEYFRONT_DATA: join(folder, name) });
+    const t = await startApp(env('first'));
+    await add(t, 'a');
+    const before = await feedOf(t).newest();
+    const { installation } = t.app;
+    await cp(join(folder, 'first'), join(folder, 'second'), {
+      recursive: true,
+      filter: (path) => !path.includes('.db'),
+    });
+    await installation.copyTo(join(folder, 'second', 'keyfront.db'), () => undefined);
+    await change(t, 'a');
+    const undone = await feedOf(t).newest();
+    await t.close();
+
+    const restored = await startApp(env('second'));
+    await expect(feedOf(restored).read({ after: undone, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
+    await restored.app.installation.store.update(hashOf('a'), (found) => {
+      const next = nextVersion(found);
+      return { ...next, audit: { ...next.audit, reason: 'another' } };
+    });
+    await expect(feedOf(restored).read({ after: undone, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
+    expect(await readAll(feedOf(restored), { after: before })).toStrictEqual(['a 2']);
+    await restored.close();
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe.skipIf(postgres.isMissing)(`the feed of changes, on ${postgres.name}, whose numbers are no order`, () => {
+  let place: EnginePlace;
+  let t: TestApp;
+  let client: Client;
+  beforeEach(async () => {
+    place = await postgres.make();
+    t = await startApp(place.env);
+    client = new Client({ connectionString: place.database?.url ?? '' });
+    await client.connect();
+  });
+  afterEach(async () => {
+    await client.end();
+    await t.close();
+    await place.remove();
+  });
+
+  it('waits for a transaction that has taken a number and is committed after others', async () => {
+    for (const name of ['a', 'b']) await add(t, name);
+    const cursor = await feedOf(t).newest();
+    // A change of ours, taken away and written again by a transaction that takes long.
+    await change(t, 'a');
+    await client.query(
+      `CREATE TEMPORARY TABLE late AS SELECT * FROM audit WHERE key_hash = '${hashOf('a')}' AND version_after = 2`,
+    );
+    await client.query(`DELETE FROM audit WHERE key_hash = '${hashOf('a')}' AND version_after = 2`);
+    await client.query('BEGIN');
+    await client.query(
+      `UPDATE late SET id = nextval(pg_get_serial_sequence('audit', 'id')), tx = pg_current_xact_id()::text::bigint`,
+    );
+    await client.query('INSERT INTO audit OVERRIDING SYSTEM VALUE SELECT * FROM late');
+
+    const following = followAll(feedOf(t), 1);
+    await change(t, 'b');
+    await until(() => following.seen.length === 2);
+    await wait(150);
+    expect(following.seen.map(named)).toStrictEqual(['a 1', 'b 1']);
+    expect(await readAll(feedOf(t), { after: cursor })).toStrictEqual([]);
+    await client.query('COMMIT');
+    await until(() => following.seen.length === 4);
+    expect((await following.stop()).map(named)).toStrictEqual(['a 1', 'b 1', 'a 2', 'b 2']);
+    expect(await readAll(feedOf(t), { after: cursor })).toStrictEqual(['a 2', 'b 2']);
+  });
+
+  it('tells the changes of a key in their order also where the later one has the earlier transaction', async () => {
+    await add(t, 'a');
+    const connections = createConnections(place.database?.url ?? '', 'a test');
+    const authenticity = createSigner(followKeyRing(join(place.folder, 'key-ring.json')));
+    await connections.write((session) =>
+      inTransaction(session, async () => {
+        await session.query('SELECT pg_current_xact_id()');
+        await change(t, 'a');
+        const within = { read: <T>(work: (own: typeof session) => Promise<T>) => work(session) };
+        const store = createKeyStore({ ...within, write: within.read, close: connections.close }, authenticity);
+        await store.update(hashOf('a'), (found) => nextVersion(found));
+        await store.update(hashOf('a'), (found) => nextVersion(found));
+      }),
+    );
+    await connections.close();
+    expect(await readAll(feedOf(t), { limit: 1 })).toStrictEqual(['a 1', 'a 2', 'a 3', 'a 4']);
+  });
+
+  it('goes on after a dump was restored into a server that has counted fewer transactions', async () => {
+    for (const name of ['a', 'b']) await add(t, name);
+    // As a busier server would have written it.
+    await client.query('UPDATE audit SET tx = tx + 1000000000');
+    const { rows } = await client.query<{ cursor: string }>(
+      `SELECT tx || '.' || id || '.' AS cursor FROM audit WHERE key_hash = '${hashOf('a')}'`,
+    );
+    const cursor = Buffer.from(rows[0]?.cursor ?? '').toString('base64url');
+    await t.close();
+    t = await startApp(place.env);
+    await change(t, 'a');
+    expect(await readAll(feedOf(t), { after: cursor })).toStrictEqual(['b 1', 'a 2']);
+    await t.close();
+    t = await startApp(place.env);
+    await change(t, 'b');
+    expect(await readAll(feedOf(t), { after: cursor })).toStrictEqual(['b 1', 'a 2', 'b 2']);
+    expect(await readAll(feedOf(t))).toStrictEqual(['a 1', 'b 1', 'a 2', 'b 2']);
+  });
+
+  it('is told of changes at once, and soon again after its own connection was cut', { timeout: 20_000 }, async () => {
+    const other = await startApp(place.env);
+    await add(t, 'a');
+    const following = followAll(feedOf(t), 10);
+    const listening = `SELECT pid FROM pg_stat_activity WHERE application_name = 'keyfront changes'
+      AND query LIKE 'LISTEN %' || md5(current_schema()) || '%'`;
+    const listeners = async () => (await client.query<{ pid: number }>(listening)).rows.map(({ pid }) => pid);
+    await expect.poll(listeners).toHaveLength(1);
+    const [pid] = await listeners();
+    await client.query('SELECT pg_terminate_backend($1)', [pid]);
+    await change(other, 'a');
+    await until(() => following.seen.length === 2);
+    await expect.poll(listeners, { timeout: 5_000 }).toHaveLength(1);
+    await change(other, 'a');
+    await until(() => following.seen.length === 3);
+    await following.stop();
+    await expect.poll(listeners).toHaveLength(0);
+    await other.close();
+  });
+});
