@@ -78,6 +78,11 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
     for (const one of [news, replays, signal]) one.raise();
   }
 
+  function keep(key: FailingKey): void {
+    failing.set(key.keyHash, key);
+    signal.raise();
+  }
+
   /** Writes what has become of keys, as they are when their turn comes: one write follows the other. */
   function settle(keys: Iterable<string>, more: Settlement = {}): Promise<void> {
     const turn = writing.then(async () => {
@@ -139,7 +144,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
     const attempts = key.attempts + 1;
     if (attempts < schedule.mostAttempts) {
       const dueMs = clockMs() + waitMs(schedule, attempts, askedMs, random);
-      failing.set(key.keyHash, { ...key, attempts, dueMs, why });
+      keep({ ...key, attempts, dueMs, why });
       return settle([key.keyHash]);
     }
     const letter: DeadLetter = {
@@ -173,7 +178,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
     // More may have come to wait while this one was under way.
     const last = failing.get(key.keyHash)?.last ?? key.last;
     if (key.next >= last) failing.delete(key.keyHash);
-    else failing.set(key.keyHash, { ...key, last, next: key.next + 1, attempts: 0, dueMs: clockMs(), why: '' });
+    else keep({ ...key, last, next: key.next + 1, attempts: 0, dueMs: clockMs(), why: '' });
   }
 
   /** An event of a key whose earlier ones wait. It is read from the history when its turn comes. */
@@ -181,8 +186,8 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
     // A page that is read again begins before what waits; and a key that was purged begins its life anew.
     if (versionAfter < key.next) {
       const last = versionBefore === 0 ? versionAfter : key.last;
-      failing.set(key.keyHash, { ...key, next: versionAfter, last, attempts: 0, dueMs: clockMs() });
-    } else failing.set(key.keyHash, { ...key, last: Math.max(key.last, versionAfter) });
+      keep({ ...key, next: versionAfter, last, attempts: 0, dueMs: clockMs() });
+    } else keep({ ...key, last: Math.max(key.last, versionAfter) });
   }
 
   async function deliverNew(events: readonly ChangeEvent[]): Promise<void> {
@@ -230,7 +235,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
       settled.add(entry);
       if (verdict === 'delivered') continue;
       const key = { keyHash, next: versionAfter, last: versionAfter, attempts: 0, dueMs: clockMs(), why };
-      failing.set(keyHash, key);
+      keep(key);
       await failed(key, entry, why, askedMs);
     }
   }
@@ -306,7 +311,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
         // A history that is not as it was written keeps its own key waiting, and nobody else.
         if (codeOf(error) !== 'INTERNAL') throw error;
         log.error({ err: error, keyHash }, 'a history cannot be read');
-        failing.set(keyHash, { ...key, dueMs: clockMs() + unreadableForMs, why: 'its history cannot be read' });
+        keep({ ...key, dueMs: clockMs() + unreadableForMs, why: 'its history cannot be read' });
         return [undefined];
       });
       if (isStopping || (failing.get(keyHash)?.dueMs ?? 0) > clockMs()) return;
@@ -336,7 +341,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
 
   /** A receiver that is back is sent at once what waits for it. */
   function hurry(): void {
-    for (const key of failing.values()) failing.set(key.keyHash, { ...key, dueMs: clockMs() });
+    for (const key of failing.values()) keep({ ...key, dueMs: clockMs() });
     signal.raise();
   }
 
@@ -374,7 +379,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
   }
 
   async function run(): Promise<void> {
-    for (const key of await storage(() => store.failing(webhook.id))) failing.set(key.keyHash, key);
+    for (const key of await storage(() => store.failing(webhook.id))) keep(key);
     deadLetters = await countDeadLetters();
     await Promise.all([follow().catch(fail), retry().catch(fail), replay().catch(fail)]);
     await writing;
