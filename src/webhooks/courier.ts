@@ -35,8 +35,8 @@ export interface Courier {
   readonly look: () => void;
   /** Sends nothing more. Resolves when what is under way has an answer, or has been broken off. */
   readonly stop: (withinMs: number) => Promise<void>;
-  /** Whether it has come to an end by itself. */
-  readonly hasEnded: () => boolean;
+  /** Whether it has come to an end by itself: `failed` where storage did not answer as it should. */
+  readonly end: () => 'failed' | 'over' | undefined;
 }
 
 const pageSize = 100;
@@ -70,6 +70,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
   let savedMs = clockMs();
   let isStopping = false;
   let hasEnded = false;
+  let hasFailed = false;
   let deadLetters = 0;
   let writing: Promise<void> = Promise.resolve();
 
@@ -80,6 +81,12 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
 
   function keep(key: FailingKey): void {
     failing.set(key.keyHash, key);
+    signal.raise();
+  }
+
+  function forget(keyHash: string): void {
+    failing.delete(keyHash);
+    // Where it was the last, somebody may be waiting for that.
     signal.raise();
   }
 
@@ -177,7 +184,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
   function passOn(key: FailingKey): void {
     // More may have come to wait while this one was under way.
     const last = failing.get(key.keyHash)?.last ?? key.last;
-    if (key.next >= last) failing.delete(key.keyHash);
+    if (key.next >= last) forget(key.keyHash);
     else keep({ ...key, last, next: key.next + 1, attempts: 0, dueMs: clockMs(), why: '' });
   }
 
@@ -317,7 +324,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
       if (isStopping || (failing.get(keyHash)?.dueMs ?? 0) > clockMs()) return;
       if (!entry) {
         log.warn({ keyHash, version: next }, 'the key has been purged, and what waited of it');
-        failing.delete(keyHash);
+        forget(keyHash);
         await settle([keyHash]);
         continue;
       }
@@ -374,6 +381,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
   /** What storage does not answer is asked again by whoever holds the webhook next. */
   function fail(error: unknown): void {
     if (!isStopping) log.error({ err: error }, 'the deliveries of a webhook broke off; they begin again in a moment');
+    hasFailed = true;
     end();
     abort.abort();
   }
@@ -395,7 +403,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
   return {
     wake: news.raise,
     look: replays.raise,
-    hasEnded: () => hasEnded,
+    end: () => (hasFailed ? 'failed' : hasEnded ? 'over' : undefined),
     async stop(withinMs) {
       end();
       const timer = setTimeout(() => abort.abort(), withinMs);

@@ -72,7 +72,7 @@ export function startDeliverer(ports: DelivererPorts, pace: Pace = {}): Delivere
     held.delete(id);
     clearTimeout(found.expiry);
     found.endFollowing();
-    if (found.courier.hasEnded()) rested.set(id, performance.now() + restMs);
+    if (found.courier.end() === 'failed') rested.set(id, performance.now() + restMs);
     const end = found.courier.stop(withinMs).finally(() => ending.delete(id));
     ending.set(id, end);
     return end;
@@ -117,7 +117,7 @@ export function startDeliverer(ports: DelivererPorts, pace: Pace = {}): Delivere
       const { webhook, leftMs } = one;
       const known = held.get(webhook.id);
       // One that was changed is begun anew, and so is one that has come to an end.
-      if (known && !known.courier.hasEnded() && isSame(known.webhook, webhook)) {
+      if (known && known.courier.end() === undefined && isSame(known.webhook, webhook)) {
         clearTimeout(known.expiry);
         known.expiry = expiryOf(webhook.id, leftMs, askedMs);
         known.courier.look();

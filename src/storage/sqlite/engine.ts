@@ -28,7 +28,7 @@ export async function openSQLite(file: string, isCopy: boolean): Promise<Opened>
       return {
         name: file,
         hasKeys,
-        hasRows: hasKeys || has('SELECT 1 FROM credentials LIMIT 1'),
+        hasRows: hasKeys || has('SELECT 1 FROM credentials LIMIT 1') || has('SELECT 1 FROM webhooks LIMIT 1'),
         settings: {
           get: (name) => naming(() => settings.get(name)),
           set: (name, value) => naming(() => settings.set(name, value)),

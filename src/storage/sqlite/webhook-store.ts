@@ -138,13 +138,11 @@ export function createWebhookStore(
       ),
     standings: () =>
       read(() =>
-        standings
-          .all()
-          .map((row): Standing => ({
-            webhookID: row.id,
-            failingKeys: Number(row.failing),
-            deadLetters: Number(row.dead),
-          })),
+        standings.all().map((row): Standing => ({
+          webhookID: row.id,
+          failingKeys: Number(row.failing),
+          deadLetters: Number(row.dead),
+        })),
       ),
     deadLetters: (query, limit) => read(() => deadLetters.all({ ...meaning(query), limit }).map(deadLetterOf)),
     replay: (query, dueMs) => write(() => replay.run({ ...meaning(query), due: BigInt(dueMs) }).changes),
