@@ -53,7 +53,7 @@ interface Held {
 /** Delivers changes to all webhooks that no other process delivers for. */
 export function startDeliverer(ports: DelivererPorts, pace: Pace = {}): Deliverer {
   const { store, history, feed, open, allowed, shown, log, meter } = ports;
-  const { schedule = usualSchedule, answerWithinMs = 10_000, lookEveryMs = 1_500, holdForMs = 9_000 } = pace;
+  const { schedule = usualSchedule, answerWithinMs = 10_000, lookEveryMs = 1_000, holdForMs = 6_000 } = pace;
   const holder = randomUUID();
   const held = new Map<string, Held>();
   /** Those that were let go of and may still be writing how far they came. */
