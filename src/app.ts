@@ -25,7 +25,10 @@ import { errorResponse, methodRefused } from './rest/errors.js';
 import { createRESTFace } from './rest/routes.js';
 import { countingQuotas } from './telemetry/quotas.js';
 import { createFollowing } from './telemetry/requests.js';
+import { partToWire } from './rest/wire.js';
 import type { Seen, Watch } from './watch.js';
+import { startDeliverer, type Pace } from './webhooks/deliverer.js';
+import type { ShownPart } from './webhooks/event.js';
 
 export interface App {
   readonly installation: Installation;
@@ -43,6 +46,7 @@ export interface AppOverrides extends Overrides {
   readonly execute?: Execute | undefined;
   /** Whoever started us has looked whether the file is whole. */
   readonly isWhole?: boolean;
+  readonly webhookPace?: Pace;
 }
 
 /** Puts the parts together. Rejects as `openInstallation` and `readTrustedDocuments` do. */
@@ -80,6 +84,20 @@ export async function createApp(
   });
   const purging = startPurging(installation, config.restoreWindowMs, log);
   const shrinking = startShrinking(installation, log);
+
+  const deliverer = startDeliverer(
+    {
+      store: installation.webhooks,
+      history: installation.store,
+      feed: installation.feed,
+      open: (sealed, place) => installation.sealer.open(sealed, place),
+      allowed: config.webhooksTo,
+      shown: shownToReceivers,
+      log,
+      meter: watch.meter,
+    },
+    overrides.webhookPace,
+  );
 
   const cors = createCORS(config.corsOrigins);
 
@@ -172,11 +190,13 @@ export async function createApp(
     drain: () => {
       health.drain();
       streams.drain();
+      void deliverer.stop();
     },
     close: async () => {
       streams.drain();
       await Promise.all([purging.stop(), shrinking.stop()]);
       await server.dispose();
+      await deliverer.stop();
       await uses.close();
       await installation.close();
     },
@@ -200,6 +220,12 @@ function every(milliseconds: number, work: () => Promise<void>, first = Promise.
     },
   };
 }
+
+/** In the names of REST, as in all else that programs read. */
+const shownToReceivers: ShownPart = ({ path, before, after }) => {
+  const part = partToWire(path);
+  return { path: part.path, before: part.valueToWire(before), after: part.valueToWire(after) };
+};
 
 const purgeEveryMs = 3_600_000;
 

@@ -3,6 +3,7 @@ import { oidcSettings, readOIDCSettings, type OIDCSettings } from './auth/oidc-s
 import { keyHashAlgorithms, type KeyHashAlgorithm } from './secrets/key-hash.js';
 import { logLevels, type LogLevel } from './log.js';
 import { nearest } from './nearest.js';
+import { targetKinds, type TargetKind } from './webhooks/targets.js';
 
 /** How to run. Nothing in it is secret, so it may be logged. */
 export interface Config {
@@ -30,6 +31,8 @@ export interface Config {
   readonly oidc: OIDCSettings | undefined;
   /** Where metrics are read; undefined where they are not measured. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  /** How far from public addresses webhooks may go. */
+  readonly webhooksTo: TargetKind;
 }
 
 /** What must not be logged. */
@@ -64,6 +67,8 @@ export const settings = {
   KEYFRONT_TLS_KEY: 'File of the private key that belongs to the certificate, in PEM form.',
   KEYFRONT_CORS_ORIGINS:
     'Origins whose pages may call the service from a browser, such as https://dash.example.com, separated by commas. Default: none.',
+  KEYFRONT_WEBHOOKS_TO:
+    'Where webhooks may go: public (https only), loopback (also this machine, over http too) or private (also private networks, over http too). Default: loopback in development, public in production.',
   KEYFRONT_URL:
     'For the command line: the service whose keys `get`, `diff`, `put` and the like are about. Default: none, and they work on the data folder.',
   KEYFRONT_SERVICE_CREDENTIAL: 'For the command line: the credential that it asks that service with.',
@@ -168,6 +173,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     metrics,
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     corsOrigins,
+    webhooksTo: oneOf('KEYFRONT_WEBHOOKS_TO', targetKinds, production ? 'public' : 'loopback'),
   };
   if (problems.length > 0)
     throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);

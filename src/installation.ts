@@ -7,6 +7,7 @@ import type { ChangeFeed } from './keys/feed.js';
 import type { Ports } from './keys/ports.js';
 import type { KeyStore } from './keys/store.js';
 import type { Watch } from './watch.js';
+import type { WebhookStore } from './webhook.js';
 import { createKeyHash, keyHashAlgorithms } from './secrets/key-hash.js';
 import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from './secrets/key-ring.js';
 import { createPasswordHasher } from './secrets/passwords.js';
@@ -42,6 +43,7 @@ export interface Installation {
   /** Every change of any key, in order, to be followed. */
   readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;
+  readonly webhooks: WebhookStore;
   readonly sealer: Sealer;
   readonly signatures: Signatures;
   readonly now: () => Date;
@@ -88,7 +90,7 @@ export async function openInstallation(
     }
     await requireSameKeyHash(config, secrets, opened);
     const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn });
-    const { store, feed, credentials, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
+    const { store, feed, credentials, webhooks, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
     const passwords = createPasswordHasher();
     watch.meter?.reads('passwords_waiting', () => passwords.waiting());
     const ports: Ports = {
@@ -108,6 +110,7 @@ export async function openInstallation(
       store,
       feed,
       credentials,
+      webhooks,
       sealer,
       signatures,
       now,

@@ -13,6 +13,10 @@ export type RefusedFor = (typeof refusedFor)[number];
 /** Figures that are read when somebody asks for them. */
 export type Reading = 'requests_waiting' | 'passwords_waiting' | 'commits_waiting' | 'wal_bytes' | 'ready' | 'streams';
 
+/** What becomes of an attempt to bring an event to a receiver, and of an event that none has brought there. */
+export const webhookOutcomes = ['delivered', 'failed', 'dead'] as const;
+export type WebhookOutcome = (typeof webhookOutcomes)[number];
+
 /** What a request turns out to be. Who answers it writes it down as soon as it is known, from our own tables only. */
 export interface Seen {
   readonly requestID: string;
@@ -48,6 +52,8 @@ export interface Meter {
   readonly authenticationFailed: (kind: string, reason: string) => void;
   /** What a gateway was told that asked for a part of a quota. */
   readonly consumed: (verdict: string) => void;
+  /** A webhook was tried, or an event was given up. */
+  readonly webhookAttempted: (outcome: WebhookOutcome) => void;
   /** From now on this is where the figure is read. */
   readonly reads: (what: Reading, read: () => number | Promise<number>) => void;
 }

@@ -17,9 +17,10 @@ const groundFloor = [
   'credential',
   'durable',
   'watch',
+  'webhook',
   'version',
 ];
-const rooms = ['graphql', 'rest', 'http', 'auth', 'storage', 'secrets', 'telemetry'];
+const rooms = ['graphql', 'rest', 'http', 'auth', 'storage', 'secrets', 'telemetry', 'webhooks'];
 
 /** What each place under `src/`, a folder or a file at the top, may import beside itself. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -27,7 +28,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   keys: ['errors', 'nearest'],
   ...Object.fromEntries(rooms.map((room) => [room, [...groundFloor, 'keys']])),
   'change-log': [...groundFloor, 'keys'],
-  config: [...groundFloor, 'secrets', 'auth'],
+  config: [...groundFloor, 'secrets', 'auth', 'webhooks'],
   installation: [...groundFloor, 'keys', 'config', 'secrets', 'storage'],
   app: [...groundFloor, 'keys', 'change-log', 'config', 'installation', ...rooms],
   cli: [...groundFloor, 'keys', 'config', 'installation', 'app', ...rooms],

@@ -12,6 +12,18 @@ import { get, history } from './read-commands.js';
 import { restore } from './restore.js';
 import { prune, rotate } from './secrets.js';
 import { viewOptions } from './view.js';
+import {
+  addOne,
+  discardDead,
+  listAll,
+  listDead,
+  pauseOne,
+  removeOne,
+  replayDead,
+  resumeOne,
+  rotateSecret,
+  testOne,
+} from './webhooks.js';
 import { keyOptions } from './with-keys.js';
 
 const folder = ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_DATABASE_URL'];
@@ -27,6 +39,9 @@ const changeExits = { 0: 'done', 1: 'refused, with the reasons', 2: trouble };
 
 const expected: Option = { value: 'N', is: 'Refuse where the key has another version by now.' };
 const why: Option = { value: 'TEXT', is: 'Why, for the history; no secrets.' };
+const oneEvent: Option = { value: 'ID', is: 'This dead letter alone; all of the webhook where absent.' };
+const noSuchWebhook = { 1: 'there is no such webhook' };
+const noSuchLetter = { 1: 'there is no such webhook, or no such dead letter' };
 const resetToo: Option = { is: 'The live quota begins anew with it.' };
 
 /** All there is to call. Parsing, help and the README's block are made of this table. */
@@ -85,6 +100,95 @@ export const commands: Commands = {
     exits: { 1: 'there is no such credential' },
     settings: folder,
     run: revoke,
+  },
+  'webhooks add': {
+    does: 'Has changes of keys sent to a receiver, signed, and prints the secret that signs them, once.',
+    more: 'The secret stands alone on standard output, in the form of Standard Webhooks (whsec_…). KEYFRONT_WEBHOOKS_TO says how near a receiver may be.',
+    options: {
+      url: { value: 'URL', is: 'Where to send them; `-` is what is piped in.', isRequired: true },
+      org: { value: 'ID', is: 'The one organisation whose keys it is told of; all where absent.' },
+      label: { value: 'TEXT', is: 'What it is for.' },
+    },
+    example: 'keyfront webhooks add --url https://hooks.example.com/keys --org acme --label "billing"',
+    settings: [...folder, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV'],
+    run: addOne,
+  },
+  'webhooks list': {
+    does: 'Lists all webhooks with what waits and what was given up, without paths, queries and secrets.',
+    more: 'On a terminal the answer is text, else a line of JSON for each.',
+    options: viewOptions,
+    example: 'keyfront webhooks list',
+    settings: folder,
+    run: listAll,
+  },
+  'webhooks test': {
+    does: 'Sends a signed ping at once and tells what the receiver answered.',
+    words: ['ID'],
+    example: 'keyfront webhooks test hook_4be1c2a09f7d3356',
+    exits: { 1: 'there is no such webhook, or it did not answer 2xx' },
+    settings: [...folder, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS'],
+    run: testOne,
+  },
+  'webhooks pause': {
+    does: 'Sends nothing to a webhook until it is resumed; what is changed meanwhile is sent then.',
+    words: ['ID'],
+    example: 'keyfront webhooks pause hook_4be1c2a09f7d3356',
+    exits: noSuchWebhook,
+    settings: folder,
+    run: pauseOne,
+  },
+  'webhooks resume': {
+    does: 'Goes on with a webhook where it was paused, by somebody or by the service.',
+    words: ['ID'],
+    example: 'keyfront webhooks resume hook_4be1c2a09f7d3356',
+    exits: noSuchWebhook,
+    settings: folder,
+    run: resumeOne,
+  },
+  'webhooks rotate': {
+    does: 'Gives a webhook a new secret and signs with the old one too for an overlap.',
+    words: ['ID'],
+    options: { overlap: { value: '24h', is: 'For how long the old one signs too; 0 for not at all. Default: 24h.' } },
+    example: 'keyfront webhooks rotate hook_4be1c2a09f7d3356 --overlap 7d',
+    exits: noSuchWebhook,
+    settings: folder,
+    run: rotateSecret,
+  },
+  'webhooks remove': {
+    does: 'Removes a webhook, with what waits for it and what was given up.',
+    words: ['ID'],
+    example: 'keyfront webhooks remove hook_4be1c2a09f7d3356',
+    exits: noSuchWebhook,
+    settings: folder,
+    run: removeOne,
+  },
+  'webhooks dead': {
+    does: 'Lists the dead letters of a webhook: events that were given up, the oldest first.',
+    more: 'On a terminal the answer is text, else a line of JSON for each.',
+    words: ['ID'],
+    options: viewOptions,
+    example: 'keyfront webhooks dead hook_4be1c2a09f7d3356',
+    exits: noSuchWebhook,
+    settings: folder,
+    run: listDead,
+  },
+  'webhooks replay': {
+    does: 'Has dead letters sent again, each with its own identifier; later events may have gone before them.',
+    words: ['ID'],
+    options: { event: oneEvent },
+    example: 'keyfront webhooks replay hook_4be1c2a09f7d3356',
+    exits: noSuchLetter,
+    settings: folder,
+    run: replayDead,
+  },
+  'webhooks discard': {
+    does: 'Forgets dead letters that nobody needs.',
+    words: ['ID'],
+    options: { event: oneEvent },
+    example: 'keyfront webhooks discard hook_4be1c2a09f7d3356',
+    exits: noSuchLetter,
+    settings: folder,
+    run: discardDead,
   },
   'keys import': {
     does: 'Brings keys in from a file, a line each.',

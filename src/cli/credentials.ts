@@ -4,6 +4,7 @@ import { printable } from '../printable.js';
 import { UsageError, type IO } from './io.js';
 import { withInstallation } from './open.js';
 import { organisationOf } from './organisation.js';
+import { tableText } from './table-text.js';
 import type { Values } from './command.js';
 
 const millisecondsPer: Record<string, number> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -28,8 +29,8 @@ export async function issue(io: IO, { kind, label, org, expires }: Values): Prom
 }
 
 /** Prints the successor's secret alone on standard output, as `issue` does. */
-export async function rotate(io: IO, { overlap }: Values, [id = '']: readonly string[]): Promise<number> {
-  const overlapMs = overlap === '0' ? 0 : (durationOf('--overlap', overlap, '0, or ') ?? defaultOverlapMs);
+export async function rotate(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
+  const overlapMs = overlapOf(values);
   return withInstallation(io, async ({ credentials, now }) => {
     const { credential, secret, retired } = await rotateCredential(credentials, id, overlapMs, now());
     const end = retired.revoked ? 'opens nothing any more' : `goes on until ${retired.expires?.toISOString()}`;
@@ -37,6 +38,11 @@ export async function rotate(io: IO, { overlap }: Values, [id = '']: readonly st
     io.out(`${secret}\n`);
     return 0;
   });
+}
+
+/** For how long an old secret goes on beside the new one; 0 for not at all. */
+export function overlapOf({ overlap }: Values): number {
+  return overlap === '0' ? 0 : (durationOf('--overlap', overlap, '0, or ') ?? defaultOverlapMs);
 }
 
 const headings = ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'];
@@ -54,15 +60,7 @@ export async function list(io: IO): Promise<number> {
       credential.lastUsed?.toISOString() ?? 'never',
       printable(credential.label),
     ]);
-    const table = [headings, ...rows];
-    const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
-    for (const row of table)
-      io.out(
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-      );
+    io.out(tableText([headings, ...rows]));
     return 0;
   });
 }

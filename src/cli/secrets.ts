@@ -2,6 +2,7 @@ import { readConfig } from '../config.js';
 import { openInstallation, type Installation } from '../installation.js';
 import { placeOf } from '../keys/keep-secrets.js';
 import type { StoredKey } from '../keys/store.js';
+import { resealedWebhook, sealedInWebhook } from '../webhooks/manage.js';
 import { addKey, dropInactiveKeys, loadKeyRing } from '../secrets/key-ring.js';
 import type { IO } from './io.js';
 import { createProgress } from './progress.js';
@@ -20,6 +21,10 @@ export async function rotate(io: IO): Promise<number> {
       await installation.store.reseal(keyHash, (stored) => resealed(installation, stored, activeID));
       count += 1;
       progress.show(count, count / all);
+    }
+    const isCurrent = (sealed: Uint8Array) => installation.sealer.keyIDOf(sealed) === activeID;
+    for (const { id } of await installation.webhooks.list()) {
+      await installation.webhooks.change(id, (found) => resealedWebhook(found, installation.sealer, isCurrent));
     }
     // Rows are signed too: those that hold no secret, such as a history, were not written anew by the above.
     const left = await installation.signatures.renew(() => progress.show((count += 1)));
@@ -44,6 +49,11 @@ export async function prune(io: IO): Promise<number> {
     const { activeID, ids } = loadKeyRing(config.keyRingFile);
     for await (const key of installation.store.all()) {
       if (sealedOf(key).some((sealed) => installation.sealer.keyIDOf(sealed) !== activeID)) {
+        throw stillInUse();
+      }
+    }
+    for (const webhook of await installation.webhooks.list()) {
+      if (sealedInWebhook(webhook).some(({ sealed }) => installation.sealer.keyIDOf(sealed) !== activeID)) {
         throw stillInUse();
       }
     }

@@ -3,6 +3,7 @@ import type { ChangeFeed } from '../keys/feed.js';
 import type { QuotaManager } from '../keys/quota.js';
 import type { KeyStore } from '../keys/store.js';
 import type { Watch } from '../watch.js';
+import type { WebhookStore } from '../webhook.js';
 import type { Authenticity } from './authenticity.js';
 import type { Signatures } from './signatures.js';
 
@@ -45,6 +46,7 @@ export interface Engine {
   readonly store: KeyStore & QuotaManager;
   readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;
+  readonly webhooks: WebhookStore;
   readonly signatures: Signatures;
   readonly settings: Settings;
   /** Why it takes no change, as words for a log; undefined where it has just taken one. */

@@ -11,19 +11,29 @@ export interface HashRange {
 /** All rows of one kind in a range, in one order for every engine, a chunk at a time. */
 type Rows = (range: HashRange) => AsyncIterable<readonly Row[]>;
 
-/** What is moved along with the hashes of a range. Terms and credentials have no order of their own, and are read in one. */
+/** Tables that belong to no range of hashes, with what their rows are ordered by. Each is read in one. */
+export const smallTables = {
+  credentials: 'id',
+  webhooks: 'id',
+  webhook_progress: 'webhook_id',
+  webhook_failing: 'webhook_id, key_hash',
+  webhook_dead: 'webhook_id, event_id',
+} as const;
+export type SmallTable = keyof typeof smallTables;
+
+/** What is moved along with the hashes of a range. Terms have no order of their own, and are read in one. */
 export interface RowSource {
   readonly keys: Rows;
   readonly audit: Rows;
   readonly terms: Rows;
-  readonly credentials: () => Promise<readonly Row[]>;
+  readonly small: (table: SmallTable) => Promise<readonly Row[]>;
   readonly setting: (name: string) => Promise<string | undefined>;
 }
 
 export interface RowTarget extends RowSource {
   /** Puts these rows in the place of whatever the range holds, all or none. */
   readonly replace: (range: HashRange, from: RowSource) => Promise<void>;
-  readonly replaceCredentials: (rows: readonly Row[]) => Promise<void>;
+  readonly replaceSmall: (table: SmallTable, rows: readonly Row[]) => Promise<void>;
   /** Ends the moving: from now on the database is one to work with. */
   readonly finish: (settings: ReadonlyMap<string, string>) => Promise<void>;
 }
@@ -63,10 +73,14 @@ export async function move(source: RowSource, target: RowTarget, onProgress: (ke
     onProgress(counts.keys);
     after = range.upTo;
   }
-  const credentials = await source.credentials();
-  await target.replaceCredentials(credentials);
-  if (written(await target.credentials()) !== written(credentials)) {
-    throw new Error('The credentials that were written are not what was read.');
+  let credentials = 0;
+  for (const table of Object.keys(smallTables) as SmallTable[]) {
+    const rows = await source.small(table);
+    await target.replaceSmall(table, rows);
+    if (written(await target.small(table)) !== written(rows)) {
+      throw new Error(`The rows of ${table} that were written are not what was read.`);
+    }
+    if (table === 'credentials') credentials = rows.length;
   }
   const settings = new Map<string, string>();
   for (const name of movedSettings) {
@@ -74,7 +88,7 @@ export async function move(source: RowSource, target: RowTarget, onProgress: (ke
     if (value !== undefined) settings.set(name, value);
   }
   await target.finish(settings);
-  return { ...counts, credentials: credentials.length };
+  return { ...counts, credentials };
 }
 
 async function firstOf(chunks: AsyncIterable<readonly Row[]>): Promise<readonly Row[]> {

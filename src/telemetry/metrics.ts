@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { credentialKinds } from '../credential.js';
-import { refusedFor, type Meter, type Reading } from '../watch.js';
+import { refusedFor, webhookOutcomes, type Meter, type Reading } from '../watch.js';
 
 export interface Metrics {
   readonly meter: Meter;
@@ -71,6 +71,12 @@ export function createMetrics({ version, operations }: About): Metrics {
     labelNames: ['verdict'] as const,
     registers,
   });
+  const webhooks = new Counter({
+    name: 'keyfront_webhook_attempts_total',
+    help: 'Attempts to deliver an event to a webhook, and events that were given up (dead).',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
   const batchSizes = new Histogram({
     name: 'keyfront_commit_batch_size',
     help: 'Changes that were brought to the disk together.',
@@ -97,6 +103,7 @@ export function createMetrics({ version, operations }: About): Metrics {
   }).set({ version }, 1);
   // A series that begins with its first event hides that one from whoever looks at rates.
   for (const reason of refusedFor) refusals.inc({ reason }, 0);
+  for (const outcome of webhookOutcomes) webhooks.inc({ outcome }, 0);
   for (const verdict of verdicts) quotas.inc({ verdict }, 0);
 
   const sources = new Map<Reading, () => number | Promise<number>>();
@@ -158,6 +165,7 @@ export function createMetrics({ version, operations }: About): Metrics {
       authenticationFailed: (kind, reason) =>
         wrongCredentials.inc({ kind: oneOf(kinds, kind), reason: oneOf(reasons, reason) }),
       consumed: (verdict) => quotas.inc({ verdict: oneOf(verdicts, verdict) }),
+      webhookAttempted: (outcome) => webhooks.inc({ outcome }),
       reads: (what, read) => void sources.set(what, read),
     },
   };

@@ -64,6 +64,7 @@ describe('D-15 a statement', () => {
       'storage/postgres/rows.ts: columns',
       "storage/postgres/rows.ts: columns.join(', ')",
       "storage/postgres/rows.ts: rowsAsColumns('r', typed, 1).sql",
+      'storage/postgres/rows.ts: smallTables[table]',
       'storage/postgres/rows.ts: table',
       "storage/postgres/rows.ts: tables[table].order.join(', ')",
       'storage/postgres/rows.ts: txColumn',
@@ -72,6 +73,13 @@ describe('D-15 a statement', () => {
       'storage/postgres/signatures.ts: name',
       'storage/postgres/signatures.ts: place',
       'storage/postgres/signatures.ts: type',
+      'storage/postgres/webhook-store.ts: meant',
+      'storage/postgres/webhook-store.ts: name',
+      "storage/postgres/webhook-store.ts: names.join(', ')",
+      'storage/postgres/webhook-store.ts: names.length + 1',
+      "storage/postgres/webhook-store.ts: names.map((_, index) => `$${index + 1}`).join(', ')",
+      "storage/postgres/webhook-store.ts: names.map((column, index) => `${column} = $${index + 1}`).join(', ')",
+      'storage/postgres/webhook-store.ts: now',
       // The columns of a counter, which two statements share.
       'storage/sqlite/counters.ts: pageSize',
       'storage/sqlite/counters.ts: select',
@@ -94,8 +102,16 @@ describe('D-15 a statement', () => {
       'storage/sqlite/migrate.ts: index + 1',
       'storage/sqlite/rows.ts: entriesAtOnce',
       'storage/sqlite/rows.ts: keysAtOnce',
+      'storage/sqlite/rows.ts: smallTables[table]',
+      'storage/sqlite/rows.ts: table',
       'storage/sqlite/signatures.ts: name',
       'storage/sqlite/signatures.ts: pageSize',
+      'storage/sqlite/webhook-store.ts: meant',
+      'storage/sqlite/webhook-store.ts: name',
+      "storage/sqlite/webhook-store.ts: names.join(', ')",
+      "storage/sqlite/webhook-store.ts: names.map((column) => `${column} = @${column}`).join(', ')",
+      "storage/sqlite/webhook-store.ts: names.map((column) => `@${column}`).join(', ')",
+      'storage/sqlite/webhook-store.ts: now',
     ]);
   });
 

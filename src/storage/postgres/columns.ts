@@ -7,6 +7,9 @@ const bytes = [
   'mac',
   'mac_before',
   'secret_hash',
+  'sealed_url',
+  'sealed_secret',
+  'previous_secret',
 ];
 const integers = [
   ...[
@@ -21,6 +24,7 @@ const integers = [
     'at',
   ],
   ...['version_before', 'version_after', 'quota_used_before_reset', 'created', 'revoked', 'last_used'],
+  ...['previous_until', 'paused', 'held_until', 'next_version', 'last_version', 'attempts', 'due', 'died'],
 ];
 
 /** The type of a column of ours. */

@@ -13,6 +13,7 @@ import { holdDatabase } from './hold.js';
 import { createSettings } from './settings.js';
 import { createSignal } from './signal.js';
 import { createSignatures } from './signatures.js';
+import { createWebhookStore } from './webhook-store.js';
 
 /** The setting of a database that is being filled from a data folder, and holds a part of it only. */
 export const movingName = 'moving_from';
@@ -127,6 +128,7 @@ function createEngine(
     store: tellingOfChanges(createKeyStore(connections, authenticity, watch), feed.changed),
     feed: createChangeFeed(feed.rows, authenticity),
     credentials: createCredentialStore(connections, authenticity),
+    webhooks: createWebhookStore(connections, authenticity),
     signatures: createSignatures(connections, authenticity),
     settings: createSettings(connections),
     whyNotReady: () =>

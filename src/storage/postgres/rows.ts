@@ -1,7 +1,6 @@
 import { auditColumns } from '../audit-row.js';
-import { credentialColumns } from '../credential-row.js';
 import { keyColumns } from '../key-row.js';
-import type { HashRange, RowSource, RowTarget } from '../moving.js';
+import { smallTables, type HashRange, type RowSource, type RowTarget, type SmallTable } from '../moving.js';
 import { rowsAsColumns } from './columns.js';
 import { inTransaction, type Connections, type Session } from './connections.js';
 import { createSettings } from './settings.js';
@@ -51,7 +50,7 @@ export function createRowTarget(connections: Connections, movingName: string): R
     keys: rowsOf('keys'),
     audit: rowsOf('audit'),
     terms: rowsOf('key_terms'),
-    credentials: () => read((session) => session.query<Row>('SELECT * FROM credentials ORDER BY id')),
+    small: (table) => read((session) => session.query<Row>(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`)),
     setting: (name) => settings.get(name),
     replace: (range, from) =>
       write((session) =>
@@ -63,11 +62,12 @@ export function createRowTarget(connections: Connections, movingName: string): R
             await insert(session, 'key_terms', tables.key_terms.columns, rows);
         }),
       ),
-    replaceCredentials: (rows) =>
+    replaceSmall: (table, rows) =>
       write((session) =>
         inTransaction(session, async () => {
-          await session.query('DELETE FROM credentials');
-          await insert(session, 'credentials', [...credentialColumns, 'mac'], rows);
+          await session.query(`DELETE FROM ${table}`);
+          const [first] = rows;
+          if (first) await insert(session, table, Object.keys(first), rows);
         }),
       ),
     finish: (values) =>
@@ -95,7 +95,7 @@ async function clear(session: Session, table: Table, { after, upTo }: HashRange)
 
 async function insert(
   session: Session,
-  table: Table | 'credentials',
+  table: Table | SmallTable,
   columns: readonly string[],
   rows: readonly Row[],
 ): Promise<void> {

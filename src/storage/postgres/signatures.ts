@@ -4,6 +4,7 @@ import { credentialColumns } from '../credential-row.js';
 import { keyColumns } from '../key-row.js';
 import type { Signatures } from '../signatures.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
+import { webhookColumns } from '../webhook-row.js';
 import { prepared, type Connections } from './connections.js';
 
 const pageSize = 200;
@@ -17,6 +18,7 @@ export function createSignatures({ read, write }: Connections, authenticity: Aut
     { name: 'keys', columns: keyColumns, place: 'key_hash', type: 'text', start: '' },
     { name: 'audit', columns: auditColumns, place: 'id', type: 'bigint', start: 0n },
     { name: 'credentials', columns: credentialColumns, place: 'id', type: 'text', start: '' },
+    { name: 'webhooks', columns: webhookColumns, place: 'id', type: 'text', start: '' },
   ].map(({ name, columns, place, type, start }) => ({
     start,
     table: createSignedTable<AnyRow>(authenticity, name, columns),

@@ -12,6 +12,7 @@ import { createProbe } from './probe.js';
 import { createSettings } from './settings.js';
 import { createSignatures, signOldRows } from './signatures.js';
 import { logBytes, shrinkLog } from './wal.js';
+import { createWebhookStore } from './webhook-store.js';
 
 /** Opens a file, making and migrating it as needed, or a copy that is never written. Throws an Error that names it. */
 export async function openSQLite(file: string, isCopy: boolean): Promise<Opened> {
@@ -27,7 +28,7 @@ export async function openSQLite(file: string, isCopy: boolean): Promise<Opened>
       return {
         name: file,
         hasKeys,
-        hasRows: hasKeys || has('SELECT 1 FROM credentials LIMIT 1'),
+        hasRows: hasKeys || has('SELECT 1 FROM credentials LIMIT 1') || has('SELECT 1 FROM webhooks LIMIT 1'),
         settings: {
           get: (name) => naming(() => settings.get(name)),
           set: (name, value) => naming(() => settings.set(name, value)),
@@ -66,6 +67,7 @@ function createEngine(
     store: tellingOfChanges(createKeyStore(database, authenticity, guard), feed.changed),
     feed: createChangeFeed(feed.rows, authenticity),
     credentials: createCredentialStore(database, authenticity, guard),
+    webhooks: createWebhookStore(database, authenticity, guard),
     signatures: createSignatures(database, authenticity, guard),
     settings: {
       get: (name) => promised(() => settings.get(name)),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HashRange, RowSource } from '../moving.js';
+import { smallTables, type HashRange, type RowSource } from '../moving.js';
 import { namingDatabase, openDatabase } from './database.js';
 import { createSettings } from './settings.js';
 
@@ -34,7 +34,6 @@ export function holdRows(file: string): HeldRows {
       const terms = database.prepare<[string, string], Row>(
         'SELECT * FROM key_terms WHERE key_hash > ? AND key_hash <= ? ORDER BY key_hash, term',
       );
-      const credentials = database.prepare<[], Row>('SELECT * FROM credentials ORDER BY id');
       return {
         id,
         keys: chunks((after, end) => keys.all(after, end), keysAtOnce),
@@ -43,7 +42,8 @@ export function holdRows(file: string): HeldRows {
           entriesAtOnce,
         ),
         terms: chunks((after, end) => terms.all(after, end), Infinity),
-        credentials: () => Promise.resolve(credentials.all()),
+        small: (table) =>
+          Promise.resolve(database.prepare<[], Row>(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`).all()),
         setting: (setting) => Promise.resolve(settings.get(setting)),
         close: () => {
           if (database.inTransaction) database.exec('ROLLBACK');

@@ -14,6 +14,8 @@ const sizes = {
   POSTGRES_CYCLES: { short: 3, ci: 12, full: 150 },
   /** Services of two workers, of which three are killed each. */
   WORKER_KILLS: { short: 1, ci: 3, full: 40 },
+  /** Kills of the service that sends webhooks, on each engine. */
+  WEBHOOK_KILLS: { short: 1, ci: 3, full: 40 },
 } as const;
 
 const isSize = (name: string): name is 'short' | 'ci' | 'full' => ['short', 'ci', 'full'].includes(name);

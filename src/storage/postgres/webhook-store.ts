@@ -1,0 +1,215 @@
+import { AppError } from '../../errors.js';
+import {
+  mostWebhooks,
+  tooManyWebhooks,
+  type DeadQuery,
+  type HeldWebhook,
+  type Webhook,
+  type WebhookStore,
+} from '../../webhook.js';
+import type { Authenticity } from '../authenticity.js';
+import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import {
+  deadLetterOf,
+  deadRowOf,
+  failingOf,
+  failingRowOf,
+  webhookColumns,
+  webhookOf,
+  webhookRowOf,
+  type DeadRow,
+  type FailingRow,
+  type WebhookRow,
+} from '../webhook-row.js';
+import { inTransaction, prepared, type Connections, type Session } from './connections.js';
+import { mayBeThere } from './sought.js';
+
+type HeldRow = Signed<WebhookRow> & { cursor: string; holder: string | null; left: bigint };
+
+const names = [...webhookColumns, 'mac'] as const;
+const kept = ['webhook_progress', 'webhook_failing', 'webhook_dead'];
+const meant = 'webhook_id = $1 AND ($2::text IS NULL OR event_id = $2)';
+/** The clock of the server, which all processes share. */
+const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+const mostTurns = 10;
+
+const insert = prepared(
+  `INSERT INTO webhooks (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+);
+const replace = prepared(
+  `UPDATE webhooks SET ${names.map((column, index) => `${column} = $${index + 1}`).join(', ')}
+   WHERE id = $1 AND mac = $${names.length + 1} RETURNING id`,
+);
+const all = prepared('SELECT * FROM webhooks ORDER BY created, id');
+const byID = prepared('SELECT * FROM webhooks WHERE id = $1');
+const standings = prepared(
+  `SELECT id, (SELECT count(*) FROM webhook_failing WHERE webhook_id = id) AS failing,
+     (SELECT count(*) FROM webhook_dead WHERE webhook_id = id) AS dead FROM webhooks`,
+);
+const deadLetters = prepared(`SELECT * FROM webhook_dead WHERE ${meant} ORDER BY died, event_id LIMIT $3`);
+const replay = prepared(
+  `UPDATE webhook_dead SET due = $3, attempts = 0 WHERE ${meant} AND due IS NULL RETURNING event_id`,
+);
+const discard = prepared(`DELETE FROM webhook_dead WHERE ${meant} RETURNING event_id`);
+const holdable = prepared(
+  `SELECT w.*, p.cursor, p.holder, p.held_until - ${now} AS left FROM webhooks w JOIN webhook_progress p ON p.webhook_id = w.id
+   WHERE w.paused IS NULL ORDER BY w.created, w.id`,
+);
+const hold = prepared(
+  `UPDATE webhook_progress SET holder = $2, held_until = ${now} + $3
+   WHERE webhook_id = ANY ($1::text[]) AND (holder = $2 OR held_until <= ${now}) RETURNING webhook_id, cursor`,
+);
+const letGo = prepared('UPDATE webhook_progress SET held_until = 0 WHERE holder = $1 AND held_until > 0');
+const failing = prepared('SELECT * FROM webhook_failing WHERE webhook_id = $1 ORDER BY due, key_hash');
+const replayed = prepared(
+  'SELECT * FROM webhook_dead WHERE webhook_id = $1 AND due <= $2 ORDER BY due, event_id LIMIT $3',
+);
+// The row stays locked until what follows is written: whoever takes the webhook over waits for that, and then reads it.
+const advance = prepared(
+  `UPDATE webhook_progress SET cursor = coalesce($3, cursor)
+   WHERE webhook_id = $1 AND holder = $2 AND held_until > ${now} RETURNING webhook_id`,
+);
+const putFailing = prepared(
+  `INSERT INTO webhook_failing (webhook_id, key_hash, next_version, last_version, attempts, due, why)
+   SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[])
+   ON CONFLICT (webhook_id, key_hash) DO UPDATE SET next_version = excluded.next_version,
+     last_version = excluded.last_version, attempts = excluded.attempts, due = excluded.due, why = excluded.why`,
+);
+const dropFailing = prepared('DELETE FROM webhook_failing WHERE webhook_id = $1 AND key_hash = ANY ($2::text[])');
+const putDead = prepared(
+  `INSERT INTO webhook_dead (webhook_id, event_id, key_hash, version, died, attempts, why, due)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (webhook_id, event_id) DO UPDATE SET died = excluded.died,
+     attempts = excluded.attempts, why = excluded.why, due = excluded.due`,
+);
+
+/** Webhooks in the same database as the keys. */
+export function createWebhookStore({ read, write }: Connections, authenticity: Authenticity): WebhookStore {
+  const table = createSignedTable<WebhookRow>(authenticity, 'webhooks', webhookColumns);
+
+  function authentic(row: Signed<WebhookRow>): Webhook {
+    if (!table.isAuthentic(row)) throw damaged(`The webhook ${row.id}`);
+    return webhookOf(row);
+  }
+
+  const valuesOf = (row: Signed<WebhookRow>) => names.map((column) => row[column]);
+  const meaning = ({ webhookID, eventID }: DeadQuery) => [webhookID, eventID ?? null];
+  const isSought = ({ webhookID, eventID = '' }: DeadQuery) => mayBeThere(webhookID) && mayBeThere(eventID);
+  const atOnce = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+    write((session) => inTransaction(session, () => work(session)));
+
+  return {
+    add: (webhook, cursor) =>
+      atOnce(async (session) => {
+        // Two that are added at once are counted one after the other.
+        await session.query('LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE');
+        const [found] = await session.query<{ count: bigint }>('SELECT count(*) AS count FROM webhooks');
+        if (Number(found?.count ?? 0n) >= mostWebhooks) throw tooManyWebhooks();
+        await session.query(insert, valuesOf(table.signed(webhookRowOf(webhook))));
+        await session.query('INSERT INTO webhook_progress (webhook_id, cursor, held_until) VALUES ($1, $2, 0)', [
+          webhook.id,
+          cursor,
+        ]);
+      }),
+    list: () => read(async (session) => (await session.query<Signed<WebhookRow>>(all)).map(authentic)),
+    change: (id, change) =>
+      write(async (session) => {
+        for (let turn = 1; turn <= mostTurns; turn += 1) {
+          const [row] = mayBeThere(id) ? await session.query<Signed<WebhookRow>>(byID, [id]) : [];
+          if (!row) return undefined;
+          const next = change(authentic(row));
+          const signed = table.signed(webhookRowOf(next));
+          if (Buffer.compare(signed.mac, row.mac) === 0) return next;
+          // Somebody else may have changed it meanwhile.
+          if ((await session.write(replace, [...valuesOf(signed), row.mac])).length === 1) return next;
+        }
+        throw new AppError('UNAVAILABLE', 'Storage is busy; nothing was written.', { retryAfterSeconds: 1 });
+      }),
+    remove: (id) =>
+      atOnce(async (session) => {
+        if (!mayBeThere(id)) return false;
+        for (const name of kept) await session.query(`DELETE FROM ${name} WHERE webhook_id = $1`, [id]);
+        return (await session.query('DELETE FROM webhooks WHERE id = $1 RETURNING id', [id])).length > 0;
+      }),
+    damaged: () =>
+      read(async (session) =>
+        (await session.query<Signed<WebhookRow>>(all)).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
+      ),
+    standings: () =>
+      read(async (session) => {
+        const rows = await session.query<{ id: string; failing: bigint; dead: bigint }>(standings);
+        return rows.map((row) => ({
+          webhookID: row.id,
+          failingKeys: Number(row.failing),
+          deadLetters: Number(row.dead),
+        }));
+      }),
+    deadLetters: (query, limit) =>
+      read(async (session) =>
+        isSought(query)
+          ? (await session.query<DeadRow>(deadLetters, [...meaning(query), limit])).map(deadLetterOf)
+          : [],
+      ),
+    replay: (query, dueMs) =>
+      write(async (session) =>
+        isSought(query) ? (await session.write(replay, [...meaning(query), BigInt(dueMs)])).length : 0,
+      ),
+    discard: (query) =>
+      write(async (session) => (isSought(query) ? (await session.write(discard, meaning(query))).length : 0)),
+    async hold(holder, forMs) {
+      const rows = await read(async (session) =>
+        (await session.query<HeldRow>(holdable)).filter((row) => table.isAuthentic(row)),
+      );
+      const isMine = (row: HeldRow) => row.holder === holder && Number(row.left) > forMs / 2;
+      const free = rows.filter((row) => !isMine(row) && (row.holder === holder || row.left <= 0n));
+      const held = rows.filter(isMine).map((row) => heldOf(row, row.cursor, Number(row.left)));
+      // Most of the time there is nothing to be taken, and nothing to be written.
+      if (free.length === 0) return held;
+      const taken = await write((session) =>
+        session.write<{ webhook_id: string; cursor: string }>(hold, [free.map(({ id }) => id), holder, BigInt(forMs)]),
+      );
+      const cursors = new Map(taken.map((row) => [row.webhook_id, row.cursor]));
+      return [
+        ...held,
+        ...free.flatMap((row) => {
+          const cursor = cursors.get(row.id);
+          return cursor === undefined ? [] : [heldOf(row, cursor, forMs)];
+        }),
+      ];
+    },
+    letGo: (holder) =>
+      write(async (session) => {
+        await session.write(letGo, [holder]);
+      }),
+    failing: (webhookID) =>
+      read(async (session) => (await session.query<FailingRow>(failing, [webhookID])).map(failingOf)),
+    replayed: (webhookID, nowMs, limit) =>
+      read(async (session) =>
+        (await session.query<DeadRow>(replayed, [webhookID, BigInt(nowMs), limit])).map(deadLetterOf),
+      ),
+    settle: (holder, webhookID, settlement) =>
+      atOnce(async (session) => {
+        const { cursor = null, failing: keys = [], done = [], dead = [], revived = [] } = settlement;
+        if ((await session.query(advance, [webhookID, holder, cursor])).length === 0) return false;
+        if (keys.length > 0) {
+          const rows = keys.map((key) => failingRowOf(webhookID, key));
+          const columns = ['key_hash', 'next_version', 'last_version', 'attempts', 'due', 'why'] as const;
+          await session.query(putFailing, [webhookID, ...columns.map((column) => rows.map((row) => row[column]))]);
+        }
+        if (done.length > 0) await session.query(dropFailing, [webhookID, done]);
+        for (const letter of dead) {
+          const row = deadRowOf(letter);
+          const columns = ['webhook_id', 'event_id', 'key_hash', 'version', 'died', 'attempts', 'why', 'due'] as const;
+          await session.query(
+            putDead,
+            columns.map((column) => row[column]),
+          );
+        }
+        for (const event of revived) await session.query(discard, [webhookID, event]);
+        return true;
+      }),
+  };
+}
+
+function heldOf(row: HeldRow, cursor: string, leftMs: number): HeldWebhook {
+  return { webhook: webhookOf(row), cursor, leftMs };
+}

@@ -1,0 +1,132 @@
+import type { DeadLetter, FailingKey, Webhook } from '../webhook.js';
+
+/** A webhook as every engine keeps it. */
+export interface WebhookRow {
+  id: string;
+  label: string;
+  org_id: string | null;
+  sealed_url: Uint8Array;
+  sealed_secret: Uint8Array;
+  previous_secret: Uint8Array | null;
+  previous_until: bigint | null;
+  created: bigint;
+  paused: bigint | null;
+  paused_why: string | null;
+}
+
+/** All of a webhook but its signature, which is made over these. */
+export const webhookColumns = [
+  'id',
+  'label',
+  'org_id',
+  'sealed_url',
+  'sealed_secret',
+  'previous_secret',
+  'previous_until',
+  'created',
+  'paused',
+  'paused_why',
+] as const satisfies readonly (keyof WebhookRow)[];
+
+export function webhookOf(row: WebhookRow): Webhook {
+  const { previous_secret: previousSecret, previous_until: until, paused } = row;
+  return {
+    id: row.id,
+    label: row.label,
+    orgID: row.org_id ?? undefined,
+    sealedURL: row.sealed_url,
+    sealedSecret: row.sealed_secret,
+    previous:
+      previousSecret === null || until === null
+        ? undefined
+        : { sealedSecret: previousSecret, until: new Date(Number(until)) },
+    created: new Date(Number(row.created)),
+    paused: paused === null ? undefined : { at: new Date(Number(paused)), why: row.paused_why ?? '' },
+  };
+}
+
+export function webhookRowOf(webhook: Webhook): WebhookRow {
+  const { previous, paused } = webhook;
+  return {
+    id: webhook.id,
+    label: webhook.label,
+    org_id: webhook.orgID ?? null,
+    sealed_url: webhook.sealedURL,
+    sealed_secret: webhook.sealedSecret,
+    previous_secret: previous?.sealedSecret ?? null,
+    previous_until: previous ? BigInt(previous.until.getTime()) : null,
+    created: BigInt(webhook.created.getTime()),
+    paused: paused ? BigInt(paused.at.getTime()) : null,
+    paused_why: paused?.why ?? null,
+  };
+}
+
+export interface FailingRow {
+  webhook_id: string;
+  key_hash: string;
+  next_version: bigint;
+  last_version: bigint;
+  attempts: bigint;
+  due: bigint;
+  why: string;
+}
+
+export function failingOf(row: FailingRow): FailingKey {
+  return {
+    keyHash: row.key_hash,
+    next: Number(row.next_version),
+    last: Number(row.last_version),
+    attempts: Number(row.attempts),
+    dueMs: Number(row.due),
+    why: row.why,
+  };
+}
+
+export function failingRowOf(webhookID: string, key: FailingKey): FailingRow {
+  return {
+    webhook_id: webhookID,
+    key_hash: key.keyHash,
+    next_version: BigInt(key.next),
+    last_version: BigInt(key.last),
+    attempts: BigInt(key.attempts),
+    due: BigInt(key.dueMs),
+    why: key.why,
+  };
+}
+
+export interface DeadRow {
+  webhook_id: string;
+  event_id: string;
+  key_hash: string;
+  version: bigint;
+  died: bigint;
+  attempts: bigint;
+  why: string;
+  due: bigint | null;
+}
+
+export function deadLetterOf(row: DeadRow): DeadLetter {
+  return {
+    eventID: row.event_id,
+    webhookID: row.webhook_id,
+    keyHash: row.key_hash,
+    version: Number(row.version),
+    died: new Date(Number(row.died)),
+    attempts: Number(row.attempts),
+    why: row.why,
+    dueMs: row.due === null ? undefined : Number(row.due),
+  };
+}
+
+export function deadRowOf(letter: DeadLetter): DeadRow {
+  return {
+    webhook_id: letter.webhookID,
+    event_id: letter.eventID,
+    key_hash: letter.keyHash,
+    version: BigInt(letter.version),
+    died: BigInt(letter.died.getTime()),
+    attempts: BigInt(letter.attempts),
+    why: letter.why,
+    due: letter.dueMs === undefined ? null : BigInt(letter.dueMs),
+  };
+}

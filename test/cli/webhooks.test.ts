@@ -1,0 +1,218 @@
+import { chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.js';
+import { openInstallation } from '../../src/installation.js';
+import { addKey } from '../../src/secrets/key-ring.js';
+import { addWebhook } from '../../src/webhooks/manage.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { makeCommandLine, type CommandLine } from '../support/cli.js';
+import { startReceiver, whyNotBelieved, type Receiver } from '../support/receiver.js';
+import { tamper } from '../support/tamper.js';
+import { quick } from '../support/webhooks.js';
+
+let c: CommandLine;
+let receiver: Receiver;
+let t: TestApp | undefined;
+beforeEach(async () => {
+  c = await makeCommandLine();
+  receiver = await startReceiver();
+  t = undefined;
+});
+afterEach(async () => {
+  await t?.close();
+  await receiver.close();
+  await c.remove();
+});
+
+const webhooks = (...args: string[]) => c.keyfront(['webhooks', ...args]);
+const add = async (...more: string[]) => {
+  const { code, out, said } = await webhooks('add', '--url', receiver.url, ...more);
+  expect([code, said]).toStrictEqual([
+    0,
+    expect.stringMatching(
+      /^Added hook_[0-9a-f]{16}\. It is told of every change from now on\. Its secret is shown once:\n$/,
+    ),
+  ]);
+  return { id: /hook_\w+/.exec(said)?.[0] ?? '', secret: out.trim() };
+};
+const listed = async () =>
+  (await webhooks('list')).out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const serve = async (pace = quick) => (t = await startApp({ KEYFRONT_DATA: c.folder }, { webhookPace: pace }));
+
+describe('webhooks add', () => {
+  it('prints the secret alone on standard output, and keeps URL and secret sealed', async () => {
+    const { id, secret } = await add('--label', 'billing', '--org', 'acme');
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(await listed()).toMatchObject([
+      { id, label: 'billing', org_id: 'acme', receiver: `http://127.0.0.1:${receiver.port}/…`, dead_letters: 0 },
+    ]);
+    const { out } = await c.keyfront(['webhooks', 'list'], {}, false, { isTerminal: true });
+    expect(out.split('\n')[1]).toMatch(new RegExp(`^${id}  active  0 .* acme .* billing$`));
+    for (const name of ['keyfront.db', 'keyfront.db-wal']) {
+      const file = await readFile(join(c.folder, name)).catch(() => Buffer.of());
+      expect(file.includes(secret.slice(6)) || file.includes('127.0.0.1')).toBe(false);
+    }
+  });
+
+  it('takes a URL that is piped in, which then is in no list of processes', async () => {
+    const { code } = await c.keyfront(['webhooks', 'add', '--url', '-'], {}, false, { input: `${receiver.url}\n` });
+    expect(code).toBe(0);
+    expect(await listed()).toHaveLength(1);
+  });
+
+  it('refuses a receiver that KEYFRONT_WEBHOOKS_TO does, in production one that is near, without repeating the URL', async () => {
+    const env = { NODE_ENV: 'production' };
+    const { code, out, said } = await c.keyfront(['webhooks', 'add', '--url', 'https://10.0.0.1/CANARY'], env);
+    expect([code, out]).toStrictEqual([2, '']);
+    expect(said).toBe('The URL cannot be used: the address is private, which KEYFRONT_WEBHOOKS_TO refuses.\n');
+    expect((await webhooks('add', '--url', 'http://hooks.example.com/')).said).toMatch('must be https');
+    expect((await webhooks('add')).code).toBe(2);
+    expect((await webhooks('add', '--url', receiver.url, '--org', ' ')).code).toBe(2);
+    const wrong = await c.keyfront(['webhooks', 'list'], { KEYFRONT_WEBHOOKS_TO: 'everywhere' });
+    expect(wrong).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('KEYFRONT_WEBHOOKS_TO must be one of') as string,
+    });
+    expect(await listed()).toStrictEqual([]);
+  });
+});
+
+describe('webhooks', () => {
+  it.each(['test', 'pause', 'resume', 'rotate', 'remove', 'dead', 'replay', 'discard'])(
+    '%s tells of a webhook that does not exist, with exit code 1',
+    async (command) => {
+      const { code, said } = await webhooks(command, 'hook_nobody');
+      expect([code, said]).toStrictEqual([1, 'There is no webhook hook_nobody.\n']);
+    },
+  );
+
+  it('test sends a signed ping and tells what came of it', async () => {
+    const { id, secret } = await add();
+    expect(await webhooks('test', id)).toStrictEqual({ code: 0, out: '', said: 'The receiver answered 204.\n' });
+    const [ping] = receiver.received;
+    expect(ping).toMatchObject({ type: 'webhook.ping', data: { webhook_id: id } });
+    expect(ping && whyNotBelieved(secret, ping)).toBeUndefined();
+    receiver.behaviour = () => 500;
+    expect(await webhooks('test', id)).toMatchObject({ code: 1, said: 'The receiver answered 500.\n' });
+    const near = await c.keyfront(['webhooks', 'test', id], { KEYFRONT_WEBHOOKS_TO: 'public' });
+    expect(near).toMatchObject({
+      code: 1,
+      said: expect.stringMatching(/^No answer: the address is loopback/) as string,
+    });
+  });
+
+  it('are added, paused, resumed, rotated and removed while a service runs, which heeds it within moments', async () => {
+    const { service, importKeys, update } = await serve();
+    expect(service).not.toBe('');
+    const { id, secret } = await add();
+    await importKeys({ key_id: 'a', org_id: 'acme' });
+    await receiver.until((taken) => taken.length === 1);
+    expect(await webhooks('pause', id)).toMatchObject({ code: 0, said: expect.stringMatching(/^Paused/) as string });
+    expect(await listed()).toMatchObject([{ paused_why: 'by the command line' }]);
+    const rotated = await webhooks('rotate', id, '--overlap', '0');
+    expect(rotated.said).toBe(`${id} has a new secret; the old one signs nothing any more. It is shown once:\n`);
+    await update('a', { alias: 'meanwhile' });
+    expect((await webhooks('resume', id)).code).toBe(0);
+    await receiver.until((taken) => taken.length === 2);
+    const [before, after] = receiver.taken();
+    expect(before && whyNotBelieved(secret, before)).toBeUndefined();
+    expect(after && whyNotBelieved(secret, after)).toBe('no signature matches');
+    expect(after && whyNotBelieved(rotated.out.trim(), after)).toBeUndefined();
+    expect(await webhooks('remove', id)).toMatchObject({ code: 0 });
+    expect(await listed()).toStrictEqual([]);
+  });
+
+  it('dead lists what was given up, replay has it sent again with its own identifier, discard forgets it', async () => {
+    const { importKeys } = await serve({ ...quick, schedule: { waitsMs: [5], mostAttempts: 2 } });
+    const { id } = await add();
+    receiver.behaviour = () => 500;
+    await importKeys({ key_id: 'a', org_id: 'acme' }, { key_id: 'b', org_id: 'acme' }, { key_id: 'c', org_id: 'acme' });
+    const dead = async () => (await webhooks('dead', id)).out.split('\n').filter((line) => line !== '');
+    for (const end = Date.now() + 5_000; (await dead()).length < 3 && Date.now() < end;) await wait(10);
+    const letters = (await dead()).map((line) => JSON.parse(line) as Record<string, string>);
+    expect(letters).toMatchObject(Array.from({ length: 3 }, () => ({ version: 1, attempts: 2, why: 'answered 500' })));
+    const { out } = await c.keyfront(['webhooks', 'dead', id], {}, false, { isTerminal: true });
+    expect(out).toMatch(/^EVENT +KEY HASH +VERSION +GIVEN UP +ATTEMPTS +WHY\nevt_/);
+    receiver.behaviour = () => 200;
+    const [first, second] = letters;
+    expect(await webhooks('replay', id, '--event', first?.['event'] ?? '')).toMatchObject({
+      code: 0,
+      said: '1 dead letters are sent again.\n',
+    });
+    await receiver.until((taken) => taken.length === 1);
+    expect(receiver.taken()[0]?.id).toBe(first?.['event']);
+    expect(await webhooks('discard', id, '--event', second?.['event'] ?? '')).toMatchObject({ code: 0 });
+    expect(await webhooks('replay', id, '--event', 'evt_nothing')).toMatchObject({
+      code: 1,
+      said: 'There is no such dead letter.\n',
+    });
+    expect((await webhooks('replay', id)).code).toBe(0);
+    await receiver.until((taken) => taken.length === 2);
+  });
+});
+
+describe('what is kept of webhooks', () => {
+  it('is sealed anew by secrets rotate, so that secrets prune leaves a webhook that still signs', async () => {
+    const { id, secret } = await add();
+    const second = (await webhooks('rotate', id, '--overlap', '7d')).out.trim();
+    await c.keyfront(['secrets', 'rotate']);
+    expect(await c.keyfront(['secrets', 'prune'])).toMatchObject({ code: 0 });
+    expect(await c.keyfront(['check'])).toMatchObject({ code: 0 });
+    expect((await webhooks('test', id)).code).toBe(0);
+    const [ping] = receiver.received;
+    for (const one of [secret, second]) expect(ping && whyNotBelieved(one, ping)).toBeUndefined();
+  });
+
+  it('keeps secrets prune from dropping a key under which a webhook is sealed', async () => {
+    const { config, secrets } = readConfig({ KEYFRONT_DATA: c.folder });
+    const installation = await openInstallation(config, secrets);
+    await addWebhook(installation, { url: new URL(receiver.url), label: '', orgID: undefined });
+    addKey(config.keyRingFile, new Date());
+    // All rows are signed anew, and what is sealed is not.
+    await installation.signatures.renew(() => undefined);
+    await installation.close();
+    expect(await c.keyfront(['secrets', 'prune'])).toMatchObject({
+      code: 1,
+      said: 'Something is still sealed under an older key. Run `keyfront secrets rotate` first.\n',
+    });
+  });
+
+  it('is looked at by check, which names what is not as it was written', async () => {
+    const { id } = await add();
+    expect((await c.keyfront(['check'])).code).toBe(0);
+    tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET label = 'another'`);
+    expect(await c.keyfront(['check'])).toMatchObject({
+      code: 1,
+      said: `The webhook ${id} is not as it was written.\n1 problems in 0 keys.\n`,
+    });
+  });
+
+  it('comes back with a backup, which goes on where the webhook was', async () => {
+    const { importKeys } = await serve();
+    const { id, secret } = await add();
+    await importKeys({ key_id: 'a', org_id: 'acme' });
+    await receiver.until((taken) => taken.length === 1);
+    await webhooks('pause', id);
+    await importKeys({ key_id: 'b', org_id: 'acme' });
+    const folder = join(c.folder, '..', 'copy');
+    expect((await c.keyfront(['backup', folder])).code).toBe(0);
+    await t?.close();
+    const ring = await readFile(join(c.folder, 'key-ring.json'));
+    const other = { KEYFRONT_DATA: join(c.folder, '..', 'restored') };
+    const ringFile = await c.file('ring.json', ring);
+    await chmod(ringFile, 0o600);
+    const env = { ...other, KEYFRONT_KEY_RING: ringFile };
+    expect(await c.keyfront(['restore', folder], env)).toMatchObject({ code: 0 });
+    expect((await c.keyfront(['webhooks', 'resume', id], env)).code).toBe(0);
+    t = await startApp(env, { webhookPace: quick });
+    await receiver.until((taken) => taken.length === 2);
+    const last = receiver.taken().at(-1);
+    expect(last && whyNotBelieved(secret, last)).toBeUndefined();
+    expect(receiver.received).toHaveLength(2);
+  });
+});

@@ -1,0 +1,42 @@
+import { beforeAll, describe, it } from 'vitest';
+import { engines, sqlite } from '../support/engines.js';
+import { seed } from '../support/generated.js';
+import { builtMain } from './kit/build.js';
+import { sizeOf } from './kit/sizes.js';
+import { plant } from './plants/plant.js';
+import { killSenders, type WebhookRun } from './webhooks.js';
+
+let main: string;
+beforeAll(async () => {
+  main = await builtMain();
+}, 120_000);
+
+const around = async (engine: (typeof engines)[number], given: Pick<WebhookRun, 'kills' | 'plant' | 'patienceMs'>) => {
+  const place = await engine.make();
+  try {
+    return await killSenders({ main, place, seed, ...given });
+  } finally {
+    await place.remove();
+  }
+};
+
+describe.concurrent(`kill -9 of the service that sends webhooks, under load (FUZZ_SEED=${seed})`, () => {
+  for (const engine of engines) {
+    it.skipIf(engine.isMissing)(
+      `loses no change and leaves every key's in order for a receiver that fails twice, on ${engine.name}`,
+      { timeout: 7_200_000 },
+      async ({ expect: expectHere }) => {
+        const report = await around(engine, { kills: sizeOf('WEBHOOK_KILLS') });
+        console.log(`faults: ${JSON.stringify({ harness: `webhooks on ${engine.name}`, seed, ...report })}`);
+        expectHere(report.findings).toEqual([]);
+        expectHere(report.changes).toBeGreaterThan(20);
+      },
+    );
+  }
+
+  it('would find a service that takes refusals for success', { timeout: 600_000 }, async ({ expect: expectHere }) => {
+    const planted = { kills: 1, plant: plant('takes-refusals-for-success'), patienceMs: 8_000 };
+    const { findings } = await around(sqlite, planted);
+    expectHere(findings.filter((finding) => finding.startsWith('lost'))).not.toEqual([]);
+  });
+});

@@ -1,0 +1,165 @@
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openInstallation, type Installation } from '../../src/installation.js';
+import { readConfig } from '../../src/config.js';
+import { mostWebhooks, type DeadLetter, type FailingKey, type Webhook, type WebhookStore } from '../../src/webhook.js';
+import { describeEngines, type EnginePlace } from '../support/engines.js';
+import { tamper } from '../support/tamper.js';
+
+const at = new Date('2026-01-31T12:00:00Z');
+const webhook = (id: string, more: Partial<Webhook> = {}): Webhook => ({
+  id,
+  label: 'a label',
+  orgID: undefined,
+  sealedURL: Buffer.of(1, 2),
+  sealedSecret: Buffer.of(3, 4),
+  previous: undefined,
+  created: at,
+  paused: undefined,
+  ...more,
+});
+const failing = (keyHash: string, more: Partial<FailingKey> = {}): FailingKey => ({
+  keyHash,
+  next: 2,
+  last: 4,
+  attempts: 1,
+  dueMs: 1_000,
+  why: 'answered 500',
+  ...more,
+});
+const dead = (eventID: string, more: Partial<DeadLetter> = {}): DeadLetter => ({
+  eventID,
+  webhookID: 'a',
+  keyHash: 'h',
+  version: 3,
+  died: at,
+  attempts: 30,
+  why: 'answered 500',
+  dueMs: undefined,
+  ...more,
+});
+
+describeEngines('the store of webhooks', (engine) => {
+  let place: EnginePlace;
+  let installations: Installation[];
+  let store: WebhookStore;
+  const open = async () => {
+    const { config, secrets } = readConfig(place.env);
+    const installation = await openInstallation(config, secrets);
+    installations.push(installation);
+    return installation;
+  };
+  beforeEach(async () => {
+    place = await engine.make();
+    installations = [];
+    store = (await open()).webhooks;
+  });
+  afterEach(async () => {
+    for (const installation of installations) await installation.close();
+    await place.remove();
+  });
+
+  it('answers what was added and changed, all of it', async () => {
+    const full = webhook('a', {
+      label: 'Bücher \u{1f4da}',
+      orgID: 'acme',
+      previous: { sealedSecret: Buffer.of(5), until: new Date(at.getTime() + 1) },
+      paused: { at, why: 'a reason' },
+    });
+    await store.add(full, 'cursor');
+    await store.add(webhook('b', { created: new Date(at.getTime() + 1) }), 'cursor');
+    const second = webhook('b', { created: new Date(at.getTime() + 1) });
+    expect(await store.list()).toStrictEqual([full, second]);
+    const next = await store.change('a', (found) => ({ ...found, paused: undefined, previous: undefined }));
+    expect(next?.paused).toBeUndefined();
+    expect((await store.list())[0]).toMatchObject({ paused: undefined, previous: undefined, orgID: 'acme' });
+    // A change of nothing is none.
+    expect(await store.change('a', (found) => found)).toBeDefined();
+    expect(await store.change('nobody', (found) => found)).toBeUndefined();
+  });
+
+  it('is held by one process at a time, the next one taking over when it lets go or its time is up', async () => {
+    const other = (await open()).webhooks;
+    await store.add(webhook('a'), 'start');
+    await store.add(webhook('p', { paused: { at, why: 'x' } }), 'start');
+    const ids = async (from: WebhookStore, holder: string, forMs: number) =>
+      (await from.hold(holder, forMs)).map((held) => `${held.webhook.id} ${held.cursor}`);
+    expect(await ids(store, 'one', 60_000)).toStrictEqual(['a start']);
+    expect(await ids(other, 'two', 60_000)).toStrictEqual([]);
+    // It may be held for longer by whoever holds it.
+    expect(await ids(store, 'one', 60_000)).toStrictEqual(['a start']);
+    expect(await store.settle('one', 'a', { cursor: 'further' })).toBe(true);
+    expect(await other.settle('two', 'a', { cursor: 'wrong' })).toBe(false);
+    await store.letGo('one');
+    expect(await ids(other, 'two', 200)).toStrictEqual(['a further']);
+    expect(await store.settle('one', 'a', { cursor: 'late', failing: [failing('h')], dead: [dead('e')] })).toBe(false);
+    expect(await store.failing('a')).toStrictEqual([]);
+    await wait(250);
+    expect(await other.settle('two', 'a', { cursor: 'late' })).toBe(false);
+    expect(await ids(store, 'one', 60_000)).toStrictEqual(['a further']);
+  });
+
+  it('is held by one of many who ask at the same moment', async () => {
+    const others = await Promise.all(Array.from({ length: 3 }, open));
+    await store.add(webhook('a'), 'start');
+    const held = await Promise.all(
+      [store, ...others.map(({ webhooks }) => webhooks)].map((from, index) => from.hold(`holder ${index}`, 60_000)),
+    );
+    expect(held.filter((found) => found.length === 1)).toHaveLength(1);
+  });
+
+  it('keeps what has become of deliveries, all of a settlement or nothing', async () => {
+    await store.add(webhook('a'), 'start');
+    await store.hold('one', 60_000);
+    const [first, second] = [failing('h1'), failing('h2', { dueMs: 500, why: '', attempts: 0 })];
+    expect(await store.settle('one', 'a', { cursor: 'c1', failing: [first, second], dead: [dead('e1')] })).toBe(true);
+    expect(await store.failing('a')).toStrictEqual([second, first]);
+    expect(await store.standings()).toStrictEqual([{ webhookID: 'a', failingKeys: 2, deadLetters: 1 }]);
+    const later = { ...first, next: 3, attempts: 2 };
+    await store.settle('one', 'a', { failing: [later], done: ['h2'], dead: [dead('e1', { attempts: 31 })] });
+    expect(await store.failing('a')).toStrictEqual([later]);
+    expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([dead('e1', { attempts: 31 })]);
+    expect((await store.hold('one', 60_000))[0]?.cursor).toBe('c1');
+  });
+
+  it('replays and discards one dead letter or all of a webhook', async () => {
+    await store.add(webhook('a'), 'start');
+    await store.hold('one', 60_000);
+    const letters = ['e1', 'e2', 'e3'].map((eventID, index) => dead(eventID, { died: new Date(at.getTime() + index) }));
+    await store.settle('one', 'a', { dead: letters });
+    expect(await store.replayed('a', 10_000, 10)).toStrictEqual([]);
+    expect(await store.replay({ webhookID: 'a', eventID: 'e2' }, 5_000)).toBe(1);
+    expect(await store.replayed('a', 4_999, 10)).toStrictEqual([]);
+    expect(await store.replayed('a', 5_000, 10)).toMatchObject([{ eventID: 'e2', attempts: 0, dueMs: 5_000 }]);
+    expect(await store.replay({ webhookID: 'a' }, 6_000)).toBe(2);
+    expect((await store.replayed('a', 9_000, 2)).map(({ eventID }) => eventID)).toStrictEqual(['e2', 'e1']);
+    await store.settle('one', 'a', { revived: ['e1'] });
+    expect(await store.discard({ webhookID: 'a', eventID: 'e2' })).toBe(1);
+    expect(await store.discard({ webhookID: 'b' })).toBe(0);
+    expect((await store.deadLetters({ webhookID: 'a' }, 10)).map(({ eventID }) => eventID)).toStrictEqual(['e3']);
+    expect(await store.discard({ webhookID: 'a' })).toBe(1);
+  });
+
+  it('refuses one more than the most there may be', async () => {
+    for (let index = 0; index < mostWebhooks; index += 1) await store.add(webhook(`w${index}`), 'start');
+    await expect(store.add(webhook('more'), 'start')).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(await store.list()).toHaveLength(mostWebhooks);
+    expect(await store.remove('w0')).toBe(true);
+    await store.add(webhook('more'), 'start');
+  });
+
+  it('delivers to nobody whom somebody else has written into the database', async () => {
+    await store.add(webhook('a', { orgID: 'acme' }), 'start');
+    await store.add(webhook('b', { created: new Date(at.getTime() + 1) }), 'start');
+    const statement = `UPDATE webhooks SET org_id = NULL WHERE id = 'a'`;
+    if (place.database) await place.database.run(`ALTER TABLE webhooks DISABLE TRIGGER USER; ${statement}`);
+    else tamper(join(place.folder, 'keyfront.db'), statement);
+    expect((await store.hold('one', 60_000)).map((held) => held.webhook.id)).toStrictEqual(['b']);
+    expect(await store.damaged()).toStrictEqual(['a']);
+    await expect(store.list()).rejects.toMatchObject({ code: 'INTERNAL' });
+    await expect(store.change('a', (found) => found)).rejects.toMatchObject({ code: 'INTERNAL' });
+    expect(await store.remove('a')).toBe(true);
+    expect(await store.list()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,125 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** A message as it came to a receiver. */
+export interface Received {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly id: string;
+  readonly type: string;
+  readonly data: {
+    readonly id: string;
+    readonly org_id: string;
+    readonly key_hash: string;
+    readonly operation: string;
+    readonly version_before: number;
+    readonly version_after: number;
+    readonly changes: readonly { readonly path: string; readonly kind: string }[];
+    readonly [member: string]: unknown;
+  };
+  readonly atMs: number;
+  /** Whether it was answered with 2xx. */
+  isTaken: boolean;
+}
+
+/** How a message is answered: a status, or whatever else a receiver may do. */
+export type Behaviour = (message: Received, response: ServerResponse) => number | Promise<number> | undefined;
+
+export interface Receiver {
+  readonly url: string;
+  readonly port: number;
+  /** All that came, refused or taken. */
+  readonly received: readonly Received[];
+  /** Those that were answered with 2xx, the first time that each came. */
+  readonly taken: () => Received[];
+  behaviour: Behaviour;
+  /** Resolves when so much has been taken. */
+  readonly until: (isSo: (taken: readonly Received[]) => boolean, patienceMs?: number) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** A real server on loopback, that takes everything until it is told to behave otherwise. */
+export async function startReceiver(port = 0): Promise<Receiver> {
+  const received: Received[] = [];
+  const receiver: Receiver = {
+    url: '',
+    port: 0,
+    received,
+    taken: () => {
+      const known = new Set<string>();
+      return received.filter(({ id, isTaken }) => isTaken && !known.has(id) && known.add(id));
+    },
+    behaviour: () => 204,
+    until: async (isSo, patienceMs = 15_000) => {
+      for (const end = Date.now() + patienceMs; Date.now() < end; await wait(10)) if (isSo(receiver.taken())) return;
+      throw new Error(`The receiver waited in vain; it has taken ${receiver.taken().length} of ${received.length}.`);
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString('utf8');
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const message = { ...(JSON.parse(body) as Pick<Received, 'type' | 'data'>), headers, body };
+    const kept: Received = { ...message, id: headers['webhook-id'] ?? '', atMs: Date.now(), isTaken: false };
+    received.push(kept);
+    const status = await receiver.behaviour(kept, response);
+    if (status === undefined) return;
+    kept.isTaken = status >= 200 && status < 300;
+    response.writeHead(status).end();
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  return Object.assign(receiver, { port: address.port, url: `http://127.0.0.1:${address.port}/keys` });
+}
+
+const toleranceSeconds = 300;
+
+/**
+ * What a receiver does before it believes a message, written from the specification of Standard Webhooks 1.0.0 and from
+ * nothing of ours. Returns why not, or undefined.
+ */
+export function whyNotBelieved(
+  secret: string,
+  { headers, body }: Pick<Received, 'headers' | 'body'>,
+  nowMs = Date.now(),
+): string | undefined {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
+  if (!id || !timestamp || !signatures) return 'a header is missing';
+  if (!(Math.abs(nowMs / 1000 - Number(timestamp)) <= toleranceSeconds)) return 'the timestamp is too far away';
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest();
+  const isSigned = signatures
+    .split(' ')
+    .filter((signature) => signature.startsWith('v1,'))
+    .map((signature) => Buffer.from(signature.slice(3), 'base64'))
+    .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected));
+  return isSigned ? undefined : 'no signature matches';
+}
+
+/** Whether every key's versions came in order, none left out, each once. Names the first that did not. */
+export function outOfOrder(messages: readonly Received[], first = 1): string | undefined {
+  const reached = new Map<string, number>();
+  for (const { data } of messages) {
+    const before = reached.get(data.key_hash) ?? first - 1;
+    if (data.version_after !== before + 1) {
+      return `version ${data.version_after} of ${data.key_hash.slice(0, 8)} came after ${before}`;
+    }
+    reached.set(data.key_hash, data.version_after);
+  }
+  return undefined;
+}

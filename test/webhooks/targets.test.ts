@@ -1,0 +1,161 @@
+import { lookup } from 'node:dns';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSender } from '../../src/webhooks/send.js';
+import { createLookup, kindOfAddress, receiverURL, shownURL } from '../../src/webhooks/targets.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+
+describe('an address', () => {
+  it.each([
+    ['8.8.8.8', 'public'],
+    ['172.32.0.1', 'public'],
+    ['2606:4700::1111', 'public'],
+    ['127.0.0.1', 'loopback'],
+    ['127.255.255.254', 'loopback'],
+    ['::1', 'loopback'],
+    ['10.0.0.1', 'private'],
+    ['172.16.0.1', 'private'],
+    ['172.31.255.255', 'private'],
+    ['192.168.1.1', 'private'],
+    ['100.64.0.1', 'private'],
+    ['fd12:3456::1', 'private'],
+    ['::ffff:127.0.0.1', 'loopback'],
+    ['::ffff:7f00:1', 'loopback'],
+    ['::ffff:10.1.2.3', 'private'],
+    ['64:ff9b::10.1.2.3', 'private'],
+    ['::ffff:8.8.8.8', 'public'],
+    // Nothing is ever sent to these: no host, or the metadata of a cloud.
+    ['0.0.0.0', undefined],
+    ['::', undefined],
+    ['169.254.169.254', undefined],
+    ['::ffff:169.254.169.254', undefined],
+    ['64:ff9b::a9fe:a9fe', undefined],
+    ['100.100.100.200', undefined],
+    ['fd00:ec2::254', undefined],
+    ['fe80::1', undefined],
+    ['fe80::1%eth0', undefined],
+    ['224.0.0.1', undefined],
+    ['255.255.255.255', undefined],
+    ['ff02::1', undefined],
+    ['2002:7f00:1::', undefined],
+    ['2001:0:7f00:1::', undefined],
+    ['::127.0.0.1', undefined],
+    ['192.0.2.1', undefined],
+    ['not an address', undefined],
+  ])('%s is %s', (address, kind) => {
+    expect(kindOfAddress(address)).toBe(kind);
+  });
+});
+
+describe('the URL of a receiver', () => {
+  it.each([
+    ['https://hooks.example.com/a?b=c', 'public'],
+    ['https://8.8.8.8/', 'public'],
+    ['http://localhost:3000/', 'loopback'],
+    ['http://127.0.0.1:3000/', 'loopback'],
+    ['https://[::1]/', 'loopback'],
+    ['http://gateway.internal/', 'private'],
+    ['http://192.168.1.1/', 'private'],
+  ] as const)('%s may be kept where %s addresses are allowed', (url, allowed) => {
+    expect(receiverURL(url, allowed).href).toBe(new URL(url).href);
+  });
+
+  it.each([
+    ['ftp://example.com/', 'private', 'it must be an https URL of up to 2000 characters'],
+    ['nothing', 'private', 'it must be an https URL of up to 2000 characters'],
+    [`https://example.com/${'x'.repeat(2_000)}`, 'private', 'it must be an https URL of up to 2000 characters'],
+    ['https://user:word@example.com/', 'private', 'it must hold no user and no password'],
+    ['http://example.com/', 'public', 'it must be https'],
+    ['http://localhost/', 'public', 'it must be https'],
+    ['http://example.com/', 'loopback', 'it must be https'],
+    ['https://127.0.0.1/', 'public', 'the address is loopback'],
+    // All of these are ways to write 127.0.0.1.
+    ['https://2130706433/', 'public', 'the address is loopback'],
+    ['https://0x7f.1/', 'public', 'the address is loopback'],
+    ['https://0177.0.0.1/', 'public', 'the address is loopback'],
+    ['https://[::ffff:127.0.0.1]/', 'public', 'the address is loopback'],
+    ['https://10.0.0.1/', 'loopback', 'the address is private'],
+    ['http://169.254.169.254/latest/meta-data/', 'private', 'the address is not one of a receiver'],
+    ['http://8.8.8.8/', 'private', 'plain HTTP goes to no public address'],
+  ] as const)('%s is refused where %s addresses are allowed', (url, allowed, reason) => {
+    expect(() => receiverURL(url, allowed)).toThrow(reason);
+  });
+
+  it('is shown without what may be a token in it', () => {
+    expect(shownURL(new URL('https://hooks.example.com:8443/services/T0KEN?key=T0KEN'))).toBe(
+      'https://hooks.example.com:8443/…?…',
+    );
+    expect(shownURL(new URL('https://hooks.example.com/'))).toBe('https://hooks.example.com');
+  });
+});
+
+describe('a name', () => {
+  /** A name that resolves to what is given, whatever it is asked for. */
+  const resolved = (...addresses: string[]) =>
+    ((_name: string, _options: object, callback: (error: null, found: object[]) => void) =>
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      )) as unknown as typeof lookup;
+  const look = (protocol: string, allowed: 'public' | 'loopback' | 'private', ...addresses: string[]) =>
+    new Promise((resolve) => {
+      createLookup(protocol, allowed, resolved(...addresses))('name.test', { all: true }, (error, found) =>
+        resolve(error?.message ?? found),
+      );
+    });
+
+  it('is connected to at the addresses that were looked at, and refused where a single one is not allowed', async () => {
+    expect(await look('https:', 'public', '8.8.8.8')).toStrictEqual([{ address: '8.8.8.8', family: 4 }]);
+    expect(await look('https:', 'public', '8.8.8.8', '127.0.0.1')).toMatch('the address is loopback');
+    expect(await look('https:', 'public', '10.0.0.1')).toMatch('the address is private');
+    expect(await look('https:', 'private', '169.254.169.254')).toMatch('not one of a receiver');
+    expect(await look('https:', 'loopback', '::1')).toStrictEqual([{ address: '::1', family: 6 }]);
+    expect(await look('http:', 'private', '8.8.8.8')).toMatch('plain HTTP goes to no public address');
+    expect(await look('https:', 'public')).toMatch('the name has no address');
+  });
+});
+
+describe('a message', () => {
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await startReceiver();
+  });
+  afterEach(async () => receiver.close());
+
+  const limits = { answerWithinMs: 5_000, userAgent: 'test' };
+  const send = async (url: string, allowed: 'public' | 'loopback' | 'private') => {
+    const sender = createSender(new URL(url), { ...limits, allowed });
+    try {
+      return await sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', new AbortController().signal);
+    } finally {
+      sender.close();
+    }
+  };
+
+  it('goes to no private address, by figures and by name, and nothing is connected to', async () => {
+    const refusal = { trouble: 'the address is loopback, which KEYFRONT_WEBHOOKS_TO refuses' };
+    expect(await send(`http://127.0.0.1:${receiver.port}/`, 'public')).toStrictEqual(refusal);
+    expect(await send(`http://[::ffff:127.0.0.1]:${receiver.port}/`, 'public')).toStrictEqual(refusal);
+    expect(await send(`http://localhost:${receiver.port}/`, 'public')).toStrictEqual(refusal);
+    expect(await send(`https://localhost:${receiver.port}/`, 'public')).toStrictEqual(refusal);
+    expect(receiver.received).toHaveLength(0);
+    expect(await send(`http://127.0.0.1:${receiver.port}/`, 'loopback')).toMatchObject({ status: 204 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('whose attempt fails says so by a code, and by nothing that the address or the receiver has said', async () => {
+    expect(await send(`https://127.0.0.1:${receiver.port}/CANARY`, 'loopback')).toStrictEqual({
+      trouble: expect.stringMatching(/^failed with E\w+$/) as string,
+    });
+    expect(await send('http://127.0.0.1:1/CANARY', 'loopback')).toStrictEqual({ trouble: 'failed with ECONNREFUSED' });
+  });
+
+  it('that is broken off is not waited for', async () => {
+    receiver.behaviour = () => undefined;
+    const sender = createSender(new URL(receiver.url), { ...limits, allowed: 'loopback' });
+    const abort = new AbortController();
+    const sent = sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', abort.signal);
+    abort.abort();
+    expect(await sent).toStrictEqual({ trouble: 'broken off' });
+    sender.close();
+  });
+});
