@@ -1,5 +1,6 @@
 import type { CredentialStore } from '../credential.js';
 import type { QuotaManager } from '../keys/quota.js';
+import type { QuotaOutbox } from '../keys/quota-change.js';
 import type { KeyStore } from '../keys/store.js';
 import type { Watch } from '../watch.js';
 import type { Authenticity } from './authenticity.js';
@@ -41,7 +42,7 @@ export interface Surroundings {
 
 /** Where keys, histories, credentials and settings are kept. */
 export interface Engine {
-  readonly store: KeyStore & QuotaManager;
+  readonly store: KeyStore & QuotaManager & QuotaOutbox;
   readonly credentials: CredentialStore;
   readonly signatures: Signatures;
   readonly settings: Settings;

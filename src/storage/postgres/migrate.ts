@@ -1,8 +1,9 @@
 import { inTransaction, type Session } from './connections.js';
 import { everything } from './migrations/0001-everything.js';
+import { quotaChanges } from './migrations/0003-quota-changes.js';
 
 /** In order, and never changed once released: the version of a database is how many of them it has seen. */
-export const migrations: readonly string[] = [everything];
+export const migrations: readonly string[] = [everything, quotaChanges];
 
 /** The version that a database has once it is up to date. */
 export const schemaVersion = migrations.length;
