@@ -1,14 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 
-/** Where tests find a Redis server, or why they have none. */
-export type TestRedis = { readonly url: string } | { readonly missing: string };
+/** Where tests find a Redis server, which is started when it is first asked for; or why they have none. */
+export type TestRedis = { readonly url: () => Promise<string> } | { readonly missing: string };
 
 const startWithinMs = 10_000;
 
@@ -23,22 +23,19 @@ export interface OwnRedis {
   readonly remove: () => Promise<void>;
 }
 
-let shared: Promise<TestRedis> | undefined;
+let shared: Promise<OwnRedis> | undefined;
+
+/** Whether servers can be started here, which some tests must be able to stop and to kill. */
+export const hasOwnRedis = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, 'redis-server')));
 
 /** The server that `KEYFRONT_TEST_REDIS` names; else `redis-server` of the PATH, which ends with this process. */
-export function testRedis(): Promise<TestRedis> {
-  shared ??= find();
-  return shared;
-}
-
-async function find(): Promise<TestRedis> {
+export function testRedis(): TestRedis {
   const given = process.env['KEYFRONT_TEST_REDIS'];
-  if (given !== undefined) return { url: given };
-  try {
-    return { url: (await ownRedis()).url };
-  } catch (error) {
-    return { missing: error instanceof Error ? error.message : 'no redis-server could be started.' };
-  }
+  if (given !== undefined) return { url: () => Promise.resolve(given) };
+  if (!hasOwnRedis) return { missing: 'there is no redis-server on the PATH.' };
+  return { url: async () => (await (shared ??= ownRedis())).url };
 }
 
 /** What to write into the name of a suite that has no server. */
@@ -47,11 +44,16 @@ export function unlessMissing(server: TestRedis): string {
   return ` (skipped: ${server.missing} Run it with KEYFRONT_TEST_REDIS=redis://host:6379)`;
 }
 
+/** The same for a suite that needs a server of its own. */
+export const unlessNoOwn = hasOwnRedis
+  ? ''
+  : ' (skipped: there is no redis-server on the PATH. Install it to run this.)';
+
 /** The settings of a service whose live counters stand there under names that nobody else has. */
-export function redisSettings(server: TestRedis): Record<string, string> {
+export async function redisSettings(server: TestRedis): Promise<Record<string, string>> {
   if ('missing' in server) throw new Error(server.missing);
   const name = `test-${randomBytes(6).toString('hex')}:{keyHash}`;
-  return { KEYFRONT_QUOTA_URL: server.url, KEYFRONT_QUOTA_KEYS: name };
+  return { KEYFRONT_QUOTA_URL: await server.url(), KEYFRONT_QUOTA_KEYS: name };
 }
 
 /** Starts a server of its own on a free port of loopback, which writes all it does to a temporary folder. */
