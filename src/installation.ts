@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { Config, ConfigSecrets } from './config.js';
 import type { CredentialStore } from './credential.js';
 import type { Ports } from './keys/ports.js';
+import type { QuotaOutbox } from './keys/quota-change.js';
 import type { KeyStore } from './keys/store.js';
 import type { Watch } from './watch.js';
 import { createKeyHash, keyHashAlgorithms } from './secrets/key-hash.js';
@@ -38,7 +39,7 @@ interface Opening {
 /** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
 export interface Installation {
   readonly ports: Ports;
-  readonly store: KeyStore;
+  readonly store: KeyStore & QuotaOutbox;
   readonly credentials: CredentialStore;
   readonly sealer: Sealer;
   readonly signatures: Signatures;

@@ -37,7 +37,9 @@ export function quotaChangeOf(
   isReset: boolean,
 ): QuotaChange | undefined {
   const [periodBefore, periodAfter] = [periodOf(before), periodOf(after)];
-  if (!isReset && periodBefore === periodAfter) return undefined;
+  // A change of the key also ends a period that has run out, as it does where the counter stands with the key.
+  const isSamePeriod = periodBefore === periodAfter && before.quota.renews === after.quota.renews;
+  if (!isReset && isSamePeriod) return undefined;
   const { keyHash, dateCreated, lastUpdated } = after;
   return { keyHash, dateCreated, lastUpdated, at, isReset, periodBefore, periodAfter };
 }

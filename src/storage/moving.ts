@@ -17,6 +17,8 @@ export interface RowSource {
   readonly audit: Rows;
   readonly terms: Rows;
   readonly credentials: () => Promise<readonly Row[]>;
+  /** What is still to be done to counters elsewhere: little, and in order. */
+  readonly quotaChanges: () => Promise<readonly Row[]>;
   readonly setting: (name: string) => Promise<string | undefined>;
 }
 
@@ -24,6 +26,7 @@ export interface RowTarget extends RowSource {
   /** Puts these rows in the place of whatever the range holds, all or none. */
   readonly replace: (range: HashRange, from: RowSource) => Promise<void>;
   readonly replaceCredentials: (rows: readonly Row[]) => Promise<void>;
+  readonly replaceQuotaChanges: (rows: readonly Row[]) => Promise<void>;
   /** Ends the moving: from now on the database is one to work with. */
   readonly finish: (settings: ReadonlyMap<string, string>) => Promise<void>;
 }
@@ -67,6 +70,11 @@ export async function move(source: RowSource, target: RowTarget, onProgress: (ke
   await target.replaceCredentials(credentials);
   if (written(await target.credentials()) !== written(credentials)) {
     throw new Error('The credentials that were written are not what was read.');
+  }
+  const quotaChanges = await source.quotaChanges();
+  await target.replaceQuotaChanges(quotaChanges);
+  if (written(await target.quotaChanges()) !== written(quotaChanges)) {
+    throw new Error('The changes of quotas that were written are not what was read.');
   }
   const settings = new Map<string, string>();
   for (const name of movedSettings) {

@@ -110,7 +110,8 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
     },
     signal: (name) => void child?.kill(name),
     remove: async () => {
-      const gone = child?.exitCode === null && new Promise((resolve) => child?.once('exit', resolve));
+      const isRunning = child?.exitCode === null && child.signalCode === null;
+      const gone = isRunning && new Promise((resolve) => child?.once('exit', resolve));
       end();
       await gone;
       rmSync(folder, { recursive: true, force: true });
@@ -133,8 +134,9 @@ export async function askRedis<T>(url: string, ...command: readonly string[]): P
 async function answers(url: string): Promise<boolean> {
   try {
     return (await askRedis<string>(url, 'PING')) === 'PONG';
-  } catch {
-    return false;
+  } catch (error) {
+    // One that wants a password is there as well.
+    return error instanceof Error && error.message.startsWith('NOAUTH');
   }
 }
 

@@ -4,6 +4,7 @@ import { keyColumns } from '../key-row.js';
 import type { HashRange, RowSource, RowTarget } from '../moving.js';
 import { rowsAsColumns } from './columns.js';
 import { inTransaction, type Connections, type Session } from './connections.js';
+import { quotaChangeColumns } from '../quota-change-row.js';
 import { createSettings } from './settings.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -51,6 +52,7 @@ export function createRowTarget(connections: Connections, movingName: string): R
     keys: rowsOf('keys'),
     audit: rowsOf('audit'),
     terms: rowsOf('key_terms'),
+    quotaChanges: () => read((session) => session.query<Row>('SELECT * FROM quota_changes ORDER BY id')),
     credentials: () => read((session) => session.query<Row>('SELECT * FROM credentials ORDER BY id')),
     setting: (name) => settings.get(name),
     replace: (range, from) =>
@@ -70,13 +72,22 @@ export function createRowTarget(connections: Connections, movingName: string): R
           await insert(session, 'credentials', [...credentialColumns, 'mac'], rows);
         }),
       ),
+    replaceQuotaChanges: (rows) =>
+      write((session) =>
+        inTransaction(session, async () => {
+          await session.query('DELETE FROM quota_changes');
+          await insert(session, 'quota_changes', ['id', ...quotaChangeColumns, 'mac'], rows);
+        }),
+      ),
     finish: (values) =>
       write((session) =>
         inTransaction(session, async () => {
-          // Entries that are written from now on come after those that were moved.
-          await session.query(
-            `SELECT setval(pg_get_serial_sequence('audit', 'id'), coalesce(max(id), 0) + 1, false) FROM audit`,
-          );
+          // What is written from now on comes after what was moved.
+          for (const table of ['audit', 'quota_changes']) {
+            await session.query(
+              `SELECT setval(pg_get_serial_sequence('${table}', 'id'), coalesce(max(id), 0) + 1, false) FROM ${table}`,
+            );
+          }
           for (const [name, value] of values) {
             await session.query('INSERT INTO settings (name, value) VALUES ($1, $2)', [name, value]);
           }
@@ -95,12 +106,12 @@ async function clear(session: Session, table: Table, { after, upTo }: HashRange)
 
 async function insert(
   session: Session,
-  table: Table | 'credentials',
+  table: Table | 'credentials' | 'quota_changes',
   columns: readonly string[],
   rows: readonly Row[],
 ): Promise<void> {
   // The number of an entry and the name of a credential are called alike.
-  const typed = table === 'audit' ? columns.map((column) => (column === 'id' ? 'id_of_entry' : column)) : columns;
+  const typed = table !== 'credentials' ? columns.map((column) => (column === 'id' ? 'id_of_entry' : column)) : columns;
   await session.query(
     `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM ${rowsAsColumns('r', typed, 1).sql}`,
     columns.map((column) => rows.map((row) => row[column])),

@@ -116,18 +116,17 @@ export function createRedis(
 
   async function attempt(script: Script, parameters: readonly string[], ifUnknown: string): Promise<readonly string[]> {
     const client = usable;
-    if (!client) throw unavailable('The live quota cannot be reached; nothing was counted.');
+    if (!client) throw unavailable(unreached);
     if (underWay >= mostUnderWay) throw unavailable('The live quota is busy; nothing was counted.');
     try {
       return await run(script, parameters, client);
     } catch (error) {
-      const isRefused = error instanceof ErrorReply;
-      throw unavailable(isRefused ? 'The live quota takes no change; nothing was counted.' : ifUnknown, error);
+      throw unavailable(error instanceof ErrorReply ? unreached : ifUnknown, error);
     }
   }
 
   return {
-    look: (script, keys) => attempt(script, [String(keys.length), ...keys], 'The live quota cannot be reached.'),
+    look: (script, keys) => attempt(script, [String(keys.length), ...keys], unreached),
     write: (script, keys, args) =>
       attempt(
         script,
@@ -142,6 +141,8 @@ export function createRedis(
   };
 }
 
+/** Where nothing was sent, or it was refused, or would have changed nothing. */
+const unreached = 'The live quota cannot be reached; nothing was counted.';
 const silence = 'it does not answer in time';
 
 async function within<T>(milliseconds: number, work: Promise<T>, what: string): Promise<T> {

@@ -34,6 +34,7 @@ export function holdRows(file: string): HeldRows {
       const terms = database.prepare<[string, string], Row>(
         'SELECT * FROM key_terms WHERE key_hash > ? AND key_hash <= ? ORDER BY key_hash, term',
       );
+      const quotaChanges = database.prepare<[], Row>('SELECT * FROM quota_changes ORDER BY id');
       const credentials = database.prepare<[], Row>('SELECT * FROM credentials ORDER BY id');
       return {
         id,
@@ -44,6 +45,7 @@ export function holdRows(file: string): HeldRows {
         ),
         terms: chunks((after, end) => terms.all(after, end), Infinity),
         credentials: () => Promise.resolve(credentials.all()),
+        quotaChanges: () => Promise.resolve(quotaChanges.all()),
         setting: (setting) => Promise.resolve(settings.get(setting)),
         close: () => {
           if (database.inTransaction) database.exec('ROLLBACK');
