@@ -14,6 +14,8 @@ export interface Config {
   readonly databaseFile: string;
   readonly keyRingFile: string;
   readonly keyHash: KeyHashAlgorithm;
+  /** How live counters are called in Redis, with a place for the hash of a key. */
+  readonly quotaKeys: string;
   readonly graphiql: boolean;
   readonly introspection: 'open' | 'credential';
   /** A JSON file of operations and their ids. */
@@ -38,6 +40,8 @@ export interface Config {
 /** What must not be logged. */
 export interface ConfigSecrets {
   readonly keyHashPepper: string | undefined;
+  /** Of the Redis that live counters stand in; undefined where they stand with their keys. */
+  readonly quotaURL: string | undefined;
   /** Of a PostgreSQL database, which takes the place of the file; undefined for the file. */
   readonly databaseURL: string | undefined;
 }
@@ -47,6 +51,10 @@ export const settings = {
   KEYFRONT_DATA: 'Folder of the database and the key ring. Default: data.',
   KEYFRONT_DATABASE_URL:
     'PostgreSQL database in place of the SQLite file, such as postgres://user:PASS@host:5432/keyfront. Kept out of every log.',
+  KEYFRONT_QUOTA_URL:
+    'Redis 7 or Valkey for the live quota, such as redis://:PASS@host:6379 or rediss://…, in place of the database. Kept out of every log.',
+  KEYFRONT_QUOTA_KEYS:
+    'How a counter is called there; {keyHash} stands for the hash of its key. Default: keyfront:quota:{keyHash}.',
   KEYFRONT_KEY_RING:
     'File of the keys that seal secrets, where it is not to lie beside the database. Default: key-ring.json in the data folder.',
   KEYFRONT_KEY_HASH: `How key identifiers are hashed: ${keyHashAlgorithms.join(', ')}. Default: sha256.`,
@@ -118,6 +126,19 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   if (databaseURL !== undefined && !isPostgresURL(databaseURL)) {
     problems.push('KEYFRONT_DATABASE_URL must be a URL of the form postgres://user:PASS@host:5432/database.');
   }
+  const quotaURL = env['KEYFRONT_QUOTA_URL'];
+  if (quotaURL !== undefined && !isRedisURL(quotaURL)) {
+    problems.push('KEYFRONT_QUOTA_URL must be a URL of the form redis://user:PASS@host:6379/0, or rediss:// for TLS.');
+  }
+  const quotaKeys = env['KEYFRONT_QUOTA_KEYS'];
+  if (quotaKeys !== undefined && quotaURL === undefined) {
+    problems.push('KEYFRONT_QUOTA_KEYS is of use with KEYFRONT_QUOTA_URL only.');
+  }
+  if (quotaKeys !== undefined && !isNamePattern(quotaKeys)) {
+    problems.push(
+      'KEYFRONT_QUOTA_KEYS must hold {keyHash} once, no other braces and no spaces, such as quota-{keyHash}.',
+    );
+  }
   const restoreDays = env['KEYFRONT_RESTORE_DAYS'] ?? '30';
   if (!/^\d{1,4}$/.test(restoreDays) || Number(restoreDays) > 3650) {
     problems.push('KEYFRONT_RESTORE_DAYS must be a number of days from 0 to 3650.');
@@ -163,6 +184,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
     databaseFile: join(data, 'keyfront.db'),
     keyRingFile: env['KEYFRONT_KEY_RING'] ?? join(data, 'key-ring.json'),
     keyHash,
+    quotaKeys: quotaKeys ?? 'keyfront:quota:{keyHash}',
     restoreWindowMs: Number(restoreDays) * 86_400_000,
     graphiql: oneOf('KEYFRONT_GRAPHIQL', ['on', 'off'], production ? 'off' : 'on') === 'on',
     introspection: oneOf('KEYFRONT_INTROSPECTION', ['open', 'credential'], production ? 'credential' : 'open'),
@@ -177,7 +199,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   };
   if (problems.length > 0)
     throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
-  return { config, secrets: unprinted({ keyHashPepper, databaseURL }) };
+  return { config, secrets: unprinted({ keyHashPepper, databaseURL, quotaURL }) };
 }
 
 function readMetricsSettings(
@@ -216,6 +238,16 @@ function unprinted<T extends object>(secrets: T): T {
 
 function isPostgresURL(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) && new URL(text).pathname.length > 1;
+}
+
+function isRedisURL(text: string): boolean {
+  return /^rediss?:\/\/[^/]/.test(text) && URL.canParse(text) && /^(\/\d*)?$/.test(new URL(text).pathname);
+}
+
+/** Whether the text can name counters: it has one place for the hash, and no other braces, which Redis would read. */
+function isNamePattern(pattern: string): boolean {
+  const [before, after, ...more] = pattern.split('{keyHash}');
+  return after !== undefined && more.length === 0 && /^[!-z|~]{0,200}$/.test(`${before}${after}`);
 }
 
 /** Whether the text is an origin to the letter: no path, no final slash, no capital, no port that goes without saying. */

@@ -5,6 +5,7 @@ import type { Config, ConfigSecrets } from './config.js';
 import type { CredentialStore } from './credential.js';
 import type { ChangeFeed } from './keys/feed.js';
 import type { Ports } from './keys/ports.js';
+import type { QuotaOutbox } from './keys/quota-change.js';
 import type { KeyStore } from './keys/store.js';
 import type { Watch } from './watch.js';
 import type { WebhookStore } from './webhook.js';
@@ -16,6 +17,7 @@ import { createSealer, type Sealer } from './secrets/seal.js';
 import { createSigner } from './secrets/signer.js';
 import type { Contents, Engine, Opened, Settings, Shrinking, Turn } from './storage/engine.js';
 import type { Signatures } from './storage/signatures.js';
+import type { OpenQuotas, openRedisQuotas } from './storage/redis/open.js';
 import { openSQLite } from './storage/sqlite/engine.js';
 import { makePrivateFolder } from './storage/sqlite/private-files.js';
 
@@ -39,7 +41,7 @@ interface Opening {
 /** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
 export interface Installation {
   readonly ports: Ports;
-  readonly store: KeyStore;
+  readonly store: KeyStore & QuotaOutbox;
   /** Every change of any key, in order, to be followed. */
   readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;
@@ -91,11 +93,16 @@ export async function openInstallation(
     await requireSameKeyHash(config, secrets, opened);
     const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn });
     const { store, feed, credentials, webhooks, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
+    const live = isCopy ? undefined : await openLiveQuotas(config, secrets, { store, now, report });
+    const close = async () => {
+      await live?.close();
+      await opened.close();
+    };
     const passwords = createPasswordHasher();
     watch.meter?.reads('passwords_waiting', () => passwords.waiting());
     const ports: Ports = {
       store,
-      quotas: store,
+      quotas: live?.quotas ?? store,
       feed,
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
@@ -124,7 +131,7 @@ export async function openInstallation(
       copyTo,
       shrinkLog,
       resealWord: () => engine.settings.set(ringWordName, ringWord.sealed(true)),
-      close: opened.close,
+      close,
     };
   } catch (error) {
     await opened.close();
@@ -140,6 +147,18 @@ async function open(config: Config, { databaseURL }: ConfigSecrets, isCopy: bool
   }
   requireRestored(config);
   return openSQLite(config.databaseFile, isCopy);
+}
+
+/** Live counters in Redis; undefined where they stand with their keys. */
+async function openLiveQuotas(
+  { quotaKeys: pattern }: Config,
+  { quotaURL: url }: ConfigSecrets,
+  parts: Pick<Parameters<typeof openRedisQuotas>[0], 'store' | 'now' | 'report'>,
+): Promise<OpenQuotas | undefined> {
+  if (url === undefined) return undefined;
+  // Its client is loaded by those alone who use it.
+  const { openRedisQuotas } = await import('./storage/redis/open.js');
+  return openRedisQuotas({ url, pattern, ...parts });
 }
 
 /** What a restore works on, beside the database that it becomes. */

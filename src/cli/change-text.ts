@@ -50,27 +50,33 @@ export function warningProblems({ warnings }: Pick<Changed, 'warnings'>, body: J
 }
 
 /** Whether anything but the version is, or would be, other than before. */
-export function isSame({ changes, quotaBefore, quotaAfter }: Changed): boolean {
-  return changes.length === 0 && jsonText(quotaMember(quotaBefore)) === jsonText(quotaMember(quotaAfter));
+export function isSame({ changes, quotaEffect }: Changed): boolean {
+  const [before, after] = [quotaEffect?.before, quotaEffect?.after].map(
+    (quota) => quota && jsonText(quotaMember(quota)),
+  );
+  return changes.length === 0 && before === after;
 }
 
 /** What a change did, or would do, for programs. */
 export function changedMember(changed: Changed, body: JSONValue): object {
-  const { keyHash, version, changes, quotaBefore, quotaAfter } = changed;
+  const { keyHash, version, changes, quotaEffect, quotaReset } = changed;
   return {
     key_hash: keyHash,
     version,
     changes: changes.map(changeMember),
-    quota: { before: quotaMember(quotaBefore), after: quotaMember(quotaAfter) },
+    quota: quotaEffect ? { before: quotaMember(quotaEffect.before), after: quotaMember(quotaEffect.after) } : null,
+    ...(quotaReset === 'PENDING' && { quota_reset: 'pending' }),
     warnings: warningProblems(changed, body),
   };
 }
 
 /** The same for people. */
 export function changedLines(view: View, changed: Changed, body: JSONValue): string {
-  const { changes, quotaBefore, quotaAfter } = changed;
-  const [before, after] = [quotaText(quotaBefore), quotaText(quotaAfter)];
-  const quota = before === after ? '' : `  ${view.paint.yellow('~')} live quota: ${before} → ${after}\n`;
+  const { changes, quotaEffect, quotaReset } = changed;
+  const [before, after] = [quotaEffect?.before, quotaEffect?.after].map((quota) => quota && quotaText(quota));
+  const pending = quotaReset === 'PENDING' ? ' (as soon as it can be reached)' : '';
+  const change = before === undefined || after === undefined ? 'cannot be read' : `${before} → ${after}`;
+  const quota = before === after && quotaEffect ? '' : `  ${view.paint.yellow('~')} live quota: ${change}${pending}\n`;
   const warnings = problemLines(view, 'warning', warningProblems(changed, body));
   return `${changeLines(view, changes)}${quota}${warnings}`;
 }

@@ -1,5 +1,5 @@
 import type { Installation } from '../installation.js';
-import { quotaFigures } from '../keys/quota.js';
+import { quotaFigures, withLiveQuotas } from '../keys/quota.js';
 import { placeOf } from '../keys/keep-secrets.js';
 import { withSecrets } from '../keys/normal-form.js';
 import type { StoredKey } from '../keys/store.js';
@@ -16,13 +16,14 @@ export async function exportKeys(io: IO, values: Values): Promise<number> {
     const progress = createProgress(io, 'keys');
     const { keys: all } = await installation.contents();
     let count = 0;
-    for await (const key of installation.store.all()) {
-      if (key.deleted !== undefined) continue;
-      io.out(`${jsonText(lineOf(installation, key, values['with-secrets'] === true))}\n`);
-      // Otherwise whoever reads slowly would have us keep in memory what is not read yet.
-      await io.drained?.();
-      count += 1;
-      progress.show(count, count / all);
+    for await (const keys of pages(installation.store.all())) {
+      for (const key of await withLiveQuotas(installation.ports.quotas, keys)) {
+        io.out(`${jsonText(lineOf(installation, key, values['with-secrets'] === true))}\n`);
+        // Otherwise whoever reads slowly would have us keep in memory what is not read yet.
+        await io.drained?.();
+        count += 1;
+        progress.show(count, count / all);
+      }
     }
     progress.end();
     io.say(
@@ -30,6 +31,20 @@ export async function exportKeys(io: IO, values: Values): Promise<number> {
     );
     return 0;
   });
+}
+
+const pageSize = 200;
+
+/** The keys that are not deleted, some at a time, so that counters elsewhere are asked for together. */
+async function* pages(all: AsyncIterable<StoredKey>): AsyncIterable<readonly StoredKey[]> {
+  let page: StoredKey[] = [];
+  for await (const key of all) {
+    if (key.deleted === undefined) page.push(key);
+    if (page.length < pageSize) continue;
+    yield page;
+    page = [];
+  }
+  yield page;
 }
 
 function lineOf({ sealer, now }: Installation, key: StoredKey, showSecrets: boolean): object {

@@ -1,6 +1,7 @@
 import type { Issue } from '../errors.js';
 import type { FieldChange } from '../keys/changes.js';
 import type { QuotaFigures } from '../keys/quota.js';
+import type { ResetStatus } from '../keys/quota-change.js';
 
 /** What every change may say beside what it changes. */
 export interface ChangeOptions {
@@ -24,8 +25,10 @@ export interface Changed {
   readonly keyHash: string;
   readonly version: number;
   readonly changes: readonly FieldChange[];
-  readonly quotaBefore: QuotaFigures;
-  readonly quotaAfter: QuotaFigures;
+  /** Undefined where the live quota could not be read. */
+  readonly quotaEffect: { readonly before: QuotaFigures; readonly after: QuotaFigures } | undefined;
+  /** Undefined where no reset was asked for. */
+  readonly quotaReset: ResetStatus | undefined;
   readonly warnings: readonly Issue[];
 }
 

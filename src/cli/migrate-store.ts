@@ -18,7 +18,7 @@ export async function migrateStore(io: IO): Promise<number> {
   if (databaseURL === undefined) throw new UsageError('KEYFRONT_DATABASE_URL must name the database to move into.');
   if (!existsSync(config.databaseFile)) throw new Error(`There is no file ${config.databaseFile} to move.`);
   // Brings an older file up to date, and makes sure that the key ring is its own.
-  const installation = await openInstallation(config, { keyHashPepper, databaseURL: undefined });
+  const installation = await openInstallation(config, { keyHashPepper, databaseURL: undefined, quotaURL: undefined });
   try {
     const source = holdRows(config.databaseFile);
     try {

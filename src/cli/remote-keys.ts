@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { changeKinds } from '../keys/changes.js';
+import { resetStatuses } from '../keys/quota-change.js';
 import { definitionFromWire } from '../rest/wire.js';
 import { refusalFrom, type Send } from './connection.js';
 import type { KeysPort } from './keys-port.js';
@@ -8,7 +9,7 @@ import { pathFrom } from './path.js';
 
 const change = '{ path kind before after }';
 const quota = '{ max used remaining renewsAt }';
-const effect = `changes ${change} quotaEffect { before ${quota} after ${quota} } warnings { path code message }`;
+const effect = `changes ${change} quotaEffect { before ${quota} after ${quota} } quotaReset warnings { path code message }`;
 
 /** The operations that are sent, each under the name of what it is for. */
 export const documents = {
@@ -40,15 +41,14 @@ const FieldChange = z
     ...(before !== null && before !== undefined && { before }),
     ...(after !== null && after !== undefined && { after }),
   }));
-const Changed = z
-  .object({
-    keyHash: z.string(),
-    version: z.number(),
-    changes: z.array(FieldChange),
-    quotaEffect: z.object({ before: Quota, after: Quota }),
-    warnings: z.array(z.object({ path: Path, code: z.string(), message: z.string() })),
-  })
-  .transform(({ quotaEffect: { before, after }, ...rest }) => ({ ...rest, quotaBefore: before, quotaAfter: after }));
+const Changed = z.object({
+  keyHash: z.string(),
+  version: z.number(),
+  changes: z.array(FieldChange),
+  quotaEffect: maybe(z.object({ before: Quota, after: Quota })),
+  quotaReset: maybe(z.enum(kindsOf(resetStatuses))),
+  warnings: z.array(z.object({ path: Path, code: z.string(), message: z.string() })),
+});
 const HistoryEntry = z.object({
   version: z.number(),
   at: z.string(),

@@ -40,7 +40,9 @@ export async function restore(io: IO, _values: Values, [folder = '']: readonly s
 }
 
 /** Opens the copy as a service would, bringing it up to date, and looks through all of it. */
-async function look(io: IO, config: Config, secrets: ConfigSecrets): Promise<string> {
+async function look(io: IO, config: Config, { keyHashPepper, databaseURL }: ConfigSecrets): Promise<string> {
+  // What was to be done to live counters then is not to be done again, and not before all of it has been looked through.
+  const secrets = { keyHashPepper, databaseURL, quotaURL: undefined };
   const copy = await openInstallation(config, secrets, {}, { report: (line) => io.say(`${line}\n`) });
   try {
     const progress = createProgress(io, 'keys checked');

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Caller } from '../keys/ports.js';
+import type { QuotaFigures } from '../keys/quota.js';
 import type { QuotaSummary } from '../keys/quota-summary.js';
 import type { KeyService } from '../keys/service.js';
 import type { StoredKey } from '../keys/store.js';
@@ -8,6 +9,8 @@ import type { StoredKey } from '../keys/store.js';
 export interface Loaders {
   /** Keys by their hash; undefined for one that is none, or not the caller's to see. */
   readonly orgKeys: DataLoader<string, StoredKey | undefined>;
+  /** Live quotas that stand apart from their keys. */
+  readonly quotas: DataLoader<StoredKey, QuotaFigures>;
   /** By the identifier of an organisation that the caller may see. */
   readonly quotaSummaries: DataLoader<string, QuotaSummary>;
 }
@@ -17,6 +20,7 @@ export function createLoaders(keys: KeyService, caller: () => Caller): Loaders {
   const options = { cache: false };
   return {
     orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),
+    quotas: new DataLoader((found) => keys.quotasOf(found), options),
     quotaSummaries: new DataLoader((orgIDs) => keys.summariseQuotas(orgIDs), options),
   };
 }

@@ -1,6 +1,8 @@
 import type { KeyChange } from '../keys/changing.js';
+import { resetStatuses, type ResetStatus } from '../keys/quota-change.js';
 import { viewOfStored } from '../keys/view.js';
 import { builder } from './builder.js';
+import { describedEnum } from './derive.js';
 import { FieldChange } from './key-change.js';
 import { KeyDefinition } from './key-definition.js';
 import { OrgKey } from './org-key.js';
@@ -9,6 +11,11 @@ import { Warning } from './warning.js';
 
 /** What was done, in the words of the key API. */
 export type Action = 'added' | 'modified' | 'deleted' | 'restored';
+
+const QuotaResetStatus = builder.enumType('QuotaResetStatus', {
+  description: 'What became of a reset of the live quota. It is never lost once it is answered.',
+  values: describedEnum<ResetStatus>(resetStatuses),
+});
 
 export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Action }>('OrgKeyUpdate').implement({
   description: 'What a change did to a key. It is durable when it is answered.',
@@ -69,8 +76,17 @@ function effectFields(t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$in
     }),
     quotaEffect: t.field({
       type: QuotaEffect,
-      description: 'What becomes of the live quota: its figures before and after.',
-      resolve: ({ quotaBefore, quotaAfter }) => ({ before: quotaBefore, after: quotaAfter }),
+      nullable: true,
+      description:
+        'What becomes of the live quota: its figures before and after. Null where its counter stands elsewhere and cannot be read; the change stands all the same.',
+      resolve: ({ quotaEffect }) => quotaEffect,
+    }),
+    quotaReset: t.field({
+      type: QuotaResetStatus,
+      nullable: true,
+      description:
+        'Whether the reset that was asked for has taken effect; null where none was, and where nothing is stored.',
+      resolve: ({ quotaReset }) => quotaReset,
     }),
     warnings: t.field({
       type: [Warning],

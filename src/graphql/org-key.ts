@@ -53,7 +53,8 @@ export const HistoryEntry = builder.objectRef<AuditEntry>('HistoryEntry').implem
     quotaUsedBeforeReset: t.field({
       type: 'Int64',
       nullable: true,
-      description: 'Requests that had been used of the quota when it was reset; null where it was not.',
+      description:
+        'Requests that had been used of the quota when it was reset; null where it was not, or where that could not be read. Of counters in Redis it is what was read just before.',
       resolve: ({ quotaUsedBeforeReset }) => quotaUsedBeforeReset,
     }),
     changes: t.field({
@@ -123,8 +124,10 @@ builder.node(OrgKey, {
     }),
     quota: t.field({
       type: Quota,
-      description: 'The live quota, at this moment.',
-      resolve: (key, _, { keys }) => keys.quotaOf(key),
+      nullable: true,
+      description:
+        'The live quota, at this moment. Null where its counter stands elsewhere and cannot be reached, with UNAVAILABLE among the errors.',
+      resolve: (key, _, { keys, loaders }) => keys.quotaOf(key) ?? loaders.quotas.load(key),
     }),
     history: t.connection(
       {

@@ -8,7 +8,8 @@ import { newKey } from './new-key.js';
 import { normalise } from './normal-form.js';
 import { ownerOf } from './owner.js';
 import type { Caller, Ports } from './ports.js';
-import { quotaFigures, type QuotaFigures } from './quota.js';
+import { quotaFigures, type QuotaFigures, type Sight } from './quota.js';
+import { quotaChangeOf, type ResetStatus } from './quota-change.js';
 import { checkReason } from './reason.js';
 import type { AuditEntry, Operation, StoredKey } from './store.js';
 import { applyUpdate, requireVersion, successor, type IsSameSecret, type PreparedUpdate } from './update.js';
@@ -49,14 +50,15 @@ export interface KeyChange {
   readonly key: StoredKey;
   readonly changes: readonly FieldChange[];
   readonly warnings: readonly Warning[];
-  /** The live quota before and after. */
-  readonly quotaBefore: QuotaFigures;
-  readonly quotaAfter: QuotaFigures;
+  /** The live quota before and after; undefined where it could not be read. */
+  readonly quotaEffect: { readonly before: QuotaFigures; readonly after: QuotaFigures } | undefined;
+  /** Undefined where no reset was asked for, or nothing was written. */
+  readonly quotaReset: ResetStatus | undefined;
 }
 
 /** The use cases that change a key. All of them: NOT_FOUND, CONFLICT, UNAVAILABLE; durable when they resolve. */
 export function createChanging(ports: Ports) {
-  const { store, now, hashKeyID, randomHex, open, seal, hashPassword } = ports;
+  const { store, quotas, now, hashKeyID, randomHex, open, seal, hashPassword } = ports;
 
   const isSameSecretOf =
     (keyHash: string): IsSameSecret =>
@@ -66,19 +68,40 @@ export function createChanging(ports: Ports) {
   /** Carries a step out in the store, with its history entry in the same transaction. */
   async function carryOut(caller: Caller, keyHash: string, step: Step): Promise<KeyChange> {
     const reason = checkReason(step.reason);
+    const { apart } = quotas;
+    const sight = apart && (await sightOf(keyHash));
+    const isKnown = !apart || sight !== undefined;
     const at = now();
     let before: StoredKey | undefined;
     try {
-      const { next, audit } = await store.update(keyHash, (found) => {
+      const { next, audit, quotaChange } = await store.update(keyHash, (stored) => {
+        const found = stored && sight ? { ...stored, quota: sight(stored) } : stored;
         before = step.admit(found);
         if (before) requireVersion(before, step.expectedVersion);
         const after = step.change(before, at);
         caller.turn?.begin();
-        return { next: after, audit: entryOf(caller, step, reason, at, before, after) };
+        return {
+          next: after,
+          audit: entryOf(caller, step, reason, at, before, after, isKnown),
+          ...(apart && before && { quotaChange: quotaChangeOf(before, after, at, step.isReset === true) }),
+        };
       });
-      return result(at, before, next, audit.changes, step.input);
+      const status = quotaChange && apart ? await apart.settle(keyHash) : 'APPLIED';
+      const quotaReset = step.isReset === true ? status : undefined;
+      return { ...result(at, before, next, audit.changes, step.input, isKnown), quotaReset };
     } catch (error) {
       throw await withChangesSince(error, keyHash, step.expectedVersion);
+    }
+  }
+
+  /** The counter as it is before a change; undefined where it cannot be reached, which keeps no definition from changing. */
+  async function sightOf(keyHash: string): Promise<Sight | undefined> {
+    try {
+      const [sight] = (await quotas.apart?.look([keyHash])) ?? [];
+      return sight;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'UNAVAILABLE') return undefined;
+      throw error;
     }
   }
 
@@ -158,10 +181,19 @@ export function createChanging(ports: Ports) {
 
   /** Answers what `updateOrgKey` would do now, and writes nothing. */
   async function previewOrgKeyUpdate(caller: Caller, request: UpdateRequest): Promise<KeyChange> {
-    const before = await updatable(caller, request);
+    const stored = await updatable(caller, request);
+    const sight = await sightOf(stored.keyHash);
+    const before = sight ? { ...stored, quota: sight(stored) } : stored;
     const at = now();
     const after = (await updateStep(caller, request, before.keyHash, true)).change(before, at);
-    return result(at, before, after, changesBetween(before, after), request.input);
+    return result(
+      at,
+      before,
+      after,
+      changesBetween(before, after),
+      request.input,
+      !quotas.apart || sight !== undefined,
+    );
   }
 
   /** Creates a key; its identifier is made where none is given. CONFLICT where it exists, also deleted and not purged. */
@@ -242,6 +274,7 @@ function entryOf(
   at: Date,
   before: StoredKey | undefined,
   after: StoredKey,
+  isQuotaKnown: boolean,
 ): AuditEntry {
   return {
     at,
@@ -253,7 +286,7 @@ function entryOf(
     requestID: caller.requestID,
     versionBefore: before?.version ?? 0,
     versionAfter: after.version,
-    quotaUsedBeforeReset: isReset === true ? before?.quota.used : undefined,
+    quotaUsedBeforeReset: isReset === true && isQuotaKnown ? before?.quota.used : undefined,
     changes: changesBetween(before, after),
   };
 }
@@ -264,13 +297,18 @@ function result(
   after: StoredKey,
   changes: readonly FieldChange[],
   input: KeyDefinition | undefined,
+  isQuotaKnown: boolean,
 ): KeyChange {
   return {
     key: after,
     changes,
     warnings: input ? warningsOf(input, at) : [],
-    quotaBefore: quotaFigures(before ?? after, at),
-    quotaAfter: quotaFigures(after, at),
+    quotaEffect:
+      // A key that is new has the quota of its definition, whatever can be reached.
+      isQuotaKnown || !before
+        ? { before: quotaFigures(before ?? after, at), after: quotaFigures(after, at) }
+        : undefined,
+    quotaReset: undefined,
   };
 }
 

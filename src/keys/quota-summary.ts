@@ -1,5 +1,5 @@
 import { maxInt64 } from './int64.js';
-import { quotaFigures, type Counter, type QuotaManager } from './quota.js';
+import { quotaFigures, withLiveQuotas, type Counter, type QuotaManager } from './quota.js';
 
 /** What the quotas of an organisation's keys come to. Deleted keys do not count. */
 export interface QuotaSummary {
@@ -24,7 +24,7 @@ export async function summariseQuotas(
 ): Promise<QuotaSummary[]> {
   const summaries = new Map<string, QuotaSummary>();
   for await (const page of quotas.counters(orgIDs)) {
-    for (const counter of page) {
+    for (const counter of await withLiveQuotas(quotas, page)) {
       summaries.set(counter.orgID, withCounter(summaries.get(counter.orgID) ?? none, counter, now));
     }
   }

@@ -1,5 +1,6 @@
 import { maxInt64 } from './int64.js';
 import type { Definition } from './normal-form.js';
+import type { ResetStatus } from './quota-change.js';
 import { stateOf } from './state.js';
 import type { QuotaState, StoredKey } from './store.js';
 import { unixSeconds } from './time.js';
@@ -37,8 +38,23 @@ export interface Counter {
   readonly quota: QuotaState;
 }
 
-export interface OrgCounter extends Counter {
+export interface OrgCounter extends Counter, CounterOrigin {
   readonly orgID: string;
+  readonly keyHash: string;
+}
+
+/** What a counter that stands apart from its key is begun from, and known by. */
+export type CounterOrigin = Pick<StoredKey, 'dateCreated' | 'quota'>;
+
+/** A counter that was looked at, as the counter of this key. */
+export type Sight = (key: CounterOrigin) => QuotaState;
+
+/** Counters that stand apart from their keys. */
+export interface CountersApart {
+  /** What the counters of these keys say, in their order, with one look at all of them. UNAVAILABLE. */
+  look(keyHashes: readonly string[]): Promise<readonly Sight[]>;
+  /** Carries out what was written of changes of the key's counter; PENDING where that cannot be done now. */
+  settle(keyHash: string): Promise<ResetStatus>;
 }
 
 /**
@@ -52,6 +68,18 @@ export interface QuotaManager {
   ): Promise<T>;
   /** The counters of all keys of these organisations, deleted ones left out, in pages between which others get their turn. */
   counters(orgIDs: readonly string[]): AsyncIterable<readonly OrgCounter[]>;
+  /** Undefined where a key's own `quota` is its live counter. */
+  readonly apart?: CountersApart;
+}
+
+/** The keys with their counters as they are now, which a key of the store has only where nothing stands apart. */
+export async function withLiveQuotas<Key extends CounterOrigin & { readonly keyHash: string }>(
+  { apart }: QuotaManager,
+  keys: readonly Key[],
+): Promise<readonly Key[]> {
+  if (!apart) return keys;
+  const sights = await apart.look(keys.map(({ keyHash }) => keyHash));
+  return keys.map((key, index) => ({ ...key, quota: sights[index]?.(key) ?? key.quota }));
 }
 
 /** Takes `amount` from the quota if all of it is there, else nothing. Pure. */
@@ -78,13 +106,23 @@ export function quotaFigures(key: Counter, now: Date): QuotaFigures {
 }
 
 /** The counter that a key takes along into another definition: used is what has been used, whatever the period was. */
-export function carriedOver(key: StoredKey, definition: Definition, now: Date): QuotaState {
+export function carriedOver(
+  key: Pick<Counter, 'quota'> & { readonly definition: Pick<Definition, 'quotaRenewalRate'> },
+  definition: Pick<Definition, 'quotaRenewalRate'>,
+  now: Date,
+): QuotaState {
   const quota = atMoment(key, now);
   const period = definition.quotaRenewalRate ?? 0n;
   const seconds = unixSeconds(now);
   if (period <= 0n || (quota.renews !== undefined && quota.renews > seconds)) return quota;
   // A quota that did not renew begins its first period now: an end that lies behind it would clear the count.
   return { ...quota, renews: within(seconds + period) };
+}
+
+/** The counter of a quota that begins anew at the Unix second. */
+export function resetOf(quota: QuotaState, period: bigint, seconds: bigint): QuotaState {
+  // A quota that does not renew keeps the moment it has: there is no next period to begin.
+  return period <= 0n ? { ...quota, used: 0n } : { used: 0n, renews: within(seconds + period) };
 }
 
 /** The counter at this moment. Periods follow each other without a gap, however late the first request of one comes. */

@@ -2,7 +2,7 @@ import { usable, visible } from './access.js';
 import { checkKeyID } from './key-id.js';
 import { placeOf } from './keep-secrets.js';
 import type { Caller, Ports } from './ports.js';
-import { quotaFigures, type QuotaFigures } from './quota.js';
+import { quotaFigures, withLiveQuotas, type QuotaFigures } from './quota.js';
 import { summariseQuotas, type QuotaSummary } from './quota-summary.js';
 import { stateOf, type KeyState } from './state.js';
 import type { AuditEntry, KeyFilter, KeyQuery, StoredKey } from './store.js';
@@ -56,7 +56,12 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
     summariseQuotas: (orgIDs: readonly string[]): Promise<QuotaSummary[]> => summariseQuotas(quotas, orgIDs, now()),
     keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, placeOf(key.keyHash, 'keyID')),
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
-    quotaOf: (key: StoredKey): QuotaFigures => quotaFigures(key, now()),
+    /** The live quota, where it stands in the key itself and need not be asked for elsewhere. */
+    quotaOf: (key: StoredKey): QuotaFigures | undefined => (quotas.apart ? undefined : quotaFigures(key, now())),
+    /** The live quotas of these keys, in their order. UNAVAILABLE where they stand elsewhere and cannot be reached. */
+    async quotasOf(keys: readonly StoredKey[]): Promise<QuotaFigures[]> {
+      return (await withLiveQuotas(quotas, keys)).map((key) => quotaFigures(key, now()));
+    },
   };
 }
 

@@ -1,8 +1,12 @@
 import type { FieldChange } from './changes.js';
 import type { Definition } from './normal-form.js';
+import type { QuotaChange } from './quota-change.js';
 import type { KeyState } from './state.js';
 
-/** The live side of a quota: traffic changes it, updates of the definition do not. */
+/**
+ * The live side of a quota: traffic changes it, updates of the definition do not. Where counters stand apart from their
+ * keys, a stored one is what a counter was when its key was last changed, and what one is begun from.
+ */
 export interface QuotaState {
   /** Requests counted in the current period. */
   readonly used: bigint;
@@ -66,7 +70,7 @@ export interface AuditEntry {
   /** 0 where the key did not exist before. */
   readonly versionBefore: number;
   readonly versionAfter: number;
-  /** What had been used of the quota when it was reset; undefined where it was not. */
+  /** What had been used of the quota when it was reset; undefined where it was not, or where that could not be read. */
   readonly quotaUsedBeforeReset: bigint | undefined;
   readonly changes: readonly FieldChange[];
 }
@@ -74,6 +78,8 @@ export interface AuditEntry {
 export interface Change {
   readonly next: StoredKey;
   readonly audit: AuditEntry;
+  /** What is to be done to a counter that stands elsewhere, written in the same transaction. */
+  readonly quotaChange?: QuotaChange | undefined;
 }
 
 /** Which keys are meant. Every condition that is given must hold; deleted keys count only where they are asked for. */

@@ -4,7 +4,7 @@ import { invalidDefinition } from './issues.js';
 import type { Definition } from './normal-form.js';
 import type { KeptSecrets } from './keep-secrets.js';
 import type { HashType } from './field-rules.js';
-import { carriedOver } from './quota.js';
+import { carriedOver, resetOf } from './quota.js';
 import type { QuotaState, StoredKey, StoredSecrets } from './store.js';
 import { unixSeconds } from './time.js';
 
@@ -92,10 +92,8 @@ export const renewalBeyondTime: Issue = {
 
 function resetQuota(quota: QuotaState, definition: Definition, now: bigint, issues: Issue[]): QuotaState {
   const period = definition.quotaRenewalRate ?? 0n;
-  // A quota that does not renew keeps the moment it has: there is no next period to begin.
-  if (period <= 0n) return { ...quota, used: 0n };
-  if (now + period > maxInt64) issues.push(renewalBeyondTime);
-  return { used: 0n, renews: now + period };
+  if (period > 0n && now + period > maxInt64) issues.push(renewalBeyondTime);
+  return resetOf(quota, period, now);
 }
 
 function nextDefinition(update: PreparedUpdate, secrets: StoredSecrets, quota: QuotaState): Definition {

@@ -3,6 +3,7 @@ import { errorCodes, type ErrorCode } from '../errors.js';
 import { KeyDefinition } from '../keys/definition.js';
 import { inputs } from '../keys/definition-input.js';
 import { issueCodes, warningCodes } from '../keys/issue-codes.js';
+import { resetStatuses } from '../keys/quota-change.js';
 import { statuses } from './errors.js';
 import { answerExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples/in-document.js';
 import { failureExamples } from './examples/failure-examples.js';
@@ -52,7 +53,7 @@ function paths(): JSONSchema {
 }
 
 function pathItem({ operation, method, credential, errors }: Route): JSONSchema {
-  const { summary, description, parameters, input, output, success, isVersioned } = operations[operation];
+  const { summary, description, parameters, input, output, success, isVersioned, mayReset } = operations[operation];
   return {
     [method.toLowerCase()]: {
       operationId: operation,
@@ -66,7 +67,7 @@ function pathItem({ operation, method, credential, errors }: Route): JSONSchema 
       responses: {
         200: {
           description: success,
-          headers: { ...requestIDHeader, ...(isVersioned && etagHeader(operation)) },
+          headers: { ...requestIDHeader, ...(isVersioned && etagHeader(operation)), ...(mayReset && resetHeader) },
           content: jsonOf(output.name, answerExamples(operation, 200)),
         },
         ...Object.fromEntries([...commonErrors, ...errors].flatMap((code) => failuresOf(code, operation))),
@@ -76,6 +77,10 @@ function pathItem({ operation, method, credential, errors }: Route): JSONSchema 
   };
 }
 
+const resetWords = Object.entries(resetStatuses)
+  .map(([status, words]) => `\`${status.toLowerCase()}\`: ${words}`)
+  .join(' ');
+
 const requestIDHeader = {
   'X-Request-ID': { description: 'Names the request in the log of the service.', schema: { type: 'string' } },
 };
@@ -83,6 +88,13 @@ const requestIDHeader = {
 const etagHeader = (operation: Route['operation']) => ({
   ETag: { description: 'The version of the key.', schema: { type: 'string' }, examples: etagsOf(operation) },
 });
+
+const resetHeader = {
+  'Quota-Reset': {
+    description: `What became of the reset; absent where none was asked for. ${resetWords}`,
+    schema: { type: 'string', enum: Object.keys(resetStatuses).map((status) => status.toLowerCase()) },
+  },
+};
 
 const retryAfter = {
   'Retry-After': { description: 'After how many seconds to try again.', schema: { type: 'integer' } },

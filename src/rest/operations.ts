@@ -15,6 +15,8 @@ export interface Operation {
   readonly success: string;
   /** Whether the answer has the key's version as its `ETag`. */
   readonly isVersioned?: true;
+  /** Whether the answer tells in `Quota-Reset` what became of a reset. */
+  readonly mayReset?: true;
 }
 
 const keyHash = { type: 'string', description: 'Hash of the key identifier, in lower-case hex.' };
@@ -113,6 +115,7 @@ export const operations: Record<Route['operation'], Operation> = {
     output: { ...change('OrgKeyUpdate', 'modified'), optional: { warnings } },
     success: 'OK',
     isVersioned: true,
+    mayReset: true,
   },
   createOrgKey: {
     summary: 'Create an organisation key',

@@ -1,6 +1,7 @@
 import { AppError } from '../errors.js';
 import { integerOf, isInt64 } from '../keys/int64.js';
 import { keyStates, type KeyState } from '../keys/state.js';
+import type { QuotaFigures } from '../keys/quota.js';
 import type { KeyFilter, StoredKey } from '../keys/store.js';
 import { viewOfStored } from '../keys/view.js';
 import { nearest } from '../nearest.js';
@@ -27,7 +28,7 @@ export async function listOrgKeys({ caller, keys, query }: Call): Promise<Respon
   const shown = page.slice(0, limit);
   const last = shown.at(-1);
   return jsonResponse({
-    keys: shown.map((key) => keyMember(keys, key)),
+    keys: await keyMembers(keys, shown),
     ...(page.length > limit && last && { next: last.keyHash }),
   });
 }
@@ -39,7 +40,8 @@ export async function getOrgKey({ request, caller, keys, wildcard, query }: Call
   const etag = `"${key.version}"`;
   if (isKnown(request.headers.get('if-none-match'), etag))
     return new Response(null, { status: 304, headers: { etag } });
-  return jsonResponse(keyMember(keys, key), 200, { etag });
+  const [member = {}] = await keyMembers(keys, [key]);
+  return jsonResponse(member, 200, { etag });
 }
 
 /** `POST /svc/org/keys/{keyID}`: creates a key that does not exist. */
@@ -104,8 +106,14 @@ function changed(action: string, keyID: string, { keyHash, version }: StoredKey,
   return jsonResponse({ action, key: keyID, key_hash: keyHash, status: 'ok', ...more }, 200, { etag: `"${version}"` });
 }
 
-function keyMember(keys: Call['keys'], key: StoredKey): object {
-  const { used, remaining, renewsAt } = keys.quotaOf(key);
+async function keyMembers(keys: Call['keys'], shown: readonly StoredKey[]): Promise<object[]> {
+  const quotas = await keys.quotasOf(shown);
+  return shown.flatMap((key, index) => keyMember(keys, key, quotas[index]) ?? []);
+}
+
+function keyMember(keys: Call['keys'], key: StoredKey, figures: QuotaFigures | undefined): object | undefined {
+  if (!figures) return undefined;
+  const { used, remaining, renewsAt } = figures;
   return {
     key: keys.keyIDOf(key),
     key_hash: key.keyHash,

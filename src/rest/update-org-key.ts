@@ -5,6 +5,9 @@ import { expectedVersionFrom, keyIDFrom, resetQuotaFrom } from './parameters.js'
 import type { Call } from './routes.js';
 import { definitionFromWire } from './wire.js';
 
+/** Tells what became of a reset that was asked for: applied or pending. */
+export const resetHeader = 'quota-reset';
+
 /** `PUT /svc/org/keys/{keyID}`: replaces the definition of a key that exists. The `ETag` is the key's new version. */
 export async function updateOrgKey({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
   const keyID = keyIDFrom(wildcard);
@@ -13,7 +16,12 @@ export async function updateOrgKey({ request, caller, keys, wildcard, query }: C
   const body = await readJSONBody(request);
   return inWireNames(body, async () => {
     const input = readDefinition('update', definitionFromWire(body));
-    const { key, warnings } = await keys.updateOrgKey(caller, { keyID, input, resetQuota, expectedVersion });
+    const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, {
+      keyID,
+      input,
+      resetQuota,
+      expectedVersion,
+    });
     const answer = {
       action: 'modified',
       key: keyID,
@@ -21,6 +29,8 @@ export async function updateOrgKey({ request, caller, keys, wildcard, query }: C
       status: 'ok',
       ...warningsMember(warnings, body),
     };
-    return jsonResponse(answer, 200, { etag: `"${key.version}"` });
+    // The contract says of the body all that it holds.
+    const reset = quotaReset && { [resetHeader]: quotaReset.toLowerCase() };
+    return jsonResponse(answer, 200, { etag: `"${key.version}"`, ...reset });
   });
 }

@@ -1,6 +1,7 @@
 import type { CredentialStore } from '../credential.js';
 import type { ChangeFeed } from '../keys/feed.js';
 import type { QuotaManager } from '../keys/quota.js';
+import type { QuotaOutbox } from '../keys/quota-change.js';
 import type { KeyStore } from '../keys/store.js';
 import type { Watch } from '../watch.js';
 import type { WebhookStore } from '../webhook.js';
@@ -43,7 +44,7 @@ export interface Surroundings {
 
 /** Where keys, histories, credentials and settings are kept. */
 export interface Engine {
-  readonly store: KeyStore & QuotaManager;
+  readonly store: KeyStore & QuotaManager & QuotaOutbox;
   readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;
   readonly webhooks: WebhookStore;

@@ -18,6 +18,7 @@ export const smallTables = {
   webhook_progress: 'webhook_id',
   webhook_failing: 'webhook_id, key_hash',
   webhook_dead: 'webhook_id, event_id',
+  quota_changes: 'id',
 } as const;
 export type SmallTable = keyof typeof smallTables;
 

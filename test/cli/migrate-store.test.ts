@@ -93,6 +93,22 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await moved.close();
   });
 
+  it('brings along what is still to be done to live counters, in order', async () => {
+    const away = { KEYFRONT_QUOTA_URL: 'redis://127.0.0.1:1' };
+    const before = await startApp({ KEYFRONT_DATA: c.folder, ...away });
+    for (const keyID of ['key-2', 'key-7', 'key-2']) await before.update(keyID, { alias: 'x' }, '?reset_quota=1');
+    const changes = await before.app.installation.store.changesBefore(new Date(8e15));
+    expect(changes).toHaveLength(3);
+    await before.close();
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    const after = await startApp({ KEYFRONT_DATA: c.folder, ...env, ...away });
+    const { store } = after.app.installation;
+    expect(await store.changesBefore(new Date(8e15))).toStrictEqual(changes);
+    await after.update('key-2', { alias: 'y' }, '?reset_quota=1');
+    expect(await store.changesBefore(new Date(8e15))).toHaveLength(4);
+    await after.close();
+  });
+
   it('goes on where it was broken off, with what has changed since, and nobody serves from a half', async () => {
     const source = holdRows(`${c.folder}/keyfront.db`);
     const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);

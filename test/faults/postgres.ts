@@ -133,7 +133,12 @@ export async function killAroundPostgres(given: PostgresRun): Promise<Report> {
   return report.end(counts);
 }
 
-async function prepare(data: string, { keysFile }: Workspace, env: Record<string, string>): Promise<DataFolder> {
+/** A database with credentials and the keys of the file. */
+export async function prepare(
+  data: string,
+  { keysFile }: Pick<Workspace, 'keysFile'>,
+  env: Record<string, string>,
+): Promise<DataFolder> {
   const outputOf = async (...args: string[]) => {
     const { code, out, said } = await keyfront(data, env, args);
     if (code !== 0) throw new Error(`keyfront ${args.join(' ')} ended with ${code}: ${said}`);
@@ -172,7 +177,8 @@ async function look(
   return [...findings, ...compare(ledger, await readStored(url))];
 }
 
-async function statement<Row extends object>(url: string, sql: string): Promise<Row[]> {
+/** Runs a statement behind the services' back. */
+export async function statement<Row extends object>(url: string, sql: string): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
-import { engines, postgres, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
+import { engines, postgres, postgresAndRedis, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
 import { runs, seed } from '../support/generated.js';
 import { unexplained, type Operation } from './linearizability.js';
-import { oneKey, record } from './one-key.js';
+import { oneCounter, oneKey, record, recordApart } from './one-key.js';
 import { concurrencyPlants } from './plants.js';
 
 const histories = runs('HISTORIES', 50);
@@ -98,6 +98,21 @@ describe('a key under concurrent updates, resets, consumption and reads', () => 
       },
     );
   }
+
+  it.skipIf(postgresAndRedis.isMissing)(
+    `and its counter behave each as if they came one at a time, through two installations on ${postgresAndRedis.name}`,
+    { timeout },
+    async () => {
+      await start(2, postgresAndRedis);
+      for (let index = 0; index < runs('HISTORIES', 10); index += 1) {
+        const { definition = [], counter = [] } = await recordApart(apps, seed + index, size);
+        expect(counter.filter(({ input }) => input.kind === 'consume').length).toBeGreaterThan(size / 4);
+        for (const stuck of [unexplained(definition, oneKey), unexplained(counter, oneCounter)]) {
+          expect(stuck && `replay it with FUZZ_SEED=${seed + index}:\n${lines(stuck)}`).toBeUndefined();
+        }
+      }
+    },
+  );
 
   it('is asked enough at once for an order to matter, and answers everything', async () => {
     await start();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
-import { describeEngines, type EnginePlace, type TestEngine } from '../support/engines.js';
+import { describeConfigurations, describeEngines, type EnginePlace, type TestEngine } from '../support/engines.js';
 import { createRandom, seed } from '../support/generated.js';
 import { concurrencyPlants } from './plants.js';
 
@@ -66,7 +66,7 @@ async function used(): Promise<number> {
 
 const ones = (count: number) => Array.from({ length: count }, () => 1);
 
-describeEngines('many gateways that consume one quota at once', (engine) => {
+describeConfigurations('many gateways that consume one quota at once', (engine) => {
   onEach(engine);
 
   it('would be seen to get more than the maximum, if consumption took two steps', async () => {

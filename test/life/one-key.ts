@@ -57,7 +57,12 @@ function outcomeOf(state: Seen, input: Input): { answer: Output['answer']; next:
  * Lets eight clients loose on a new key, through both faces of all the given apps, and writes down what they asked and
  * were answered. The seed decides what they ask, and when, as far as the machine lets it.
  */
-export async function record(apps: readonly TestApp[], seed: number, size: number): Promise<History> {
+export async function record(
+  apps: readonly TestApp[],
+  seed: number,
+  size: number,
+  maxOf = (below: (limit: number) => number) => 20 + below(40),
+): Promise<History> {
   const [app] = apps;
   if (!app) throw new Error('There is no app.');
   const keyID = `key-${seed}-${(keys += 1)}`;
@@ -71,7 +76,7 @@ export async function record(apps: readonly TestApp[], seed: number, size: numbe
     for (let count = 0; count < size / 8; count += 1) {
       // Short pauses, such as lie between the steps of a request: longer ones would let each finish before the next begins.
       for (let pause = below(30); pause > 0; pause -= 1) await Promise.resolve();
-      const input = inputFor(below, `${index}.${count}`, known);
+      const input = inputFor(below, `${index}.${count}`, known, maxOf);
       const invoked = (time += 1);
       const output = await ask(pick(apps), keyID, input, below(2) === 0);
       history.push({ input, output, invoked, responded: output ? (time += 1) : Infinity });
@@ -82,16 +87,58 @@ export async function record(apps: readonly TestApp[], seed: number, size: numbe
   return history;
 }
 
+/** Where the counter stands apart from its key: a history with one maximum, which each of the two has to explain. */
+export async function recordApart(
+  apps: readonly TestApp[],
+  seed: number,
+  size: number,
+): Promise<Record<string, History>> {
+  const history = await record(apps, seed, size, () => first.max);
+  const showing = (names: readonly (keyof Seen)[], isOf: (input: Input) => boolean) =>
+    history
+      .filter(({ input }) => isOf(input))
+      .map((operation) => ({ ...operation, output: operation.output && only(operation.output, names) }));
+  return {
+    definition: showing(['version', 'alias'], ({ kind }) => kind !== 'consume'),
+    // What an update shows of the counter is read after it, when others may have counted.
+    counter: showing(['used'], () => true).map((operation) =>
+      operation.input.kind === 'update'
+        ? { ...operation, output: operation.output && only(operation.output, []) }
+        : operation,
+    ),
+  };
+}
+
+function only({ answer, seen }: Output, names: readonly (keyof Seen)[]): Output {
+  return { answer, seen: Object.fromEntries(names.flatMap((name) => (name in seen ? [[name, seen[name]]] : []))) };
+}
+
+/** The counter alone: whether an update conflicts is not its affair, and what it answered is taken as given. */
+export const oneCounter: Specification<{ readonly used: number }, Input, Output> = {
+  initial: { used: 0 },
+  step({ used }, input, output) {
+    if (input.kind === 'update') return { used: output?.answer !== 'conflict' && input.isReset ? 0 : used };
+    const { answer, next } = outcomeOf({ ...first, used }, input);
+    if (output === undefined) return { used: next.used };
+    return output.answer === answer && (output.seen.used ?? next.used) === next.used ? { used: next.used } : undefined;
+  },
+};
+
 let keys = 0;
 
-function inputFor(below: (limit: number) => number, alias: string, known: number): Input {
+function inputFor(
+  below: (limit: number) => number,
+  alias: string,
+  known: number,
+  maxOf: (below: (limit: number) => number) => number,
+): Input {
   const kind = below(10);
   if (kind < 3) return { kind: 'read' };
   if (kind < 7) return { kind: 'consume', amount: 1 + below(5) };
   return {
     kind: 'update',
     alias,
-    max: 20 + below(40),
+    max: maxOf(below),
     isReset: below(2) === 0,
     expectedVersion: below(2) === 0 ? known : undefined,
   };

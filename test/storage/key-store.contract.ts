@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Definition } from '../../src/keys/normal-form.js';
 import type { QuotaManager } from '../../src/keys/quota.js';
+import type { QuotaChange, QuotaOutbox } from '../../src/keys/quota-change.js';
 import type { AuditEntry, Change, Inspected, KeyStore, StoredKey } from '../../src/keys/store.js';
 
 const maxInt64 = 9223372036854775807n;
@@ -10,7 +11,9 @@ const minInt64 = -9223372036854775808n;
 /** A place of storage that outlives the stores that are opened on it. */
 export interface Place {
   /** Opens it, in a process of its own or as good as. */
-  open(): Promise<{ store: KeyStore & QuotaManager; close: () => Promise<void> }>;
+  open(): Promise<{ store: KeyStore & QuotaManager & QuotaOutbox; close: () => Promise<void> }>;
+  /** Runs a statement behind the store's back. */
+  tamper(statement: string): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -105,7 +108,7 @@ async function everything(store: KeyStore): Promise<StoredKey[]> {
 export function keyStoreContract(name: string, makePlace: () => Promise<Place>): void {
   describe(`the key store on ${name}`, () => {
     let place: Place;
-    let store: KeyStore & QuotaManager;
+    let store: KeyStore & QuotaManager & QuotaOutbox;
     let close: () => Promise<void>;
     beforeEach(async () => {
       place = await makePlace();
@@ -282,6 +285,56 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.update(key.keyHash, (found) => ({ ...nextVersion(found), audit: third }));
       await reopen();
       expect(await store.auditOf(key.keyHash)).toStrictEqual([first, second, third]);
+    });
+
+    it('writes what is to be done to a counter with the change of its key, gives it in order, and forgets it', async () => {
+      const changeAt = (keyHash: string, seconds: number, isReset: boolean): QuotaChange => ({
+        keyHash,
+        dateCreated: '2026-01-31T12:00:00.000Z',
+        lastUpdated: maxInt64 - 10n + BigInt(seconds),
+        at: new Date(seconds * 1000),
+        isReset,
+        periodBefore: 0n,
+        periodAfter: maxInt64,
+      });
+      await store.add([storedKey(1), storedKey(2, { deleted: new Date(0) })].map(added));
+      const changes = [changeAt(hashOf(1), 1, true), changeAt(hashOf(1), 2, false), changeAt(hashOf(2), 3, true)];
+      for (const quotaChange of changes) {
+        await store.update(quotaChange.keyHash, (found) => ({ ...nextVersion(found), quotaChange }));
+      }
+      await expect(
+        store.update(hashOf(1), (found) => ({
+          ...nextVersion(found, { lastUpdated: maxInt64 + 1n }),
+          quotaChange: changeAt(hashOf(1), 4, true),
+        })),
+      ).rejects.toThrow();
+      await reopen();
+      expect(await store.changesOf(hashOf(1))).toStrictEqual(changes.slice(0, 2));
+      expect(await store.changesOf(hashOf(3))).toStrictEqual([]);
+      expect(await store.changesBefore(new Date(2000))).toStrictEqual(changes.slice(0, 1));
+      expect(await store.changesBefore(new Date(9000))).toStrictEqual(changes);
+      await store.forget(changes.slice(0, 1));
+      expect(await store.changesBefore(new Date(9000))).toStrictEqual(changes.slice(1));
+      // What belongs to a key goes with it.
+      expect(await store.purge(new Date(1))).toBe(1);
+      expect(await store.changesBefore(new Date(9000))).toStrictEqual(changes.slice(1, 2));
+    });
+
+    it('gives no change of a counter that was not written by us, and does not let it hold up others', async () => {
+      await store.add([storedKey(1), storedKey(2)].map(added));
+      for (const [index, name] of [1, 2].entries()) {
+        const quotaChange = {
+          ...{ keyHash: hashOf(name), dateCreated: 'x', lastUpdated: 1n, at: new Date(index) },
+          ...{ isReset: false, periodBefore: 1n, periodAfter: 2n },
+        };
+        await store.update(hashOf(name), (found) => ({ ...nextVersion(found), quotaChange }));
+      }
+      await place.tamper(`UPDATE quota_changes SET is_reset = 1 WHERE key_hash = '${hashOf(1)}'`);
+      await expect(store.changesOf(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL' });
+      const others = await store.changesBefore(new Date(9000));
+      expect(others.map(({ keyHash }) => keyHash)).toStrictEqual([hashOf(2)]);
+      await store.forget(others);
+      await expect(store.changesBefore(new Date(9000))).rejects.toMatchObject({ code: 'INTERNAL' });
     });
 
     it('remembers no two changes that led to the same version', async () => {

@@ -38,14 +38,19 @@ function all(): unknown {
 
 /** A row in every table that the first migration makes, as far as later ones must keep it. */
 function fill(): void {
+  // From the third on, rows are signed.
+  const isSigned = database.prepare(`SELECT 1 FROM pragma_table_info('keys') WHERE name = 'mac'`).get() !== undefined;
+  const [column, value] = isSigned ? [', mac', ", x'04'"] : ['', ''];
   database.exec(`
     INSERT INTO settings VALUES ('name', 'value');
     INSERT INTO keys (key_hash, sealed_key_id, org_id, version, date_created, last_updated, definition, alias, expires,
-      is_inactive, quota_used, history_link) VALUES ('h', x'01', 'acme', 1, '2026', 5, '{}', '', 0, 0, 0, x'02');
+      is_inactive, quota_used, history_link${column}) VALUES ('h', x'01', 'acme', 1, '2026', 5, '{}', '', 0, 0, 0, x'02'${value});
     INSERT INTO audit (at, key_hash, org_id, operation, credential_id, credential_label, request_id, version_before,
-      version_after, changes, definition, link) VALUES (1, 'h', 'acme', 'import', 'c', 'l', 'r', 0, 1, '[]', '{}', x'02');
+      version_after, changes, definition, link${column})
+      VALUES (1, 'h', 'acme', 'import', 'c', 'l', 'r', 0, 1, '[]', '{}', x'02'${value});
     INSERT INTO key_terms VALUES ('t:a', 'h', 'acme');
-    INSERT INTO credentials (id, kind, label, secret_hash, created) VALUES ('c', 'service', 'l', x'${'03'.repeat(32)}', 1);`);
+    INSERT INTO credentials (id, kind, label, secret_hash, created${column})
+      VALUES ('c', 'service', 'l', x'${'03'.repeat(32)}', 1${value});`);
 }
 
 describe('D-10 a migration', () => {

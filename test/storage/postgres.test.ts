@@ -9,13 +9,14 @@ const server = await testPostgres();
 
 describe.skipIf(postgres.isMissing)('D-16', () => {
   keyStoreContract(postgres.name, async () => {
-    const { url, drop } = await freshDatabase(server);
+    const { url, run, drop } = await freshDatabase(server);
     return {
       open: async () => {
         const opened = await openPostgres(url);
         const { store } = await opened.start(signer, { report: () => undefined, now: () => new Date() });
         return { store, close: () => opened.close() };
       },
+      tamper: async (statement) => void (await run(statement)),
       remove: drop,
     };
   });

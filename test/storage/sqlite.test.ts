@@ -27,6 +27,11 @@ keyStoreContract('a SQLite file', async () => {
       const database = openDatabase(join(own, 'keyfront.db'));
       return { store: createKeyStore(database, signer), close: async () => void database.close() };
     },
+    tamper: async (statement) => {
+      const database = new Database(join(own, 'keyfront.db'));
+      database.exec(statement);
+      database.close();
+    },
     remove: async () => rm(own, { recursive: true }),
   };
 });

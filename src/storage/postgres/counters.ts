@@ -5,6 +5,7 @@ import { mayBeThere } from './sought.js';
 interface CounterRow {
   readonly org_id: string;
   readonly key_hash: string;
+  readonly date_created: string;
   readonly quota_used: bigint;
   readonly quota_renews: bigint | null;
   readonly quota_max: bigint | null;
@@ -15,7 +16,7 @@ const pageSize = 2_000;
 
 // `json` and not `jsonb`, which holds no NUL, and would write all of a definition anew to find two members of it.
 const select = prepared(
-  `SELECT org_id, key_hash, quota_used, quota_renews, (definition::json ->> 'quotaMax')::bigint AS quota_max,
+  `SELECT org_id, key_hash, date_created, quota_used, quota_renews, (definition::json ->> 'quotaMax')::bigint AS quota_max,
      (definition::json ->> 'quotaRenewalRate')::bigint AS quota_renewal_rate
    FROM keys WHERE org_id = ANY ($1::text[]) AND (org_id, key_hash) > ($2, $3) AND deleted IS NULL
    ORDER BY org_id, key_hash LIMIT ${pageSize}`,
@@ -39,6 +40,8 @@ export function readCounters({ read }: Connections): QuotaManager['counters'] {
 function counterOf(row: CounterRow): OrgCounter {
   return {
     orgID: row.org_id,
+    keyHash: row.key_hash,
+    dateCreated: row.date_created,
     definition: {
       ...(row.quota_max !== null && { quotaMax: row.quota_max }),
       ...(row.quota_renewal_rate !== null && { quotaRenewalRate: row.quota_renewal_rate }),

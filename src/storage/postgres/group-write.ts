@@ -2,6 +2,7 @@ import { AppError } from '../../errors.js';
 import type { Watch } from '../../watch.js';
 import type { AuditRow } from '../audit-row.js';
 import { keyOf, termsOf, type KeyRow } from '../key-row.js';
+import type { QuotaChangeRow } from '../quota-change-row.js';
 import type { Signed } from '../signed-table.js';
 import { inTransaction, type Connections, type Session } from './connections.js';
 import type { KeyRows } from './key-rows.js';
@@ -11,6 +12,7 @@ import { writeKeys, type KeyWrite } from './key-writes.js';
 export interface Step<T> {
   readonly next?: Signed<KeyRow> | undefined;
   readonly entry?: Signed<AuditRow> | undefined;
+  readonly quotaChange?: Signed<QuotaChangeRow> | undefined;
   readonly answer: T;
 }
 
@@ -173,11 +175,13 @@ function apply(changes: readonly Waiting[], find: () => Signed<KeyRow> | undefin
   }
   let row = before;
   const entries: Signed<AuditRow>[] = [];
+  const quotaChanges: Signed<QuotaChangeRow>[] = [];
   const outcomes = changes.map(({ change }): Outcome => {
     try {
-      const { next, entry, answer } = change(row);
+      const { next, entry, quotaChange, answer } = change(row);
       row = next ?? row;
       if (entry) entries.push(entry);
+      if (quotaChange) quotaChanges.push(quotaChange);
       return { value: answer };
     } catch (error) {
       return { error };
@@ -192,6 +196,7 @@ function apply(changes: readonly Waiting[], find: () => Signed<KeyRow> | undefin
       before,
       row,
       entries,
+      quotaChanges,
       addedTerms: [...terms].filter((term) => !known.has(term)),
       droppedTerms: [...known].filter((term) => !terms.has(term)),
     },

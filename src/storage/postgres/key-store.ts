@@ -1,4 +1,5 @@
 import type { QuotaManager } from '../../keys/quota.js';
+import type { QuotaOutbox } from '../../keys/quota-change.js';
 import type { Change, Inspected, KeyStore } from '../../keys/store.js';
 import type { Watch } from '../../watch.js';
 import type { Authenticity } from '../authenticity.js';
@@ -13,6 +14,7 @@ import { createHistory } from './history.js';
 import { countStatement, pageStatement } from './key-query.js';
 import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
+import { createQuotaOutbox } from './quota-outbox.js';
 
 const pageSize = 500;
 const inspectedAtOnce = 100;
@@ -28,7 +30,8 @@ const purgeKeys = prepared(
      WHERE k.key_hash = d.key_hash AND k.mac = d.mac RETURNING k.key_hash
    ),
    terms AS (DELETE FROM key_terms WHERE key_hash IN (SELECT key_hash FROM gone)),
-   entries AS (DELETE FROM audit WHERE key_hash IN (SELECT key_hash FROM gone))
+   entries AS (DELETE FROM audit WHERE key_hash IN (SELECT key_hash FROM gone)),
+   changes AS (DELETE FROM quota_changes WHERE key_hash IN (SELECT key_hash FROM gone))
    SELECT key_hash FROM gone`,
 );
 
@@ -41,17 +44,19 @@ export function createKeyStore(
   connections: Connections,
   authenticity: Authenticity,
   watch: Watch = {},
-): KeyStore & QuotaManager {
+): KeyStore & QuotaManager & QuotaOutbox {
   const { read, write } = connections;
   const rows = createKeyRows(authenticity);
   const { table } = rows;
   const history = createHistory(authenticity, connections, rows);
   const change = createGroupWrite(connections, rows, watch);
+  const { outbox, rowOf: quotaChangeRowOf } = createQuotaOutbox(connections, authenticity);
 
   /** The rows of a change of a key, signed. */
   function signedRows(changed: Change, before: KeyRow | undefined) {
     const { row, entry } = writtenRows(changed, before);
-    return { next: table.signed(row), entry: history.table.signed(entry) };
+    const quotaChange = changed.quotaChange && quotaChangeRowOf(changed.quotaChange);
+    return { next: table.signed(row), entry: history.table.signed(entry), quotaChange };
   }
 
   async function* pages(size: number): AsyncIterable<Signed<KeyRow>[]> {
@@ -66,6 +71,7 @@ export function createKeyStore(
   }
 
   return {
+    ...outbox,
     find: (keyHash) =>
       read(async (session) => {
         const row = (await rows.lookUp(session, [keyHash])).get(keyHash)?.();
@@ -166,7 +172,7 @@ export function createKeyStore(
         if (found.get(keyHash)?.() !== undefined || writes.has(keyHash)) continue;
         const { next, entry } = signedRows(added, undefined);
         const addedTerms = [...termsOf(added.next)];
-        const one = { before: undefined, row: next, entries: [entry], addedTerms, droppedTerms: [] };
+        const one = { before: undefined, row: next, entries: [entry], quotaChanges: [], addedTerms, droppedTerms: [] };
         writes.set(keyHash, { index, write: one });
       }
       if (writes.size === 0) return keys.map(() => false);

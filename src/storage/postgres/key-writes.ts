@@ -1,5 +1,6 @@
 import { auditColumns, type AuditRow } from '../audit-row.js';
 import { keyColumns, type KeyRow } from '../key-row.js';
+import { quotaChangeColumns, type QuotaChangeRow } from '../quota-change-row.js';
 import type { Signed } from '../signed-table.js';
 import { rowsAsColumns } from './columns.js';
 import { prepared, type Session } from './connections.js';
@@ -11,6 +12,7 @@ export interface KeyWrite {
   readonly before: Signed<KeyRow> | undefined;
   readonly row: Signed<KeyRow>;
   readonly entries: readonly Signed<AuditRow>[];
+  readonly quotaChanges: readonly Signed<QuotaChangeRow>[];
   readonly addedTerms: readonly string[];
   readonly droppedTerms: readonly string[];
 }
@@ -21,6 +23,8 @@ const entryNames = [...auditColumns, 'mac'] as const;
 const input = rowsAsColumns('i', [...keyNames, 'mac_before'], 1);
 const entry = rowsAsColumns('e', entryNames, input.next);
 const terms = { added: entry.next, dropped: entry.next + 3 };
+const quotaNames = [...quotaChangeColumns, 'mac'] as const;
+const quotaChange = rowsAsColumns('q', quotaNames, terms.dropped + 2);
 
 const assignments = keyNames
   .filter((column) => column !== 'key_hash')
@@ -33,8 +37,9 @@ const assignments = keyNames
  * where it is. Rows are locked in the order of their hashes, so that two such statements never wait in a circle.
  * A transaction that has waited for another may have the lower number, but what it adds to a key's history comes later.
  */
-const write = prepared(
-  `WITH input AS MATERIALIZED (SELECT * FROM ${input.sql}),
+const writeWith = (more: string) =>
+  prepared(
+    `WITH input AS MATERIALIZED (SELECT * FROM ${input.sql}),
    held AS MATERIALIZED (
      SELECT key_hash FROM keys WHERE key_hash IN (SELECT key_hash FROM input WHERE mac_before IS NOT NULL)
      ORDER BY key_hash FOR UPDATE
@@ -67,8 +72,16 @@ const write = prepared(
    dropped AS (
      DELETE FROM key_terms t USING unnest($${terms.dropped}::text[], $${terms.dropped + 1}::text[]) AS d (term, key_hash)
      WHERE t.term = d.term AND t.key_hash = d.key_hash AND d.key_hash IN (SELECT key_hash FROM done)
-   )
+   )${more}
    SELECT key_hash FROM done`,
+  );
+const write = writeWith('');
+/** Few changes are of a counter that stands elsewhere, and the others need not carry its columns along. */
+const writeWithQuotas = writeWith(
+  `, changes AS (
+     INSERT INTO quota_changes (${quotaNames.join(', ')})
+     SELECT ${quotaNames.join(', ')} FROM ${quotaChange.sql} WHERE q.key_hash IN (SELECT key_hash FROM done)
+   )`,
 );
 
 /** Returns the hashes of the keys that were written. The others have meanwhile become something else than they were. */
@@ -81,7 +94,8 @@ export async function writeKeys(session: Session, writes: readonly KeyWrite[]): 
   const entries = ordered.flatMap((one) => one.entries);
   const added = ordered.flatMap(({ row, addedTerms }) => addedTerms.map((term) => ({ term, row })));
   const dropped = ordered.flatMap(({ row, droppedTerms }) => droppedTerms.map((term) => ({ term, row })));
-  const done = await session.write<{ key_hash: string }>(write, [
+  const quotaChanges = ordered.flatMap((one) => one.quotaChanges);
+  const done = await session.write<{ key_hash: string }>(quotaChanges.length > 0 ? writeWithQuotas : write, [
     ...keyNames.map((column) => sent.map((row) => row[column])),
     ordered.map(({ before }) => before?.mac ?? null),
     ...entryNames.map((column) => entries.map((row) => row[column])),
@@ -90,6 +104,7 @@ export async function writeKeys(session: Session, writes: readonly KeyWrite[]): 
     added.map(({ row }) => row.org_id),
     dropped.map(({ term }) => term),
     dropped.map(({ row }) => row.key_hash),
+    ...(quotaChanges.length > 0 ? quotaNames.map((column) => quotaChanges.map((row) => row[column])) : []),
   ]);
   return new Set(done.map(({ key_hash }) => key_hash));
 }

@@ -1,10 +1,11 @@
 import { inTransaction, type Session } from './connections.js';
 import { everything } from './migrations/0001-everything.js';
 import { orderOfChanges } from './migrations/0002-order-of-changes.js';
+import { quotaChanges } from './migrations/0003-quota-changes.js';
 import { webhooks } from './migrations/0004-webhooks.js';
 
 /** In order, and never changed once released: the version of a database is how many of them it has seen. */
-export const migrations: readonly string[] = [everything, orderOfChanges, webhooks];
+export const migrations: readonly string[] = [everything, orderOfChanges, quotaChanges, webhooks];
 
 /** The version that a database has once it is up to date. */
 export const schemaVersion = migrations.length;

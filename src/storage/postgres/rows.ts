@@ -73,10 +73,12 @@ export function createRowTarget(connections: Connections, movingName: string): R
     finish: (values) =>
       write((session) =>
         inTransaction(session, async () => {
-          // Entries that are written from now on come after those that were moved.
-          await session.query(
-            `SELECT setval(pg_get_serial_sequence('audit', 'id'), coalesce(max(id), 0) + 1, false) FROM audit`,
-          );
+          // What is written from now on comes after what was moved.
+          for (const table of numbered) {
+            await session.query(
+              `SELECT setval(pg_get_serial_sequence('${table}', 'id'), coalesce(max(id), 0) + 1, false) FROM ${table}`,
+            );
+          }
           for (const [name, value] of values) {
             await session.query('INSERT INTO settings (name, value) VALUES ($1, $2)', [name, value]);
           }
@@ -85,6 +87,9 @@ export function createRowTarget(connections: Connections, movingName: string): R
       ),
   };
 }
+
+/** Tables whose rows have numbers of their own. */
+const numbered = ['audit', 'quota_changes'] as const;
 
 async function clear(session: Session, table: Table, { after, upTo }: HashRange): Promise<void> {
   await session.query(`DELETE FROM ${table} WHERE key_hash > $1 AND ($2::text IS NULL OR key_hash <= $2)`, [
@@ -100,7 +105,9 @@ async function insert(
   rows: readonly Row[],
 ): Promise<void> {
   // The number of an entry and the name of a credential are called alike.
-  const typed = table === 'audit' ? columns.map((column) => (column === 'id' ? 'id_of_entry' : column)) : columns;
+  const typed = numbered.some((one) => one === table)
+    ? columns.map((column) => (column === 'id' ? 'id_of_entry' : column))
+    : columns;
   // Their numbers are the order of what comes from a file, whichever transaction brings it here.
   const [txColumn, txValue] = table === 'audit' ? [', tx', ', 0'] : ['', ''];
   await session.query(

@@ -2,6 +2,7 @@ import { auditColumns } from '../audit-row.js';
 import type { Authenticity } from '../authenticity.js';
 import { credentialColumns } from '../credential-row.js';
 import { keyColumns } from '../key-row.js';
+import { quotaChangeColumns } from '../quota-change-row.js';
 import type { Signatures } from '../signatures.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
 import { webhookColumns } from '../webhook-row.js';
@@ -19,6 +20,7 @@ export function createSignatures({ read, write }: Connections, authenticity: Aut
     { name: 'audit', columns: auditColumns, place: 'id', type: 'bigint', start: 0n },
     { name: 'credentials', columns: credentialColumns, place: 'id', type: 'text', start: '' },
     { name: 'webhooks', columns: webhookColumns, place: 'id', type: 'text', start: '' },
+    { name: 'quota_changes', columns: quotaChangeColumns, place: 'id', type: 'bigint', start: 0n },
   ].map(({ name, columns, place, type, start }) => ({
     start,
     table: createSignedTable<AnyRow>(authenticity, name, columns),

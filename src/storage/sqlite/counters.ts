@@ -6,6 +6,7 @@ import type { Guard } from './guard.js';
 interface CounterRow {
   readonly org_id: string;
   readonly key_hash: string;
+  readonly date_created: string;
   readonly quota_used: bigint;
   readonly quota_renews: bigint | null;
   readonly quota_max: bigint | null;
@@ -16,7 +17,7 @@ const pageSize = 2_000;
 
 /** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
 export function readCounters(database: Database, read: Guard['read']): QuotaManager['counters'] {
-  const select = `SELECT org_id, key_hash, quota_used, quota_renews,
+  const select = `SELECT org_id, key_hash, date_created, quota_used, quota_renews,
     definition ->> '$.quotaMax' AS quota_max, definition ->> '$.quotaRenewalRate' AS quota_renewal_rate FROM keys`;
   const ofMany = database.prepare<[string, string], CounterRow>(
     `${select} WHERE org_id IN (SELECT value FROM json_each(?)) AND org_id > ? AND deleted IS NULL
@@ -57,6 +58,8 @@ export function readCounters(database: Database, read: Guard['read']): QuotaMana
 function counterOf(row: CounterRow): OrgCounter {
   return {
     orgID: row.org_id,
+    keyHash: row.key_hash,
+    dateCreated: row.date_created,
     definition: {
       ...(row.quota_max !== null && { quotaMax: row.quota_max }),
       ...(row.quota_renewal_rate !== null && { quotaRenewalRate: row.quota_renewal_rate }),

@@ -1,11 +1,13 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { QuotaManager } from '../../keys/quota.js';
+import type { QuotaOutbox } from '../../keys/quota-change.js';
 import type { Change, Inspected, KeyStore, StoredKey } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';
 import { readCounters } from './counters.js';
 import { createGuard, type Guard } from './guard.js';
 import { createHistory } from './history.js';
+import { createQuotaOutbox } from './quota-outbox.js';
 import { countStatement, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
 import { isMeant } from '../key-filter.js';
 import { keyColumns, keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
@@ -24,10 +26,12 @@ const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias'
 export function createKeyStore(
   database: Database,
   authenticity: Authenticity,
-  { read, write }: Guard = createGuard(database),
-): KeyStore & QuotaManager {
+  guard: Guard = createGuard(database),
+): KeyStore & QuotaManager & QuotaOutbox {
+  const { read, write } = guard;
   const table = createSignedTable<KeyRow>(authenticity, 'keys', keyColumns);
   const history = createHistory(database, authenticity);
+  const { add: addQuotaChange, drop: dropQuotaChanges, ...outbox } = createQuotaOutbox(database, authenticity, guard);
   const names = [...keyColumns, 'mac'] as const;
   const select = database.prepare<[string], Signed<KeyRow>>('SELECT * FROM keys WHERE key_hash = ?');
   const selectMany = database.prepare<[string], Signed<KeyRow>>(
@@ -84,6 +88,7 @@ export function createKeyStore(
     else if ([...indexed].some((column) => row[column] !== after[column])) replace.run(signed);
     else replaceInPlace.run(signed);
     history.add(entry);
+    if (change.quotaChange) addQuotaChange(change.quotaChange);
 
     const terms = termsOf(next);
     const known = stored ? termsOf(stored) : new Set<string>();
@@ -117,6 +122,7 @@ export function createKeyStore(
     for (const row of rows) {
       for (const term of termsOf(keyOf(row))) dropTerm.run(term, row.key_hash);
       history.forget(row.key_hash);
+      dropQuotaChanges(row.key_hash);
       remove.run(row.key_hash);
     }
     return rows.length;
@@ -162,6 +168,7 @@ export function createKeyStore(
   }
 
   return {
+    ...outbox,
     find: (keyHash) =>
       read(() => {
         const row = find(keyHash);

@@ -2,10 +2,11 @@ import type { Database } from 'better-sqlite3';
 import { keysAndCredentials } from './migrations/0001-keys-and-credentials.js';
 import { credentialLife } from './migrations/0002-credential-life.js';
 import { signatures } from './migrations/0003-signatures.js';
-import { webhooks } from './migrations/0006-webhooks.js';
+import { quotaChanges } from './migrations/0004-quota-changes.js';
+import { webhooks } from './migrations/0005-webhooks.js';
 
 /** In order, and never changed once released: the version of a database is how many of them it has seen. */
-export const migrations: readonly string[] = [keysAndCredentials, credentialLife, signatures, webhooks];
+export const migrations: readonly string[] = [keysAndCredentials, credentialLife, signatures, quotaChanges, webhooks];
 
 /** The version that a database has once it is up to date. */
 export const schemaVersion = migrations.length;

@@ -6,6 +6,7 @@ import { lastLinked } from '../history-entries.js';
 import type { Signatures } from '../signatures.js';
 import type { Guard } from './guard.js';
 import { keyColumns, type KeyRow } from '../key-row.js';
+import { quotaChangeColumns } from '../quota-change-row.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
 import { webhookColumns } from '../webhook-row.js';
 
@@ -72,7 +73,13 @@ export function signOldRows(
 }
 
 export function createSignatures(database: Database, authenticity: Authenticity, { read, write }: Guard): Signatures {
-  const columnsOf = { keys: keyColumns, audit: auditColumns, credentials: credentialColumns, webhooks: webhookColumns };
+  const columnsOf = {
+    keys: keyColumns,
+    audit: auditColumns,
+    credentials: credentialColumns,
+    webhooks: webhookColumns,
+    quota_changes: quotaChangeColumns,
+  };
   const tables = Object.entries(columnsOf).map(([name, columns]) => ({
     table: createSignedTable<AnyRow>(authenticity, name, columns),
     older: database.prepare<{ head: Uint8Array; after: bigint; limit: number }, Placed<AnyRow>>(

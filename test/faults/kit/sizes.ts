@@ -12,6 +12,8 @@ const sizes = {
   STOPS: { short: 3, ci: 10, full: 100 },
   /** Kills of a service on PostgreSQL, of the server, and of connections, by turns. */
   POSTGRES_CYCLES: { short: 3, ci: 12, full: 150 },
+  /** Kills of a service, kills and pauses of Redis, by turns, and one look at the end. */
+  REDIS_CYCLES: { short: 4, ci: 12, full: 200 },
   /** Services of two workers, of which three are killed each. */
   WORKER_KILLS: { short: 1, ci: 3, full: 40 },
   /** Kills of the service that sends webhooks, on each engine. */

@@ -1,0 +1,5 @@
+/** The two keys of a counter. What is in braces decides the hash slot, and so both are in the same one. */
+export function keyNames(pattern: string, keyHash: string): [counter: string, kept: string] {
+  const counter = pattern.replace('{keyHash}', keyHash);
+  return [counter, `keyfront:{${counter}}`];
+}

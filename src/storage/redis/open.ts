@@ -1,0 +1,76 @@
+import { AppError } from '../../errors.js';
+import type { QuotaManager } from '../../keys/quota.js';
+import type { Engine } from '../engine.js';
+import { createRedis } from './connection.js';
+import { keyNames } from './key-names.js';
+import { createRedisQuotas } from './quotas.js';
+import { lookScript } from './scripts.js';
+
+export interface OpenQuotas {
+  readonly quotas: QuotaManager;
+  readonly close: () => Promise<void>;
+}
+
+const everyMs = 1_000;
+/**
+ * What was carried out is looked at once more before it is forgotten: a Redis that writes to its disk every second has
+ * lost the last of it when it comes back after a crash.
+ */
+const forgottenAfterMs = 5_000;
+
+/**
+ * Opens the live counters in Redis, and goes on carrying out what was written of them. A server that cannot be reached
+ * keeps nobody from starting: it is told of, and tried again all the time.
+ */
+export async function openRedisQuotas({
+  url,
+  pattern,
+  store,
+  now,
+  report,
+}: {
+  readonly url: string;
+  readonly pattern: string;
+  readonly store: Engine['store'];
+  readonly now: () => Date;
+  readonly report: (line: string) => void;
+}): Promise<OpenQuotas> {
+  const redis = createRedis(url, { script: lookScript, keys: keyNames(pattern, '(probe)') }, report);
+  const quotas = createRedisQuotas({ redis, store, pattern, now });
+  let isClosing = false;
+  let told = '';
+  let carrying: Promise<void> = Promise.resolve();
+
+  async function carryOut(): Promise<void> {
+    try {
+      while (!isClosing && (await quotas.carryOut(new Date(now().getTime() - forgottenAfterMs))) > 0);
+      told = '';
+    } catch (error) {
+      const words = error instanceof Error ? error.message : 'it failed for an unknown reason';
+      // That Redis or the database is away is told of elsewhere.
+      const isAway = error instanceof AppError && error.code === 'UNAVAILABLE';
+      if (!isAway && words !== told) report(`Resets of live quotas are not carried out: ${words}`);
+      told = words;
+    }
+  }
+
+  let timer: NodeJS.Timeout | undefined;
+  function schedule(): void {
+    timer = setTimeout(() => {
+      carrying = carryOut().finally(() => {
+        if (!isClosing) schedule();
+      });
+    }, everyMs).unref();
+  }
+  await redis.tried;
+  schedule();
+  return {
+    quotas,
+    close: async () => {
+      isClosing = true;
+      clearTimeout(timer);
+      await carrying;
+      await redis.close();
+    },
+  };
+}

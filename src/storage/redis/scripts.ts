@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+
+/** A script that the server keeps under its hash, and is sent again where it has forgotten it. */
+export interface Script {
+  readonly text: string;
+  readonly hash: string;
+}
+
+function script(text: string): Script {
+  return { text, hash: createHash('sha1').update(text).digest('hex') };
+}
+
+/*
+ * Both keys of a counter are in one hash slot. The first is the counter itself, a plain integer that expires at the end
+ * of its period, as gateways have it. The second remembers what such a counter cannot: which key of ours it belongs to,
+ * the last change that was carried out, and the end of its period. Numbers are passed on as texts: those of Lua have 53 bits.
+ */
+const state = `
+local function state()
+  local count = redis.call('GET', KEYS[1])
+  local kept = redis.call('HMGET', KEYS[2], 'created', 'changed', 'renews', 'expires')
+  return { count or '', string.format('%.0f', redis.call('PEXPIRETIME', KEYS[1])),
+    kept[1] or '', kept[2] or '', kept[3] or '', kept[4] or '' }
+end
+`;
+
+/** Answers what the two keys say. */
+export const lookScript = script(`${state}
+return state()`);
+
+/**
+ * Writes where nothing but the count is other than it was when it was looked at, and answers what was there before.
+ * Arguments: what was seen of the expiry and of the four that are remembered; then
+ * `add` and an amount that goes on top, refused where more than the limit is counted, or `set` and the new count;
+ * then the limit or nothing, the time to live in milliseconds, `none` or nothing for as it is, and what to remember.
+ */
+export const writeScript = script(`${state}
+local function isMore(a, b)
+  if string.sub(a, 1, 1) == '-' or a == '' then return false end
+  if #a ~= #b then return #a > #b end
+  return a > b
+end
+local before = state()
+for place = 1, 5 do
+  if before[place + 1] ~= ARGV[place] then return { 'other', unpack(before) } end
+end
+local way, amount, limit, ttl = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+if way == 'add' then
+  if limit ~= '' and isMore(before[1], limit) then return { 'over', unpack(before) } end
+  if amount ~= '0' then redis.call('INCRBY', KEYS[1], amount) end
+else
+  redis.call('SET', KEYS[1], amount)
+end
+if ttl == 'none' then redis.call('PERSIST', KEYS[1])
+elseif ttl ~= '' then redis.call('PEXPIRE', KEYS[1], ttl) end
+local expires = string.format('%.0f', redis.call('PEXPIRETIME', KEYS[1]))
+if ARGV[10] ~= before[3] or ARGV[11] ~= before[4] or ARGV[12] ~= before[5] or expires ~= before[6] then
+  redis.call('HSET', KEYS[2], 'created', ARGV[10], 'changed', ARGV[11], 'renews', ARGV[12], 'expires', expires)
+end
+return { 'done', unpack(before) }`);

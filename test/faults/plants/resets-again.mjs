@@ -1,0 +1,14 @@
+// A bug for the harnesses to catch: what sets a counter to 0 is done once more some time later.
+import { setTimeout } from 'node:timers';
+import { createClient } from '@redis/client';
+
+let prototype = Object.getPrototypeOf(createClient());
+while (!Object.hasOwn(prototype, 'sendCommand')) prototype = Object.getPrototypeOf(prototype);
+const { sendCommand } = prototype;
+
+prototype.sendCommand = function (command, ...rest) {
+  const sent = sendCommand.call(this, command, ...rest);
+  const isReset = command[0] === 'EVALSHA' && command[10] === 'set' && command[11] === '0';
+  if (isReset) setTimeout(() => sendCommand.call(this, ['SET', command[3], '0', 'KEEPTTL']).catch(() => undefined), 40);
+  return sent;
+};

@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postgres } from '../support/engines.js';
+import { seed } from '../support/generated.js';
+import { freshDatabase, testPostgres } from '../support/postgres.js';
+import { hasOwnRedis, ownRedis, unlessNoOwn } from '../support/redis.js';
+import { builtMain } from './kit/build.js';
+import { print, type Report } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { plant } from './plants/plant.js';
+import { killAroundRedis } from './redis.js';
+
+const server = await testPostgres();
+const name = `kill -9 of one of two services, and of Redis, with counters in Redis and keys on ${postgres.name}${unlessNoOwn}`;
+
+describe.skipIf(postgres.isMissing || !hasOwnRedis)(`${name} (FUZZ_SEED=${seed})`, () => {
+  let main: string;
+  let folder: string;
+  beforeAll(async () => {
+    [main, folder] = await Promise.all([builtMain(), mkdtemp(join(tmpdir(), 'keyfront-redis-faults-'))]);
+  }, 120_000);
+  afterAll(async () => rm(folder, { recursive: true, force: true }));
+
+  async function around(cycles: number, planted?: string): Promise<Report> {
+    const [redis, database] = await Promise.all([ownRedis('--appendfsync', 'everysec'), freshDatabase(server)]);
+    try {
+      const place = { folder: join(folder, planted ?? 'sound'), redis, url: database.url };
+      return await killAroundRedis({ main, seed, cycles, ...place, ...(planted && { plant: plant(planted) }) });
+    } finally {
+      await redis.remove();
+      await database.drop();
+    }
+  }
+
+  it.concurrent(
+    'loses no request that was counted and no reset, carries none out twice, and exceeds no quota',
+    { timeout: 7_200_000 },
+    async () => {
+      const report = await around(sizeOf('REDIS_CYCLES'));
+      print(report);
+      expect(report.findings).toEqual([]);
+      // A run in which little was done would show little.
+      expect(report.acknowledged).toBeGreaterThan(report.cases * 20);
+      expect(report.more['appliedResets']).toBeGreaterThan(0);
+    },
+  );
+
+  it.concurrent.each([
+    ['a reset that is carried out twice', 'resets-again', 'lost'],
+    ['a reset that is answered and forgotten', 'forgets-resets', 'invented'],
+  ])('would find %s', { timeout: 600_000 }, async (_, planted, kind) => {
+    const { findings } = await around(1, planted);
+    expect(findings.map((finding) => finding.kind)).toContain(kind);
+  });
+});

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createRandom } from '../support/generated.js';
+import { askRedis, type OwnRedis } from '../support/redis.js';
+import { createClient, type Sent } from './kit/client.js';
+import type { Finding } from './kit/compare.js';
+import { startReport, type Report } from './kit/report.js';
+import { killNow, launch, portOf, type Process } from './kit/service.js';
+import { prepare, statement } from './postgres.js';
+
+/*
+ * Two services on one PostgreSQL database with their counters in one Redis, and writers on both. By turns a service is
+ * killed, Redis is killed and started again, or Redis is stopped for longer than anybody waits. Each writer has a key that
+ * it alone counts in and resets, and so knows between which two figures the counter must stand; all share one more, which
+ * has little to give. At the end every counter is read in Redis itself.
+ */
+
+export interface RedisRun {
+  readonly main: string;
+  readonly folder: string;
+  readonly seed: number;
+  readonly cycles: number;
+  readonly redis: OwnRedis;
+  /** Of an empty database. */
+  readonly url: string;
+  readonly plant?: string;
+}
+
+/** What a writer knows of its counter. */
+interface Known {
+  least: number;
+  most: number;
+  /** Whether no reset is left that may be carried out at any time. */
+  isSteady: boolean;
+}
+
+const writers = 6;
+const ownMax = 1_000_000_000;
+const sharedMax = 400;
+const pattern = 'faults:{keyHash}';
+const faults = ['service', 'redis', 'pause'] as const;
+/** What is carried out is looked at again after five seconds, and forgotten then. */
+const settledWithinMs = 20_000;
+
+export async function killAroundRedis({ main, folder, seed, cycles, redis, url, plant }: RedisRun): Promise<Report> {
+  const report = startReport('kill -9 of a service, or of Redis, and pauses of it, with counters in Redis', seed);
+  const random = createRandom(seed);
+  const counts = { service: 0, redis: 0, pause: 0, appliedResets: 0, openResets: 0, refused: 0 };
+  await mkdir(folder, { recursive: true });
+  const keysFile = join(folder, 'keys.jsonl');
+  const line = (key_id: string, quota_max: number) => `${JSON.stringify({ key_id, org_id: 'acme', quota_max })}\n`;
+  const own = Array.from({ length: writers }, (_, index) => `own-${index}`);
+  await writeFile(keysFile, [...own.map((keyID) => line(keyID, ownMax)), line('shared', sharedMax)].join(''));
+  const database = { KEYFRONT_DATABASE_URL: url };
+  const { data, service: credential } = await prepare(join(folder, 'data'), { keysFile }, database);
+  const env = { ...database, KEYFRONT_QUOTA_URL: redis.url, KEYFRONT_QUOTA_KEYS: pattern };
+  const headers = { 'x-svc-authorization': credential };
+
+  const known = own.map((): Known => ({ least: 0, most: 0, isSteady: true }));
+  let sharedLeast = 0;
+  let sharedMost = 0;
+  let acknowledged = 0;
+  let open = 0;
+
+  async function count(
+    client: ReturnType<typeof createClient>,
+    keyID: string,
+    amount: number,
+  ): Promise<'ok' | 'no' | 'maybe'> {
+    return outcomeOf(await client.send('POST', `/svc/org/keys/${keyID}/quota`, headers, JSON.stringify({ amount })));
+  }
+  function outcomeOf(sent: Sent): 'ok' | 'no' | 'maybe' {
+    if (sent === 'unreached') return 'no';
+    if (sent === 'unanswered') return 'maybe';
+    if (sent.status === 200) return sent.text.includes('"allowed":false') ? 'no' : 'ok';
+    // What says that nothing was done is held to it.
+    if (sent.status === 503) counts.refused += 1;
+    return sent.status >= 500 && !sent.text.includes('nothing was') ? 'maybe' : 'no';
+  }
+  function note(outcome: 'ok' | 'no' | 'maybe'): void {
+    if (outcome === 'ok') acknowledged += 1;
+    if (outcome === 'maybe') open += 1;
+  }
+
+  const services: Process[] = [];
+  const start = () => launch({ main, data, plant, env });
+  try {
+    services.push(start(), start());
+    for (let cycle = 0; cycle < cycles; cycle += 1) {
+      report.addCase();
+      const ports = await Promise.all(services.map(portOf));
+      let isStopped = false;
+      const writing = own.map(async (keyID, index) => {
+        const { below } = createRandom(seed * 1_000 + cycle * writers + index);
+        const client = createClient(ports[index % 2] ?? 0);
+        const mine = known[index];
+        while (!isStopped && mine) {
+          const share = below(10);
+          if (share < 2) {
+            const path = `/svc/org/keys/${keyID}?reset_quota=1`;
+            const sent = await client.send('PUT', path, headers, JSON.stringify({ quota_max: ownMax }));
+            const outcome = outcomeOf(sent);
+            note(outcome);
+            if (outcome === 'no') continue;
+            const isApplied = typeof sent === 'object' && sent.headers['quota-reset'] === 'applied';
+            counts[isApplied ? 'appliedResets' : 'openResets'] += 1;
+            mine.least = 0;
+            if (outcome === 'ok') mine.most = 0;
+            // One that is carried out later takes along whatever has been counted until then.
+            mine.isSteady = isApplied;
+          } else if (share < 8) {
+            const amount = 1 + below(9);
+            const outcome = await count(client, keyID, amount);
+            note(outcome);
+            if (outcome !== 'no') mine.most += amount;
+            if (outcome === 'ok' && mine.isSteady) mine.least += amount;
+          } else {
+            const outcome = await count(client, 'shared', 1);
+            note(outcome);
+            if (outcome !== 'no') sharedMost += 1;
+            if (outcome === 'ok') sharedLeast += 1;
+          }
+          await wait(below(4));
+        }
+        client.close();
+      });
+      await wait(150 + random.below(250));
+      const fault = faults[(cycle + seed) % faults.length] ?? 'service';
+      counts[fault] += 1;
+      if (fault === 'service') {
+        const [killed] = services.splice(random.below(2), 1, start());
+        if (killed) await killNow(killed);
+      } else if (fault === 'redis') {
+        await redis.kill();
+        await wait(random.below(300));
+        await redis.start();
+      } else {
+        redis.signal('SIGSTOP');
+        await wait(1_300);
+        redis.signal('SIGCONT');
+      }
+      await wait(200 + random.below(300));
+      isStopped = true;
+      await Promise.all(writing);
+    }
+    await Promise.all(services.map(portOf));
+    report.addFindings(await untilSettled(url), `FUZZ_SEED=${seed}`);
+    const used = async (keyID: string) => Number((await askRedis<string | null>(redis.url, 'GET', nameOf(keyID))) ?? 0);
+    for (const [index, keyID] of own.entries()) {
+      const { least, most } = known[index] ?? { least: 0, most: 0 };
+      report.addFindings(misplaced(keyID, await used(keyID), least, most), `FUZZ_SEED=${seed} REDIS_CYCLES=${cycles}`);
+    }
+    const shared = await used('shared');
+    report.addFindings(misplaced('shared', shared, sharedLeast, Math.min(sharedMost, sharedMax)), `FUZZ_SEED=${seed}`);
+  } finally {
+    redis.signal('SIGCONT');
+    await Promise.all(services.map(killNow));
+  }
+  return { ...report.end(counts), acknowledged, open };
+}
+
+function nameOf(keyID: string): string {
+  return pattern.replace('{keyHash}', createHash('sha256').update(keyID).digest('hex'));
+}
+
+/** Waits until nothing is left to be carried out. */
+async function untilSettled(url: string): Promise<Finding[]> {
+  for (const end = Date.now() + settledWithinMs; Date.now() < end; await wait(200)) {
+    const [row] = await statement<{ count: string }>(url, 'SELECT count(*) FROM quota_changes');
+    if (row?.count === '0') return [];
+  }
+  return [{ kind: 'half', what: 'resets that were written are not carried out' }];
+}
+
+function misplaced(keyID: string, used: number, least: number, most: number): Finding[] {
+  if (used < least)
+    return [{ kind: 'lost', what: `${keyID} counts ${used}, and ${least} were acknowledged since its last reset` }];
+  if (used > most)
+    return [{ kind: 'invented', what: `${keyID} counts ${used}, and no more than ${most} can have been counted` }];
+  return [];
+}

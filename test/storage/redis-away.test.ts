@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.js';
+import { sqlite, type EnginePlace } from '../support/engines.js';
+import { hasOwnRedis, ownRedis, unlessNoOwn, type OwnRedis } from '../support/redis.js';
+
+const password = 'a-password-of-Redis';
+
+let redis: OwnRedis;
+let place: EnginePlace;
+let t: TestApp;
+
+const settings = () => ({ ...place.env, KEYFRONT_QUOTA_URL: redis.url.replace('//', `//:${password}@`) });
+
+describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOwn}`, () => {
+  beforeEach(async () => {
+    redis = await ownRedis('--requirepass', password);
+    place = await sqlite.make();
+    t = await startApp(settings());
+    await t.importKeys({ key_id: 'k', org_id: 'acme', alias: 'one', quota_max: 10, quota_renewal_rate: 60 });
+    await consume(4);
+  });
+  afterEach(async () => {
+    expect(t.logs()).not.toContain(password);
+    await t.close();
+    await place.remove();
+    await redis.remove();
+  });
+
+  const consume = (amount: number) =>
+    t.graphql(`mutation { consumeOrgQuota(keyID: "k", amount: ${amount}) { allowed quota { used } } }`);
+  const update = (resetQuota: boolean, alias = 'two') =>
+    t.graphql(
+      `mutation ($alias: String, $resetQuota: Boolean) {
+        updateOrgKey(keyID: "k", input: { alias: $alias, quotaMax: 10, quotaRenewalRate: 60 }, resetQuota: $resetQuota) {
+          version quotaReset quotaEffect { summary before { used } after { used } } definition { alias }
+        } }`,
+      { alias, resetQuota },
+    );
+  const dataOf = ({ body }: { body: Record<string, unknown> }) => body['data'];
+  const read = () => t.graphql('{ orgKey(keyID: "k") { alias: definition { alias } quota { used } } }');
+  const used = async () => (dataOf(await read()) as { orgKey: { quota: { used: number } | null } }).orgKey.quota?.used;
+  const service = (path: string, init: RequestInit = {}) =>
+    t.send(path, { ...init, headers: { 'x-svc-authorization': t.service, 'content-type': 'application/json' } });
+
+  it('refuses to count, in both faces, with a time to try again, and says that nothing was counted', async () => {
+    await redis.kill();
+    const { body } = await consume(1);
+    expect(body).toMatchObject({
+      data: null,
+      errors: [
+        {
+          message: 'The live quota cannot be reached; nothing was counted.',
+          path: ['consumeOrgQuota'],
+          extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 1 },
+        },
+      ],
+    });
+    const answer = await service('/svc/org/keys/k/quota', { method: 'POST', body: '{"amount":1}' });
+    expect(answer).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    expect(answer.headers.get('retry-after')).toBe('1');
+  });
+
+  it('tells who asks for a key that is none of theirs no more than at any time', async () => {
+    await redis.kill();
+    const stranger = (await t.issue('service', { orgID: 'umbrella' })).secret;
+    for (const keyID of ['k', 'no-such-key']) {
+      const answer = await t.send(`/svc/org/keys/${keyID}/quota`, {
+        method: 'POST',
+        headers: { 'x-svc-authorization': stranger },
+      });
+      expect([answer.status, answer.body['message']]).toEqual([404, 'There is no such key.']);
+    }
+  });
+
+  it('answers all but the figures, which are null with an error at their path and never zeros', async () => {
+    await redis.kill();
+    expect((await read()).body).toMatchObject({
+      data: { orgKey: { alias: { alias: 'one' }, quota: null } },
+      errors: [{ path: ['orgKey', 'quota'], extensions: { code: 'UNAVAILABLE' } }],
+    });
+    const list = await t.graphql(
+      '{ orgKeys { edges { node { orgID quota { used } organization { quotaSummary { used } } } } } }',
+    );
+    expect(list.body).toMatchObject({
+      data: { orgKeys: { edges: [{ node: { orgID: 'acme', quota: null, organization: { quotaSummary: null } } }] } },
+    });
+    expect(await service('/svc/org/keys/k')).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    expect((await t.send('/ready')).status).toBe(200);
+  });
+
+  it('takes updates, and resets as pending, which are carried out once it is back', async () => {
+    await redis.kill();
+    expect(dataOf(await update(false))).toMatchObject({
+      updateOrgKey: { version: 2, quotaReset: null, quotaEffect: null, definition: { alias: 'two' } },
+    });
+    const pending = await update(true);
+    expect(pending.body['errors']).toBeUndefined();
+    expect(dataOf(pending)).toMatchObject({ updateOrgKey: { version: 3, quotaReset: 'PENDING', quotaEffect: null } });
+    const inREST = await t.update('k', { quota_max: 10, quota_renewal_rate: 60 }, '?reset_quota=1');
+    expect([inREST.status, inREST.headers.get('quota-reset')]).toEqual([200, 'pending']);
+    const history = await t.graphql(
+      '{ orgKey(keyID: "k") { history(last: 1) { edges { node { quotaUsedBeforeReset } } } } }',
+    );
+    expect(JSON.stringify(dataOf(history))).toContain('"quotaUsedBeforeReset":null');
+    await redis.start();
+    await expect.poll(used, { timeout: 10_000 }).toBe(4);
+    t.clock.now = new Date(t.clock.now.getTime() + 6_000);
+    await expect.poll(used, { timeout: 10_000 }).toBe(0);
+    expect(t.logs()).toContain('The live counters in Redis cannot be reached');
+    expect(t.logs()).toContain('The live counters in Redis can be reached again.');
+  });
+
+  it('tells of a reset of many keys, of each, whether it has been carried out', async () => {
+    const all = `mutation { resetOrgQuotas(filter: { orgID: "acme" }, dryRun: false) { items { change { quotaReset } error { code } } } }`;
+    expect(dataOf(await t.graphql(all))).toEqual({
+      resetOrgQuotas: { items: [{ change: { quotaReset: 'APPLIED' }, error: null }] },
+    });
+    await redis.kill();
+    expect(dataOf(await t.graphql(all))).toEqual({
+      resetOrgQuotas: { items: [{ change: { quotaReset: 'PENDING' }, error: null }] },
+    });
+    expect(dataOf(await t.graphql(all.replace('false', 'true')))).toEqual({
+      resetOrgQuotas: { items: [{ change: { quotaReset: null }, error: null }] },
+    });
+  });
+
+  it('keeps a pending reset over a restart, and carries out several of them in the order in which they were asked for', async () => {
+    await redis.kill();
+    await update(true);
+    t.clock.now = new Date(t.clock.now.getTime() + 10_000);
+    await update(true);
+    const { now } = t.clock;
+    await t.close();
+    t = await startApp(settings());
+    t.clock.now = new Date(now.getTime() + 6_000);
+    await redis.start();
+    await expect.poll(used, { timeout: 10_000 }).toBe(0);
+    await consume(3);
+    const answer = await t.graphql('{ orgKey(keyID: "k") { quota { used renewsAt } } }');
+    expect(dataOf(answer)).toMatchObject({ orgKey: { quota: { used: 3, renewsAt: now.getTime() / 1000 + 60 } } });
+    await expect
+      .poll(async () => t.app.installation.store.changesBefore(new Date(8e15)), { timeout: 5_000 })
+      .toEqual([]);
+  });
+
+  it('gives up a server that takes commands and answers none, in about a second, and finds it again', async () => {
+    redis.signal('SIGSTOP');
+    const { body } = await consume(1);
+    expect(body['errors']).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
+    // From then on nobody waits.
+    const begin = performance.now();
+    await consume(1);
+    expect(performance.now() - begin).toBeLessThan(500);
+    redis.signal('SIGCONT');
+    await expect.poll(used, { timeout: 10_000 }).toBe(4);
+  });
+
+  it('keeps nobody from starting, and is told of, without its password', async () => {
+    await redis.kill();
+    await t.close();
+    t = await startApp(settings());
+    expect(dataOf(await update(true))).toMatchObject({ updateOrgKey: { quotaReset: 'PENDING' } });
+    expect(t.logs()).toContain('The live counters in Redis cannot be reached');
+  });
+
+  it('that refuses the password is told of in its own words', async () => {
+    await t.close();
+    t = await startApp({ ...place.env, KEYFRONT_QUOTA_URL: redis.url.replace('//', '//:another-password@') });
+    expect(t.logs()).toContain('WRONGPASS');
+    expect(t.logs()).not.toContain('another-password');
+    expect((await consume(1)).body['errors']).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
+  });
+});

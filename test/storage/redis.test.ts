@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../src/errors.js';
+import { maxInt64 } from '../../src/keys/int64.js';
+import type { Caller } from '../../src/keys/ports.js';
+import { createKeyService } from '../../src/keys/service.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { generated, runs } from '../support/generated.js';
+import { askRedis, redisSettings, testRedis, unlessMissing } from '../support/redis.js';
+
+const server = testRedis();
+const caller: Caller = { credentialID: 'test', label: 'test', orgID: undefined, requestID: '' };
+
+let t: TestApp;
+let env: Record<string, string>;
+const more: TestApp[] = [];
+
+describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(server)}`, () => {
+  beforeEach(async () => {
+    env = await redisSettings(server);
+    t = await startApp(env);
+  });
+  afterEach(async () => {
+    for (const app of [t, ...more.splice(0)]) await app.close();
+  });
+
+  const redis = async <T>(...command: string[]): Promise<T> => askRedis<T>(env['KEYFRONT_QUOTA_URL'] ?? '', ...command);
+  const counterOf = (keyID: string, app = t) =>
+    (env['KEYFRONT_QUOTA_KEYS'] ?? '').replace('{keyHash}', app.app.installation.ports.hashKeyID(keyID));
+  const keptOf = (keyID: string) => `keyfront:{${counterOf(keyID)}}`;
+  const serviceOf = (app: TestApp) => createKeyService(app.app.installation.ports);
+  const consume = async (keyID: string, amount = 1n, app = t) => serviceOf(app).consumeOrgQuota(caller, keyID, amount);
+  const usedOf = async (keyID: string, app = t) => {
+    const service = serviceOf(app);
+    const [figures] = await service.quotasOf([await service.existingOrgKey(caller, keyID)]);
+    return figures?.used;
+  };
+  const reset = async (keyID: string, definition: object = {}, app = t) =>
+    serviceOf(app).updateOrgKey(caller, { keyID, input: definition, resetQuota: true });
+  const later = (ms: number, app = t) => {
+    app.clock.now = new Date(app.clock.now.getTime() + ms);
+  };
+
+  it(
+    'answer what counters beside the keys answer, whatever is done, over the whole range of 64 bits',
+    { timeout: 120_000 },
+    async () => {
+      const around = [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n];
+      const max = fc.constantFrom(-1n, 0n, 1n, 10n, ...around, maxInt64 - 1n, maxInt64);
+      const period = fc.constantFrom(-1n, 0n, 60n, 3600n, 2n ** 53n + 1n, 2n ** 62n);
+      const amount = fc.constantFrom(1n, 3n, ...around, 2n ** 62n - 1n);
+      const definition = fc.record(
+        { quotaMax: max, quotaRenewalRate: period },
+        { requiredKeys: [], noNullPrototype: true },
+      );
+      const step = fc.oneof(
+        { weight: 4, arbitrary: fc.record({ kind: fc.constant('consume' as const), amount }) },
+        {
+          weight: 2,
+          arbitrary: fc.record({ kind: fc.constant('update' as const), definition, isReset: fc.boolean() }),
+        },
+        {
+          weight: 2,
+          arbitrary: fc.record({
+            kind: fc.constant('clock' as const),
+            seconds: fc.constantFrom(1, 59, 60, 61, 3599, 7201, 1_000_000, -1, -60),
+          }),
+        },
+        { weight: 1, arbitrary: fc.record({ kind: fc.constant('look' as const) }) },
+      );
+      const twin = await startApp();
+      more.push(twin);
+      let count = 0;
+      const property = fc.asyncProperty(
+        definition,
+        fc.array(step, { maxLength: 25, size: 'max' }),
+        async (first, steps) => {
+          count += 1;
+          const keyID = `twin-${count}`;
+          const noon = new Date('2026-01-31T12:00:00Z');
+          const answersOf = async (app: TestApp) => {
+            app.clock.now = noon;
+            const service = serviceOf(app);
+            // The same owner throughout would make each look at an organisation look at all keys so far.
+            const input = { ...first, orgID: keyID };
+            const answers: unknown[] = [(await service.createOrgKey(caller, { keyID, input })).quotaEffect];
+            for (const one of steps) {
+              if (one.kind === 'clock') later(one.seconds * 1000, app);
+              if (one.kind === 'consume') answers.push(await service.consumeOrgQuota(caller, keyID, one.amount));
+              if (one.kind === 'update') {
+                const request = { keyID, input: one.definition, resetQuota: one.isReset };
+                const done = await service.updateOrgKey(caller, request).catch((error: unknown) => error as AppError);
+                answers.push(done instanceof AppError ? done.issues : [done.quotaEffect, done.quotaReset]);
+              }
+              const found = await service.existingOrgKey(caller, keyID);
+              const [entry] = await service.history(found, { last: true, limit: 1 });
+              answers.push(
+                await service.quotasOf([found]),
+                await service.summariseQuotas([keyID]),
+                entry?.quotaUsedBeforeReset,
+              );
+            }
+            return answers;
+          };
+          expect(await answersOf(t)).toStrictEqual(await answersOf(twin));
+        },
+      );
+      await fc.assert(property, generated(runs('REDIS_RUNS', 60)));
+    },
+  );
+
+  it('take exactly what is left at the ends of 64 bits, however many ask at once', async () => {
+    for (const max of [2n ** 53n, maxInt64]) {
+      const keyID = `k${max}`;
+      await t.importKeys({ key_id: keyID, org_id: 'acme', quota_max: max, quota_remaining: 7n });
+      const answers = await Promise.all(Array.from({ length: 20 }, () => consume(keyID)));
+      expect(answers.filter(({ allowed }) => allowed)).toHaveLength(7);
+      expect(await redis('GET', counterOf(keyID))).toBe(String(max));
+      expect(await usedOf(keyID)).toBe(max);
+    }
+  });
+
+  it('are begun from what was counted beside the keys, once, when an installation is moved to them', async () => {
+    await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_remaining: 4, quota_renewal_rate: 3600 });
+    expect(await usedOf('k')).toBe(6n);
+    expect(await redis('EXISTS', counterOf('k'), keptOf('k'))).toBe(0);
+    const answers = await Promise.all([consume('k', 2n), consume('k', 2n), consume('k', 2n)]);
+    expect(answers.map(({ allowed }) => allowed).sort()).toEqual([false, true, true]);
+    expect(await redis('GET', counterOf('k'))).toBe('10');
+    expect(await redis<number>('TTL', counterOf('k'))).toBeGreaterThan(3500);
+  });
+
+  it('are found where a fleet of gateways counts, go on from there, and begin its next period for it', async () => {
+    const app = await startApp({ ...env, KEYFRONT_KEY_HASH: 'murmur32' }, { now: () => new Date() });
+    more.push(app);
+    await app.importKeys({ key_id: 'acme-org', org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
+    const name = counterOf('acme-org', app);
+    for (let count = 0; count < 3; count += 1)
+      if ((await redis<number>('INCR', name)) === 1) await redis('EXPIRE', name, '40');
+    const seconds = Math.floor(Date.now() / 1000);
+    const answer = await consume('acme-org', 2n, app);
+    expect(answer).toMatchObject({ allowed: true, figures: { used: 5n, remaining: 5n } });
+    expect(Number(answer.figures.renewsAt) - seconds).toBeGreaterThan(35);
+    expect(Number(answer.figures.renewsAt) - seconds).toBeLessThan(45);
+    await redis('INCRBY', name, '4');
+    expect(await consume('acme-org', 2n, app)).toMatchObject({ allowed: false, figures: { used: 9n } });
+    expect((await reset('acme-org', { quotaMax: 10n, quotaRenewalRate: 60n }, app)).quotaReset).toBe('APPLIED');
+    expect(await redis('GET', name)).toBe('0');
+    expect(await redis<number>('TTL', name)).toBeGreaterThan(50);
+    expect(await redis('INCR', name)).toBe(1);
+    expect(await usedOf('acme-org', app)).toBe(1n);
+    // A gateway's own reset.
+    await redis('DEL', name);
+    expect(await usedOf('acme-org', app)).toBe(0n);
+  });
+
+  it('stay as they are when a quota ceases to renew, and are not cleared at the end of the last period', async () => {
+    const app = await startApp(env, { now: () => new Date() });
+    more.push(app);
+    await app.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_renewal_rate: 1 });
+    await consume('k', 5n, app);
+    expect(await redis<number>('PTTL', counterOf('k'))).toBeGreaterThan(0);
+    await serviceOf(app).updateOrgKey(caller, { keyID: 'k', input: { quotaMax: 10n }, resetQuota: false });
+    expect(await redis('PTTL', counterOf('k'))).toBe(-1);
+    expect(await usedOf('k', app)).toBe(5n);
+  });
+
+  it('go away by themselves at the end of a period, and the next one begins where it ended', async () => {
+    const app = await startApp(env, { now: () => new Date() });
+    more.push(app);
+    await app.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 5, quota_renewal_rate: 1 });
+    const first = await consume('k', 5n, app);
+    expect((await consume('k', 1n, app)).allowed || (await redis('EXISTS', counterOf('k'))) === 1).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await redis('EXISTS', counterOf('k'))).toBe(0);
+    expect(await usedOf('k', app)).toBe(0n);
+    const next = await consume('k', 5n, app);
+    expect(next.allowed).toBe(true);
+    expect(next.figures.renewsAt).toBeGreaterThan(first.figures.renewsAt ?? 0n);
+  });
+
+  it('are counted in by scripts that the server may forget at any time', async () => {
+    await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
+    for (let count = 1n; count <= 4n; count += 1n) {
+      await redis('SCRIPT', 'FLUSH');
+      expect((await consume('k')).figures.used).toBe(count);
+    }
+  });
+
+  it('begin anew for a key that is made again after it was purged, and go on for one that is restored', async () => {
+    await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
+    await consume('k', 5n);
+    later(1000);
+    await serviceOf(t).deleteOrgKey(caller, 'k', {});
+    await serviceOf(t).restoreOrgKey(caller, 'k', {});
+    expect(await usedOf('k')).toBe(5n);
+    await serviceOf(t).deleteOrgKey(caller, 'k', {});
+    later(60_000);
+    await t.app.installation.store.purge(t.clock.now);
+    await serviceOf(t).createOrgKey(caller, { keyID: 'k', input: { orgID: 'acme', quotaMax: 10n } });
+    expect(await usedOf('k')).toBe(0n);
+    expect((await consume('k', 10n)).allowed).toBe(true);
+  });
+
+  it('are reset once: what was counted since stays, however often the reset is carried out', async () => {
+    await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
+    await consume('k', 5n);
+    expect((await reset('k', { quotaMax: 10n, quotaRenewalRate: 60n })).quotaReset).toBe('APPLIED');
+    await consume('k', 3n);
+    const { quotas, hashKeyID } = t.app.installation.ports;
+    const changes = () => t.app.installation.store.changesOf(hashKeyID('k'));
+    expect(await changes()).toHaveLength(1);
+    await quotas.apart?.settle(hashKeyID('k'));
+    expect(await usedOf('k')).toBe(3n);
+    later(6_000);
+    await expect.poll(changes, { timeout: 5_000 }).toHaveLength(0);
+    expect(await usedOf('k')).toBe(3n);
+  });
+
+  it('have a reset carried out again that a Redis has lost with the last of what it had', async () => {
+    await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
+    await consume('k', 5n);
+    const before = await redis<string[]>('HGETALL', keptOf('k'));
+    await reset('k', { quotaMax: 10n });
+    // As it is after a crash of a Redis that writes to its disk every second.
+    await redis('SET', counterOf('k'), '5');
+    await redis('HSET', keptOf('k'), ...before);
+    expect(await usedOf('k')).toBe(5n);
+    later(6_000);
+    await expect.poll(() => usedOf('k'), { timeout: 5_000 }).toBe(0n);
+  });
+
+  it('are begun from what the keys know where a Redis has lost everything', async () => {
+    await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
+    await consume('k', 4n);
+    await serviceOf(t).updateOrgKey(caller, { keyID: 'k', input: { quotaMax: 10n, alias: 'x' }, resetQuota: false });
+    await consume('k', 2n);
+    await redis('DEL', counterOf('k'), keptOf('k'));
+    expect(await usedOf('k')).toBe(4n);
+    expect(await consume('k', 6n)).toMatchObject({ allowed: true, figures: { used: 10n } });
+  });
+
+  it('that are no integers are an internal error, and are not written over', async () => {
+    await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
+    await redis('SET', counterOf('k'), 'something else');
+    await expect(consume('k')).rejects.toMatchObject({ code: 'INTERNAL' });
+    expect(await redis('GET', counterOf('k'))).toBe('something else');
+  });
+
+  it('of a page of keys are asked for together: all commands go out before the first answer comes', async () => {
+    const keys = Array.from({ length: 50 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme', quota_max: 10 }));
+    await t.importKeys(...keys);
+    for (const { key_id } of keys) await consume(key_id, 2n);
+    const { quotas } = t.app.installation.ports;
+    const look = quotas.apart?.look.bind(quotas.apart);
+    let looks = 0;
+    Object.assign(quotas.apart ?? {}, {
+      look: (hashes: readonly string[]) => {
+        looks += 1;
+        return look?.(hashes);
+      },
+    });
+    const { body } = await t.graphql('{ orgKeys(first: 50) { edges { node { quota { used } } } } }');
+    expect(JSON.stringify(body).match(/"used":2/g)).toHaveLength(50);
+    expect(looks).toBe(1);
+    const listed = await t.send('/svc/org/keys?limit=50', { headers: { 'x-svc-authorization': t.service } });
+    expect(listed.text.match(/"used":2/g)).toHaveLength(50);
+    expect(looks).toBe(2);
+  });
+});

@@ -1,0 +1,152 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createClient } from '@redis/client';
+
+/** Where tests find a Redis server, which is started when it is first asked for; or why they have none. */
+export type TestRedis = { readonly url: () => Promise<string> } | { readonly missing: string };
+
+const startWithinMs = 10_000;
+
+/** A server of one test file, that may be stopped, killed and started again with what it had. */
+export interface OwnRedis {
+  readonly url: string;
+  readonly start: () => Promise<void>;
+  /** Ends it without giving it a chance to do anything, and waits until it is gone. */
+  readonly kill: () => Promise<void>;
+  readonly signal: (name: 'SIGSTOP' | 'SIGCONT') => void;
+  /** Ends it, and what it had with it. */
+  readonly remove: () => Promise<void>;
+}
+
+let shared: Promise<OwnRedis> | undefined;
+
+/** Whether servers can be started here, which some tests must be able to stop and to kill. */
+export const hasOwnRedis = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, 'redis-server')));
+
+/** The server that `KEYFRONT_TEST_REDIS` names; else `redis-server` of the PATH, which ends with this process. */
+export function testRedis(): TestRedis {
+  const given = process.env['KEYFRONT_TEST_REDIS'];
+  if (given !== undefined) return { url: () => Promise.resolve(given) };
+  if (!hasOwnRedis) return { missing: 'there is no redis-server on the PATH.' };
+  return { url: async () => (await (shared ??= ownRedis())).url };
+}
+
+/** What to write into the name of a suite that has no server. */
+export function unlessMissing(server: TestRedis): string {
+  if (!('missing' in server)) return '';
+  return ` (skipped: ${server.missing} Run it with KEYFRONT_TEST_REDIS=redis://host:6379)`;
+}
+
+/** The same for a suite that needs a server of its own. */
+export const unlessNoOwn = hasOwnRedis
+  ? ''
+  : ' (skipped: there is no redis-server on the PATH. Install it to run this.)';
+
+/** The settings of a service whose live counters stand there under names that nobody else has. */
+export async function redisSettings(server: TestRedis): Promise<Record<string, string>> {
+  if ('missing' in server) throw new Error(server.missing);
+  const name = `test-${randomBytes(6).toString('hex')}:{keyHash}`;
+  return { KEYFRONT_QUOTA_URL: await server.url(), KEYFRONT_QUOTA_KEYS: name };
+}
+
+/** Starts a server of its own on a free port of loopback, which writes all it does to a temporary folder. */
+export async function ownRedis(...options: readonly string[]): Promise<OwnRedis> {
+  const folder = mkdtempSync(join(tmpdir(), 'keyfront-redis-'));
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  const end = () => void child?.kill('SIGKILL');
+  process.on('exit', () => {
+    end();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function start(): Promise<void> {
+    const settings = [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      folder,
+      '--save',
+      '',
+      '--appendonly',
+      'yes',
+    ];
+    const started = spawn('redis-server', [...settings, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child = started;
+    let output = '';
+    started.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+    const failed = new Promise<never>((_, reject) => {
+      started.once('error', () => reject(new Error('there is no redis-server on the PATH.')));
+      started.once('exit', () => reject(new Error(`redis-server ended: ${output.trim().split('\n').at(-1) ?? ''}.`)));
+    });
+    failed.catch(() => undefined);
+    const isThere = async () => {
+      for (const until = Date.now() + startWithinMs; Date.now() < until; await wait(10)) {
+        if (await answers(url)) return;
+      }
+      throw new Error('redis-server did not answer.');
+    };
+    await Promise.race([isThere(), failed]);
+  }
+
+  await start();
+  return {
+    url,
+    start,
+    kill: async () => {
+      const gone = new Promise((resolve) => child?.once('exit', resolve));
+      end();
+      await gone;
+    },
+    signal: (name) => void child?.kill(name),
+    remove: async () => {
+      const isRunning = child?.exitCode === null && child.signalCode === null;
+      const gone = isRunning && new Promise((resolve) => child?.once('exit', resolve));
+      end();
+      await gone;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Asks a server something behind the service's back. */
+export async function askRedis<T>(url: string, ...command: readonly string[]): Promise<T> {
+  const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await client.sendCommand([...command]);
+  } finally {
+    client.destroy();
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await askRedis<string>(url, 'PING')) === 'PONG';
+  } catch (error) {
+    // One that wants a password is there as well.
+    return error instanceof Error && error.message.startsWith('NOAUTH');
+  }
+}
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
