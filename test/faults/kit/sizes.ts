@@ -12,6 +12,8 @@ const sizes = {
   STOPS: { short: 3, ci: 10, full: 100 },
   /** Kills of a service on PostgreSQL, of the server, and of connections, by turns. */
   POSTGRES_CYCLES: { short: 3, ci: 12, full: 150 },
+  /** Kills of `migrate-store`, from its first word to its last. */
+  MOVING_KILLS: { short: 3, ci: 8, full: 80 },
   /** Services of two workers, of which three are killed each. */
   WORKER_KILLS: { short: 1, ci: 3, full: 40 },
 } as const;
