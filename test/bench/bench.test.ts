@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AnswerReader } from './answer-reader.mjs';
+import { limitsOf, simulate } from './queue-model.mjs';
 import { quantile, ratios, spread } from './statistics.mjs';
 
 describe('the figures of a benchmark', () => {
@@ -52,5 +53,37 @@ describe('the reader of answers', () => {
       (status) => reader.push(Buffer.from(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\n{}`))?.status,
     );
     expect(statuses).toEqual([200, 503, 200]);
+  });
+});
+
+describe('the model of a queue', () => {
+  const costs = { process: 1_000, look: 0, row: 1, sync: 0, trip: 0 };
+  /** Of one process that does nothing but work, on requests that come at random. */
+  const answered = (perSecond: number, changes: Partial<typeof costs> = {}) => {
+    let state = 7;
+    const random = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
+    const plant = { processes: 1, processors: 4 };
+    return simulate({ ...costs, ...changes }, plant, { perSecond, seconds: 20, random });
+  };
+
+  it('carries what its slowest part carries, and no more', () => {
+    expect(limitsOf(costs, { processes: 4, processors: 1 })['Keyfront’s processors']).toBeCloseTo(4_000);
+    expect(answered(500).done).toBeGreaterThan(450);
+    expect(answered(500).done).toBeLessThan(550);
+    expect(answered(950).done).toBeGreaterThan(850);
+    expect(answered(3_000).done).toBeLessThanOrEqual(1_000);
+  });
+
+  it('waits as the theory of one server says: half a service more at half its load, and longer the nearer it is to all', () => {
+    const [half, most] = [answered(500), answered(900)];
+    expect(half.p50Ms).toBeGreaterThan(1);
+    expect(half.p50Ms).toBeLessThan(2);
+    expect(most.p50Ms).toBeGreaterThan(2 * half.p50Ms);
+  });
+
+  it('shares a wait for the disk among all that have come, so that a slow one delays and does not limit', () => {
+    const slow = answered(500, { sync: 20_000 });
+    expect(slow.done).toBeGreaterThan(450);
+    expect(slow.p50Ms).toBeGreaterThan(20);
   });
 });

@@ -116,9 +116,13 @@ describe('a key under concurrent updates, resets, consumption and reads', () => 
 
   it('is asked enough at once for an order to matter, and answers everything', async () => {
     await start();
-    const history = await record(apps, seed, 200);
-    const overlapping = history.filter(({ invoked, responded }) =>
-      history.some((other) => other.invoked < invoked && other.responded > invoked && other.responded < responded),
+    // Any one history may happen to lack what is rare, such as a refusal.
+    const histories: Awaited<ReturnType<typeof record>>[] = [];
+    for (let index = 0; index < 4; index += 1) histories.push(await record(apps, seed + index, 200));
+    const history = histories.flat();
+    const [first = []] = histories;
+    const overlapping = first.filter(({ invoked, responded }) =>
+      first.some((other) => other.invoked < invoked && other.responded > invoked && other.responded < responded),
     );
     const answers = new Set(history.map(({ input, output }) => `${input.kind} ${output?.answer}`));
     expect(overlapping.length).toBeGreaterThan(100);

@@ -14,6 +14,8 @@ const sizes = {
   POSTGRES_CYCLES: { short: 3, ci: 12, full: 150 },
   /** Kills of a service, kills and pauses of Redis, by turns, and one look at the end. */
   REDIS_CYCLES: { short: 4, ci: 12, full: 200 },
+  /** Kills of `migrate-store`, from its first word to its last. */
+  MOVING_KILLS: { short: 3, ci: 8, full: 80 },
   /** Services of two workers, of which three are killed each. */
   WORKER_KILLS: { short: 1, ci: 3, full: 40 },
   /** Kills of the service that sends webhooks, on each engine. */

@@ -1,0 +1,288 @@
+// What one process carries on SQLite, and one and two on PostgreSQL; and by a model fed with what that costs, what more of
+// them would, and what gives out first: `node test/bench/capacity.mjs`. Prints the tables of OPERATING.md.
+import { execFileSync, spawn } from 'node:child_process';
+import { fdatasyncSync, openSync, writeFileSync, writeSync, closeSync } from 'node:fs';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { limitsOf, simulate } from './queue-model.mjs';
+import { quantile, spread } from './statistics.mjs';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '2' },
+    connections: { type: 'string', default: '64' },
+    'skip-build': { type: 'boolean', default: false },
+  },
+});
+if (!values['skip-build']) execFileSync('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
+// These need what was just built.
+const { createFolder } = await import('./folder.mjs');
+const { describeMachine } = await import('./machine.mjs');
+const { keyIDOf, keys, ownWorkloads } = await import('./payload.mjs');
+const { startPostgres } = await import('./postgres.mjs');
+const { startServer } = await import('./process.mjs');
+
+const rounds = Number(values.rounds);
+const seconds = Number(values.seconds);
+const connections = Number(values.connections);
+/** A wait for a disk that is reached over a network. */
+const farAwayUs = 5_000;
+const load = new URL('load.mjs', import.meta.url).pathname;
+const main = new URL('../../dist/main.js', import.meta.url).pathname;
+
+const body = (/** @type {string} */ query, /** @type {object} */ variables) => JSON.stringify({ query, variables });
+const consume = 'mutation ($keyID: ID!) { consumeOrgQuota(keyID: $keyID) { allowed } }';
+const read =
+  'query ($keyID: ID!) { orgKey(keyID: $keyID) { keyHash version definition { alias rate per quotaMax tags } } }';
+const all = Array.from({ length: keys }, (_, key) => keyIDOf(key));
+const update = ownWorkloads.update;
+/** @type {Record<string, { bodies: readonly string[], good: string, connections: number }>} */
+const workloads = {
+  previews: { ...ownWorkloads.preview, connections },
+  'reads of a key': { bodies: all.map((keyID) => body(read, { keyID })), good: '"keyHash":"', connections },
+  updates: { ...update, connections },
+  'updates, one client': { ...update, connections: 1 },
+  'consumptions, any key': {
+    bodies: all.map((keyID) => body(consume, { keyID })),
+    good: '"allowed":true',
+    connections,
+  },
+  'consumptions, one key': { bodies: [body(consume, { keyID: keyIDOf(0) })], good: '"allowed":true', connections },
+};
+
+const machine = describeMachine();
+const folder = createFolder();
+const server = await startPostgres();
+/** @typedef {{ perSecond: number, p50Ms: number, p99Ms: number, errors: number, firstError: string, cpuUs: number, serverUs: number, walBytes: number }} Figures */
+/** @type {Record<string, Record<string, Figures[]>>} */
+const found = {};
+let bytesPerKey = NaN;
+let syncUs = NaN;
+let tripUs = NaN;
+try {
+  for (const [name, workload] of Object.entries(workloads)) {
+    writeFileSync(join(folder.path, name), JSON.stringify(workload.bodies));
+  }
+  syncUs = syncTime(join(server.folder, 'sync'));
+  tripUs = await tripTime();
+  const onServer = folder.copy('on-server');
+  const env = { KEYFRONT_DATABASE_URL: server.url };
+  execFileSync(process.execPath, [main, 'migrate-store'], {
+    env: { PATH: process.env.PATH, KEYFRONT_DATA: onServer, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await measure('SQLite, 1 process', [{ data: folder.copy('sqlite'), env: {} }]);
+  await measure('PostgreSQL, 1 process', [{ data: onServer, env }]);
+  await measure('PostgreSQL, 2 processes', [
+    { data: onServer, env },
+    { data: onServer, env },
+  ]);
+  const [size] =
+    await query(`SELECT (SELECT sum(pg_total_relation_size(c)) FROM unnest('{keys,key_terms}'::regclass[]) AS c)::float8 AS keys,
+    (SELECT pg_total_relation_size('audit')::float8 / count(*) FROM audit) AS entry`);
+  bytesPerKey = size.keys / keys;
+  print(size.entry);
+} finally {
+  await server.stop();
+  folder.remove();
+}
+
+/** Starts so many processes, loads them with each workload in turn, and stops them. */
+async function measure(
+  /** @type {string} */ name,
+  /** @type {readonly { data: string, env: Record<string, string> }[]} */ processes,
+) {
+  const running = [];
+  for (const [index, { data, env }] of processes.entries()) {
+    running.push(
+      await startServer(
+        { name, label: name, script: '../../dist/main.js', args: ['serve'], workloads: [], env },
+        { data, log: join(folder.path, `${name} ${index}.log`), flags: ['--max-semi-space-size=64'], cpus: undefined },
+      ),
+    );
+  }
+  let offset = 0;
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [workload, { good, connections: all }] of Object.entries(workloads)) {
+      const before = { cpu: cpu(), server: server.cpuUs(), wal: await wal() };
+      const results = await Promise.all(
+        running.map(async ({ url }, index) => {
+          const job = {
+            ...{ url, headers: folder.headers, bodies: join(folder.path, workload), good },
+            ...{ offset: offset + index * 400, connections: Math.max(1, all / running.length), seconds },
+          };
+          const child = spawn(process.execPath, [load], { stdio: ['pipe', 'pipe', 'inherit'] });
+          child.stdin.end(JSON.stringify(job));
+          return /** @type {any} */ (await json(child.stdout));
+        }),
+      );
+      const answers = results.reduce((sum, one) => sum + one.good + one.errors, 0);
+      offset += answers;
+      if (round === 0) continue;
+      const firstError = results.map((one) => one.firstError).find(Boolean) ?? '';
+      ((found[name] ??= {})[workload] ??= []).push({
+        perSecond: results.reduce((sum, one) => sum + one.perSecond, 0),
+        p50Ms: Math.max(...results.map((one) => one.p50Ms)),
+        p99Ms: Math.max(...results.map((one) => one.p99Ms)),
+        errors: results.reduce((sum, one) => sum + one.errors + one.broken, 0),
+        firstError,
+        cpuUs: (cpu() - before.cpu) / answers,
+        serverUs: (server.cpuUs() - before.server) / answers,
+        walBytes: ((await wal()) - before.wal) / answers,
+      });
+    }
+  }
+  for (const one of running) await one.stop();
+
+  function cpu() {
+    return running.reduce((sum, one) => sum + one.cpuUs(), 0);
+  }
+}
+
+/** The median of a figure's rounds. */
+function median(/** @type {string} */ where, /** @type {string} */ workload, /** @type {keyof Figures} */ figure) {
+  const rows = found[where]?.[workload] ?? [];
+  return spread(rows.map((row) => Number(row[figure]))).median;
+}
+
+function print(/** @type {number} */ entryBytes) {
+  const say = (/** @type {string} */ line = '') => console.log(line);
+  const places = Object.keys(found);
+  const many = (/** @type {number} */ value) => (value >= 1000 ? `${(value / 1000).toFixed(1)} k` : value.toFixed(0));
+  say(
+    `${machine.date}, commit ${machine.commit}, ${machine.machine}; load average ${machine.loadAverage.toFixed(1)} before.`,
+  );
+  say(
+    `A wait for this disk: ${(syncUs / 1000).toFixed(2)} ms. To PostgreSQL and back: ${(tripUs / 1000).toFixed(2)} ms.`,
+  );
+  say();
+  say(`| a second, p50 ms | ${places.join(' | ')} |`);
+  say(`|---|${places.map(() => '---|').join('')}`);
+  for (const workload of Object.keys(workloads)) {
+    const cells = places.map((place) => {
+      const rate = Math.round(median(place, workload, 'perSecond'));
+      return `${rate}, ${median(place, workload, 'p50Ms').toFixed(1)}`;
+    });
+    say(`| ${workload} | ${cells.join(' | ')} |`);
+  }
+  say();
+  say(`| processor time each, µs: Keyfront + PostgreSQL | ${places.join(' | ')} |`);
+  say(`|---|${places.map(() => '---|').join('')}`);
+  for (const workload of Object.keys(workloads)) {
+    const cells = places.map(
+      (place) =>
+        `${Math.round(median(place, workload, 'cpuUs'))}${place.startsWith('SQLite') ? '' : ` + ${Math.round(median(place, workload, 'serverUs'))}`}`,
+    );
+    say(`| ${workload} | ${cells.join(' | ')} |`);
+  }
+  say();
+
+  const one = 'PostgreSQL, 1 process';
+  const alone = median(one, 'updates, one client', 'serverUs');
+  const among = median(one, 'updates', 'serverUs');
+  // A group under load is what came while others were under way; its fixed part is what a lone update has more.
+  const row = among * 0.9;
+  const costs = {
+    process: median(one, 'updates', 'cpuUs'),
+    look: Math.max(alone - row, 100),
+    row,
+    sync: syncUs,
+    trip: tripUs,
+  };
+  say(
+    `The model: an update takes ${Math.round(costs.process)} µs of Keyfront's processor and ${Math.round(row)} of PostgreSQL's, a group of them ${Math.round(costs.look)} more, and a wait for the disk.`,
+  );
+  say();
+  say(
+    '| processes of Keyfront | processors of PostgreSQL | updates/s at most | what gives out | p50 / p99 ms at half of that | at 90 % |',
+  );
+  say('|---|---|---|---|---|---|');
+  for (const [processes, processors] of [
+    [1, 2],
+    [2, 2],
+    [4, 4],
+    [8, 4],
+    [16, 4],
+    [16, 16],
+    [64, 16],
+  ]) {
+    const plant = { processes: processes ?? 1, processors: processors ?? 1 };
+    const [[what, most] = ['', 0]] = Object.entries(limitsOf(costs, plant)).sort(([, a], [, b]) => a - b);
+    const at = (/** @type {number} */ share, disk = costs.sync) => {
+      const load = { perSecond: most * share, seconds: 4, random: createRandom() };
+      const { p50Ms, p99Ms } = simulate({ ...costs, sync: disk }, plant, load);
+      return `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)}`;
+    };
+    const cells = [processes, processors, many(most), what, at(0.5), at(0.9), at(0.5, farAwayUs)];
+    say(`| ${cells.join(' | ')} |`);
+  }
+  say();
+  const perDay = (/** @type {number} */ bytes) => ((bytes * 86_400) / 2 ** 30).toFixed(0);
+  const walBytes = median(one, 'updates', 'walBytes');
+  say(
+    `On disk: ${Math.round(bytesPerKey)} bytes a key and ${Math.round(entryBytes)} an entry of history; ${Math.round(walBytes)} bytes of log an update. 100 updates a second all day long: ${perDay(100 * entryBytes)} GiB of history and ${perDay(100 * walBytes)} GiB of log.`,
+  );
+  const errors = places.flatMap((place) =>
+    Object.keys(workloads).flatMap((workload) =>
+      (found[place]?.[workload] ?? [])
+        .filter((row) => row.errors > 0)
+        .map((row) => `${place}, ${workload}: ${row.errors} errors, ${row.firstError}`),
+    ),
+  );
+  for (const error of errors) console.error(error);
+  if (errors.length > 0) process.exitCode = 1;
+}
+
+/** Microseconds that a page takes to be safe on the disk, in the middle of some. */
+function syncTime(/** @type {string} */ path) {
+  const file = openSync(path, 'w');
+  const page = Buffer.alloc(8192, 1);
+  const times = Array.from({ length: 200 }, () => {
+    const begin = performance.now();
+    writeSync(file, page);
+    fdatasyncSync(file);
+    return (performance.now() - begin) * 1000;
+  });
+  closeSync(file);
+  return quantile(times, 0.5);
+}
+
+/** Microseconds to the server and back. */
+async function tripTime() {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  const times = [];
+  for (let count = 0; count < 300; count += 1) {
+    const begin = performance.now();
+    await client.query({ name: 'trip', text: 'SELECT 1' });
+    times.push((performance.now() - begin) * 1000);
+  }
+  await client.end();
+  return quantile(times, 0.5);
+}
+
+async function wal() {
+  const [row] = await query(`SELECT (pg_current_wal_insert_lsn() - '0/0')::float8 AS bytes`);
+  return row.bytes;
+}
+
+async function query(/** @type {string} */ statement) {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  const { rows } = await client.query(statement);
+  await client.end();
+  return rows;
+}
+
+/** The same numbers in every run. */
+function createRandom() {
+  let state = 1;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

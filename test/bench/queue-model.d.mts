@@ -1,0 +1,19 @@
+export interface Costs {
+  readonly process: number;
+  readonly look: number;
+  readonly row: number;
+  readonly sync: number;
+  readonly trip: number;
+}
+export interface Plant {
+  readonly processes: number;
+  readonly processors: number;
+  readonly groups?: number;
+  readonly most?: number;
+}
+export function limitsOf(costs: Costs, plant: Plant): Record<string, number>;
+export function simulate(
+  costs: Costs,
+  plant: Plant,
+  load: { readonly perSecond: number; readonly seconds: number; readonly random: () => number },
+): { done: number; p50Ms: number; p99Ms: number };

@@ -1,0 +1,46 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { postgres } from '../support/engines.js';
+import { seed } from '../support/generated.js';
+import { freshDatabase, testPostgres } from '../support/postgres.js';
+import { builtMain } from './kit/build.js';
+import { print } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { makeWorkspace } from './kit/workspace.js';
+import { killMoving } from './moving.js';
+
+let main: string;
+beforeAll(async () => {
+  main = await builtMain();
+}, 120_000);
+
+describe.skipIf(postgres.isMissing)(`migrate-store, to ${postgres.name}, killed at any moment and run again`, () => {
+  const run = async (kills: number, plant?: string) => {
+    const server = await testPostgres();
+    const workspace = await makeWorkspace('moving');
+    try {
+      const database = () => freshDatabase(server);
+      return await killMoving({ main, workspace, seed, kills, database, ...(plant !== undefined && { plant }) });
+    } finally {
+      await workspace.remove();
+    }
+  };
+
+  it(
+    'loses no row, doubles none, and carries over what has changed in the file since',
+    { timeout: 3_600_000 },
+    async () => {
+      const report = await run(sizeOf('MOVING_KILLS'));
+      print(report);
+      expect(report.findings).toEqual([]);
+      expect(report.cases).toBeGreaterThan(0);
+    },
+  );
+
+  it('would find a row that is lost, and one that is there without cause', { timeout: 600_000 }, async () => {
+    const { findings } = await run(
+      1,
+      `DELETE FROM audit WHERE id = (SELECT max(id) FROM audit); INSERT INTO key_terms VALUES ('t:x', 'x', 'acme')`,
+    );
+    expect(findings.map(({ kind }) => kind).toSorted()).toStrictEqual(['invented', 'lost']);
+  });
+});

@@ -1,0 +1,173 @@
+import { cp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { Client } from 'pg';
+import { startApp } from '../support/app.js';
+import { evenly } from './kit/sizes.js';
+import type { Finding } from './kit/compare.js';
+import { outputOf } from './kit/command.js';
+import { startReport, type Report } from './kit/report.js';
+import { launch } from './kit/service.js';
+import { createTap } from './kit/tap.js';
+import type { Workspace } from './kit/workspace.js';
+
+/*
+ * Kills `keyfront migrate-store` when it has sent so and so much to PostgreSQL, from its first word to its last, and runs
+ * it again, now and then after the file has changed. In the end the database must hold every row of the file as it is then,
+ * and no other.
+ */
+
+export interface MovingRun {
+  readonly main: string;
+  readonly workspace: Workspace;
+  readonly seed: number;
+  /** At most so many kills, evenly spread. */
+  readonly kills: number;
+  /** Gives an empty database. */
+  readonly database: () => Promise<{ readonly url: string; readonly drop: () => Promise<void> }>;
+  /** Done to the database at the end, before it is looked at: what the harness must find. */
+  readonly plant?: string;
+}
+
+/** Several ranges of what is moved at a time. */
+const keys = 650;
+
+export async function killMoving({ main, workspace, seed, kills, database, plant }: MovingRun): Promise<Report> {
+  const report = startReport('kill -9 of migrate-store', seed);
+  const template = join(workspace.folder, 'moved');
+  await makeSource(template, workspace.folder);
+
+  /** Runs the command until it ends, or has sent so many pieces. */
+  const attempt = async (data: string, url: string, piece: number) => {
+    const tap = await createTap(url);
+    const running = launch({ main, data, args: ['migrate-store'], env: { KEYFRONT_DATABASE_URL: tap.url } });
+    tap.afterPieces(piece, () => running.kill('SIGKILL'));
+    const { code } = await running.exited;
+    await tap.close();
+    return { code, said: running.stderr(), pieces: tap.pieces() };
+  };
+
+  const whole = await database();
+  await cp(template, join(workspace.folder, 'whole'), { recursive: true });
+  const { pieces } = await attempt(join(workspace.folder, 'whole'), whole.url, Infinity);
+  await whole.drop();
+
+  let carried = 0;
+  let finished = 0;
+  for (const [number, piece] of evenly(pieces, kills).entries()) {
+    if (report.found() > 0) break;
+    const where = `MOVING_KILLS=${kills}, after ${piece} of ${pieces} pieces`;
+    const data = join(workspace.folder, `moved-${number}`);
+    await cp(template, data, { recursive: true });
+    const { url, drop } = await database();
+    report.addCase();
+    const first = await attempt(data, url, piece);
+    const isWhole = first.code === 0 || (await isMoved(url));
+    if (isWhole) finished += 1;
+    else if (number % 2 === 1) {
+      await changeSource(data, number);
+      carried += 1;
+    }
+    const again = await attempt(data, url, Infinity);
+    // One that was killed after its last word had ended its work, and nothing is ever moved over what is there.
+    const [wanted, words] = isWhole ? [1, /is not empty, and nothing is ever moved over/] : [0, /each read back/];
+    if (again.code !== wanted || !words.test(again.said)) {
+      report.addFindings([{ kind: 'wrong answer', what: `the next attempt: ${again.code}, ${again.said}` }], where);
+    }
+    if (plant !== undefined) await query(url, plant);
+    report.addFindings(await differences(data, url), where);
+    await drop();
+  }
+  return report.end({ pieces, carried, finished });
+}
+
+/** A data folder with histories, deleted keys and secrets, that nothing has been moved from. */
+async function makeSource(data: string, folder: string): Promise<void> {
+  const lines = Array.from({ length: keys }, (_, index) =>
+    JSON.stringify({
+      key_id: `key-${index}`,
+      org_id: index % 2 === 0 ? 'acme' : 'globex',
+      alias: `Nr ${index}`,
+      tags: ['all', `tag-${index % 7}`],
+      hmac_string: `secret ${index}`,
+    }),
+  );
+  const file = join(folder, 'moved.jsonl');
+  await writeFile(file, `${lines.join('\n')}\n`);
+  await outputOf(data, 'keys', 'import', file);
+  await changeSource(data, 0);
+}
+
+/** Changes, deletes and adds keys, and issues a credential. */
+async function changeSource(data: string, number: number): Promise<void> {
+  const t = await startApp({ KEYFRONT_DATA: data });
+  const headers = { 'x-svc-authorization': t.service, 'content-type': 'application/json' };
+  const send = async (method: string, keyID: string, body?: object) => {
+    const path = `/svc/org/keys/${keyID}`;
+    const { status } = await t.send(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    if (status >= 300) throw new Error(`${method} ${keyID} was answered with ${status}.`);
+  };
+  for (let index = 0; index < 12; index += 1) {
+    await send('PUT', `key-${number * 20 + index * 7}`, { alias: `changed ${number}`, tags: [`new ${number}`] });
+  }
+  await send('DELETE', `key-${number * 20 + 3}`);
+  await send('POST', `added-${number}`, { alias: 'added', org_id: 'acme' });
+  await t.close();
+}
+
+const tables = {
+  keys: 'key_hash',
+  audit: 'id',
+  key_terms: 'term, key_hash',
+  credentials: 'id',
+} as const;
+
+/** The rows of a table as texts, read past all code of ours. */
+function form(rows: readonly object[]): string[] {
+  const value = (column: unknown) =>
+    column instanceof Uint8Array ? Buffer.from(column).toString('hex') : column === null ? 'null' : `${String(column)}`;
+  return rows.map((row) =>
+    Object.entries(row)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, column]) => `${name}=${value(column)}`)
+      .join(' '),
+  );
+}
+
+async function differences(data: string, url: string): Promise<Finding[]> {
+  const file = new Database(join(data, 'keyfront.db'), { readonly: true });
+  file.defaultSafeIntegers(true);
+  const findings: Finding[] = [];
+  for (const [table, order] of Object.entries(tables)) {
+    const wanted = form(file.prepare<[], object>(`SELECT * FROM ${table} ORDER BY ${order}`).all());
+    const found = form(await query(url, `SELECT * FROM ${table}`));
+    const [there, meant] = [new Set(found), new Set(wanted)];
+    const name = (row: string) => `${table}: ${row.slice(0, 120)}`;
+    findings.push(
+      ...wanted.filter((row) => !there.has(row)).map((row): Finding => ({ kind: 'lost', what: name(row) })),
+      ...found.filter((row) => !meant.has(row)).map((row): Finding => ({ kind: 'invented', what: name(row) })),
+    );
+    if (found.length !== there.size) findings.push({ kind: 'invented', what: `${table} has rows twice` });
+  }
+  file.close();
+  return findings;
+}
+
+/** Whether the moving had come to its end. */
+async function isMoved(url: string): Promise<boolean> {
+  const [row] = await query<{ is_moved: boolean }>(url, `SELECT to_regclass('credentials') IS NOT NULL AS is_moved`);
+  if (row?.is_moved !== true) return false;
+  const settings = await query<{ name: string }>(url, 'SELECT name FROM settings');
+  const names = settings.map(({ name }) => name);
+  return names.includes('key_ring') && !names.includes('moving_from');
+}
+
+async function query<Row extends object>(url: string, statement: string): Promise<Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
