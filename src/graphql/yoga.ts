@@ -1,24 +1,25 @@
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
-import { refuseExhausted, type Authenticate } from '../credential.js';
+import { refuseExhausted, type Authenticate, type Holder } from '../credential.js';
 import type { Audit } from '../keys/attempts.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import type { Watch } from '../watch.js';
 import { boundedAnswer } from './answer-size.js';
 import { auditRefused } from './audit.js';
-import { callerOf, type Context, type ServerContext } from './context.js';
+import { callerOf, holderOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs, useDeadline } from './deadline.js';
 import { createDocumentCache } from './document-cache.js';
 import { asAppError, maskedCause, operationError, publicError, requestError } from './errors.js';
 import { explainRefusal } from './input-errors.js';
-import { useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
+import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
 import { useLimits } from './limits.js';
 import { exactFloats } from './literal.js';
-import { usePlans, type Execute } from './plans/use-plans.js';
+import { createPlannedExecute, usePlans, type Execute } from './plans/use-plans.js';
 import { useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
 import { servedSchema } from './served-schema.js';
+import { createShortcut } from './shortcut.js';
 import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.js';
 import { useWatch } from './watched.js';
 
@@ -40,14 +41,22 @@ interface Parts {
 
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
 export function createGraphQLServer({ keys, authenticate, audit, log, plugins, ...options }: Parts) {
-  return createYoga<ServerContext, Context>({
+  const { deadlineMs = defaultDeadlineMs, execute = createPlannedExecute(servedSchema), introspection } = options;
+  const contextOf = ({ requestID, clientAddress }: ServerContext, holder: Holder): Context => {
+    refuseExhausted(holder);
+    const loaders = createLoaders(keys, () => callerOf({ holder, requestID }, 'service'));
+    return { keys, audit, requestID, clientAddress, holder, loaders };
+  };
+  const { shortcut, learn } = createShortcut({
+    authenticate,
+    mayAsk: (holder) => !holder.limited && mayIntrospect(introspection, holder),
+    contextOf,
+    execute,
+    deadlineMs,
+  });
+  const yoga = createYoga<ServerContext, Context>({
     schema: servedSchema,
-    context: async ({ request, requestID, clientAddress }) => {
-      const holder = await authenticate({ headers: request.headers, requestID, clientAddress });
-      refuseExhausted(holder);
-      const loaders = createLoaders(keys, () => callerOf({ holder, requestID }, 'service'));
-      return { keys, audit, requestID, clientAddress, holder, loaders };
-    },
+    context: async (asked) => contextOf(asked, await holderOf(authenticate, asked.request, asked)),
     graphqlEndpoint: '/graphql',
     // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
     healthCheckEndpoint: '\n',
@@ -69,17 +78,21 @@ export function createGraphQLServer({ keys, authenticate, audit, log, plugins, .
       useExactRequests,
       ...useTrustedDocuments(options.trustedDocuments),
       // Before all that compares an operation with the schema, or weighs it by what the schema says.
-      useIntrospectionPolicy(options.introspection, authenticate),
+      useIntrospectionPolicy(introspection, authenticate),
       useLimits,
       useExactFloats,
-      useDeadline(options.deadlineMs ?? defaultDeadlineMs),
+      useDeadline(deadlineMs),
       useRefusals(authenticate, audit),
       usePublicErrors(log),
-      usePlans(servedSchema, options.execute),
+      usePlans(servedSchema, execute),
+      learn,
       // The last, so that it traces what executes and sees what is answered.
       useWatch(servedSchema, options.watch ?? {}),
     ],
   });
+  // It knows operations by their text, and traces nothing.
+  const isWide = options.trustedDocuments.only || options.watch?.tracer;
+  return { yoga, shortcut: isWide ? undefined : shortcut };
 }
 
 const useExactFloats: Plugin = {
@@ -96,8 +109,8 @@ function useRefusals(authenticate: Authenticate, audit: Audit): Plugin<object, S
     async onExecutionResult(event) {
       const { result, request, context } = event;
       if (!isResult(result) || 'data' in result || !result.errors?.length) return;
-      const { requestID, clientAddress } = context;
-      const holder = await authenticate({ headers: request.headers, requestID, clientAddress });
+      const { requestID } = context;
+      const holder = await holderOf(authenticate, request, context);
       const document = documents.get(context.params);
       const operation = { ...context.params, document };
       // What is no document, or one beyond the limits, has been explained already.
