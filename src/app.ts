@@ -7,15 +7,18 @@ import { createSingleSignOn } from './auth/single-sign-on.js';
 import { createUseRecorder } from './auth/use-recorder.js';
 import { createChangeLog } from './change-log.js';
 import type { Config, ConfigSecrets } from './config.js';
+import type { Shortcut } from './graphql/shortcut.js';
 import type { ServerContext } from './graphql/context.js';
 import { serveGraphiQL } from './graphql/graphiql/serve-graphiql.js';
 import type { Execute } from './graphql/plans/use-plans.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
+import { bodyLimitBytes } from './graphql/request.js';
 import { createStreams } from './graphql/streams.js';
 import { createGraphQLServer } from './graphql/yoga.js';
 import { clientAddressOf } from './http/client-address.js';
 import { createCORS } from './http/cors.js';
 import { everyAnswer } from './http/headers.js';
+import { plainAnswerType, readSent, sendJSON } from './http/plain-post.js';
 import { createHealth, healthPaths } from './http/health.js';
 import { openInstallation, type Installation, type Overrides } from './installation.js';
 import { createKeyService } from './keys/service.js';
@@ -143,16 +146,19 @@ export async function createApp(
       headers.set('x-request-id', requestID);
       cors.addTo(headers, request);
       if (request.method === 'HEAD') event.setResponse(new Response(null, { status: response.status, headers }));
-      const { seen } = serverContext;
-      const route = seen?.route ?? routeOf(request.url);
-      const ms = seen?.answered(route, response.status);
-      const { method, operation, verdict } = seen ?? {};
-      log.info({ requestID, method, route, status: response.status, operation, verdict, ms }, 'request');
+      tellAnswered(serverContext, routeOf(request.url), response.status);
     },
   };
 
+  function tellAnswered({ requestID, seen }: ServerContext, path: string, status: number): void {
+    const route = seen?.route ?? path;
+    const ms = seen?.answered(route, status);
+    const { method, operation, verdict } = seen ?? {};
+    log.info({ requestID, method, route, status, operation, verdict, ms }, 'request');
+  }
+
   const streams = createStreams(watch);
-  const server = createGraphQLServer({
+  const { yoga, shortcut } = createGraphQLServer({
     keys,
     authenticate,
     audit,
@@ -165,6 +171,21 @@ export async function createApp(
     watch,
   });
   const follow = createFollowing(watch);
+
+  /** Answers by the shortcut as far as it leads, and by Yoga from there. */
+  async function answerPlain(
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: ServerContext,
+    answerType: string,
+    shortcut: Shortcut,
+  ): Promise<void> {
+    const get = (name: string) => request.headers[name]?.toString() ?? null;
+    const answer = await shortcut(readSent(request), context, { get });
+    if (typeof answer !== 'string') return yoga(request, response, { ...context, begun: answer });
+    tellAnswered(context, '/graphql', 200);
+    sendJSON(response, answer, { ...cors.always, 'content-type': answerType, 'x-request-id': context.requestID });
+  }
   const contextOf = (seen: Seen, socketAddress: string | undefined, forwardedFor: string | null): ServerContext => ({
     requestID: seen.requestID,
     seen,
@@ -176,7 +197,7 @@ export async function createApp(
       const { method, headers } = request;
       const arrived = { method, header: (name: string) => headers.get(name), atMs: performance.now() };
       return follow(arrived, (seen) =>
-        server.fetch(request, contextOf(seen, socketAddress, headers.get('x-forwarded-for'))),
+        yoga.fetch(request, contextOf(seen, socketAddress, headers.get('x-forwarded-for'))),
       );
     },
     handle: (request, response, atMs = performance.now()) => {
@@ -184,7 +205,9 @@ export async function createApp(
       follow({ method: request.method ?? '', header, atMs }, (seen) => {
         // A socket that is gone already has no address; all of them count as one client.
         const context = contextOf(seen, request.socket.remoteAddress ?? 'unknown', header('x-forwarded-for'));
-        void server(request, response, context);
+        const answerType = shortcut && plainAnswerType(request, '/graphql', bodyLimitBytes);
+        if (answerType) void answerPlain(request, response, context, answerType, shortcut);
+        else void yoga(request, response, context);
       });
     },
     drain: () => {
@@ -195,7 +218,7 @@ export async function createApp(
     close: async () => {
       streams.drain();
       await Promise.all([purging.stop(), shrinking.stop()]);
-      await server.dispose();
+      await yoga.dispose();
       await deliverer.stop();
       await uses.close();
       await installation.close();

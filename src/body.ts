@@ -1,10 +1,10 @@
 import { AppError } from './errors.js';
 
 /**
- * The request's body as text, without a byte order mark; '' where there is none. Never holds more than the limit.
+ * The request's body as text, without a byte order mark; '' where there is none. `sent` is what was read of it before. Never holds more than the limit.
  * Throws TOO_LARGE, or INVALID with one issue: unsupported_encoding, incomplete_body or malformed_text.
  */
-export async function readBody(request: Request, limitBytes: number): Promise<string> {
+export async function readBody(request: Request, limitBytes: number, sent?: Promise<Uint8Array>): Promise<string> {
   const declared = request.headers.get('content-length');
   if (declared !== null && Number(declared) > limitBytes) throw tooLarge(limitBytes);
 
@@ -14,8 +14,9 @@ export async function readBody(request: Request, limitBytes: number): Promise<st
     throw invalid('UNSUPPORTED_ENCODING', 'The body must be sent without a content encoding.');
   }
   if (request.body === null) return '';
+  if (sent) return textOf(await sent.catch(refuseIncomplete));
   // HTTP ends a body where its declared length does, so that it need not be read piece by piece, which takes longer.
-  return decode(await (declared === null ? readBytes(request.body, limitBytes) : readWhole(request, limitBytes)));
+  return textOf(await (declared === null ? readBytes(request.body, limitBytes) : readWhole(request, limitBytes)));
 }
 
 /** Throws INVALID with the issue UNSUPPORTED_TYPE where the body is not announced as JSON. */
@@ -76,7 +77,8 @@ async function drop(reader: ReadableStreamDefaultReader<Uint8Array>, mostBytes: 
   }
 }
 
-function decode(bytes: Uint8Array): string {
+/** The text of a body, without a byte order mark. Throws INVALID with one issue, malformed_text. */
+export function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {

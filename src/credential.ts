@@ -64,7 +64,7 @@ export type Holder = { readonly [K in CredentialKind]?: Identity } & {
 
 /** What authentication looks at. */
 export interface Asking {
-  readonly headers: Headers;
+  readonly headers: { readonly get: (name: string) => string | null };
   readonly requestID: string;
   /** Where the request comes from; undefined for one that came through no network, which is not limited. */
   readonly clientAddress: string | undefined;

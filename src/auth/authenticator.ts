@@ -38,7 +38,7 @@ interface Refusal {
  * other kind yields no credential, and nothing but the log tells which of these it was.
  */
 export function createAuthenticate({ store, uses, failures, verifyJWT, now, log, meter }: Parts): Authenticate {
-  const known = new WeakMap<Headers, Promise<Holder>>();
+  const known = new WeakMap<Asking['headers'], Promise<Holder>>();
 
   async function verifyToken(kind: CredentialKind, token: string): Promise<Identity | Refusal> {
     const found = await store.findBySecretHash(hashToken(token), now());

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { CredentialKind } from '../credential.js';
 
@@ -28,7 +28,7 @@ export function isTokenShaped(text: string): boolean {
 
 /** SHA-256 of the secret: a fast hash is right for 190 random bits. */
 export function hashToken(token: string): Uint8Array {
-  return createHash('sha256').update(token, 'utf8').digest();
+  return hash('sha256', token, 'buffer');
 }
 
 function checksum(body: string): string {

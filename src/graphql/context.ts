@@ -1,10 +1,11 @@
-import { demand, type CredentialKind, type Holder } from '../credential.js';
+import { demand, type Asking, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
 import type { Loaders } from './loaders.js';
 import type { Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
 import type { Turn } from '../keys/turn.js';
 import type { Seen } from '../watch.js';
+import type { ExecutionResult } from 'graphql';
 
 /** What every request to the server carries, whatever face it is for. */
 export interface ServerContext {
@@ -12,6 +13,25 @@ export interface ServerContext {
   /** Where it comes from; undefined where it came through no network. */
   readonly clientAddress: string | undefined;
   readonly seen?: Seen;
+  readonly begun?: Begun;
+}
+
+/** How far a request came by the shortcut. None of it is done again. */
+export interface Begun {
+  /** Its body. Rejects where that broke off. */
+  readonly sent: Promise<Uint8Array>;
+  readonly holder?: Promise<Holder>;
+  /** What came of the operation; undefined where it was not executed. */
+  readonly executed?: Promise<ExecutionResult | undefined>;
+}
+
+/** Who asks, authenticated unless that has been done. */
+export function holderOf(
+  authenticate: Authenticate,
+  { headers }: Pick<Asking, 'headers'>,
+  { requestID, clientAddress, begun }: ServerContext,
+): Promise<Holder> {
+  return begun?.holder ?? authenticate({ headers, requestID, clientAddress });
 }
 
 /** What a resolver knows: the services, and who asks. */

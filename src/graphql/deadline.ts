@@ -14,15 +14,21 @@ export const defaultDeadlineMs = 5000;
 export function useDeadline(deadlineMs: number): Plugin<Context> {
   return {
     onExecute({ args, extendContext }) {
-      const deadline = new AbortController();
       const operation = getOperationAST(args.document as DocumentNode, args.operationName as string | undefined);
       const isMutation = operation?.operation === OperationTypeNode.MUTATION;
-      const timer = setTimeout(() => deadline.abort((isMutation ? notBegun : tooLong)(deadlineMs)), deadlineMs);
-      if (isMutation) extendContext({ deadline: deadline.signal });
-      else Object.assign(args, { signal: deadline.signal });
-      return { onExecuteDone: () => clearTimeout(timer) };
+      const { signal, end } = beginDeadline(deadlineMs, isMutation);
+      if (isMutation) extendContext({ deadline: signal });
+      else Object.assign(args, { signal });
+      return { onExecuteDone: end };
     },
   };
+}
+
+/** A signal that is aborted when the time of an operation is up, unless that has come to its end. */
+export function beginDeadline(deadlineMs: number, isMutation: boolean): { signal: AbortSignal; end: () => void } {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort((isMutation ? notBegun : tooLong)(deadlineMs)), deadlineMs);
+  return { signal: deadline.signal, end: () => clearTimeout(timer) };
 }
 
 const inWords = (deadlineMs: number) => `${deadlineMs / 1000} seconds`;

@@ -66,11 +66,10 @@ export function deriveOutput<Shape>(name: string, schema: Schema, description: s
         const name = isSecret ? `${field}Set` : field;
         const member = memberOf(inner);
         const type = isSecret ? 'Boolean' : outputType(member ?? inner);
-        const ref = t.field({
+        const ref = t.expose(name as never, {
           type: (member ? [type] : type) as 'String',
-          nullable: isNullable(inner),
+          nullable: isNullable(inner) as true,
           description: isSecret ? `Whether \`${field}\` is set. Its value is never shown.` : descriptionOf(inner),
-          resolve: (parent) => parent[name] as never,
         });
         return [name, ref] as const;
       });

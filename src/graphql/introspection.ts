@@ -1,8 +1,8 @@
 import { Kind, OperationTypeNode, type DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { AppError } from '../errors.js';
-import { refuseExhausted, type Authenticate } from '../credential.js';
-import type { ServerContext } from './context.js';
+import { refuseExhausted, type Authenticate, type Holder } from '../credential.js';
+import { holderOf, type ServerContext } from './context.js';
 import { operationError } from './errors.js';
 
 /** Who may learn what the schema holds: everybody, or requests with a valid credential only. */
@@ -25,10 +25,9 @@ export function useIntrospectionPolicy(
         admitted.add(context);
         return;
       }
-      const { requestID, clientAddress } = context;
-      const holder = await authenticate({ headers: request.headers, requestID, clientAddress });
+      const holder = await holderOf(authenticate, request, context);
       refuseExhausted(holder);
-      if (holder.management || holder.service) admitted.add(context);
+      if (mayIntrospect(policy, holder)) admitted.add(context);
     },
     onValidate({ context, params }) {
       if (admitted.has(context) || isHarmless(params.documentAST as DocumentNode)) return;
@@ -36,6 +35,11 @@ export function useIntrospectionPolicy(
       throw operationError(new AppError('UNAUTHENTICATED', 'A valid credential is required.'));
     },
   };
+}
+
+/** Whether a holder may learn what the schema holds. */
+export function mayIntrospect(policy: IntrospectionPolicy, { management, service }: Holder): boolean {
+  return policy === 'open' || management !== undefined || service !== undefined;
 }
 
 /** Whether a document asks for nothing but `__typename` at the root, and names nothing of the schema. */

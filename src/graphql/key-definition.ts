@@ -1,5 +1,5 @@
 import { KeyDefinition as Table } from '../keys/definition.js';
-import { PreviewInput, UpdateInput } from '../keys/definition-input.js';
+import { PreviewInput, standardInput, UpdateInput } from '../keys/definition-input.js';
 import type { DefinitionView } from '../keys/view.js';
 import { deriveInput, deriveOutput } from './derive.js';
 
@@ -7,13 +7,13 @@ export const PreviewKeyInput = deriveInput<object>(
   'PreviewKeyInput',
   PreviewInput,
   'A key definition to preview. Every field may be left out; null is the same as leaving it out.',
-).validate(PreviewInput);
+).validate(standardInput('preview'));
 
 export const UpdateKeyInput = deriveInput<object>(
   'UpdateKeyInput',
   UpdateInput,
   'A key definition that replaces the stored one. What is left out is gone, except for secrets: those stay until they are replaced, or cleared with null.',
-).validate(UpdateInput);
+).validate(standardInput('update'));
 
 export const KeyDefinition = deriveOutput<DefinitionView>(
   'KeyDefinition',

@@ -56,6 +56,9 @@ export const parseWithin: typeof parse = (source, options) => {
 /** By the node of the operation, of which there is one for each of a document that is kept. */
 const withinLimits = new WeakSet<OperationDefinitionNode>();
 
+/** Whether an operation is within the limits whatever its variables are, as far as that is known by now. */
+export const isWithinLimits = (operation: OperationDefinitionNode): boolean => withinLimits.has(operation);
+
 function problemsOf(
   schema: GraphQLSchema,
   document: DocumentNode,

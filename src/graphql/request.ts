@@ -2,35 +2,36 @@ import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { isUnsupported, readBody, requireJSON } from '../body.js';
 import { AppError } from '../errors.js';
 import { parseJSON } from '../json.js';
+import type { ServerContext } from './context.js';
 import { requestError } from './errors.js';
 
-const bodyLimitBytes = 128 * 1024;
+export const bodyLimitBytes = 128 * 1024;
 
 /**
  * Reads requests within bounds and with exact numbers. JSON is the one form of a body: a browser sends the others
  * across sites without asking.
  */
-export const useExactRequests: Plugin = {
-  onRequestParse({ setRequestParser }) {
+export const useExactRequests: Plugin<object, ServerContext> = {
+  onRequestParse({ setRequestParser, serverContext: { begun } }) {
     setRequestParser(async (request) => {
       // Yoga would find out only when it answers, and by then a mutation has been executed.
       if (!mayAnswer(request.headers.get('accept') ?? '')) {
         throw requestError(new AppError('INVALID', 'The answer can be JSON only.'), 406);
       }
-      return paramsOf(request);
+      return paramsOf(request, begun?.sent);
     });
   },
 };
 
 /** The parameters of an operation, from the URL or from a body. */
-async function paramsOf(request: Request): Promise<GraphQLParams> {
+async function paramsOf(request: Request, sent: Promise<Uint8Array> | undefined): Promise<GraphQLParams> {
   if (request.method === 'GET') {
     requirePreflighted(request.headers);
     return paramsOfURL(request.url);
   }
   try {
     requireJSON(request);
-    return asParams(parseJSON(await readBody(request, bodyLimitBytes)));
+    return asParams(parseJSON(await readBody(request, bodyLimitBytes, sent)));
   } catch (error) {
     throw error instanceof AppError && isUnsupported(error) ? requestError(error, 415) : error;
   }

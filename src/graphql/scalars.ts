@@ -63,9 +63,17 @@ function exactly(value: bigint): number | string {
   return Number.isSafeInteger(asNumber) ? asNumber : String(value);
 }
 
+/** Whether JSON has all of a value as it is, without an integer that readers would round. */
+function isSafe(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) || !Number.isInteger(value);
+  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
+  return Array.isArray(value) ? value.every(isSafe) : Object.values(value).every(isSafe);
+}
+
 function jsonSafe(value: unknown): unknown {
+  if (isSafe(value)) return value;
   if (typeof value === 'bigint') return exactly(value);
-  if (typeof value === 'number' && Number.isInteger(value)) return exactly(BigInt(value));
+  if (typeof value === 'number') return exactly(BigInt(value));
   if (Array.isArray(value)) return value.map(jsonSafe);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonSafe(member)]));

@@ -1,24 +1,25 @@
 import { getOperationAST, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
-import { refuseExhausted, type Authenticate } from '../credential.js';
+import { refuseExhausted, type Authenticate, type Holder } from '../credential.js';
 import type { Audit } from '../keys/attempts.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import type { Watch } from '../watch.js';
 import { auditRefused } from './audit.js';
-import { callerOf, type Context, type ServerContext } from './context.js';
+import { callerOf, holderOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs, useDeadline } from './deadline.js';
 import { createDocumentCache } from './document-cache.js';
 import { asAppError, operationError, publicError, requestError } from './errors.js';
 import { explainRefusal } from './input-errors.js';
-import { useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
+import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
 import { useLimits } from './limits.js';
 import { exactFloats } from './literal.js';
+import { createPlannedExecute, usePlans, type Execute } from './plans/use-plans.js';
 import { publicResult } from './public-result.js';
-import { usePlans, type Execute } from './plans/use-plans.js';
 import { useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
 import { servedSchema } from './served-schema.js';
+import { createShortcut } from './shortcut.js';
 import { createStreams, type Streams } from './streams.js';
 import { useSubscriptions } from './subscriptions.js';
 import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.js';
@@ -44,16 +45,31 @@ interface Parts {
 
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
 export function createGraphQLServer({ keys, authenticate, audit, log, plugins, ...options }: Parts) {
-  const { deadlineMs = defaultDeadlineMs, streams = createStreams() } = options;
-  return createYoga<ServerContext, Context>({
+  const { deadlineMs = defaultDeadlineMs, streams = createStreams(), introspection } = options;
+  const { execute = createPlannedExecute(servedSchema) } = options;
+  const contextOf = (
+    { requestID, clientAddress }: ServerContext,
+    holder: Holder,
+    holderNow = () => Promise.resolve(holder),
+  ): Context => {
+    refuseExhausted(holder);
+    const loaders = createLoaders(keys, () => callerOf({ holder, requestID }, 'service'));
+    return { keys, audit, requestID, clientAddress, holder, loaders, holderNow, openStream: noStream };
+  };
+  const { shortcut, learn } = createShortcut({
+    authenticate,
+    mayAsk: (holder) => !holder.limited && mayIntrospect(introspection, holder),
+    contextOf,
+    execute,
+    deadlineMs,
+  });
+  const yoga = createYoga<ServerContext, Context>({
     schema: servedSchema,
-    context: async ({ request, requestID, clientAddress }) => {
-      const holder = await authenticate({ headers: request.headers, requestID, clientAddress });
-      refuseExhausted(holder);
-      const loaders = createLoaders(keys, () => callerOf({ holder, requestID }, 'service'));
+    context: async (asked) => {
+      const { request, requestID, clientAddress } = asked;
       // Of the same headers authentication would answer the same.
       const holderNow = () => authenticate({ headers: new Headers([...request.headers]), requestID, clientAddress });
-      return { keys, audit, requestID, clientAddress, holder, loaders, holderNow, openStream: noStream };
+      return contextOf(asked, await holderOf(authenticate, request, asked), holderNow);
     },
     graphqlEndpoint: '/graphql',
     // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
@@ -76,18 +92,22 @@ export function createGraphQLServer({ keys, authenticate, audit, log, plugins, .
       useExactRequests,
       ...useTrustedDocuments(options.trustedDocuments),
       // Before all that compares an operation with the schema, or weighs it by what the schema says.
-      useIntrospectionPolicy(options.introspection, authenticate),
+      useIntrospectionPolicy(introspection, authenticate),
       useLimits,
       useExactFloats,
       useDeadline(deadlineMs),
       useRefusals(authenticate, audit),
       usePublicErrors(log),
-      usePlans(servedSchema, options.execute),
+      usePlans(servedSchema, execute),
+      learn,
       useSubscriptions({ streams, log, deadlineMs }),
       // The last, so that it traces what executes and sees what is answered.
       useWatch(servedSchema, options.watch ?? {}),
     ],
   });
+  // It knows operations by their text, and traces nothing.
+  const isWide = options.trustedDocuments.only || options.watch?.tracer;
+  return { yoga, shortcut: isWide ? undefined : shortcut };
 }
 
 function noStream(): never {
@@ -108,8 +128,8 @@ function useRefusals(authenticate: Authenticate, audit: Audit): Plugin<object, S
     async onExecutionResult(event) {
       const { result, request, context } = event;
       if (!isResult(result) || 'data' in result || !result.errors?.length) return;
-      const { requestID, clientAddress } = context;
-      const holder = await authenticate({ headers: request.headers, requestID, clientAddress });
+      const { requestID } = context;
+      const holder = await holderOf(authenticate, request, context);
       const document = documents.get(context.params);
       const operation = { ...context.params, document };
       // What is no document, or one beyond the limits, has been explained already.

@@ -7,6 +7,8 @@ const preflightSeconds = '600';
 export interface CORS {
   /** The answer to a browser that asks before it sends; undefined for every other request. */
   readonly answerPreflight: (request: Request) => Response | undefined;
+  /** What every answer says, also to those who come from no origin. */
+  readonly always: Readonly<Record<string, string>>;
   /** Adds to an answer what lets an allowed page read it. */
   readonly addTo: (answer: Headers, request: Request) => void;
 }
@@ -14,7 +16,9 @@ export interface CORS {
 /** Lets the origins through, each to the letter. Credentials are headers of ours, so that cookies are never let through. */
 export function createCORS(origins: readonly string[]): CORS {
   const allowed = (request: Request) => origins.find((origin) => origin === request.headers.get('origin'));
+  const always: Readonly<Record<string, string>> = origins.length === 0 ? {} : { vary: 'Origin' };
   return {
+    always,
     answerPreflight: (request) => {
       const asks = request.method === 'OPTIONS' && request.headers.has('access-control-request-method');
       if (!asks || allowed(request) === undefined) return undefined;
@@ -28,8 +32,7 @@ export function createCORS(origins: readonly string[]): CORS {
       });
     },
     addTo: (answer, request) => {
-      if (origins.length === 0) return;
-      answer.append('vary', 'Origin');
+      for (const [name, value] of Object.entries(always)) answer.append(name, value);
       const origin = allowed(request);
       if (origin === undefined) return;
       answer.set('access-control-allow-origin', origin);

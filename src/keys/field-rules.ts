@@ -1,20 +1,12 @@
-import { z } from 'zod';
 import { maxInt64 } from './int64.js';
-import type { IssueCode } from './issue-codes.js';
 import { keyIDProblem } from './key-id.js';
-import { problem } from './problem.js';
-
-function rule<T>(finding: (value: T) => readonly [IssueCode, string] | undefined): z.core.$ZodCheck<T> {
-  return z.check<T>((ctx) => {
-    const found = finding(ctx.value);
-    if (found) ctx.issues.push(problem(found[0], found[1], ctx.value));
-  });
-}
+import { rule } from './rule.js';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
 
 /** A method of RFC 9110, PATCH, or QUERY, in any case. */
 export const httpMethod = rule<string>((text) => {
+  if (methods.has(text)) return undefined;
   const method = text.trim();
   // In capitals, the long s and the dotless i would pass for letters that they are not.
   if (/^[A-Za-z]+$/.test(method) && methods.has(method.toUpperCase())) return undefined;

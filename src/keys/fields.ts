@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { integerOf, maxInt64, minInt64 } from './int64.js';
 import { checkFreeForm, checkFreeFormObject, freeFormBounds } from './free-form.js';
 import { problem } from './problem.js';
+import { rule } from './rule.js';
 import { isSound, reservedNames } from './text.js';
 
 /** What a field is beyond its type. Faces read this; zod does not. */
@@ -29,20 +30,16 @@ function field<T extends z.ZodType>(schema: T, description: string, traits: Fiel
   return described;
 }
 
-const soundText = z.check<string>((ctx) => {
-  if (!isSound(ctx.value)) {
-    ctx.issues.push(problem('MALFORMED_TEXT', 'must be well-formed Unicode without NUL', ctx.value));
-  }
-});
+const soundText = rule<string>((value) =>
+  isSound(value) ? undefined : ['MALFORMED_TEXT', 'must be well-formed Unicode without NUL'],
+);
 
-const notBlank = z.check<string>((ctx) => {
-  if (ctx.value.trim() === '') ctx.issues.push(problem('EMPTY', 'must not be empty', ctx.value));
-});
+const notBlank = rule<string>((value) => (value.trim() === '' ? ['EMPTY', 'must not be empty'] : undefined));
 
 // A label becomes a member's name in REST.
-const labelName = z.check<string>((ctx) => {
-  if (reservedNames.has(ctx.value)) ctx.issues.push(problem('RESERVED_NAME', 'must be another label', ctx.value));
-});
+const labelName = rule<string>((value) =>
+  reservedNames.has(value) ? ['RESERVED_NAME', 'must be another label'] : undefined,
+);
 
 const asInteger = (value: unknown, ctx: z.core.$RefinementCtx): unknown => {
   if (typeof value !== 'number' || !Number.isFinite(value)) return value;

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.js';
-import { isSound } from './text.js';
+import { hasMoreBytes, isSound } from './text.js';
 
 const mostBytes = 255;
 // Controls, line separators and format marks, which turn the direction of text round: an identifier looks like itself.
@@ -9,7 +9,7 @@ const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 export function keyIDProblem(keyID: string): string | undefined {
   if (keyID === '') return 'must not be empty';
   if (!isSound(keyID)) return 'must be well-formed Unicode without NUL';
-  if (new TextEncoder().encode(keyID).length > mostBytes) return `must have at most ${mostBytes} bytes`;
+  if (hasMoreBytes(keyID, mostBytes)) return `must have at most ${mostBytes} bytes`;
   if (invisible.test(keyID)) return 'must not hold control or format characters';
   if (/[/\\]/.test(keyID)) return 'must not hold a slash or a backslash';
   if (keyID === '.' || keyID === '..') return 'must not be a dot segment';

@@ -1,5 +1,7 @@
 import { KeyDefinition } from './definition.js';
-import { memberOf, shapeOf } from './table.js';
+import type { FieldTraits } from './fields.js';
+import { createRecordMaker } from './records.js';
+import { memberOf, shapeOf, traitsOf } from './table.js';
 import type { z } from 'zod';
 
 /** The type without null: in the normal form a field has a value or is absent. */
@@ -28,38 +30,24 @@ export type SecretChanges = Partial<Record<SecretName, string | null>>;
 
 /** Parts a definition into its normal form and its secrets. Pure, and the identity on a normal form. */
 export function normalise(definition: KeyDefinition): { definition: Definition; secrets: SecretChanges } {
-  const { applyPolicyID, enableDetailRecording, dateCreated, lastUpdated, hmacString, ...kept } = solid(
-    KeyDefinition,
-    definition,
-  ) as Solid<KeyDefinition>;
-
-  const normal: Definition = { ...kept };
-  if (kept.basicAuthData) {
-    const { password, ...shown } = kept.basicAuthData;
-    normal.basicAuthData = shown;
-  }
-  if (kept.jwtData) {
-    const { secret, ...shown } = kept.jwtData;
-    normal.jwtData = shown;
-  }
-  if (kept.accessRights) {
-    normal.accessRights = kept.accessRights.map((right) => ({
-      ...right,
-      ...(right.allowedUrls && {
-        allowedUrls: right.allowedUrls.map((allowed) => ({
-          ...allowed,
-          ...(allowed.methods && { methods: unique(allowed.methods.map((method) => method.toUpperCase())) }),
-        })),
-      }),
-    }));
-  }
-  if (kept.tags) normal.tags = unique(kept.tags);
-  const policies = policiesOf({ applyPolicyID, applyPolicies: kept.applyPolicies });
-  if (kept.applyPolicies || policies.length > 0) normal.applyPolicies = policies;
-  const recording = kept.enableDetailedRecording ?? enableDetailRecording;
+  const normal = solid(KeyDefinition, definition) as Definition;
+  if (normal.accessRights) normal.accessRights = normal.accessRights.map(withPlainMethods);
+  if (normal.tags) normal.tags = unique(normal.tags);
+  const policies = policiesOf(definition);
+  if (normal.applyPolicies || policies.length > 0) normal.applyPolicies = policies;
+  const recording = definition.enableDetailedRecording ?? definition.enableDetailRecording ?? undefined;
   if (recording !== undefined) normal.enableDetailedRecording = recording;
-
   return { definition: normal, secrets: secretsOf(definition) };
+}
+
+type AccessRight = NonNullable<Definition['accessRights']>[number];
+
+function withPlainMethods(right: AccessRight): AccessRight {
+  if (!right.allowedUrls) return right;
+  const allowedUrls = right.allowedUrls.map((allowed) =>
+    allowed.methods ? { ...allowed, methods: unique(allowed.methods.map((method) => method.toUpperCase())) } : allowed,
+  );
+  return { ...right, allowedUrls };
 }
 
 /** The policies of a definition, the one in the deprecated field among them. */
@@ -81,44 +69,63 @@ function secretsOf({ basicAuthData, jwtData, hmacString }: KeyDefinition): Secre
   // Null for the whole object clears what is inside it.
   const password = basicAuthData === null ? null : basicAuthData?.password;
   const jwtSecret = jwtData === null ? null : jwtData?.secret;
-  return {
-    ...(password !== undefined && { password }),
-    ...(jwtSecret !== undefined && { jwtSecret }),
-    ...(hmacString !== undefined && { hmacString }),
-  };
+  const secrets: SecretChanges = {};
+  if (password !== undefined) secrets.password = password;
+  if (jwtSecret !== undefined) secrets.jwtSecret = jwtSecret;
+  if (hmacString !== undefined) secrets.hmacString = hmacString;
+  return secrets;
 }
 
 function unique(texts: readonly string[]): string[] {
-  return [...new Set(texts.map((text) => text.trim()))];
+  const trimmed = texts.map((text) => text.trim());
+  // Most lists are so short that a set of them takes longer.
+  if (trimmed.length > 8) return [...new Set(trimmed)];
+  return trimmed.filter((text, index) => trimmed.indexOf(text) === index);
 }
 
 type Solidify = (value: unknown) => unknown;
 
 const solidifiers = new WeakMap<z.core.$ZodType, Solidify>();
 
-/** Drops null wherever the table knows the field; inside free-form JSON null is a value. */
+/** Drops null and what has no place in a normal form; inside free-form JSON null is a value. */
 function solid(schema: z.core.$ZodType, value: unknown): unknown {
-  let solidify = solidifiers.get(schema);
-  if (!solidify) solidifiers.set(schema, (solidify = createSolidify(schema)));
-  return solidify(value);
+  return solidifyOf(schema)?.(value) ?? value;
 }
 
-/** Asks the table once what it knows of a schema: to ask it for each value takes longer than all else. */
-function createSolidify(schema: z.core.$ZodType): Solidify {
+/** Asks the table once what it knows of a schema; undefined for one whose values stay as they are. */
+function solidifyOf(schema: z.core.$ZodType): Solidify | undefined {
+  const known = solidifiers.get(schema);
+  if (known) return known;
+  const made = createSolidify(schema);
+  if (made) solidifiers.set(schema, made);
+  return made;
+}
+
+function createSolidify(schema: z.core.$ZodType): Solidify | undefined {
   const shape = shapeOf(schema);
   if (shape) {
-    const fields = Object.entries(shape);
+    const fields = Object.entries(shape)
+      .filter(([, inner]) => isKept(traitsOf(inner)))
+      .map(([name, inner]) => ({ name, solidify: solidifyOf(inner) }));
+    const make = createRecordMaker(fields.map(({ name }) => name));
     return (value) => {
-      const members: Record<string, unknown> = {};
-      for (const [field, inner] of fields) {
-        const member: unknown = Reflect.get(Object(value), field);
-        if (member !== undefined && member !== null) members[field] = solid(inner, member);
+      const given = value as Readonly<Record<string, unknown>>;
+      const members: unknown[] = [];
+      for (const { name, solidify } of fields) {
+        const member = given[name] ?? undefined;
+        members.push(member !== undefined && solidify ? solidify(member) : member);
       }
-      return members;
+      return make(members);
     };
   }
   const member = memberOf(schema);
-  return (value) => (member && Array.isArray(value) ? value.map((item) => solid(member, item)) : value);
+  const solidify = member && solidifyOf(member);
+  return solidify && ((value) => (value as readonly unknown[]).map(solidify));
+}
+
+/** Secrets go their own way, deprecated fields have been moved, and what the service owns is not taken from a client. */
+function isKept({ secret, deprecated, serverOwned }: FieldTraits): boolean {
+  return !secret && deprecated === undefined && !serverOwned;
 }
 
 /** The definition with its secrets back in their places, for the few readers that may have them. */

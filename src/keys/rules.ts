@@ -5,6 +5,7 @@ import { mostTexts } from './fields.js';
 import type { IssueCode } from './issue-codes.js';
 import { policiesOf } from './normal-form.js';
 import { problem } from './problem.js';
+import { hasMoreBytes } from './text.js';
 
 type Report = (path: (string | number)[], code: IssueCode, message: string) => void;
 
@@ -32,7 +33,7 @@ function examine(definition: KeyDefinition, report: Report): void {
   }
 
   const password = basicAuthData?.password;
-  if (password && (basicAuthData.hashType ?? 'bcrypt') === 'bcrypt' && new TextEncoder().encode(password).length > 72) {
+  if (password && (basicAuthData.hashType ?? 'bcrypt') === 'bcrypt' && hasMoreBytes(password, 72)) {
     report(['basicAuthData', 'password'], 'TOO_LONG', 'must have at most 72 bytes with bcrypt, which ignores the rest');
   }
 

@@ -11,10 +11,9 @@ export type DefinitionView = Omit<Definition, 'basicAuthData' | 'jwtData'> & {
 };
 
 /** Shows a definition beside the names of the secrets that are set. */
-export function viewOf(
-  { basicAuthData, jwtData, ...plain }: Definition,
-  secretsSet: ReadonlySet<SecretName>,
-): DefinitionView {
+export function viewOf(definition: Definition, secretsSet: ReadonlySet<SecretName>): DefinitionView {
+  const { basicAuthData, jwtData } = definition;
+  const plain: Omit<Definition, 'basicAuthData' | 'jwtData'> = definition;
   const passwordSet = secretsSet.has('password');
   const secretSet = secretsSet.has('jwtSecret');
   return {

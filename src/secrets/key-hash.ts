@@ -1,4 +1,4 @@
-import { createHash, createHmac, createSecretKey } from 'node:crypto';
+import { createHmac, createSecretKey, hash } from 'node:crypto';
 import { murmur128, murmur32Legacy, murmur64 } from './murmur.js';
 
 /** What the setting may name. The murmur ones are there for parity with gateways and are not cryptographic. */
@@ -10,7 +10,7 @@ type Digest = (data: Uint8Array) => string;
 
 const pepperBytes = 32;
 
-const sha256: Digest = (data) => createHash('sha256').update(data).digest('hex');
+const sha256: Digest = (data) => hash('sha256', data, 'hex');
 
 /** The names a token may give in `h`. A Map, so that a name such as "constructor" finds nothing. */
 const tokenDigests: ReadonlyMap<unknown, Digest> = new Map([

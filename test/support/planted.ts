@@ -38,7 +38,7 @@ export function plant({ app: { installation }, management, service }: TestApp, p
       done();
     },
   });
-  const server = createGraphQLServer({
+  const { yoga: server } = createGraphQLServer({
     keys: { ...createKeyService({ ...installation.ports, ...planted.ports }), ...planted.keys },
     authenticate:
       planted.authenticate ??

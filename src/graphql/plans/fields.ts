@@ -1,6 +1,8 @@
-import { getArgumentValues, type GraphQLResolveInfo, type ResponsePath } from 'graphql';
+import { getArgumentValues, type GraphQLLeafType, type GraphQLResolveInfo, type ResponsePath } from 'graphql';
+import { templateOf } from '../../keys/records.js';
 import type { PlannedField } from './plan.js';
 import { infoOf, isPromise, nullFor, type Run } from './run.js';
+import { hasDefaultResolver } from './selection.js';
 import { createCompleters } from './values.js';
 
 /** The part of an answer that shows one object. */
@@ -15,7 +17,7 @@ export function executeFields(
   source: unknown,
   path: ResponsePath | undefined,
 ): Data | Promise<Data> {
-  const data = emptyData();
+  const data = emptyData(fields);
   let isComplete = true;
   try {
     for (const field of fields) {
@@ -36,7 +38,7 @@ export function executeFields(
 
 /** Executes the fields of a mutation, each when the one before it is done. Fails as `executeFields` does. */
 export function executeInTurn(run: Run, fields: readonly PlannedField[]): Data | Promise<Data> {
-  let done: Data | Promise<Data> = emptyData();
+  let done: Data | Promise<Data> = emptyData(fields);
   for (const field of fields) {
     const next = (data: Data): Data | Promise<Data> => {
       run.signal?.throwIfAborted();
@@ -52,18 +54,25 @@ export function executeInTurn(run: Run, fields: readonly PlannedField[]): Data |
   return done;
 }
 
-/**
- * An object that inherits nothing, because a caller may name a field `__proto__`. One of `Object.create(null)` would be a
- * hash table to V8, and cost twice as much to fill and to write out.
- */
-function emptyData(): Data {
-  return new Bare() as Data;
+/** What to copy for an object that shows these fields. */
+const blanks = new WeakMap<readonly PlannedField[], object>();
+
+/** An object with a member for each field, in their order. A caller may call one `__proto__`, and it is one like the others. */
+function emptyData(fields: readonly PlannedField[]): Data {
+  let blank = blanks.get(fields);
+  if (!blank) blanks.set(fields, (blank = templateOf(fields.map(({ responseName }) => responseName))));
+  return { ...blank };
 }
 
-class Bare {
-  static {
-    Object.setPrototypeOf(this.prototype, null);
-    Reflect.deleteProperty(this.prototype, 'constructor');
+/** What shows a plain value of a type, or none; undefined where there is more to it, such as an error. */
+function shownLeaf(type: GraphQLLeafType, definition: PlannedField['definition'], value: unknown): unknown {
+  // Where the type may be null, it is that of the field, and nothing is round it.
+  if (value === null || value === undefined) return definition.type === type ? null : undefined;
+  if (typeof value === 'object' || typeof value === 'function') return undefined;
+  try {
+    return type.serialize(value) ?? undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -75,18 +84,29 @@ async function completed(data: Data): Promise<Data> {
 }
 
 function executeField(run: Run, field: PlannedField, source: unknown, parent: ResponsePath | undefined): unknown {
-  const { definition, parentType, responseName } = field;
-  const path = { prev: parent, key: responseName, typename: parentType.name };
+  const { definition, parentType, responseName, leaf } = field;
+  const pathOf = () => ({ prev: parent, key: responseName, typename: parentType.name });
+  let member: unknown;
+  if (leaf) {
+    try {
+      member = memberOf(source, definition.name);
+    } catch (error) {
+      return nullFor(run, field, definition.type, pathOf(), error);
+    }
+    const shown = shownLeaf(leaf, definition, member);
+    if (shown !== undefined) return shown;
+  }
+  const path = pathOf();
   const complete = completerOf(definition.type);
   try {
     const args = definition.args.length > 0 ? getArgumentValues(definition, field.nodes[0], run.variableValues) : {};
     let info: GraphQLResolveInfo | undefined;
     let value: unknown;
-    if (definition.resolve) {
+    if (definition.resolve && !hasDefaultResolver(definition)) {
       info = infoOf(run, field, path);
       value = definition.resolve(source, args, run.contextValue, info);
     } else {
-      value = memberOf(source, definition.name);
+      value = leaf ? member : memberOf(source, definition.name);
       if (typeof value === 'function') {
         info = infoOf(run, field, path);
         value = (value as (...given: unknown[]) => unknown).call(source, args, run.contextValue, info);

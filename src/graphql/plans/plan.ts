@@ -5,6 +5,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
@@ -35,8 +36,8 @@ export interface PlannedField {
   readonly nodes: readonly [FieldNode, ...FieldNode[]];
   readonly parentType: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
-  /** Whether it is one value, without fields or items below. */
-  readonly isLeaf: boolean;
+  /** The type of a value that is a member of its object, takes no arguments and has nothing below. */
+  readonly leaf: GraphQLLeafType | undefined;
   /** What is asked for below, by the type of the object that is found there. */
   readonly below: Map<GraphQLObjectType, readonly PlannedField[]>;
 }

@@ -55,5 +55,7 @@ export function nullFor(
 
 /** Whether there is something to wait for, which need not be a Promise of the language. */
 export function isPromise<T>(value: T | PromiseLike<T>): value is Promise<T> {
-  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
+  // Most values are no objects, and to ask a text for its members takes time.
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return typeof (value as Partial<PromiseLike<T>>).then === 'function';
 }

@@ -1,4 +1,5 @@
 import {
+  defaultFieldResolver,
   getDirectiveValues,
   getNullableType,
   GraphQLIncludeDirective,
@@ -40,9 +41,17 @@ export function selectFields(
   return [...found].flatMap(([responseName, nodes]) => {
     const definition = definitionOf(document.schema, type, nodes[0].name.value);
     if (!definition) return [];
-    const isLeaf = isLeafType(getNullableType(definition.type));
-    return { responseName, nodes, parentType: type, definition, isLeaf, below: isLeaf ? nothingBelow : new Map() };
+    const valueType = getNullableType(definition.type);
+    const isLeaf = isLeafType(valueType);
+    const isMember = definition.args.length === 0 && hasDefaultResolver(definition);
+    const leaf = isLeaf && isMember ? valueType : undefined;
+    return { responseName, nodes, parentType: type, definition, leaf, below: isLeaf ? nothingBelow : new Map() };
   });
+}
+
+/** Whether a field is simply the member of its object that has its name. */
+export function hasDefaultResolver({ resolve }: GraphQLField<unknown, unknown>): boolean {
+  return resolve === undefined || resolve === defaultFieldResolver;
 }
 
 /** Adds the fields of a selection set, with those of fragments that are for this type, by their names in the answer. */

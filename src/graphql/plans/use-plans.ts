@@ -6,6 +6,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import type { ServerContext } from '../context.js';
 import { executePlan } from './execute.js';
 import { beginPlan, type Plan } from './plan.js';
 
@@ -13,11 +14,15 @@ import { beginPlan, type Plan } from './plan.js';
 export type Execute = (args: ExecutionArgs & { readonly signal?: AbortSignal | undefined }) => unknown;
 
 /** Executes what is asked of this schema by plans, unless something else is to execute it. */
-export function usePlans(schema: GraphQLSchema, execute: Execute = createPlannedExecute(schema)): Plugin {
+export function usePlans(schema: GraphQLSchema, execute: Execute): Plugin {
   return {
-    onExecute({ args, executeFn, setExecuteFn }) {
+    onExecute({ args, context, executeFn, setExecuteFn }) {
       if (args.schema !== schema) return;
-      setExecuteFn((given: Parameters<Execute>[0]) => execute(given) ?? (executeFn(given) as unknown));
+      const { executed } = (context as Partial<ServerContext>).begun ?? {};
+      setExecuteFn((given: Parameters<Execute>[0]) => {
+        const otherwise = () => executeFn(given) as unknown;
+        return executed ? executed.then((result) => result ?? otherwise()) : (execute(given) ?? otherwise());
+      });
     },
   };
 }

@@ -1,4 +1,5 @@
 import {
+  getNullableType,
   GraphQLError,
   isAbstractType,
   isLeafType,
@@ -73,10 +74,14 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
 
   function ofList({ ofType }: GraphQLList<GraphQLOutputType>): Complete {
     const complete = completerOf(ofType);
+    const itemType = getNullableType(ofType);
+    const type = isLeafType(itemType) ? itemType : undefined;
     return (run, field, path, value, info) => {
       if (!isIterable(value)) {
         throw new GraphQLError(`Expected Iterable, but did not find one for field "${nameOf(field)}".`);
       }
+      const shown = type && Array.isArray(value) ? shownItems(type, value as unknown[]) : undefined;
+      if (shown) return shown;
       const pending: Promise<unknown>[] = [];
       const completeItem = (item: unknown, key: number) => {
         const place = { prev: path, key, typename: undefined };
@@ -129,6 +134,22 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
   }
 
   return completerOf;
+}
+
+/** What shows a list of plain values; undefined where one of them is something else, such as an error or a promise. */
+function shownItems(type: GraphQLLeafType, items: readonly unknown[]): unknown[] | undefined {
+  const shown: unknown[] = [];
+  try {
+    for (const item of items) {
+      if (typeof item === 'object' || typeof item === 'function' || item === undefined) return undefined;
+      const value: unknown = type.serialize(item);
+      if (value === null || value === undefined) return undefined;
+      shown.push(value);
+    }
+    return shown;
+  } catch {
+    return undefined;
+  }
 }
 
 function ofLeaf(type: GraphQLLeafType): Complete {

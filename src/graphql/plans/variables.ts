@@ -12,6 +12,7 @@ import {
   type GraphQLSchema,
   type VariableDefinitionNode,
 } from 'graphql';
+import { createRecordMaker } from '../../keys/records.js';
 
 /** Reads the variables of an operation; undefined where any is refused. */
 export type ReadVariables = (given: Readonly<Record<string, unknown>>) => Record<string, unknown> | undefined;
@@ -76,8 +77,13 @@ function makeReader(type: GraphQLInputType): Read {
 
 function readerOfItems(read: Read): Read {
   return (value) => {
-    const items = isIterable(value) ? Array.from(value, (item) => read(item)) : [read(value)];
-    return items.includes(undefined) ? undefined : items;
+    const items: unknown[] = [];
+    for (const item of isIterable(value) ? value : [value]) {
+      const found = read(item);
+      if (found === undefined) return undefined;
+      items.push(found);
+    }
+    return items;
   };
 }
 
@@ -89,21 +95,26 @@ function readerOfMembers(type: GraphQLInputObjectType): Read {
     defaultValue: defaultValue,
     isRequired: isNonNullType(fieldType) && defaultValue === undefined,
   }));
+  const make = createRecordMaker(fields.map(({ name }) => name));
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     const given = value as Readonly<Record<string, unknown>>;
-    const members: Record<string, unknown> = {};
+    const members: unknown[] = [];
+    let known = 0;
     for (const { name, read, defaultValue, isRequired } of fields) {
       const member = given[name];
       if (member !== undefined) {
         const found = read(member);
         if (found === undefined) return undefined;
-        members[name] = found;
+        members.push(found);
+        known += 1;
       } else if (isRequired) return undefined;
-      else if (defaultValue !== undefined) members[name] = defaultValue;
+      else members.push(defaultValue);
     }
-    if (Object.keys(given).some((name) => !byName[name])) return undefined;
-    return type.isOneOf && !isOne(Object.values(members)) ? undefined : members;
+    const names = Object.keys(given);
+    if (names.length !== known && names.some((name) => !byName[name])) return undefined;
+    const record = make(members);
+    return type.isOneOf && !isOne(Object.values(record)) ? undefined : record;
   };
 }
 

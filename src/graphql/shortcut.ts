@@ -1,0 +1,135 @@
+import {
+  getOperationAST,
+  OperationTypeNode,
+  type DocumentNode,
+  type ExecutionResult,
+  type OperationDefinitionNode,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { textOf } from '../body.js';
+import type { Asking, Authenticate, Holder } from '../credential.js';
+import { parseJSON } from '../json.js';
+import { answerLimitBytes } from './answer-size.js';
+import type { Begun, Context, ServerContext } from './context.js';
+import { beginDeadline } from './deadline.js';
+import { createDocumentCache } from './document-cache.js';
+import { isWithinLimits } from './limits.js';
+import type { Execute } from './plans/use-plans.js';
+import { servedSchema } from './served-schema.js';
+
+/**
+ * Answers a request whose operation Yoga has executed before, whoever asked for it then: with JSON where there is no
+ * error in it. Otherwise it tells what has been done, and Yoga goes on from there, so that there is one way to refuse a
+ * request and one to answer with an error.
+ */
+export type Shortcut = (
+  sent: Promise<Uint8Array>,
+  asked: ServerContext,
+  headers: Asking['headers'],
+) => Promise<string | Begun>;
+
+interface Parts {
+  readonly authenticate: Authenticate;
+  /** Whether a holder may ask anything. */
+  readonly mayAsk: (holder: Holder) => boolean;
+  readonly contextOf: (asked: ServerContext, holder: Holder) => Context;
+  readonly execute: Execute;
+  readonly deadlineMs: number;
+}
+
+/** The shortcut, and the plugin by which it learns which operations came through all that is asked of one. */
+export function createShortcut({ authenticate, mayAsk, contextOf, execute, deadlineMs }: Parts) {
+  const documents = createDocumentCache();
+  /** What the log calls them. */
+  const labels = new WeakMap<OperationDefinitionNode, string>();
+
+  const learn: Plugin<object, ServerContext> = {
+    onExecute({ args, context }) {
+      const { params, seen } = context as typeof context & ServerContext;
+      const document = args.document as DocumentNode;
+      const operation = getOperationAST(document, params.operationName);
+      // One that is weighed by its variables must be weighed each time.
+      if (!seen || !operation || !params.query || !isWithinLimits(operation)) return;
+      documents.set(params.query, document);
+      labels.set(operation, seen.operation);
+    },
+  };
+
+  /** What an operation comes to; undefined where Yoga has to execute it, or to say why it does not. */
+  async function run(params: PlainParams, known: Known, asked: ServerContext, holder: Holder) {
+    const isMutation = known.operation.operation === OperationTypeNode.MUTATION;
+    const context = contextOf(asked, holder);
+    const deadline = beginDeadline(deadlineMs, isMutation);
+    try {
+      const result = execute({
+        schema: servedSchema,
+        document: known.document,
+        operationName: params.operationName,
+        variableValues: params.variables,
+        contextValue: isMutation ? { ...context, deadline: deadline.signal } : context,
+        signal: isMutation ? undefined : deadline.signal,
+      });
+      return (await result) as ExecutionResult | undefined;
+    } finally {
+      deadline.end();
+    }
+  }
+
+  const shortcut: Shortcut = async (sent, asked, headers) => {
+    const params = paramsIn(await sent.catch(() => undefined));
+    const document = params && documents.get(params.query);
+    const operation = document && getOperationAST(document, params.operationName);
+    const label = operation ? labels.get(operation) : undefined;
+    if (!document || !operation || label === undefined) return { sent };
+
+    const { requestID, clientAddress, seen } = asked;
+    const holder = authenticate({ headers, requestID, clientAddress });
+    const found = await holder.catch(() => undefined);
+    if (!found || !mayAsk(found)) return { sent, holder };
+
+    if (seen) seen.operation = label;
+    const executed = run(params, { document, operation }, asked, found);
+    try {
+      const result = await executed;
+      if (!result || result.errors) return { sent, holder, executed };
+      const text = JSON.stringify(result);
+      // A unit of UTF-16 takes three bytes at the most.
+      return 3 * text.length <= answerLimitBytes ? text : { sent, holder, executed };
+    } catch {
+      return { sent, holder, executed };
+    }
+  };
+
+  return { shortcut, learn };
+}
+
+interface Known {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+}
+
+interface PlainParams {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Record<string, unknown>;
+}
+
+const plainMembers: ReadonlySet<string> = new Set(['query', 'operationName', 'variables']);
+
+/** What a body asks for, where nothing about it is out of the ordinary. */
+function paramsIn(bytes: Uint8Array | undefined): PlainParams | undefined {
+  try {
+    const body = bytes && parseJSON(textOf(bytes));
+    if (!isObject(body) || Object.keys(body).some((name) => !plainMembers.has(name))) return undefined;
+    const { query, operationName = null, variables = null } = body;
+    if (typeof query !== 'string' || (operationName !== null && typeof operationName !== 'string')) return undefined;
+    if (variables !== null && !isObject(variables)) return undefined;
+    return { query, operationName: operationName ?? undefined, variables: variables ?? {} };
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

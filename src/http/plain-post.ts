@@ -1,0 +1,43 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isJSONContentType } from '../body.js';
+import { everyAnswer } from './headers.js';
+
+/** The type of the answer to each `Accept` header that leaves nothing to be weighed. */
+const answerTypes: ReadonlyMap<string, string> = new Map([
+  ['*/*', 'application/json; charset=utf-8'],
+  ['application/json', 'application/json; charset=utf-8'],
+  ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
+]);
+
+const unusual = ['content-encoding', 'transfer-encoding', 'expect', 'origin', 'upgrade'];
+
+/**
+ * The type of the answer to a request that posts JSON of a known length to this path and wants JSON, as nearly all do.
+ * Undefined where it is anything else, or says more than that of what it is.
+ */
+export function plainAnswerType(
+  { method, url, headers }: IncomingMessage,
+  path: string,
+  mostBytes: number,
+): string | undefined {
+  if (method !== 'POST' || url !== path || !isJSONContentType(headers['content-type'] ?? null)) return undefined;
+  const bytes = Number(headers['content-length']);
+  if (!(bytes > 0 && bytes <= mostBytes) || unusual.some((name) => headers[name] !== undefined)) return undefined;
+  return answerTypes.get(headers.accept ?? '*/*');
+}
+
+/** Reads a body. Rejects where it breaks off. */
+export function readSent(request: IncomingMessage): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    request.on('data', (chunk: Uint8Array) => chunks.push(chunk));
+    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.on('error', reject);
+  });
+}
+
+/** Sends JSON, unless nobody waits for it any more. */
+export function sendJSON(response: ServerResponse, text: string, headers: Readonly<Record<string, string>>): void {
+  if (response.destroyed || response.writableEnded) return;
+  response.writeHead(200, { ...everyAnswer, 'content-length': Buffer.byteLength(text), ...headers }).end(text);
+}
