@@ -107,16 +107,15 @@ describe('webhooks', () => {
   });
 
   it('are added, paused, resumed, rotated and removed while a service runs, which heeds it within moments', async () => {
-    const { service, importKeys, update } = await serve();
-    expect(service).not.toBe('');
+    const app = await serve();
     const { id, secret } = await add();
-    await importKeys({ key_id: 'a', org_id: 'acme' });
+    await app.importKeys({ key_id: 'a', org_id: 'acme' });
     await receiver.until((taken) => taken.length === 1);
     expect(await webhooks('pause', id)).toMatchObject({ code: 0, said: expect.stringMatching(/^Paused/) as string });
     expect(await listed()).toMatchObject([{ paused_why: 'by the command line' }]);
     const rotated = await webhooks('rotate', id, '--overlap', '0');
     expect(rotated.said).toBe(`${id} has a new secret; the old one signs nothing any more. It is shown once:\n`);
-    await update('a', { alias: 'meanwhile' });
+    await app.update('a', { alias: 'meanwhile' });
     expect((await webhooks('resume', id)).code).toBe(0);
     await receiver.until((taken) => taken.length === 2);
     const [before, after] = receiver.taken();
@@ -128,10 +127,14 @@ describe('webhooks', () => {
   });
 
   it('dead lists what was given up, replay has it sent again with its own identifier, discard forgets it', async () => {
-    const { importKeys } = await serve({ ...quick, schedule: { waitsMs: [5], mostAttempts: 2 } });
+    const app = await serve({ ...quick, schedule: { waitsMs: [5], mostAttempts: 2 } });
     const { id } = await add();
     receiver.behaviour = () => 500;
-    await importKeys({ key_id: 'a', org_id: 'acme' }, { key_id: 'b', org_id: 'acme' }, { key_id: 'c', org_id: 'acme' });
+    await app.importKeys(
+      { key_id: 'a', org_id: 'acme' },
+      { key_id: 'b', org_id: 'acme' },
+      { key_id: 'c', org_id: 'acme' },
+    );
     const dead = async () => (await webhooks('dead', id)).out.split('\n').filter((line) => line !== '');
     for (const end = Date.now() + 5_000; (await dead()).length < 3 && Date.now() < end;) await wait(10);
     const letters = (await dead()).map((line) => JSON.parse(line) as Record<string, string>);
@@ -193,12 +196,12 @@ describe('what is kept of webhooks', () => {
   });
 
   it('comes back with a backup, which goes on where the webhook was', async () => {
-    const { importKeys } = await serve();
+    const app = await serve();
     const { id, secret } = await add();
-    await importKeys({ key_id: 'a', org_id: 'acme' });
+    await app.importKeys({ key_id: 'a', org_id: 'acme' });
     await receiver.until((taken) => taken.length === 1);
     await webhooks('pause', id);
-    await importKeys({ key_id: 'b', org_id: 'acme' });
+    await app.importKeys({ key_id: 'b', org_id: 'acme' });
     const folder = join(c.folder, '..', 'copy');
     expect((await c.keyfront(['backup', folder])).code).toBe(0);
     await t?.close();

@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns';
+import type { lookup } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSender } from '../../src/webhooks/send.js';
 import { createLookup, kindOfAddress, receiverURL, shownURL } from '../../src/webhooks/targets.js';
