@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
+import { writeTLSFiles } from '../support/localhost-tls.js';
 import { sqlite, type EnginePlace } from '../support/engines.js';
-import { hasOwnRedis, ownRedis, unlessNoOwn, type OwnRedis } from '../support/redis.js';
+import { freePort, hasOwnRedis, ownRedis, unlessNoOwn, type OwnRedis } from '../support/redis.js';
 
 const password = 'a-password-of-Redis';
 
@@ -161,6 +162,18 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     t = await startApp(settings());
     expect(dataOf(await update(true))).toMatchObject({ updateOrgKey: { quotaReset: 'PENDING' } });
     expect(t.logs()).toContain('The live counters in Redis cannot be reached');
+  });
+
+  it('speaks TLS where it is asked to, and with nobody whose certificate it cannot trust', async () => {
+    const files = writeTLSFiles();
+    const port = await freePort();
+    const tls = ['--tls-port', String(port), '--tls-cert-file', files.certFile, '--tls-key-file', files.keyFile];
+    const own = await ownRedis(...tls, '--tls-ca-cert-file', files.certFile, '--tls-auth-clients', 'no');
+    await t.close();
+    t = await startApp({ ...place.env, KEYFRONT_QUOTA_URL: `rediss://127.0.0.1:${port}` });
+    expect(t.logs()).toMatch(/The live counters in Redis cannot be reached: .*self-signed certificate/);
+    await own.remove();
+    files.remove();
   });
 
   it('that refuses the password is told of in its own words', async () => {

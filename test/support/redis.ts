@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -61,33 +61,39 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-redis-'));
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
-  let child: ChildProcess | undefined;
-  const end = () => void child?.kill('SIGKILL');
-  process.on('exit', () => {
-    end();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  let server: { readonly pid: number; readonly gone: Promise<unknown> } | undefined;
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      if (server) process.kill(server.pid, name);
+    } catch {
+      // It has gone by itself.
+    }
+  };
+  const kill = async () => {
+    signal('SIGKILL');
+    await server?.gone;
+    server = undefined;
+  };
 
   async function start(): Promise<void> {
-    const settings = [
-      '--port',
-      String(port),
-      '--bind',
-      '127.0.0.1',
-      '--dir',
-      folder,
-      '--save',
-      '',
-      '--appendonly',
-      'yes',
-    ];
-    const started = spawn('redis-server', [...settings, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
-    child = started;
+    const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+    const settings = [...place, '--save', '', '--appendonly', 'yes'];
+    // The shell ends with the pipe to it, however this process ends, and takes the server with it.
+    const started = spawn('sh', ['-c', keeper, 'sh', folder, ...settings, ...options], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const gone = new Promise<void>((resolve) => started.once('exit', () => resolve()));
     let output = '';
-    started.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
-    const failed = new Promise<never>((_, reject) => {
-      started.once('error', () => reject(new Error('there is no redis-server on the PATH.')));
-      started.once('exit', () => reject(new Error(`redis-server ended: ${output.trim().split('\n').at(-1) ?? ''}.`)));
+    const pid = await new Promise<number>((resolve) => {
+      started.stdout.on('data', (chunk: Buffer) => {
+        output += chunk.toString('utf8');
+        const [line, ...more] = output.split('\n');
+        if (more.length > 0) resolve(Number(line));
+      });
+    });
+    server = { pid, gone };
+    const failed = gone.then(() => {
+      throw new Error(`redis-server ended: ${output.trim().split('\n').at(-1) ?? ''}.`);
     });
     failed.catch(() => undefined);
     const isThere = async () => {
@@ -103,21 +109,22 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
   return {
     url,
     start,
-    kill: async () => {
-      const gone = new Promise((resolve) => child?.once('exit', resolve));
-      end();
-      await gone;
-    },
-    signal: (name) => void child?.kill(name),
+    kill,
+    signal,
     remove: async () => {
-      const isRunning = child?.exitCode === null && child.signalCode === null;
-      const gone = isRunning && new Promise((resolve) => child?.once('exit', resolve));
-      end();
-      await gone;
+      await kill();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
+
+/** Says the server's number, and ends with it, or ends it when nothing comes in any more. */
+const keeper = `folder=$1; shift; exec 3<&0
+redis-server "$@" </dev/null & server=$!
+echo $server
+(cat <&3 >/dev/null; kill -9 $server; sleep 0.2; rm -rf "$folder") 2>/dev/null & reader=$!
+wait $server
+kill $reader 2>/dev/null`;
 
 /** Asks a server something behind the service's back. */
 export async function askRedis<T>(url: string, ...command: readonly string[]): Promise<T> {
@@ -140,7 +147,8 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port of loopback that nobody listens at. */
+export async function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.on('error', reject);

@@ -71,7 +71,6 @@ export function createRedis(
         lose = resolve;
         client.on('error', (error: unknown) => resolve(forLog(error)));
         client.on('end', () => resolve(new Error('the connection ended')));
-        closing.signal.addEventListener('abort', () => resolve(new Error('closing')), { once: true });
       });
       let reason: Error;
       try {
@@ -136,6 +135,7 @@ export function createRedis(
     tried,
     close: async () => {
       closing.abort();
+      lose(new Error('closing'));
       await ended;
     },
   };

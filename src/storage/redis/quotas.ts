@@ -17,7 +17,7 @@ interface Parts {
 
 export interface RedisQuotas extends QuotaManager {
   readonly apart: CountersApart;
-  /** Carries out what was written of counters before the moment, and forgets it. Returns how many there were. */
+  /** Carries out what was written of counters before the moment, and forgets it; a page of it. Throws what one of it failed of. */
   readonly carryOut: (before: Date) => Promise<number>;
 }
 
@@ -89,15 +89,21 @@ export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQ
     throw contended();
   }
 
-  /** Changes of one key in order; others beside each other. */
-  async function applyAll(changes: readonly QuotaChange[]): Promise<void> {
+  /** Carries out changes of one key in order, and others beside each other. Resolves to those that failed, with why. */
+  async function applyAll(changes: readonly QuotaChange[]): Promise<ReadonlyMap<string, unknown>> {
     const byKey = new Map<string, QuotaChange[]>();
     for (const change of changes) byKey.set(change.keyHash, [...(byKey.get(change.keyHash) ?? []), change]);
+    const failures = new Map<string, unknown>();
     await Promise.all(
-      [...byKey.values()].map(async (ofKey) => {
-        for (const change of ofKey) await apply(change);
+      [...byKey].map(async ([keyHash, ofKey]) => {
+        try {
+          for (const change of ofKey.toSorted(inOrder)) await apply(change);
+        } catch (error) {
+          failures.set(keyHash, error);
+        }
       }),
     );
+    return failures;
   }
 
   const apart: CountersApart = {
@@ -107,8 +113,8 @@ export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQ
     },
     async settle(keyHash) {
       try {
-        await applyAll(await store.changesOf(keyHash));
-        return 'APPLIED';
+        const failures = await applyAll(await store.changesOf(keyHash));
+        return failures.size === 0 ? 'APPLIED' : 'PENDING';
       } catch {
         // It is written, and the change stands. It is tried again, and told of where that fails for another reason.
         return 'PENDING';
@@ -149,11 +155,19 @@ export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQ
     async carryOut(before) {
       const changes = await store.changesBefore(before);
       if (changes.length === 0) return 0;
-      await applyAll(changes);
-      await store.forget(changes);
-      return changes.length;
+      const failures = await applyAll(changes);
+      const done = changes.filter(({ keyHash }) => !failures.has(keyHash));
+      if (done.length > 0) await store.forget(done);
+      const [failure] = failures.values();
+      if (failures.size > 0) throw failure;
+      return done.length;
     },
   };
+}
+
+/** The order in which the changes of a key were made, whatever the clock did. */
+function inOrder(a: QuotaChange, b: QuotaChange): number {
+  return a.lastUpdated < b.lastUpdated ? -1 : 1;
 }
 
 function isRenewed({ definition: { quotaRenewalRate = 0n } }: StoredKey): boolean {

@@ -1,0 +1,51 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.js';
+import { keyNames } from '../../src/storage/redis/key-names.js';
+
+const url = 'redis://:a-password@redis.internal:6379/1';
+
+describe('The settings of live counters in Redis', () => {
+  it.each([
+    [
+      { KEYFRONT_QUOTA_URL: 'http://:a-password@redis.internal' },
+      'KEYFRONT_QUOTA_URL must be a URL of the form redis://',
+    ],
+    [{ KEYFRONT_QUOTA_URL: 'redis://' }, 'KEYFRONT_QUOTA_URL must be a URL of the form redis://'],
+    [{ KEYFRONT_QUOTA_URL: `${url}/a-password` }, 'KEYFRONT_QUOTA_URL must be a URL of the form redis://'],
+    [{ KEYFRONT_QUOTA_KEYS: 'quota-{keyHash}' }, 'KEYFRONT_QUOTA_KEYS is of use with KEYFRONT_QUOTA_URL only.'],
+    [{ KEYFRONT_QUOTA_URL: url, KEYFRONT_QUOTA_KEYS: 'quota-' }, 'KEYFRONT_QUOTA_KEYS must hold {keyHash} once'],
+    [
+      { KEYFRONT_QUOTA_URL: url, KEYFRONT_QUOTA_KEYS: '{keyHash}{keyHash}' },
+      'KEYFRONT_QUOTA_KEYS must hold {keyHash} once',
+    ],
+    [
+      { KEYFRONT_QUOTA_URL: url, KEYFRONT_QUOTA_KEYS: '{org}{keyHash}' },
+      'KEYFRONT_QUOTA_KEYS must hold {keyHash} once',
+    ],
+    [{ KEYFRONT_QUOTA_URL: url, KEYFRONT_QUOTA_KEYS: 'a b {keyHash}' }, 'KEYFRONT_QUOTA_KEYS must hold {keyHash} once'],
+  ])('refuse %j in words that repeat no password', (env, words) => {
+    const attempt = () => readConfig(env);
+    expect(attempt).toThrow(words);
+    expect(attempt).not.toThrow('a-password');
+  });
+
+  it.each([url, 'rediss://redis.internal', 'redis://user:p%40ss@127.0.0.1:1/', 'redis://[::1]:6379'])(
+    'take %s',
+    (given) => {
+      const { secrets } = readConfig({ KEYFRONT_QUOTA_URL: given });
+      expect(secrets.quotaURL).toBe(given);
+    },
+  );
+
+  it('are shown by no printing of them', () => {
+    const { config, secrets } = readConfig({ KEYFRONT_QUOTA_URL: url });
+    for (const shown of [inspect([config, secrets]), JSON.stringify([config, secrets])]) {
+      expect(shown).not.toContain('a-password');
+    }
+  });
+
+  it('put both keys of a counter into one hash slot, which what is in braces decides', () => {
+    expect(keyNames('quota-{keyHash}', 'ab12')).toEqual(['quota-ab12', 'keyfront:{quota-ab12}']);
+  });
+});
