@@ -1,7 +1,9 @@
 // What one process carries on SQLite, and one and two on PostgreSQL; and by a model fed with what that costs, what more of
-// them would, and what gives out first: `node test/bench/capacity.mjs`. Prints the tables of OPERATING.md.
-import { execFileSync, spawn } from 'node:child_process';
-import { fdatasyncSync, openSync, writeFileSync, writeSync, closeSync } from 'node:fs';
+// them would, and what gives out first: `node test/bench/capacity.mjs`. Prints the figures of OPERATING.md; with `--write`
+// it also puts them there.
+import { execFileSync } from 'node:child_process';
+import { closeSync, fdatasyncSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     connections: { type: 'string', default: '64' },
     'skip-build': { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   },
 });
 if (!values['skip-build']) execFileSync('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -23,7 +26,7 @@ const { createFolder } = await import('./folder.mjs');
 const { describeMachine } = await import('./machine.mjs');
 const { keyIDOf, keys, ownWorkloads } = await import('./payload.mjs');
 const { startPostgres } = await import('./postgres.mjs');
-const { startServer } = await import('./process.mjs');
+const { node, processors, startServer } = await import('./process.mjs');
 
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
@@ -32,6 +35,7 @@ const connections = Number(values.connections);
 const farAwayUs = 5_000;
 const load = new URL('load.mjs', import.meta.url).pathname;
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
+const operating = new URL('../../OPERATING.md', import.meta.url).pathname;
 
 const body = (/** @type {string} */ query, /** @type {object} */ variables) => JSON.stringify({ query, variables });
 const consume = 'mutation ($keyID: ID!) { consumeOrgQuota(keyID: $keyID) { allowed } }';
@@ -59,7 +63,6 @@ const server = await startPostgres();
 /** @typedef {{ perSecond: number, p50Ms: number, p99Ms: number, errors: number, firstError: string, cpuUs: number, serverUs: number, walBytes: number }} Figures */
 /** @type {Record<string, Record<string, Figures[]>>} */
 const found = {};
-let bytesPerKey = NaN;
 let syncUs = NaN;
 let tripUs = NaN;
 try {
@@ -72,7 +75,7 @@ try {
   const env = { KEYFRONT_DATABASE_URL: server.url };
   execFileSync(process.execPath, [main, 'migrate-store'], {
     env: { PATH: process.env.PATH, KEYFRONT_DATA: onServer, ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: 'ignore',
   });
   await measure('SQLite, 1 process', [{ data: folder.copy('sqlite'), env: {} }]);
   await measure('PostgreSQL, 1 process', [{ data: onServer, env }]);
@@ -80,11 +83,8 @@ try {
     { data: onServer, env },
     { data: onServer, env },
   ]);
-  const [size] =
-    await query(`SELECT (SELECT sum(pg_total_relation_size(c)) FROM unnest('{keys,key_terms}'::regclass[]) AS c)::float8 AS keys,
-    (SELECT pg_total_relation_size('audit')::float8 / count(*) FROM audit) AS entry`);
-  bytesPerKey = size.keys / keys;
-  print(size.entry);
+  const [entry] = await query(`SELECT pg_total_relation_size('audit')::float8 / count(*) AS bytes FROM audit`);
+  print(entry.bytes);
 } finally {
   await server.stop();
   folder.remove();
@@ -95,12 +95,20 @@ async function measure(
   /** @type {string} */ name,
   /** @type {readonly { data: string, env: Record<string, string> }[]} */ processes,
 ) {
+  // One process has a processor of its own, and all else the others. Two have to share with all else.
+  const cpus = processes.length === 1 ? processors : undefined;
+  server.pin(processors && (cpus?.load ?? `0-${availableParallelism() - 1}`));
   const running = [];
   for (const [index, { data, env }] of processes.entries()) {
     running.push(
       await startServer(
         { name, label: name, script: '../../dist/main.js', args: ['serve'], workloads: [], env },
-        { data, log: join(folder.path, `${name} ${index}.log`), flags: ['--max-semi-space-size=64'], cpus: undefined },
+        {
+          data,
+          log: join(folder.path, `${name} ${index}.log`),
+          flags: ['--max-semi-space-size=64'],
+          cpus: cpus?.server,
+        },
       ),
     );
   }
@@ -115,9 +123,9 @@ async function measure(
             ...{ url, headers: folder.headers, bodies: join(folder.path, workload), good },
             ...{ offset: offset + index * 400, connections: Math.max(1, all / running.length), seconds },
           };
-          const child = spawn(process.execPath, [load], { stdio: ['pipe', 'pipe', 'inherit'] });
-          child.stdin.end(JSON.stringify(job));
-          return /** @type {any} */ (await json(child.stdout));
+          const child = node(cpus?.load, [load], { stdio: ['pipe', 'pipe', 'inherit'] });
+          child.stdin?.end(JSON.stringify(job));
+          return /** @type {any} */ (await json(/** @type {any} */ (child.stdout)));
         }),
       );
       const answers = results.reduce((sum, one) => sum + one.good + one.errors, 0);
@@ -150,7 +158,9 @@ function median(/** @type {string} */ where, /** @type {string} */ workload, /**
 }
 
 function print(/** @type {number} */ entryBytes) {
-  const say = (/** @type {string} */ line = '') => console.log(line);
+  /** @type {string[]} */
+  const lines = [];
+  const say = (/** @type {string} */ line = '') => void lines.push(line);
   const places = Object.keys(found);
   const many = (/** @type {number} */ value) => (value >= 1000 ? `${(value / 1000).toFixed(1)} k` : value.toFixed(0));
   say(
@@ -194,11 +204,11 @@ function print(/** @type {number} */ entryBytes) {
     trip: tripUs,
   };
   say(
-    `The model: an update takes ${Math.round(costs.process)} µs of Keyfront's processor and ${Math.round(row)} of PostgreSQL's, a group of them ${Math.round(costs.look)} more, and a wait for the disk.`,
+    `By the model, from these figures: an update takes ${Math.round(costs.process)} µs of Keyfront’s processor and ${Math.round(row)} of PostgreSQL’s, a group of them ${Math.round(costs.look)} more, two trips and a wait for the disk. Each process has a core of its own.`,
   );
   say();
   say(
-    '| processes of Keyfront | processors of PostgreSQL | updates/s at most | what gives out | p50 / p99 ms at half of that | at 90 % |',
+    '| processes of Keyfront | cores of PostgreSQL | updates/s at most | what gives out | p50 / p99 ms at half of that | at 90 % |',
   );
   say('|---|---|---|---|---|---|');
   for (const [processes, processors] of [
@@ -221,11 +231,26 @@ function print(/** @type {number} */ entryBytes) {
     say(`| ${cells.join(' | ')} |`);
   }
   say();
+  const oneCore = limitsOf(costs, { processes: 1, processors: 1 });
+  const ofServer = oneCore['PostgreSQL’s processors'] ?? NaN;
+  say(
+    `One core of PostgreSQL carries ${many(ofServer)} updates a second, and ${(ofServer / (oneCore['Keyfront’s processors'] ?? NaN)).toFixed(1)} processes of Keyfront keep it busy.`,
+  );
   const perDay = (/** @type {number} */ bytes) => ((bytes * 86_400) / 2 ** 30).toFixed(0);
   const walBytes = median(one, 'updates', 'walBytes');
   say(
-    `On disk: ${Math.round(bytesPerKey)} bytes a key and ${Math.round(entryBytes)} an entry of history; ${Math.round(walBytes)} bytes of log an update. 100 updates a second all day long: ${perDay(100 * entryBytes)} GiB of history and ${perDay(100 * walBytes)} GiB of log.`,
+    `An entry of history takes ${Math.round(entryBytes)} bytes on disk, and an update ${Math.round(walBytes)} of the log: 100 a second all day long are ${perDay(100 * entryBytes)} GiB of history and ${perDay(100 * walBytes)} GiB of log.`,
   );
+  const figures = lines.join('\n');
+  console.log(figures);
+  if (values.write) {
+    const text = readFileSync(operating, 'utf8');
+    writeFileSync(
+      operating,
+      text.replace(/(<!-- capacity -->\n).*(\n<!-- \/capacity -->)/s, (_, begin, end) => `${begin}${figures}${end}`),
+    );
+    execFileSync('npx', ['prettier', '--write', operating], { stdio: 'ignore' });
+  }
   const errors = places.flatMap((place) =>
     Object.keys(workloads).flatMap((workload) =>
       (found[place]?.[workload] ?? [])

@@ -43,6 +43,10 @@ export async function startPostgres() {
     folder,
     /** Processor time of all its processes so far, those that have ended included, in microseconds. */
     cpuUs: () => cpuOf(Number(server.pid)),
+    /** Keeps the processes that it starts from now on to some of the processors. */
+    pin: (/** @type {string | undefined} */ cpus) => {
+      if (cpus !== undefined) spawnSync('/usr/bin/taskset', ['-acp', cpus, String(server.pid)]);
+    },
     stop: async () => {
       server.kill('SIGINT');
       await exited;
