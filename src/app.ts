@@ -11,6 +11,7 @@ import type { ServerContext } from './graphql/context.js';
 import { serveGraphiQL } from './graphql/graphiql/serve-graphiql.js';
 import type { Execute } from './graphql/plans/use-plans.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
+import { createStreams } from './graphql/streams.js';
 import { createGraphQLServer } from './graphql/yoga.js';
 import { clientAddressOf } from './http/client-address.js';
 import { createCORS } from './http/cors.js';
@@ -35,7 +36,7 @@ export interface App {
   readonly fetch: (request: Request, socketAddress?: string) => Promise<Response>;
   /** The same, for Node's own server. */
   readonly handle: (request: IncomingMessage, response: ServerResponse, arrivedMs?: number) => void;
-  /** From now on `/ready` says no, so that balancers look elsewhere while requests under way are answered. */
+  /** From now on `/ready` says no, so that balancers look elsewhere while requests under way are answered. Ends subscriptions. */
   readonly drain: () => void;
   readonly close: () => Promise<void>;
 }
@@ -150,6 +151,7 @@ export async function createApp(
     },
   };
 
+  const streams = createStreams(watch);
   const server = createGraphQLServer({
     keys,
     authenticate,
@@ -159,6 +161,7 @@ export async function createApp(
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     plugins: [useOtherFaces],
     execute: overrides.execute,
+    streams,
     watch,
   });
   const follow = createFollowing(watch);
@@ -187,8 +190,10 @@ export async function createApp(
     drain: () => {
       health.drain();
       void deliverer.stop();
+      streams.drain();
     },
     close: async () => {
+      streams.drain();
       clearInterval(purge);
       clearInterval(shrink);
       await server.dispose();

@@ -96,6 +96,7 @@ export async function openInstallation(
     const ports: Ports = {
       store,
       quotas: store,
+      feed,
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: overrides.randomHex ?? (() => randomBytes(16).toString('hex')),

@@ -11,7 +11,7 @@ export type Verdict = 'ok' | ErrorCode;
 export const refusedFor = ['overload', 'malformed', 'unreadable', 'limits'] as const;
 export type RefusedFor = (typeof refusedFor)[number];
 /** Figures that are read when somebody asks for them. */
-export type Reading = 'requests_waiting' | 'passwords_waiting' | 'commits_waiting' | 'wal_bytes' | 'ready';
+export type Reading = 'requests_waiting' | 'passwords_waiting' | 'commits_waiting' | 'wal_bytes' | 'ready' | 'streams';
 
 /** What becomes of an attempt to bring an event to a receiver, and of an event that none has brought there. */
 export const webhookOutcomes = ['delivered', 'failed', 'dead'] as const;

@@ -34,7 +34,7 @@ describe('the documents', () => {
     const cells = rowsOf('README.md', 'operations').flatMap((row) =>
       [...row.matchAll(/`([^`]+)`/g)].map(([, cell = '']) => cell),
     );
-    const called = [schema.getQueryType(), schema.getMutationType()]
+    const called = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
       .flatMap((type) => Object.values(type?.getFields() ?? {}))
       .map(({ name, args }) => [name, ...args.map((argument) => argument.name).toSorted()].join(' '));
     const requested = routes.map(({ method, path }) => `${method} ${path.replace('*', '{keyID}')}`);

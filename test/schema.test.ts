@@ -122,7 +122,8 @@ describe('the GraphQL schema', () => {
   it('has no field that the documents of the tests do not ask for', () => {
     const info = new TypeInfo(schema);
     const asked = new Set<string>();
-    const documents = parse(readFileSync('test/graphql/operations.graphql', 'utf8'));
+    const files = ['operations', 'subscriptions'].map((name) => readFileSync(`test/graphql/${name}.graphql`, 'utf8'));
+    const documents = parse(files.join('\n'));
     const Field = () => void asked.add(`${info.getParentType()?.name}.${info.getFieldDef()?.name}`);
     visit(documents, visitWithTypeInfo(info, { Field }));
 

@@ -40,7 +40,7 @@ export async function startWatching({ metrics: address }: Config, { env }: IO, l
 
 /** Every name that an operation of either face can go by. */
 export function names(): ReadonlySet<string> {
-  const types = [servedSchema.getQueryType(), servedSchema.getMutationType()];
+  const types = [servedSchema.getQueryType(), servedSchema.getMutationType(), servedSchema.getSubscriptionType()];
   const fields = types.flatMap((type) => Object.keys(type?.getFields() ?? {}));
   return new Set([...fields, ...routes.map(({ operation }) => operation), 'several']);
 }

@@ -1,3 +1,4 @@
+import { resultsIn } from './event-stream.js';
 import type { TypedDocumentString } from './generated/graphql.js';
 
 /* What a dashboard asks Keyfront with. It needs `fetch` and no package, and runs in browsers as it does in Node. */
@@ -24,6 +25,19 @@ export interface Client {
     variables: Variables,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<Result>;
+  /**
+   * Sends a document that asks for `orgKeyChanged` and its cursor, and tells its events, each once and in order. Where the
+   * connection ends, it goes on from the last cursor by itself. Throws a KeyfrontError where that would not help.
+   */
+  follow<Result extends Following, Variables extends { readonly after?: string | null | undefined }>(
+    document: TypedDocumentString<Result, Variables>,
+    variables: Variables,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): AsyncGenerator<Result, void>;
+}
+
+interface Following {
+  readonly orgKeyChanged: { readonly cursor: string };
 }
 
 /** What went wrong, for programs. The README says what each means. */
@@ -74,30 +88,102 @@ export class KeyfrontError extends Error {
 /** A client of one service. Integers beyond 2^53 are digits in a text, both ways: `BigInt(value)` computes with them. */
 export function createClient({ url, management, service, fetch = globalThis.fetch }: ClientOptions): Client {
   const endpoint = `${url.replace(/\/+$/, '')}/graphql`;
+  const post = async (accept: string, query: string, variables: unknown, signal: AbortSignal | undefined) => {
+    const [bearer, key] = await Promise.all([secretOf(management), secretOf(service)]);
+    return fetch(endpoint, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept,
+        ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+        ...(key !== undefined && { 'x-svc-authorization': key }),
+      },
+      body: JSON.stringify({ query, variables }),
+      credentials: 'omit',
+      ...(signal && { signal }),
+    });
+  };
+
+  /** The events of one connection. */
+  async function* connected<Result>(
+    query: string,
+    variables: unknown,
+    outer: AbortSignal | undefined,
+  ): AsyncGenerator<Result, void> {
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    outer?.addEventListener('abort', abort, { once: true });
+    if (outer?.aborted) abort();
+    try {
+      const response = await post('text/event-stream', query, variables, controller.signal);
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+      if (!isStream || !response.body)
+        throw errorOf((await response.json().catch(() => ({}))) as Answer<Result>, response);
+      for await (const answer of resultsIn(response.body, { silentAfterMs, onSilent: abort })) {
+        const { data } = answer as Answer<Result>;
+        if (!data) throw errorOf(answer as Answer<Result>, response);
+        yield data;
+      }
+    } finally {
+      outer?.removeEventListener('abort', abort);
+      abort();
+    }
+  }
+
   return {
+    async *follow(document, variables, { signal } = {}) {
+      const isOver = () => signal?.aborted === true;
+      let { after } = variables;
+      for (let failures = 0; !isOver(); failures += 1) {
+        let waitMs = Math.min(firstWaitMs * 2 ** failures, longestWaitMs) * (0.5 + Math.random() / 2);
+        try {
+          for await (const event of connected<Following>(document.toString(), { ...variables, after }, signal)) {
+            after = event.orgKeyChanged.cursor;
+            failures = 0;
+            yield event as never;
+          }
+        } catch (error) {
+          if (isOver()) return;
+          if (error instanceof KeyfrontError) {
+            if (!passing.has(error.code)) throw error;
+            waitMs = Math.max(waitMs, (error.retryAfterSeconds ?? 0) * 1000);
+          }
+        }
+        await pause(waitMs, signal);
+      }
+    },
     send: async <Result, Variables>(
       document: TypedDocumentString<Result, Variables>,
       variables: Variables,
       { signal }: { readonly signal?: AbortSignal | undefined } = {},
     ): Promise<Result> => {
-      const [bearer, key] = await Promise.all([secretOf(management), secretOf(service)]);
-      const response = await fetch(endpoint, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/graphql-response+json, application/json',
-          ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
-          ...(key !== undefined && { 'x-svc-authorization': key }),
-        },
-        body: JSON.stringify({ query: document.toString(), variables }),
-        credentials: 'omit',
-        ...(signal && { signal }),
-      });
+      const accept = 'application/graphql-response+json, application/json';
+      const response = await post(accept, document.toString(), variables, signal);
       const answer = (await response.json().catch(() => ({}))) as Answer<Result>;
       if (!answer.data || answer.errors?.length) throw errorOf(answer, response);
       return answer.data;
     },
   };
+}
+
+const silentAfterMs = 40_000;
+const firstWaitMs = 250;
+const longestWaitMs = 15_000;
+/** What is over after a while, and may be tried again. */
+const passing: ReadonlySet<KeyfrontErrorCode> = new Set(['UNAVAILABLE', 'RATE_LIMITED']);
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
 }
 
 function secretOf(credential: Credential | undefined): string | undefined | Promise<string> {

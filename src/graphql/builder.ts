@@ -94,6 +94,10 @@ builder.queryType({
   description:
     'What can be asked. Each field says which credential it needs, and what errors it has beside UNAUTHENTICATED, INVALID and UNAVAILABLE.',
 });
+builder.subscriptionType({
+  description:
+    'What can be followed, over text/event-stream. Each field says which credential it needs, and what errors it has beside UNAUTHENTICATED, INVALID and UNAVAILABLE.',
+});
 builder.mutationType({
   description:
     'What can be changed. Each field says which credential it needs, and what errors it has beside UNAUTHENTICATED, INVALID and UNAVAILABLE.',

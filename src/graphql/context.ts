@@ -20,6 +20,10 @@ export interface Context extends ServerContext {
   readonly audit: Audit;
   readonly holder: Holder;
   readonly loaders: Loaders;
+  /** Who asks by now, for what goes on for long. */
+  readonly holderNow: () => Promise<Holder>;
+  /** Begins an answer that goes on until the signal is aborted. Throws where the credential has too many of them. */
+  readonly openStream: (credentialID: string) => AbortSignal;
   /** Aborted when the time of a mutation is up. */
   readonly deadline?: AbortSignal;
   /** What is left of that time for the one mutation that runs. */

@@ -30,6 +30,11 @@ export function publicError(error: unknown): GraphQLError {
   return shown;
 }
 
+/** Says of errors that they have been made for callers, and are theirs to see. */
+export function declarePublic(errors: readonly GraphQLError[] = []): void {
+  for (const error of errors) published.add(error);
+}
+
 /** The error of a whole request, with the HTTP status that goes with it. */
 export function requestError(error: AppError, status = statuses[error.code]): GraphQLError {
   const shown = ours(error, undefined, { http: { status, headers: headersOf(error) } });
@@ -84,7 +89,8 @@ function headersOf({ retryAfterSeconds }: AppError): Record<string, string> {
   return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
 }
 
-function rootOf(error: unknown): unknown {
+/** What was thrown in the first place. */
+export function rootOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
 }
 

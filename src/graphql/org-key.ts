@@ -22,7 +22,7 @@ const OperationType = builder.enumType('KeyOperation', {
   values: describedEnum<Operation>(operations),
 });
 
-const HistoryEntry = builder.objectRef<AuditEntry>('HistoryEntry').implement({
+export const HistoryEntry = builder.objectRef<AuditEntry>('HistoryEntry').implement({
   description: 'One change in the life of a key: who, when, what and why. Entries are never changed.',
   fields: (t) => ({
     version: t.exposeInt('versionAfter', { description: 'The version of the key that the change led to.' }),

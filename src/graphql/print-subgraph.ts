@@ -21,6 +21,7 @@ const routersOwn: readonly string[] = ['_Any', '_Entity', '_Service', '_entities
 const describedElsewhere: Readonly<Record<string, readonly string[]>> = {
   Query: [],
   Mutation: [],
+  Subscription: [],
   Organization: ['id'],
   PageInfo: ['hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor'],
 };

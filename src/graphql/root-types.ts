@@ -6,4 +6,5 @@ import './bulk.js';
 import './consume-org-quota.js';
 import './key-life.js';
 import './org-keys.js';
+import './org-key-changed.js';
 export { builder } from './builder.js';

@@ -26,6 +26,13 @@ function guarded(built: GraphQLSchema): GraphQLSchema {
           ? inTurn(context, (own) => resolve(source, args, own, info))
           : resolve(source, args, context, info);
       };
+      const { subscribe } = field;
+      if (subscribe) {
+        field.subscribe = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
+          if (credential) callerOf(context, credential);
+          return subscribe(source, args, context, info);
+        };
+      }
     }
   }
   return built;

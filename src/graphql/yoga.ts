@@ -1,24 +1,26 @@
-import type { DocumentNode, ExecutionResult } from 'graphql';
+import { getOperationAST, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import { refuseExhausted, type Authenticate } from '../credential.js';
 import type { Audit } from '../keys/attempts.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import type { Watch } from '../watch.js';
-import { boundedAnswer } from './answer-size.js';
 import { auditRefused } from './audit.js';
 import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs, useDeadline } from './deadline.js';
 import { createDocumentCache } from './document-cache.js';
-import { asAppError, maskedCause, operationError, publicError, requestError } from './errors.js';
+import { asAppError, operationError, publicError, requestError } from './errors.js';
 import { explainRefusal } from './input-errors.js';
 import { useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
 import { useLimits } from './limits.js';
 import { exactFloats } from './literal.js';
+import { publicResult } from './public-result.js';
 import { usePlans, type Execute } from './plans/use-plans.js';
 import { useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
 import { servedSchema } from './served-schema.js';
+import { createStreams, type Streams } from './streams.js';
+import { useSubscriptions } from './subscriptions.js';
 import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.js';
 import { useWatch } from './watched.js';
 
@@ -35,18 +37,23 @@ interface Parts {
   readonly deadlineMs?: number | undefined;
   /** What executes operations; by plans where absent. */
   readonly execute?: Execute | undefined;
+  /** Where subscriptions are counted and ended. */
+  readonly streams?: Streams | undefined;
   readonly watch?: Watch | undefined;
 }
 
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
 export function createGraphQLServer({ keys, authenticate, audit, log, plugins, ...options }: Parts) {
+  const { deadlineMs = defaultDeadlineMs, streams = createStreams() } = options;
   return createYoga<ServerContext, Context>({
     schema: servedSchema,
     context: async ({ request, requestID, clientAddress }) => {
       const holder = await authenticate({ headers: request.headers, requestID, clientAddress });
       refuseExhausted(holder);
       const loaders = createLoaders(keys, () => callerOf({ holder, requestID }, 'service'));
-      return { keys, audit, requestID, clientAddress, holder, loaders };
+      // Of the same headers authentication would answer the same.
+      const holderNow = () => authenticate({ headers: new Headers([...request.headers]), requestID, clientAddress });
+      return { keys, audit, requestID, clientAddress, holder, loaders, holderNow, openStream: noStream };
     },
     graphqlEndpoint: '/graphql',
     // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
@@ -72,14 +79,19 @@ export function createGraphQLServer({ keys, authenticate, audit, log, plugins, .
       useIntrospectionPolicy(options.introspection, authenticate),
       useLimits,
       useExactFloats,
-      useDeadline(options.deadlineMs ?? defaultDeadlineMs),
+      useDeadline(deadlineMs),
       useRefusals(authenticate, audit),
       usePublicErrors(log),
       usePlans(servedSchema, options.execute),
+      useSubscriptions({ streams, log, deadlineMs }),
       // The last, so that it traces what executes and sees what is answered.
       useWatch(servedSchema, options.watch ?? {}),
     ],
   });
+}
+
+function noStream(): never {
+  throw new Error('Only a subscription goes on.');
 }
 
 const useExactFloats: Plugin = {
@@ -104,11 +116,16 @@ function useRefusals(authenticate: Authenticate, audit: Audit): Plugin<object, S
       const refusal = document && explainRefusal(servedSchema, operation, holder);
       auditRefused(audit, servedSchema, operation, { requestID, holder }, refusal ?? asAppError(result.errors[0]));
       if (!refusal) return;
-      // For clients of application/json a refused operation is an answer like any other, unless it was not looked at.
-      const isLimited = refusal.code === 'RATE_LIMITED';
-      event.setResult({ errors: [isLimited ? requestError(refusal) : operationError(refusal)] });
+      // For clients of application/json a refused operation is an answer like any other, unless it was not looked at. One
+      // that asks for a stream gets none, which its status says.
+      const isRequests = refusal.code === 'RATE_LIMITED' || isSubscription(document, context.params.operationName);
+      event.setResult({ errors: [isRequests ? requestError(refusal) : operationError(refusal)] });
     },
   };
+}
+
+function isSubscription(document: DocumentNode, operationName: string | undefined): boolean {
+  return getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION;
 }
 
 /** The last look at every answer: no error leaves that was not made public, masked ones go to the log, size is bounded. */
@@ -117,17 +134,7 @@ function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
     onResultProcess(event) {
       const { result, serverContext } = event;
       if (!isResult(result)) return;
-      // Yoga drops what an aborted wait throws, such as one with a time limit of its own, and would answer nothing at all.
-      const isLost = result.errors?.length === 0 && !('data' in result);
-      const thrown = isLost ? [new Error('A wait was aborted.')] : result.errors;
-      const errors = thrown?.map((error) => {
-        const shown = publicError(error);
-        const cause = maskedCause(shown);
-        if (cause !== undefined) log.error({ requestID: serverContext.requestID, err: cause }, 'internal error');
-        shown.extensions['requestID'] = serverContext.requestID;
-        return shown;
-      });
-      event.setResult(boundedAnswer(errors ? { ...result, errors } : result, serverContext.requestID));
+      event.setResult(publicResult(result, serverContext.requestID, log));
     },
   };
 }

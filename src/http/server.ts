@@ -34,7 +34,7 @@ export interface Limits {
   readonly headers: number;
   /** Headers and body. */
   readonly request: number;
-  /** The request and the reading of its answer, to the last byte. */
+  /** The request and the reading of its answer, to the last byte; of events, to the last one there is. */
   readonly answer: number;
   /** The time between two requests on one connection. */
   readonly idle: number;
@@ -124,7 +124,7 @@ function serverOf(handle: Handle, { tls, log, limits = usualLimits, watch: { met
     // It would be carried out, and nobody would ever see the answer.
     if (ending.has(socket)) return;
     underWay.add(response);
-    const deadline = setTimeout(() => socket.destroy(), limits.answer);
+    const deadline = setTimeout(() => (keepsUp(response) ? deadline.refresh() : socket.destroy()), limits.answer);
     response.once('close', () => {
       underWay.delete(response);
       clearTimeout(deadline);
@@ -205,6 +205,11 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 function joinRepeatedCredentials(request: IncomingMessage): void {
   const given = request.headersDistinct['authorization'];
   if (given && given.length > 1) request.headers.authorization = given.join(', ');
+}
+
+/** Whether an answer that has begun has been read to where it is by now: one of events goes on without end. */
+function keepsUp({ headersSent, writableLength }: ServerResponse): boolean {
+  return headersSent && writableLength === 0;
 }
 
 /** Tells a client that keeps its connection that it is of no use for another request. */

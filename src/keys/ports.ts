@@ -1,4 +1,5 @@
 import type { Audit } from './attempts.js';
+import type { ChangeFeed } from './feed.js';
 import type { SecretKeeping } from './keep-secrets.js';
 import type { QuotaManager } from './quota.js';
 import type { Actor, KeyStore } from './store.js';
@@ -15,6 +16,7 @@ export interface Caller extends Actor {
 export interface Ports extends SecretKeeping {
   readonly store: KeyStore;
   readonly quotas: QuotaManager;
+  readonly feed: ChangeFeed;
   readonly now: () => Date;
   /** Lower-case hex of a key identifier. The same identifier always has the same hash. */
   readonly hashKeyID: (keyID: string) => string;

@@ -10,6 +10,7 @@ import {
 } from './changing.js';
 import { createConsuming } from './consuming.js';
 import type { KeyDefinition } from './definition.js';
+import { createFollowing } from './following.js';
 import type { Caller, Ports } from './ports.js';
 import { previewKey, type KeyPreview } from './preview.js';
 import { createReading } from './reading.js';
@@ -23,6 +24,7 @@ export function createKeyService(ports: Ports) {
   const changing = createTold(ports);
   return {
     ...reading,
+    ...createFollowing(ports),
     ...changing,
     ...createBulk({ reading, update: changing.updateOneOfMany, preview: changing.previewOrgKeyUpdate }),
     /** FORBIDDEN for a definition that names another organisation than the one the credential is bound to. */

@@ -130,6 +130,15 @@ export function createMetrics({ version, operations }: About): Metrics {
     },
   });
   new Gauge({
+    name: 'keyfront_streams',
+    help: 'Subscriptions that are open.',
+    registers,
+    aggregator: 'sum',
+    async collect() {
+      this.set(await readingOf('streams'));
+    },
+  });
+  new Gauge({
     name: 'keyfront_ready',
     help: 'Whether /ready says yes (1) or no (0).',
     registers,

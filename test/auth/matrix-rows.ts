@@ -42,6 +42,8 @@ const rootFields: Readonly<Record<string, Row>> = {
     foreign: 'nothing',
   },
   consumeOrgQuota: { call: 'consumeOrgQuota(keyID: "KEY") { allowed }', foreign: 'NOT_FOUND' },
+  // Whoever follows from now on is told of nothing yet; who is told of what then is in test/graphql/org-key-changed.test.ts.
+  orgKeyChanged: { call: 'orgKeyChanged(orgID: "acme") { entry { version } }', foreign: 'the same' },
   _entities: {
     call: '_entities(representations: [{__typename: "OrgKey", keyID: "KEY"}]) { ... on OrgKey { keyHash } }',
     foreign: 'nothing',

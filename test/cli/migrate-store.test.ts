@@ -72,6 +72,27 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(await c.keyfront(['check'], env)).toMatchObject({ code: 0 });
   });
 
+  it('keeps the order of all changes, and cursors into it', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const readAll = async ({ app }: typeof t, after?: string) => {
+      const page = await app.installation.feed.read({ after, limit: 1_000 });
+      return page.events.map(({ cursor, entry }) => [cursor, entry.keyHash, entry.versionAfter]);
+    };
+    const [before, among] = [
+      await readAll(t),
+      (await t.app.installation.feed.read({ after: undefined, limit: 200 })).cursor,
+    ];
+    await t.close();
+    expect(await c.keyfront(['migrate-store'], env)).toMatchObject({ code: 0 });
+    const moved = await startApp({ KEYFRONT_DATA: c.folder, ...env });
+    await moved.update('key-9', { alias: 'after' });
+    const after = await readAll(moved);
+    expect(before).toHaveLength(count + 4);
+    expect(after.slice(0, -1)).toStrictEqual(before);
+    expect(await readAll(moved, among)).toStrictEqual(after.slice(200));
+    await moved.close();
+  });
+
   it('goes on where it was broken off, with what has changed since, and nobody serves from a half', async () => {
     const source = holdRows(`${c.folder}/keyfront.db`);
     const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);

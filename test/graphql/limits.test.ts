@@ -275,7 +275,7 @@ describe('cost', () => {
 
 describe('what everybody needs', () => {
   const file = readFileSync(join(import.meta.dirname, 'operations.graphql'), 'utf8');
-  const document = parse(file);
+  const document = parse(`${file}\n${readFileSync(join(import.meta.dirname, 'subscriptions.graphql'), 'utf8')}`);
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
 
   it.each(operations.map((operation) => [operation.name?.value ?? '', operation] as const))(

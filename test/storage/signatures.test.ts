@@ -7,6 +7,7 @@ import { loadKeyRing } from '../../src/secrets/key-ring.js';
 import { createRingWord, ringWordName } from '../../src/secrets/ring-word.js';
 import { createSealer } from '../../src/secrets/seal.js';
 import { migrations } from '../../src/storage/sqlite/migrate.js';
+import { signatures } from '../../src/storage/sqlite/migrations/0003-signatures.js';
 import { createSettings } from '../../src/storage/sqlite/settings.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';

@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config.js';
 import { parseJSON, stringifyJSON } from '../../src/json.js';
 import { createLogger } from '../../src/log.js';
 import type { Watch } from '../../src/watch.js';
+import { readStream } from './event-stream.js';
 
 export interface Answer {
   readonly status: number;
@@ -32,6 +33,16 @@ export interface TestApp {
   update(keyID: string, definition: unknown, query?: string, headers?: Record<string, string>): Promise<Answer>;
   send(path: string, init?: RequestInit): Promise<Answer>;
   close(): Promise<void>;
+}
+
+const isStream = ({ headers }: Response) => headers.get('content-type') === 'text/event-stream';
+
+/** Of an answer that goes on, its first result. */
+async function firstOf(response: Response): Promise<Answer> {
+  const stream = readStream(response);
+  const body = ((await stream.next()) ?? {}) as Record<string, unknown>;
+  await stream.close();
+  return { status: response.status, headers: response.headers, body, text: JSON.stringify(body) };
 }
 
 /** The whole service with an in-memory database, a clock that stands at 2026-01-31T12:00:00Z, and no port. */
@@ -73,6 +84,7 @@ export async function startApp(
 
   const send: TestApp['send'] = async (path, init) => {
     const response = await app.fetch(new Request(`http://keyfront.test${path}`, init));
+    if (isStream(response)) return firstOf(response);
     const text = await response.text();
     const isJSON = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
     const body = isJSON ? (parseJSON(text) as Record<string, unknown>) : {};

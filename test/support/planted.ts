@@ -3,6 +3,7 @@ import { createFailedAttempts } from '../../src/auth/failed-attempts.js';
 import { createAuthenticate } from '../../src/auth/authenticator.js';
 import type { Authenticate } from '../../src/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
+import type { Streams } from '../../src/graphql/streams.js';
 import { createGraphQLServer } from '../../src/graphql/yoga.js';
 import { parseJSON, stringifyJSON } from '../../src/json.js';
 import type { Ports } from '../../src/keys/ports.js';
@@ -18,10 +19,13 @@ interface Planted {
   readonly authenticate?: Authenticate;
   readonly plugins?: readonly Plugin<object, ServerContext>[];
   readonly deadlineMs?: number;
+  readonly streams?: Streams;
 }
 
 export interface PlantedServer {
   readonly graphql: (query: string, variables?: object, headers?: Record<string, string>) => Promise<Answer>;
+  /** Of a subscription: what it is answered, as it comes. */
+  readonly subscribe: (query: string, headers?: Record<string, string>) => Promise<Response>;
   readonly logs: () => string;
 }
 
@@ -52,21 +56,26 @@ export function plant({ app: { installation }, management, service }: TestApp, p
     trustedDocuments: { documents: new Map(), only: false },
     plugins: planted.plugins ?? [],
     deadlineMs: planted.deadlineMs,
+    streams: planted.streams,
   });
+  const send = async (query: string, variables: object, headers: Record<string, string>): Promise<Response> => {
+    const request = new Request('http://keyfront.test/graphql', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${management}`,
+        'x-svc-authorization': service,
+        ...headers,
+      },
+      body: stringifyJSON({ query, variables }),
+    });
+    return server.fetch(request, { requestID: 'request-1' });
+  };
   return {
     logs: () => lines.join(''),
+    subscribe: (query, headers = {}) => send(query, {}, { accept: 'text/event-stream', ...headers }),
     graphql: async (query, variables = {}, headers = {}) => {
-      const request = new Request('http://keyfront.test/graphql', {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          authorization: `Bearer ${management}`,
-          'x-svc-authorization': service,
-          ...headers,
-        },
-        body: stringifyJSON({ query, variables }),
-      });
-      const response = await server.fetch(request, { requestID: 'request-1' });
+      const response = await send(query, variables, headers);
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, body: parseJSON(text) as Answer['body'] };
     },

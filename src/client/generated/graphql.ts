@@ -502,6 +502,15 @@ export type PlaceFragment = { hasNextPage: boolean, hasPreviousPage: boolean, st
 
 export type DefinitionFragment = { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null };
 
+export type OrgKeyChangedSubscriptionVariables = Exact<{
+  orgID?: string | null | undefined;
+  keyHash?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, credentialLabel: string, reason: string | null, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }> } | null, key: { keyID: string, version: number, state: KeyState } | null } };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -2015,3 +2024,30 @@ export const OrganizationOfKeyDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:1e9777baac2d9f3208022d861ec0ea3949eaf847d40721188c1b0160140213d7"}) as unknown as TypedDocumentString<OrganizationOfKeyQuery, OrganizationOfKeyQueryVariables>;
+export const OrgKeyChangedDocument = new TypedDocumentString(`
+    subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
+  orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {
+    cursor
+    keyHash
+    orgID
+    entry {
+      version
+      at
+      operation
+      credentialLabel
+      reason
+      changes {
+        path
+        kind
+        before
+        after
+      }
+    }
+    key {
+      keyID
+      version
+      state
+    }
+  }
+}
+    `, {"hash":"sha256:7a5ddb1492fa485aff1276b9caecf620c3d3f559d3d86bd7a22d60d1ebe09592"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;

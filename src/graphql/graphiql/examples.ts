@@ -402,6 +402,24 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
   },
   {
     credential: 'service',
+    query: `# Follows changes as they take effect: press play,
+# change a key in another tab, and come back. Send
+# the last cursor as "after" to go on from there.
+subscription FollowKeys($orgID: String, $after: String) {
+  orgKeyChanged(orgID: $orgID, after: $after) {
+    cursor
+    keyHash
+    entry { version at operation credentialLabel reason changes { path before after } }
+    key { keyID definition { alias } quota { used remaining } }
+  }
+}`,
+    variables: `{
+  "orgID": "acme",
+  "after": null
+}`,
+  },
+  {
+    credential: 'service',
     query: `# What the router of a federated graph asks: keys
 # and organisations that other subgraphs have
 # named.

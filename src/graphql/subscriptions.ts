@@ -1,0 +1,154 @@
+import {
+  createSourceEventStream,
+  execute,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLError,
+  type SubscriptionArgs,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { demand } from '../credential.js';
+import { AppError, codeOf } from '../errors.js';
+import type { Logger } from '../log.js';
+import type { Context } from './context.js';
+import { requestError, rootOf } from './errors.js';
+import { publicResult } from './public-result.js';
+import type { Stream, Streams } from './streams.js';
+
+/** A revoked or expired credential keeps what it had opened for so long. */
+export const recheckEveryMs = 5_000;
+
+interface Parts {
+  readonly streams: Streams;
+  readonly log: Logger;
+  /** For the beginning of a stream, and for each of its events. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * Carries out subscriptions. What cannot begin is refused as a request. What has begun ends with an error that says why,
+ * where it is not the reader who ends it; and after an event that has failed, because its cursor is lost with it.
+ */
+export function useSubscriptions({ streams, log, deadlineMs }: Parts): Plugin<Context> {
+  async function subscribe(args: SubscriptionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
+    const { request, ...context } = args.contextValue as Context & { readonly request: Request };
+    if (!takesStreams(request.headers.get('accept') ?? '')) {
+      throw requestError(new AppError('INVALID', 'A subscription is answered as text/event-stream only.'), 406);
+    }
+    let stream: Stream | undefined;
+    const openStream: Context['openStream'] = (credentialID) => {
+      const own = streams.open(credentialID);
+      stream = own;
+      // Whoever has gone takes nothing any more, and is not always seen to have gone by whoever writes to them.
+      request.signal.addEventListener('abort', () => own.end(), { once: true });
+      if (request.signal.aborted) own.end();
+      return own.signal;
+    };
+    const source = await within(
+      deadlineMs,
+      createSourceEventStream({ ...args, contextValue: { ...context, request, openStream } }),
+    ).catch((error: unknown) => ({ errors: [error as GraphQLError] }));
+    if (!isStream(source)) {
+      stream?.end();
+      return { errors: (source.errors ?? []).map(asRefusal) };
+    }
+    return stream ? results(source, args, context, stream) : { errors: [] };
+  }
+
+  function results(
+    source: AsyncIterable<unknown>,
+    args: ExecutionArgs,
+    context: Context,
+    stream: Stream,
+  ): AsyncIterableIterator<ExecutionResult> {
+    const { requestID } = context;
+    const beganMs = performance.now();
+    const stopChecking = checkAgain(context, stream);
+    let events = 0;
+
+    async function* answers(): AsyncGenerator<ExecutionResult, void> {
+      let failure: unknown;
+      try {
+        for await (const rootValue of source) {
+          const result = publicResult(await within(deadlineMs, execute({ ...args, rootValue })), requestID, log);
+          events += 1;
+          yield result;
+          if (!result.data) return;
+        }
+        failure = stream.signal.reason;
+      } catch (error) {
+        failure = error;
+      } finally {
+        stream.end();
+        stopChecking();
+        const verdict = failure instanceof Error && failure.name !== 'AbortError' ? codeOf(failure) : 'ok';
+        const ms = Math.round(performance.now() - beganMs);
+        log.info({ requestID, events, verdict, ms }, 'subscription ended');
+      }
+      // A reader that has gone has given no reason.
+      if (failure instanceof Error && failure.name !== 'AbortError') {
+        yield publicResult({ errors: [failure as GraphQLError] }, requestID, log);
+      }
+    }
+    const iterator = answers();
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: () => iterator.next(),
+      // A generator that waits for an event would not see that it is over.
+      return: () => {
+        stream.end();
+        return iterator.return();
+      },
+    };
+  }
+
+  return {
+    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe as Parameters<typeof setSubscribeFn>[0]),
+  };
+}
+
+/** Ends the stream when its credential opens nothing any more. */
+function checkAgain(context: Context, stream: Stream): () => void {
+  const check = async () => {
+    try {
+      demand(await context.holderNow(), 'service');
+    } catch (error) {
+      stream.end(error);
+    }
+  };
+  const timer = setInterval(() => void check(), recheckEveryMs).unref();
+  const stop = () => clearInterval(timer);
+  stream.signal.addEventListener('abort', stop, { once: true });
+  return stop;
+}
+
+const streamTypes = ['text/event-stream', 'text/*', '*/*'];
+
+function takesStreams(accept: string): boolean {
+  return accept === '' || accept.split(',').some((range) => streamTypes.includes(range.split(';', 1)[0]?.trim() ?? ''));
+}
+
+/** Nothing has been answered yet, so that it is the request that is refused. */
+function asRefusal(error: GraphQLError): GraphQLError {
+  const cause = rootOf(error);
+  return cause instanceof AppError && cause.code !== 'INTERNAL' ? requestError(cause) : error;
+}
+
+function isStream(value: object): value is AsyncIterable<unknown> {
+  return Symbol.asyncIterator in value;
+}
+
+async function within<T>(ms: number, work: T | Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const message = `The subscription took longer than ${ms / 1000} seconds for a step. Subscribe again, with the last cursor as \`after\`.`;
+    timer = setTimeout(() => reject(new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 })), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,413 @@
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createStreams } from '../../src/graphql/streams.js';
+import { openStream, readStream, type EventStream, type StreamedResult } from '../support/event-stream.js';
+import { plant } from '../support/planted.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+let s: TestServer;
+let streams: EventStream[] = [];
+beforeEach(async () => {
+  s = await startServer();
+  await s.t.importKeys({ key_id: 'k1', org_id: 'acme' }, { key_id: 'k2', org_id: 'globex' });
+});
+afterEach(async () => {
+  for (const stream of streams) await stream.close();
+  streams = [];
+  await s.close();
+});
+
+type Opening = Partial<Parameters<typeof openStream>[0]>;
+
+async function follow(options: Opening = {}): Promise<EventStream> {
+  const stream = await openStream({ url: s.url, service: s.t.service, ...options });
+  streams.push(stream);
+  return stream;
+}
+
+const changeOf = (result: StreamedResult | undefined) => result?.data?.orgKeyChanged;
+const codesOf = (results: readonly (StreamedResult | undefined)[]) =>
+  results.flatMap((result) => result?.errors?.map(({ extensions }) => extensions['code']) ?? []);
+const hashOf = (keyID: string) => s.t.app.installation.ports.hashKeyID(keyID);
+const change = async (keyID: string, definition: object = {}) =>
+  expect((await s.t.update(keyID, definition)).status).toBe(200);
+const named = (result: StreamedResult | undefined) => {
+  const found = changeOf(result);
+  const name = ['k1', 'k2'].find((keyID) => hashOf(keyID) === found?.keyHash) ?? null;
+  return found?.entry ? `${name} ${found.entry.version}` : name;
+};
+async function take(stream: EventStream, count: number): Promise<(string | null)[]> {
+  const all: (string | null)[] = [];
+  while (all.length < count) all.push(named(await stream.next()));
+  return all;
+}
+const until = async (isSo: () => boolean, patienceMs = 5_000) => {
+  for (const end = Date.now() + patienceMs; !isSo() && Date.now() < end;) await wait(5);
+  expect(isSo()).toBe(true);
+};
+const beginning = Buffer.from('0.0.').toString('base64url');
+
+describe('orgKeyChanged', () => {
+  it('tells at once where it begins, and then every change once', async () => {
+    const stream = await follow();
+    expect([stream.status, stream.headers.get('content-type')]).toStrictEqual([200, 'text/event-stream']);
+    const begun = changeOf(await stream.next());
+    expect(begun).toStrictEqual({ cursor: expect.any(String) as string, keyHash: null, entry: null });
+    for (let count = 0; count < 3; count += 1) await change('k1');
+    await s.t.send('/svc/org/keys/k1', { method: 'DELETE', headers: { 'x-svc-authorization': s.t.service } });
+    expect(await take(stream, 3)).toStrictEqual(['k1 2', 'k1 3', 'k1 4']);
+    expect(changeOf(await stream.next())?.entry).toMatchObject({ version: 5, operation: 'DELETE' });
+    const again = await follow({ variables: { after: begun?.cursor } });
+    expect(await take(again, 4)).toStrictEqual(['k1 2', 'k1 3', 'k1 4', 'k1 5']);
+  });
+
+  it('tells the key as it is now, and none where it is deleted; no secret of either', async () => {
+    const canary = 'Xq7-canary-secret';
+    await change('k1', { hmac_string: canary, basic_auth_data: { password: canary }, alias: 'first' });
+    await change('k1', { alias: 'second', hmac_string: `${canary} 2` });
+    const query = `subscription { orgKeyChanged(after: "${beginning}", keyHash: "${hashOf('k1')}") {
+      cursor keyHash orgID entry { version changes { path kind before after } }
+      key { keyID version definition { alias hmacStringSet basicAuthData { passwordSet } } } } }`;
+    const texts: string[] = [];
+    const told = async () => {
+      const result = await stream.next();
+      texts.push(JSON.stringify(result));
+      return changeOf(result);
+    };
+    const stream = await follow({ query });
+    for (const version of [1, 2, 3]) {
+      expect(await told()).toMatchObject({
+        orgID: 'acme',
+        entry: { version },
+        key: { keyID: 'k1', version: 3, definition: { alias: 'second', hmacStringSet: true } },
+      });
+    }
+    await s.t.send('/svc/org/keys/k1', { method: 'DELETE', headers: { 'x-svc-authorization': s.t.service } });
+    expect(await told()).toMatchObject({ keyHash: hashOf('k1'), key: null });
+    expect(texts.join()).toContain('hmacString');
+    expect(texts.join()).not.toContain(canary);
+  });
+
+  it('goes on from the last cursor of a broken connection: every change once, while keys are changed', async () => {
+    const writing = Promise.all(
+      ['k1', 'k2'].map(async (keyID) => {
+        for (let count = 0; count < 60; count += 1) await change(keyID);
+      }),
+    );
+    const seen: (string | null)[] = [];
+    for (let after = beginning; seen.length < 122;) {
+      const stream = await follow({ variables: { after } });
+      for (let count = 0; count < 17 && seen.length < 122; count += 1) {
+        const result = await stream.next();
+        seen.push(named(result));
+        after = changeOf(result)?.cursor ?? '';
+      }
+      await stream.close();
+    }
+    await writing;
+    expect(new Set(seen).size).toBe(122);
+    for (const name of ['k1', 'k2']) {
+      const wanted = Array.from({ length: 61 }, (_, index) => `${name} ${index + 1}`);
+      expect(seen.filter((text) => text?.startsWith(name))).toStrictEqual(wanted);
+    }
+  });
+
+  it('A-08 tells a credential that is bound to an organisation of that one only, whatever it asks for', async () => {
+    const service = (await s.t.issue('service', { orgID: 'acme' })).secret;
+    const own = await follow({ service, variables: { after: beginning } });
+    const named = await follow({ service, variables: { after: beginning, orgID: 'acme' } });
+    const foreign = await follow({ service, variables: { orgID: 'globex' } });
+    const foreignKey = await follow({ service, variables: { keyHash: hashOf('k2') } });
+    const all = await follow({ variables: { after: beginning, orgID: 'globex' } });
+    for (const stream of [foreign, foreignKey]) expect(changeOf(await stream.next())).toMatchObject({ entry: null });
+    await change('k2');
+    await change('k1');
+    for (const stream of [own, named]) expect(await take(stream, 2)).toStrictEqual(['k1 1', 'k1 2']);
+    expect(await take(all, 2)).toStrictEqual(['k2 1', 'k2 2']);
+    const later = await Promise.race([foreign.next(), foreignKey.next(), wait(400)]);
+    expect(later).toBeUndefined();
+  });
+
+  it('is refused without a service credential before anything else is looked at', async () => {
+    const { management } = s.t;
+    const queries = [
+      'subscription { orgKeyChanged { cursor } }',
+      'subscription { orgKeyChanged(after: "nonsense") { cursor } }',
+      'subscription ($a: Int!) { orgKeyChanged { cursor } }',
+    ];
+    for (const accept of ['text/event-stream', 'application/json', '*/*']) {
+      for (const query of queries) {
+        const headers = { accept, authorization: `Bearer ${management}` };
+        const { status, text } = await s.t.send('/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify({ query }),
+        });
+        expect(`${status} ${text}`).toContain('UNAUTHENTICATED');
+        expect(text).not.toContain('INVALID');
+      }
+    }
+    const bare = await openStream({ url: s.url });
+    expect([bare.status, codesOf(await bare.rest())]).toStrictEqual([401, ['UNAUTHENTICATED']]);
+  });
+
+  it('refuses a bad cursor with 400, and an answer that is no stream with 406, in words', async () => {
+    const refused = await follow({ variables: { after: 'nonsense' } });
+    const [answer] = await refused.rest();
+    expect(refused.status).toBe(400);
+    expect(answer?.errors).toMatchObject([{ extensions: { code: 'INVALID', issues: [{ path: 'after' }] } }]);
+    expect(answer?.errors?.[0]?.extensions['requestID']).toStrictEqual(expect.any(String));
+    const json = await s.t.graphql('subscription { orgKeyChanged { cursor } }', {}, { accept: 'application/json' });
+    expect([json.status, json.text]).toStrictEqual([406, expect.stringContaining('text/event-stream')]);
+    expect(json.text).toContain('"INVALID"');
+  });
+
+  it('can be asked for by GET with a credential, and runs by plans neither then nor otherwise', async () => {
+    const query = encodeURIComponent('subscription { orgKeyChanged { cursor entry { version } } }');
+    const answer = await s.t.send(`/graphql?query=${query}`, {
+      headers: { accept: 'text/event-stream', 'x-svc-authorization': s.t.service },
+    });
+    expect([answer.status, answer.body]).toMatchObject([200, { data: { orgKeyChanged: { entry: null } } }]);
+    const bare = await s.t.send(`/graphql?query=${query}`, { headers: { accept: 'text/event-stream' } });
+    expect(bare.status).toBe(400);
+  });
+
+  it('tells a subscriber nothing of consumed quotas, which are no changes of keys', async () => {
+    const stream = await follow({ variables: { orgID: 'acme' } });
+    await stream.next();
+    await s.t.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed } }');
+    await change('k1');
+    expect(await take(stream, 1)).toStrictEqual(['k1 2']);
+  });
+
+  it('tells how far it has been followed where only others’ keys are changed', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const { orgKeyChanges } = (await import('../../src/keys/following.js')).createFollowing(s.t.app.installation);
+      const over = new AbortController();
+      const caller = { credentialID: 'c', label: '', orgID: 'acme', requestID: '' };
+      const told = await orgKeyChanges(caller, {}, over.signal);
+      const begun = (await told.next()).value;
+      await change('k2');
+      const next = told.next();
+      await vi.advanceTimersByTimeAsync(31_000);
+      expect((await next).value).toStrictEqual({ cursor: await s.t.app.installation.feed.newest(), entry: undefined });
+      expect(begun?.cursor).not.toBe(await s.t.app.installation.feed.newest());
+      over.abort();
+      expect(await told.next()).toMatchObject({ done: true });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('a stream of changes that goes wrong', () => {
+  const query = 'subscription { orgKeyChanged { cursor entry { version } key { keyID } } }';
+  const event = { cursor: 'c1', entry: undefined };
+
+  it('ends with the error, which says nothing that is not for callers and is told to the log', async () => {
+    const planted = plant(s.t, {
+      keys: {
+        orgKeyChanges: async () =>
+          (async function* () {
+            yield event;
+            throw new Error('S3CRET');
+          })(),
+      },
+    });
+    const results = await readStream(await planted.subscribe(query)).rest();
+    expect(results).toMatchObject([
+      { data: { orgKeyChanged: { cursor: 'c1' } } },
+      { errors: [{ message: 'Internal error.', extensions: { code: 'INTERNAL', requestID: 'request-1' } }] },
+    ]);
+    expect(JSON.stringify(results)).not.toContain('S3CRET');
+    expect(planted.logs()).toContain('S3CRET');
+    expect(planted.logs()).toContain('"events":1,"verdict":"INTERNAL"');
+  });
+
+  it('masks what fails within an event, and ends where the event is lost with it', async () => {
+    const entry = { keyHash: 'x', versionAfter: 2 };
+    const planted = plant(s.t, {
+      keys: {
+        orgKeysByHash: () => Promise.reject(new Error('S3CRET')),
+        orgKeyChanges: async () =>
+          (async function* () {
+            yield { cursor: 'c1', entry } as never;
+            yield { cursor: undefined, entry } as never;
+            yield event;
+          })(),
+      },
+    });
+    const results = await readStream(await planted.subscribe(query)).rest();
+    expect(results).toMatchObject([
+      { data: { orgKeyChanged: { cursor: 'c1', key: null } }, errors: [{ extensions: { code: 'INTERNAL' } }] },
+      { data: null, errors: [{ extensions: { code: 'INTERNAL' } }] },
+    ]);
+    expect(JSON.stringify(results)).not.toContain('S3CRET');
+  });
+
+  it('G-10 gives each event as long as an operation, and the stream as long as it goes on', async () => {
+    let isStuck = false;
+    const planted = plant(s.t, {
+      deadlineMs: 150,
+      keys: {
+        orgKeysByHash: (_caller, hashes) =>
+          isStuck ? new Promise(() => undefined) : Promise.resolve(hashes.map(() => undefined)),
+        orgKeyChanges: async () =>
+          (async function* () {
+            yield { cursor: 'c1', entry: { keyHash: 'x', versionAfter: 1 } } as never;
+            await wait(400);
+            isStuck = true;
+            yield { cursor: 'c2', entry: { keyHash: 'x', versionAfter: 2 } } as never;
+          })(),
+      },
+    });
+    const results = await readStream(await planted.subscribe(query)).rest();
+    expect(results).toMatchObject([
+      { data: { orgKeyChanged: { cursor: 'c1' } } },
+      { errors: [{ message: expect.stringContaining('0.15 seconds') as string, extensions: { code: 'UNAVAILABLE' } }] },
+    ]);
+  });
+
+  it('G-09 leaves out an event that is larger than an answer may be, and ends', async () => {
+    const planted = plant(s.t, {
+      keys: {
+        orgKeyChanges: async () =>
+          (async function* () {
+            yield { cursor: 'x'.repeat(3_000_000), entry: undefined };
+            yield event;
+          })(),
+      },
+    });
+    expect(codesOf(await readStream(await planted.subscribe(query)).rest())).toStrictEqual(['TOO_LARGE']);
+  });
+
+  it('A-11 ends with UNAUTHENTICATED within seconds once its credential is revoked', { timeout: 15_000 }, async () => {
+    const { id, secret } = await s.t.issue('service');
+    const stream = await follow({ service: secret });
+    await stream.next();
+    await s.t.app.installation.credentials.revoke(id, s.t.clock.now);
+    expect(codesOf(await stream.rest())).toStrictEqual(['UNAUTHENTICATED']);
+  });
+
+  it('is one of so many for a credential, and of so many in all, and refused beyond in words', async () => {
+    const planted = plant(s.t, { streams: createStreams({}, { ofCredential: 2, ofProcess: 3 }) });
+    const another = { 'x-svc-authorization': (await s.t.issue('service')).secret };
+    const opened = [await planted.subscribe(query), await planted.subscribe(query)];
+    expect(opened.map(({ status }) => status)).toStrictEqual([200, 200]);
+    const third = await planted.subscribe(query);
+    expect([third.status, third.headers.get('retry-after')]).toStrictEqual([429, '10']);
+    expect(codesOf(await readStream(third).rest())).toStrictEqual(['RATE_LIMITED']);
+    opened.push(await planted.subscribe(query, another));
+    const fourth = await planted.subscribe(query, another);
+    expect([fourth.status, codesOf(await readStream(fourth).rest())]).toStrictEqual([503, ['UNAVAILABLE']]);
+    // One that is over makes room, and one that was refused has taken none.
+    const begun = opened.map((response) => readStream(response));
+    for (const stream of begun) await stream.next();
+    await begun[0]?.close();
+    const refused = await planted.subscribe('subscription { orgKeyChanged(after: "x") { cursor } }');
+    expect(refused.status).toBe(400);
+    const next = await planted.subscribe(query);
+    expect(next.status).toBe(200);
+    for (const stream of [...begun.slice(1), readStream(next)]) {
+      await Promise.race([stream.next(), wait(100)]);
+      await Promise.race([stream.close(), wait(100)]);
+    }
+  });
+
+  it('O-01 ends in words when the service stops, which then stops at once', async () => {
+    const stream = await follow();
+    const begun = changeOf(await stream.next());
+    s.t.app.drain();
+    const [last, ...more] = await stream.rest();
+    expect(more).toStrictEqual([]);
+    expect(last?.errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 1 } }]);
+    expect(last?.errors?.[0]?.message).toContain('`after`');
+    expect(begun?.cursor).toBeDefined();
+    expect((await follow()).status).toBe(503);
+  });
+});
+
+describe('a reader of changes', () => {
+  /** Reads of the feed, however many follow it. */
+  const reads = () => vi.spyOn(s.t.app.installation.feed, 'read');
+  const opening = (service: string) =>
+    [
+      'POST /graphql HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      'Accept: text/event-stream',
+      `X-Svc-Authorization: ${service}`,
+    ].join('\r\n');
+  const subscribe = (query: string) => {
+    const body = JSON.stringify({ query });
+    const socket = connect(s.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(`${opening(s.t.service)}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    return socket;
+  };
+  const open = async () => {
+    const text = await (await fetch(`${s.url}/health`)).text();
+    return text.length;
+  };
+
+  it('who has gone is forgotten, and nothing is looked at any more', async () => {
+    const socket = subscribe('subscription { orgKeyChanged { cursor } }');
+    await new Promise((resolve) => socket.once('data', resolve));
+    const spy = reads();
+    await change('k1');
+    await until(() => spy.mock.calls.length > 0);
+    socket.destroy();
+    await until(() => s.t.logs().includes('subscription ended'));
+    await wait(50);
+    spy.mockClear();
+    await change('k1');
+    await wait(400);
+    expect(spy).not.toHaveBeenCalled();
+    expect(await open()).toBeGreaterThan(0);
+  });
+
+  it('who takes nothing is not read for, and what is held for them is bounded', { timeout: 30_000 }, async () => {
+    const large = 'x'.repeat(60_000);
+    const socket = subscribe(
+      `subscription { orgKeyChanged(after: "${beginning}") { cursor entry { changes { before after } } } }`,
+    );
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.pause();
+    const spy = reads();
+    for (let count = 0; count < 400; count += 1) await change('k1', { meta_data: { large: `${count} ${large}` } });
+    const taken = spy.mock.calls.length;
+    await wait(300);
+    for (let count = 0; count < 20; count += 1) await change('k1', { meta_data: { large: `${count} ${large}` } });
+    await wait(100);
+    expect(spy.mock.calls.length).toBe(taken);
+    socket.destroy();
+  });
+
+  it('who stalls is cut off after the time that any answer may take, and who keeps up is not', async () => {
+    await s.close();
+    s = await startServer({}, { limits: { headers: 5_000, request: 5_000, answer: 700, idle: 1_000 } });
+    await s.t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const good = await follow();
+    await good.next();
+    const socket = subscribe(
+      `subscription { orgKeyChanged(after: "${beginning}") { entry { changes { before after } } } }`,
+    );
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.pause();
+    let isClosed = false;
+    socket.on('close', () => {
+      isClosed = true;
+    });
+    for (let count = 0; count < 150; count += 1)
+      await change('k1', { meta_data: { large: 'x'.repeat(60_000) + count } });
+    await until(() => s.t.logs().includes('subscription ended'), 5_000);
+    socket.resume();
+    await until(() => isClosed);
+    expect(await take(good, 150)).toHaveLength(150);
+    await wait(900);
+    await change('k1');
+    expect(await take(good, 1)).toStrictEqual(['k1 152']);
+  });
+});

@@ -1,0 +1,93 @@
+/** What a stream of GraphQL results says, message by message. */
+export interface EventStream {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The next result; undefined where the service has ended the stream in words, and an Error where it broke. */
+  readonly next: () => Promise<StreamedResult | undefined>;
+  /** What is told from now on until the service ends it. */
+  readonly rest: () => Promise<StreamedResult[]>;
+  readonly close: () => void | Promise<unknown>;
+}
+
+export interface StreamedResult {
+  readonly data?: { readonly orgKeyChanged: StreamedChange } | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions: Readonly<Record<string, unknown>> }[];
+}
+
+export interface StreamedChange {
+  readonly cursor: string;
+  readonly keyHash: string | null;
+  readonly entry: { readonly version: number; readonly operation: string; readonly reason?: string } | null;
+  readonly key?: { readonly version: number; readonly keyID: string } | null;
+}
+
+export const followQuery = `subscription ($orgID: String, $keyHash: String, $after: String) {
+  orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor keyHash entry { version operation reason } }
+}`;
+
+interface Subscribing {
+  readonly url: string;
+  readonly service?: string;
+  readonly query?: string;
+  readonly variables?: object;
+  readonly headers?: Record<string, string>;
+}
+
+/** Subscribes as a browser does, over fetch. */
+export async function openStream({
+  url,
+  service,
+  query = followQuery,
+  variables = {},
+  headers = {},
+}: Subscribing): Promise<EventStream> {
+  const controller = new AbortController();
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      ...(service && { 'x-svc-authorization': service }),
+      ...headers,
+    },
+    body: JSON.stringify({ query, variables }),
+    signal: controller.signal,
+  });
+  return { ...readStream(response), close: () => controller.abort() };
+}
+
+/** Reads an answer of events. */
+export function readStream(response: Response): EventStream {
+  const messages = messagesOf(response);
+  const next = async () => {
+    const { value } = await messages.next();
+    return value === undefined ? undefined : (JSON.parse(value) as StreamedResult);
+  };
+  return {
+    status: response.status,
+    headers: response.headers,
+    next,
+    close: () => messages.return(undefined),
+    rest: async () => {
+      const all: StreamedResult[] = [];
+      for (let result = await next(); result; result = await next()) all.push(result);
+      return all;
+    },
+  };
+}
+
+/** The data of each message up to the one that says it is over. */
+async function* messagesOf(response: Response): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const [, event, data] = /^event: (\w+)\ndata: ?([^]*)$/.exec(text.slice(0, end)) ?? [];
+      text = text.slice(end + 2);
+      if (event === 'complete') return undefined;
+      if (event === 'next') yield data ?? '';
+    }
+  }
+  throw new Error('The stream broke.');
+}
