@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { codeOf } from '../errors.js';
 import type { ChangeEvent, ChangeFeed } from '../keys/feed.js';
 import type { AuditEntry, KeyStore } from '../keys/store.js';
@@ -66,6 +67,8 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
   /** Something else has happened that somebody may be waiting for. */
   const signal = createSignal();
   const abort = new AbortController();
+  // One for each attempt that is under way.
+  setMaxListeners(freshAtOnce + retriesAtOnce + 1, abort.signal);
   let cursor = start;
   let savedMs = clockMs();
   let isStopping = false;

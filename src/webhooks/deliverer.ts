@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ChangeFeed } from '../keys/feed.js';
 import type { KeyStore } from '../keys/store.js';
 import type { Logger } from '../log.js';
@@ -41,6 +42,8 @@ export interface Deliverer {
 const storageAtOnce = 3;
 const stopWithinMs = 2_000;
 const restMs = 5_000;
+/** What storage does not answer at the end is left to whoever takes over. */
+const giveUpAfterMs = 5_000;
 
 interface Held {
   readonly courier: Courier;
@@ -143,7 +146,7 @@ export function startDeliverer(ports: DelivererPorts, pace: Pace = {}): Delivere
       if (!isWell) log.info('webhooks are delivered again');
       isWell = true;
     } catch (error) {
-      if (isWell) log.error({ err: error }, 'webhooks cannot be read; it is tried again');
+      if (isWell) log.warn({ err: error }, 'webhooks cannot be read; it is tried again');
       isWell = false;
     }
     if (isStopping) return;
@@ -166,7 +169,7 @@ export function startDeliverer(ports: DelivererPorts, pace: Pace = {}): Delivere
   }
 
   let stopped: Promise<void> | undefined;
-  return { stop: () => (stopped ??= stop()) };
+  return { stop: () => (stopped ??= Promise.race([stop(), wait(giveUpAfterMs, undefined, { ref: false })])) };
 }
 
 function isSame(a: Webhook, b: Webhook): boolean {

@@ -6,6 +6,7 @@ import { holdRows } from '../../src/storage/sqlite/rows.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
+import { startReceiver, whyNotBelieved } from '../support/receiver.js';
 
 const count = 450;
 const password = 'Xq7-password';
@@ -43,9 +44,12 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   const everything = async (settings: Record<string, string> = {}) => ({
     keys: (await c.keyfront(['keys', 'export', '--with-secrets'], settings)).out,
     credentials: (await c.keyfront(['credentials', 'list'], settings)).out,
+    webhooks: (await c.keyfront(['webhooks', 'list'], settings)).out,
   });
 
   it('brings keys, secrets, histories and credentials over, and leaves the file as it was', async () => {
+    const receiver = await startReceiver();
+    const { said: added, out: secret } = await c.keyfront(['webhooks', 'add', '--url', receiver.url]);
     const before = await everything();
     expect(before.keys.split('\n')).toHaveLength(count);
     const { code, said } = await c.keyfront(['migrate-store'], env);
@@ -68,7 +72,15 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
       headers: { 'x-svc-authorization': service },
     });
     expect(restored.status).toBe(200);
+    // A webhook goes on where it was.
+    await receiver.until((taken) => taken.length === 2);
+    expect(before.webhooks).toContain(/hook_\w+/.exec(added)?.[0] ?? 'none');
+    expect(receiver.received.map((message) => whyNotBelieved(secret.trim(), message))).toStrictEqual([
+      undefined,
+      undefined,
+    ]);
     await t.close();
+    await receiver.close();
     expect(await c.keyfront(['check'], env)).toMatchObject({ code: 0 });
   });
 

@@ -61,8 +61,12 @@ describe('D-10 a migration', () => {
   it.each(faults)(
     'to version $version that fails after $count statements leaves schema, rows and version as they were, and succeeds the next time',
     ({ index, count }) => {
+      if (index > 0) {
+        // Later versions take rows with a signature only, and keep those from before.
+        migrate(database, migrations.slice(0, 1));
+        fill();
+      }
       migrate(database, migrations.slice(0, index));
-      if (index > 0) fill();
       const before = all();
       const broken = [...statementsOf(migrations[index] ?? '').slice(0, count), 'INSERT INTO nowhere VALUES (1)'].join(
         ';\n',

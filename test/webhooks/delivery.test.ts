@@ -104,6 +104,45 @@ describeEngines('webhooks', (engine) => {
     expect(outOfOrder(receiver.taken())).toBeUndefined();
   });
 
+  it('are brought by one of two processes on the same database, whichever of them makes the change', async () => {
+    const other = await startApp(place.env, { webhookPace: quick });
+    await hookTo(t, receiver.url);
+    await key('a');
+    for (let round = 0; round < 6; round += 1) {
+      const by = round % 2 === 0 ? t : other;
+      const { status } = await by.update('a', { alias: String(round) });
+      expect(status).toBe(200);
+    }
+    await receiver.until((taken) => taken.length === 7);
+    await wait(100);
+    expect(receiver.received).toHaveLength(7);
+    expect(outOfOrder(receiver.taken())).toBeUndefined();
+    // When the one that brings them stops, the other does it.
+    await t.close();
+    t = other;
+    expect((await t.update('a', { alias: 'after' })).status).toBe(200);
+    await receiver.until((taken) => taken.length === 8);
+  });
+
+  it('lose nothing when the service stops in the middle and starts again, and repeat little', async () => {
+    await hookTo(t, receiver.url);
+    receiver.behaviour = async () => {
+      await wait(30);
+      return 200;
+    };
+    await t.importKeys(...Array.from({ length: 40 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+    await receiver.until((taken) => taken.length >= 8);
+    await t.close();
+    const before = receiver.received.length;
+    expect(before).toBeLessThan(40);
+    expect(receiver.taken()).toHaveLength(before);
+    t = await startApp(place.env, { webhookPace: quick });
+    await receiver.until((taken) => taken.length === 40);
+    await wait(100);
+    // Those that were answered while an earlier one was under way come again, and are known by their identifiers.
+    expect(receiver.received.length).toBeLessThan(40 + 8);
+  });
+
   it('give an event up after the most attempts, go on with the next one, and send it again when asked to', async () => {
     const { id } = await hookTo(t, receiver.url);
     receiver.behaviour = ({ data }) => (data.version_after === 2 ? 400 : 200);
