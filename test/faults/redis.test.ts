@@ -42,7 +42,7 @@ describe.skipIf(postgres.isMissing || !hasOwnRedis)(`${name} (FUZZ_SEED=${seed})
       print(report);
       expect(report.findings).toEqual([]);
       // A run in which little was done would show little.
-      expect(report.acknowledged).toBeGreaterThan(report.cases * 20);
+      expect(report.acknowledged).toBeGreaterThan(report.cases * 5);
       expect(report.more['appliedResets']).toBeGreaterThan(0);
     },
   );
@@ -51,7 +51,7 @@ describe.skipIf(postgres.isMissing || !hasOwnRedis)(`${name} (FUZZ_SEED=${seed})
     ['a reset that is carried out twice', 'resets-again', 'lost'],
     ['a reset that is answered and forgotten', 'forgets-resets', 'invented'],
   ])('would find %s', { timeout: 600_000 }, async (_, planted, kind) => {
-    const { findings } = await around(1, planted);
+    const { findings } = await around(3, planted);
     expect(findings.map((finding) => finding.kind)).toContain(kind);
   });
 });

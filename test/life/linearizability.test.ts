@@ -104,7 +104,7 @@ describe('a key under concurrent updates, resets, consumption and reads', () => 
     { timeout },
     async () => {
       await start(2, postgresAndRedis);
-      for (let index = 0; index < runs('HISTORIES', 10); index += 1) {
+      for (let index = 0; index < runs('HISTORIES', 4); index += 1) {
         const { definition = [], counter = [] } = await recordApart(apps, seed + index, size);
         expect(counter.filter(({ input }) => input.kind === 'consume').length).toBeGreaterThan(size / 4);
         for (const stuck of [unexplained(definition, oneKey), unexplained(counter, oneCounter)]) {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
-import { configurations, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
+import { configurations, postgresAndRedis, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
 import { generated, runs } from '../support/generated.js';
 import { createModel, restoreWindow, type Definition, type ListQuery, type Model } from './model.js';
 import { lifePlants, type Plant } from './plants.js';
@@ -313,7 +313,7 @@ async function findDifference(engine: TestEngine, most: number, plant?: Plant): 
 describe('the life of keys, command by command', () => {
   for (const engine of configurations) {
     // Two services have to be started for each run on a server, and again for each of its restarts.
-    const most = engine === sqlite ? numRuns : runs('MODEL_RUNS', 15);
+    const most = engine === sqlite ? numRuns : runs('MODEL_RUNS', engine === postgresAndRedis ? 6 : 15);
     const name = `is that of a simple model, ${engine === sqlite ? 'on' : 'in two services on'} ${engine.name}`;
     it.skipIf(engine.isMissing)(name, { timeout: 60_000 + most * maxCommands * 200 }, async () => {
       expect(await findDifference(engine, most)).toBeNull();

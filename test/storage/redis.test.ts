@@ -157,7 +157,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
   it('stay as they are when a quota ceases to renew, and are not cleared at the end of the last period', async () => {
     const app = await startApp(env, { now: () => new Date() });
     more.push(app);
-    await app.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_renewal_rate: 1 });
+    await app.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
     await consume('k', 5n, app);
     expect(await redis<number>('PTTL', counterOf('k'))).toBeGreaterThan(0);
     await serviceOf(app).updateOrgKey(caller, { keyID: 'k', input: { quotaMax: 10n }, resetQuota: false });
@@ -170,7 +170,6 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     more.push(app);
     await app.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 5, quota_renewal_rate: 1 });
     const first = await consume('k', 5n, app);
-    expect((await consume('k', 1n, app)).allowed || (await redis('EXISTS', counterOf('k'))) === 1).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     expect(await redis('EXISTS', counterOf('k'))).toBe(0);
     expect(await usedOf('k', app)).toBe(0n);
@@ -222,6 +221,8 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await consume('k', 5n);
     const before = await redis<string[]>('HGETALL', keptOf('k'));
     await reset('k', { quotaMax: 10n });
+    // Whoever carries resets out has been here by then, and has not forgotten this one.
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
     // As it is after a crash of a Redis that writes to its disk every second.
     await redis('SET', counterOf('k'), '5');
     await redis('HSET', keptOf('k'), ...before);

@@ -4,6 +4,7 @@ import { changedQuota, type QuotaChange, type QuotaOutbox } from '../../keys/quo
 import type { KeyStore, QuotaState, StoredKey } from '../../keys/store.js';
 import type { Redis } from './connection.js';
 import { counterOf, isOf, quotaOf, type Counter } from './counter.js';
+import { createFinder } from './finder.js';
 import { keyNames } from './key-names.js';
 import { lookScript, writeScript } from './scripts.js';
 
@@ -31,6 +32,7 @@ const longestMs = 100_000_000_000_000n;
  * now, and the count leaves room.
  */
 export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQuotas {
+  const find = createFinder(store);
   const namesOf = (keyHash: string) => keyNames(pattern, keyHash);
   const lookAt = async (keyHash: string) => counterOf(await redis.look(lookScript, namesOf(keyHash)));
 
@@ -72,7 +74,7 @@ export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQ
   async function apply(change: QuotaChange): Promise<void> {
     const { keyHash } = change;
     for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-      const [key, counter] = await Promise.all([store.find(keyHash), lookAt(keyHash)]);
+      const [key, counter] = await Promise.all([find(keyHash), lookAt(keyHash)]);
       // A key that is gone, or another by now, is begun from what it is.
       if (key?.dateCreated !== change.dateCreated) return;
       const isBegun = isOf(counter, key);
@@ -128,7 +130,7 @@ export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQ
     async consume(keyHash, decide) {
       for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
         const looking = lookAt(keyHash).catch((error: unknown) => ({ error }));
-        const [key, counter] = [await store.find(keyHash), await looking];
+        const [key, counter] = [await find(keyHash), await looking];
         if (!key) return decide(undefined).answer;
         if ('error' in counter) {
           // Whoever may not know of the key is told of that first.

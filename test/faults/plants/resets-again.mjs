@@ -9,6 +9,7 @@ const { sendCommand } = prototype;
 prototype.sendCommand = function (command, ...rest) {
   const sent = sendCommand.call(this, command, ...rest);
   const isReset = command[0] === 'EVALSHA' && command[10] === 'set' && command[11] === '0';
-  if (isReset) setTimeout(() => sendCommand.call(this, ['SET', command[3], '0', 'KEEPTTL']).catch(() => undefined), 40);
+  if (isReset)
+    setTimeout(() => sendCommand.call(this, ['SET', command[3], '0', 'KEEPTTL']).catch(() => undefined), 150);
   return sent;
 };
