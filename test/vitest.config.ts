@@ -17,6 +17,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-setup.ts'],
     testTimeout: 30_000,
+    // Some build the project first, beside other workers.
+    hookTimeout: 60_000,
     // Much of what lasts long waits for processes of its own, and one worker more than cores keeps these busy meanwhile.
     maxWorkers: Math.min(availableParallelism() + 1, 8),
     sequence: { sequencer: LongestFirst },
