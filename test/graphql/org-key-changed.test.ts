@@ -383,7 +383,7 @@ describe('a reader of changes', () => {
 
   it('who has gone before reading anything leaves nothing behind', async () => {
     const { feed } = s.t.app.installation;
-    const { follow: real } = feed;
+    const real = feed.follow.bind(feed);
     let following = 0;
     vi.spyOn(feed, 'follow').mockImplementation((onMore) => {
       const end = real(onMore);
