@@ -381,6 +381,28 @@ describe('a reader of changes', () => {
     expect(await open()).toBeGreaterThan(0);
   });
 
+  it('who has gone before reading anything leaves nothing behind', async () => {
+    const { feed } = s.t.app.installation;
+    const real = feed.follow.bind(feed);
+    let following = 0;
+    vi.spyOn(feed, 'follow').mockImplementation((onMore) => {
+      const end = real(onMore);
+      following += 1;
+      return () => {
+        following -= 1;
+        end();
+      };
+    });
+    const planted = plant(s.t, { streams: createStreams({}, { ofCredential: 1, ofProcess: 1 }) });
+    const query = 'subscription { orgKeyChanged { cursor } }';
+    const going = new AbortController();
+    expect((await planted.subscribe(query, {}, going.signal)).status).toBe(200);
+    expect([following, (await planted.subscribe(query)).status]).toStrictEqual([1, 429]);
+    going.abort();
+    await until(() => following === 0);
+    expect((await planted.subscribe(query)).status).toBe(200);
+  });
+
   it('who takes nothing is not read for, and what is held for them is bounded', { timeout: 30_000 }, async () => {
     const large = 'x'.repeat(60_000);
     const socket = subscribe(

@@ -25,7 +25,7 @@ interface Planted {
 export interface PlantedServer {
   readonly graphql: (query: string, variables?: object, headers?: Record<string, string>) => Promise<Answer>;
   /** Of a subscription: what it is answered, as it comes. */
-  readonly subscribe: (query: string, headers?: Record<string, string>) => Promise<Response>;
+  readonly subscribe: (query: string, headers?: Record<string, string>, signal?: AbortSignal) => Promise<Response>;
   readonly logs: () => string;
 }
 
@@ -58,7 +58,12 @@ export function plant({ app: { installation }, management, service }: TestApp, p
     deadlineMs: planted.deadlineMs,
     streams: planted.streams,
   });
-  const send = async (query: string, variables: object, headers: Record<string, string>): Promise<Response> => {
+  const send = async (
+    query: string,
+    variables: object,
+    headers: Record<string, string>,
+    signal: AbortSignal | null = null,
+  ): Promise<Response> => {
     const request = new Request('http://keyfront.test/graphql', {
       method: 'POST',
       headers: {
@@ -68,12 +73,13 @@ export function plant({ app: { installation }, management, service }: TestApp, p
         ...headers,
       },
       body: stringifyJSON({ query, variables }),
+      signal,
     });
     return server.fetch(request, { requestID: 'request-1' });
   };
   return {
     logs: () => lines.join(''),
-    subscribe: (query, headers = {}) => send(query, {}, { accept: 'text/event-stream', ...headers }),
+    subscribe: (query, headers = {}, signal) => send(query, {}, { accept: 'text/event-stream', ...headers }, signal),
     graphql: async (query, variables = {}, headers = {}) => {
       const response = await send(query, variables, headers);
       const text = await response.text();
