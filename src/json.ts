@@ -313,12 +313,43 @@ const maybeRounded = /\d{16}|\de\+/;
 /** JSON.stringify where it is exact; undefined leaves the value to stringifyExactly. */
 function stringifyNatively(value: unknown, indent: number | undefined): string | undefined {
   try {
-    const text: string | undefined = JSON.stringify(value, undefined, indent);
+    const text: string | undefined = JSON.stringify(withoutBigInts(value), undefined, indent);
     return text === undefined || maybeRounded.test(text) ? undefined : text;
   } catch {
     // The value has a bigint in it, or it has no JSON form at all, and then stringifyExactly throws as well.
     return undefined;
   }
+}
+
+/** A value with more parts is left as it is, and so is one that holds itself. */
+const mostParts = 100_000;
+
+/**
+ * The value with numbers in the place of bigints that have the same digits, which takes a third of the time that marking
+ * them takes. It is copied no further than that needs.
+ */
+function withoutBigInts(value: unknown): unknown {
+  let parts = 0;
+  const visit = (part: unknown, depth: number): unknown => {
+    if (typeof part === 'bigint') {
+      const number = Number(part);
+      return Number.isSafeInteger(number) ? number : part;
+    }
+    if (typeof part !== 'object' || part === null || 'toJSON' in part) return part;
+    parts += 1;
+    if (depth > maxJSONDepth || parts > mostParts) return part;
+    let copy: unknown[] | Record<string, unknown> | undefined;
+    for (const [name, member] of Object.entries(part as Record<string, unknown>)) {
+      const found = visit(member, depth + 1);
+      if (found === member) continue;
+      // Assigned to, it would set the prototype of the copy.
+      if (name === '__proto__') return part;
+      copy ??= Array.isArray(part) ? [...(part as unknown[])] : { ...part };
+      Reflect.set(copy, name, found);
+    }
+    return copy ?? part;
+  };
+  return visit(value, 1);
 }
 
 // JSON.stringify can only write a long integer as a string, whose quotes then have to go. The random mark keeps

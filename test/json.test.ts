@@ -511,6 +511,26 @@ describe('stringifyJSON', () => {
     );
   });
 
+  it('writes bigints that a double holds as ever, also beside larger ones, and leaves the value as it was', () => {
+    const value = {
+      a: [1n, -0, 2n ** 53n - 1n],
+      ...(JSON.parse('{"__proto__":{"b":[null]}}') as object),
+      c: { d: -1n },
+    };
+    const before = structuredClone(value);
+    expect(stringifyJSON(value)).toBe('{"a":[1,0,9007199254740991],"__proto__":{"b":[null]},"c":{"d":-1}}');
+    expect(stringifyJSON([value, 2n ** 53n])).toBe(`[${stringifyJSON(value)},9007199254740992]`);
+    const inside = Object.defineProperty({}, '__proto__', { value: { b: 1n }, enumerable: true });
+    expect(stringifyJSON(inside)).toBe('{"__proto__":{"b":1}}');
+    expect(value).toEqual(before);
+  });
+
+  it('gives up soon on a value that holds itself many times', () => {
+    const value: Record<string, unknown> = { n: 1n };
+    for (const name of ['a', 'b', 'c']) value[name] = value;
+    expect(() => stringifyJSON(value)).toThrow(TypeError);
+  });
+
   it('writes a bigint as bare digits, however deep it stands', () => {
     expect(stringifyJSON(-(2n ** 64n))).toBe('-18446744073709551616');
     expect(stringifyJSON({ a: [1n, { b: 0n }] })).toBe('{"a":[1,{"b":0}]}');

@@ -36,9 +36,10 @@ export function definitionChanges(before: Definition, after: Definition): FieldC
 }
 
 /** A list of entries would shift when one is taken out; by label, each entry is compared with itself. */
-function byLabel({ accessRights, ...others }: Definition): object {
-  if (accessRights === undefined) return others;
-  return { accessRights: Object.fromEntries(accessRights.map(({ label, ...entry }) => [label, entry])), ...others };
+function byLabel(definition: Definition): object {
+  const { accessRights } = definition;
+  if (accessRights === undefined) return definition;
+  return { ...definition, accessRights: Object.fromEntries(accessRights.map(({ label, ...entry }) => [label, entry])) };
 }
 
 function differences(before: unknown, after: unknown, path: Path): FieldChange[] {

@@ -144,11 +144,18 @@ export function createChanging(ports: Ports) {
     return { definition, secrets: kept, resetQuota: request.resetQuota };
   }
 
-  /** The key that an update is meant for, as it is before it. */
-  async function updatable(caller: Caller, { keyID, expectedVersion, reason }: UpdateRequest): Promise<StoredKey> {
+  /** The hash of the key that an update is meant for, once what is said of the update is in order. */
+  function checked(caller: Caller, { keyID, reason }: UpdateRequest): string {
     const keyHash = hashKeyID(checkKeyID(keyID));
     checkReason(reason);
     caller.turn?.requireTime();
+    return keyHash;
+  }
+
+  /** The key that an update is meant for, as it is before it. */
+  async function updatable(caller: Caller, request: UpdateRequest): Promise<StoredKey> {
+    const { expectedVersion } = request;
+    const keyHash = checked(caller, request);
     const stored = usable(caller, await store.find(keyHash));
     try {
       requireVersion(stored, expectedVersion);
@@ -174,8 +181,9 @@ export function createChanging(ports: Ports) {
 
   /** Replaces the definition, and resets the quota where asked to. */
   async function updateOrgKey(caller: Caller, request: UpdateRequest): Promise<KeyChange> {
+    const keyHash = checked(caller, request);
     // Looked at once before the work of hashing, and again inside the transaction, where it counts.
-    const { keyHash } = await updatable(caller, request);
+    if (typeof request.input.basicAuthData?.password === 'string') await updatable(caller, request);
     return carryOut(caller, keyHash, await updateStep(caller, request, keyHash, false));
   }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { KeyDefinition } from './definition.js';
 import type { Definition } from './normal-form.js';
+import { createRecordMaker, type MakeRecord } from './records.js';
 import { core, memberOf, shapeOf } from './table.js';
 
 /**
@@ -11,17 +12,53 @@ export function definitionFromJSON(json: unknown): Definition {
   return withIntegers(KeyDefinition, json) as Definition;
 }
 
+type Read = (value: unknown) => unknown;
+
+const readers = new WeakMap<z.core.$ZodType, Read>();
+
 function withIntegers(schema: z.core.$ZodType, value: unknown): unknown {
+  return readerOf(schema)(value);
+}
+
+function readerOf(schema: z.core.$ZodType): Read {
+  const known = readers.get(schema);
+  if (known) return known;
+  const made = createReader(schema);
+  readers.set(schema, made);
+  return made;
+}
+
+/** Asks the table once what it knows of a schema. */
+function createReader(schema: z.core.$ZodType): Read {
   const shape = shapeOf(schema);
-  if (shape && typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => {
-        const field = shape[name];
-        return [name, field ? withIntegers(field, member) : member];
-      }),
-    );
-  }
   const member = memberOf(schema);
-  if (member && Array.isArray(value)) return value.map((item) => withIntegers(member, item));
-  return core(schema)._zod.def.type === 'bigint' && typeof value === 'number' ? BigInt(value) : value;
+  const read = shape ? readerOfMembers(shape) : member && readerOfItems(readerOf(member));
+  if (read) return (value) => (typeof value === 'object' && value !== null ? read(value) : value);
+  if (core(schema)._zod.def.type !== 'bigint') return asItIs;
+  return (value) => (typeof value === 'number' ? BigInt(value) : value);
+}
+
+const asItIs: Read = (value) => value;
+
+function readerOfItems(read: Read): Read {
+  return (value) => (Array.isArray(value) ? value.map(read) : value);
+}
+
+/** How many combinations of names are remembered, of which the order counts: what is written again must be the same. */
+const mostOrders = 64;
+
+function readerOfMembers(shape: z.core.$ZodShape): Read {
+  const fields = new Map(Object.entries(shape).map(([name, inner]) => [name, readerOf(inner)]));
+  const makers = new Map<string, MakeRecord>();
+  return (value) => {
+    const names = Object.keys(value as object);
+    const order = names.join();
+    let make = makers.get(order);
+    if (!make) {
+      make = createRecordMaker(names);
+      if (makers.size < mostOrders) makers.set(order, make);
+    }
+    const given = Object.values(value as object) as unknown[];
+    return make(given.map((member, index) => (fields.get(names[index] ?? '') ?? asItIs)(member)));
+  };
 }

@@ -29,7 +29,10 @@ export function createMemoryKeyRing(now: Date): KeyRing {
   return createKeyRing({ older: [], active: freshKey('k1', now) });
 }
 
-/** The ring as the file has it at each call: what another process rotates takes effect here without a restart. */
+/**
+ * The ring as the file has it: what another process rotates takes effect here without a restart. What runs without a
+ * break is one moment, and the file is looked at once in it.
+ */
 export function followKeyRing(path: string): () => KeyRing {
   const stampOf = () => {
     const { mtimeMs, ino } = statSync(path);
@@ -37,9 +40,15 @@ export function followKeyRing(path: string): () => KeyRing {
   };
   let stamp = stampOf();
   let ring = loadKeyRing(path);
+  let isLookedAt = false;
   return () => {
+    if (isLookedAt) return ring;
     const found = stampOf();
     if (found !== stamp) [stamp, ring] = [found, loadKeyRing(path)];
+    isLookedAt = true;
+    queueMicrotask(() => {
+      isLookedAt = false;
+    });
     return ring;
   };
 }

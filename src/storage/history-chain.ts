@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { stringifyJSON } from '../json.js';
 
 /**
  * The link of a history entry: SHA-256 over the link before it and everything that the entry's row says. The key keeps
@@ -8,6 +7,11 @@ import { stringifyJSON } from '../json.js';
 export function historyLink(previous: Uint8Array | null, row: readonly (string | bigint | null)[]): Uint8Array {
   return createHash('sha256')
     .update(previous ?? new Uint8Array(32))
-    .update(stringifyJSON(row), 'utf8')
+    .update(textOf(row), 'utf8')
     .digest();
+}
+
+/** The row as `stringifyJSON` would write it, without a search for what it holds. */
+function textOf(row: readonly (string | bigint | null)[]): string {
+  return `[${row.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`;
 }
