@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 /** How an engine finds out whether there is more. */
 interface Looking {
   /** Names the newest change there is, and tells whether there is one that cannot be answered yet. */
@@ -16,6 +18,8 @@ export interface Followers {
   readonly stop: () => void;
 }
 
+/** So long lies between two looks, however many hints there are: under load a look finds many changes. */
+const restMs = 15;
 /** How soon it looks again for what is about to be answered. */
 const pendingMs = 50;
 
@@ -47,6 +51,7 @@ export function createFollowers({ look, listen, everyMs }: Looking): Followers {
     while (isHinted && followers.size > 0) {
       isHinted = false;
       await lookOnce();
+      await wait(restMs, undefined, { ref: false });
     }
     isLooking = false;
   }

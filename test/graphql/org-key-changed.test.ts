@@ -283,12 +283,25 @@ describe('a stream of changes that goes wrong', () => {
     expect(codesOf(await readStream(await planted.subscribe(query)).rest())).toStrictEqual(['TOO_LARGE']);
   });
 
-  it('A-11 ends with UNAUTHENTICATED within seconds once its credential is revoked', { timeout: 15_000 }, async () => {
-    const { id, secret } = await s.t.issue('service');
-    const stream = await follow({ service: secret });
-    await stream.next();
-    await s.t.app.installation.credentials.revoke(id, s.t.clock.now);
-    expect(codesOf(await stream.rest())).toStrictEqual(['UNAUTHENTICATED']);
+  it('A-11 ends with UNAUTHENTICATED within five seconds once its credential is revoked, or expires', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const { id, secret } = await s.t.issue('service');
+      const passing = await s.t.issue('service', { expires: new Date(s.t.clock.now.getTime() + 60_000) });
+      const opened = await Promise.all([secret, passing.secret, s.t.service].map((service) => follow({ service })));
+      for (const stream of opened) await stream.next();
+      await s.t.app.installation.credentials.revoke(id, s.t.clock.now);
+      s.t.clock.now = new Date(s.t.clock.now.getTime() + 61_000);
+      await vi.advanceTimersByTimeAsync(5_000);
+      const [revoked, expired, good] = opened;
+      for (const stream of [revoked, expired]) {
+        expect(codesOf((await stream?.rest()) ?? [])).toStrictEqual(['UNAUTHENTICATED']);
+      }
+      await change('k1');
+      expect(named(await good?.next())).toBe('k1 2');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is one of so many for a credential, and of so many in all, and refused beyond in words', async () => {
