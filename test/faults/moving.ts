@@ -115,13 +115,6 @@ async function changeSource(data: string, number: number): Promise<void> {
   await t.close();
 }
 
-const tables = {
-  keys: 'key_hash',
-  audit: 'id',
-  key_terms: 'term, key_hash',
-  credentials: 'id',
-} as const;
-
 /** The rows of a table as texts, read past all code of ours. */
 function form(rows: readonly object[]): string[] {
   const value = (column: unknown) =>
@@ -134,13 +127,23 @@ function form(rows: readonly object[]): string[] {
   );
 }
 
+/** Every table but the settings, which a moving changes, with the columns that both engines have. */
+function tablesOf(file: Database.Database): { table: string; columns: string }[] {
+  return file
+    .prepare<[], { table: string; columns: string }>(
+      `SELECT t.name AS "table", group_concat(c.name) AS columns FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+       WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> 'settings' GROUP BY t.name`,
+    )
+    .all();
+}
+
 async function differences(data: string, url: string): Promise<Finding[]> {
   const file = new Database(join(data, 'keyfront.db'), { readonly: true });
   file.defaultSafeIntegers(true);
   const findings: Finding[] = [];
-  for (const [table, order] of Object.entries(tables)) {
-    const wanted = form(file.prepare<[], object>(`SELECT * FROM ${table} ORDER BY ${order}`).all());
-    const found = form(await query(url, `SELECT * FROM ${table}`));
+  for (const { table, columns } of tablesOf(file)) {
+    const wanted = form(file.prepare<[], object>(`SELECT ${columns} FROM ${table}`).all());
+    const found = form(await query(url, `SELECT ${columns} FROM ${table}`));
     const [there, meant] = [new Set(found), new Set(wanted)];
     const name = (row: string) => `${table}: ${row.slice(0, 120)}`;
     findings.push(
