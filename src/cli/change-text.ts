@@ -74,9 +74,10 @@ export function changedMember(changed: Changed, body: JSONValue): object {
 export function changedLines(view: View, changed: Changed, body: JSONValue): string {
   const { changes, quotaEffect, quotaReset } = changed;
   const [before, after] = [quotaEffect?.before, quotaEffect?.after].map((quota) => quota && quotaText(quota));
-  const pending = quotaReset === 'PENDING' ? ' (as soon as it can be reached)' : '';
-  const change = before === undefined || after === undefined ? 'cannot be read' : `${before} → ${after}`;
-  const quota = before === after && quotaEffect ? '' : `  ${view.paint.yellow('~')} live quota: ${change}${pending}\n`;
+  const effect = before === undefined || after === undefined ? 'cannot be read' : `${before} → ${after}`;
+  const words = quotaReset === 'PENDING' ? 'begins anew as soon as it can be reached' : effect;
+  const isSilent = quotaEffect !== undefined && before === after && quotaReset !== 'PENDING';
+  const quota = isSilent ? '' : `  ${view.paint.yellow('~')} live quota: ${words}\n`;
   const warnings = problemLines(view, 'warning', warningProblems(changed, body));
   return `${changeLines(view, changes)}${quota}${warnings}`;
 }

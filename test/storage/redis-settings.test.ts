@@ -2,6 +2,8 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { keyNames } from '../../src/storage/redis/key-names.js';
+import { startApp } from '../support/app.js';
+import { makeCommandLine } from '../support/cli.js';
 
 const url = 'redis://:a-password@redis.internal:6379/1';
 
@@ -47,5 +49,26 @@ describe('The settings of live counters in Redis', () => {
 
   it('put both keys of a counter into one hash slot, which what is in braces decides', () => {
     expect(keyNames('quota-{keyHash}', 'ab12')).toEqual(['quota-ab12', 'keyfront:{quota-ab12}']);
+  });
+});
+
+describe('The command line, where live counters cannot be reached', () => {
+  it('changes keys all the same, says that a reset is pending, and gives out no figures that it does not know', async () => {
+    const c = await makeCommandLine();
+    const env = { KEYFRONT_QUOTA_URL: 'redis://:a-password@127.0.0.1:1' };
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_remaining: 4 });
+    await t.close();
+    const text = await c.keyfront(['reset', 'k', '--text'], env);
+    expect([text.code, text.out]).toEqual([0, expect.stringContaining('begins anew as soon as it can be reached')]);
+    const json = await c.keyfront(['reset', 'k', '--json'], env);
+    expect(JSON.parse(json.out)).toMatchObject({ quota: null, quota_reset: 'pending' });
+    const exported = await c.keyfront(['keys', 'export'], env);
+    expect([exported.code, exported.out]).toEqual([1, '']);
+    expect(exported.said).toContain('The live quota cannot be reached');
+    expect([text, json, exported].map(({ said }) => said).join('')).not.toContain('a-password');
+    // The store itself knows of both resets.
+    expect((await c.keyfront(['keys', 'export'])).out).toContain('"quota_remaining":10');
+    await c.remove();
   });
 });
