@@ -6,6 +6,7 @@ import { createFailedAttempts } from './auth/failed-attempts.js';
 import { createSingleSignOn } from './auth/single-sign-on.js';
 import { createUseRecorder } from './auth/use-recorder.js';
 import { createChangeLog } from './change-log.js';
+import { startPurging, startShrinking } from './chores.js';
 import type { Config, ConfigSecrets } from './config.js';
 import type { Shortcut } from './graphql/shortcut.js';
 import type { ServerContext } from './graphql/context.js';
@@ -226,60 +227,11 @@ export async function createApp(
   };
 }
 
-/** Work that is done again and again. Once it has stopped, none of it is under way. */
-interface Chore {
-  readonly stop: () => Promise<void>;
-}
-
-function every(milliseconds: number, work: () => Promise<void>, first = Promise.resolve()): Chore {
-  let underWay = first;
-  const timer = setInterval(() => {
-    underWay = underWay.then(work);
-  }, milliseconds).unref();
-  return {
-    stop: () => {
-      clearInterval(timer);
-      return underWay;
-    },
-  };
-}
-
 /** In the names of REST, as in all else that programs read. */
 const shownToReceivers: ShownPart = ({ path, before, after }) => {
   const part = partToWire(path);
   return { path: part.path, before: part.valueToWire(before), after: part.valueToWire(after) };
 };
-
-const purgeEveryMs = 3_600_000;
-
-/** Removes what was deleted too long ago to be restored: now, and every hour. */
-function startPurging({ store, now }: Installation, restoreWindowMs: number, log: Logger): Chore {
-  const purge = async () => {
-    try {
-      const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
-      if (purged > 0) log.info({ purged }, 'deleted keys purged');
-    } catch (error) {
-      log.error({ err: error }, 'purging failed; it is tried again in an hour');
-    }
-  };
-  return every(purgeEveryMs, purge, purge());
-}
-
-const shrinkEveryMs = 30_000;
-
-/** Keeps the write-ahead log from staying as large as a long reader once made it. */
-function startShrinking(installation: Installation, log: Logger): Chore {
-  return every(shrinkEveryMs, async () => {
-    try {
-      const found = await installation.shrinkLog();
-      if (found?.isDone === false) {
-        log.warn({ bytes: found.bytes }, 'the write-ahead log grows, because somebody reads the database for long');
-      }
-    } catch (error) {
-      log.error({ err: error }, 'the write-ahead log could not be shrunk');
-    }
-  });
-}
 
 /** Of this size a file takes a second or two to be checked. */
 const mostCheckedBytes = 512 * 1024 * 1024;
