@@ -122,7 +122,7 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
 const keeper = `folder=$1; shift; exec 3<&0
 redis-server "$@" </dev/null & server=$!
 echo $server
-(cat <&3 >/dev/null; kill -9 $server; sleep 0.2; rm -rf "$folder") 2>/dev/null & reader=$!
+(cat <&3 >/dev/null; rm -rf "$folder"; kill -9 $server) 2>/dev/null & reader=$!
 wait $server
 kill $reader 2>/dev/null`;
 
