@@ -30,7 +30,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'change-log': [...groundFloor, 'keys'],
   config: [...groundFloor, 'secrets', 'auth', 'webhooks'],
   installation: [...groundFloor, 'keys', 'config', 'secrets', 'storage'],
-  app: [...groundFloor, 'keys', 'change-log', 'config', 'installation', ...rooms],
+  chores: [...groundFloor, 'installation'],
+  app: [...groundFloor, 'keys', 'change-log', 'chores', 'config', 'installation', ...rooms],
   cli: [...groundFloor, 'keys', 'config', 'installation', 'app', ...rooms],
   main: ['cli'],
 };
