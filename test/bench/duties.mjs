@@ -1,7 +1,7 @@
 // What each duty of the service costs a preview: `npm run bench:duties`. A copy of the compiled service is made for each
 // duty, in which a line or two are taken out or put back to how things are done elsewhere; all copies run at once and are
 // loaded in turn. Nothing of this can be switched in the service itself.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { enter } from './entrant.mjs';
@@ -153,7 +153,9 @@ median of the rounds' own differences to the service as it is. Not bundled, so t
 |---|---|---|---|
 ${rows.join('\n')}
 `;
-writeFileSync(join(values.into ?? resultsFolder(), 'duties.md'), text);
+const into = values.into ?? resultsFolder();
+mkdirSync(into, { recursive: true });
+writeFileSync(join(into, 'duties.md'), text);
 console.log(text);
 
 /** Replaces one place in a file. Throws where it is not there any more. */
