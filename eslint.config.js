@@ -71,7 +71,7 @@ export default defineConfig(
           ...described,
           // Other subgraphs have these too, and two descriptions of one thing are a hint to whoever composes them.
           ignoredSelectors: [
-            '[type=ObjectTypeDefinition][name.value=/^(Query|Mutation|Organization|PageInfo)$/]',
+            '[type=ObjectTypeDefinition][name.value=/^(Query|Mutation|Subscription|Organization|PageInfo)$/]',
             '[type=FieldDefinition][parent.name.value=PageInfo]',
             '[type=FieldDefinition][parent.name.value=Organization][name.value=id]',
           ],

@@ -516,7 +516,7 @@ export type OrgKeyChangedSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, credentialLabel: string, reason: string | null, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }> } | null, key: { keyID: string, version: number, state: KeyState } | null } };
+export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, credentialLabel: string, reason: string | null, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string, version: number, state: KeyState } | null } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -2057,10 +2057,11 @@ export const OrgKeyChangedDocument = new TypedDocumentString(`
       }
     }
     key {
+      id
       keyID
       version
       state
     }
   }
 }
-    `, {"hash":"sha256:7a5ddb1492fa485aff1276b9caecf620c3d3f559d3d86bd7a22d60d1ebe09592"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
+    `, {"hash":"sha256:3804c0003b80ac78c8b52744f368ac192b72f6e907b02c0f944a1baa63afdf9e"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
