@@ -146,13 +146,13 @@ describe('updateOrgKeys', () => {
     const { store, ports } = t.app.installation;
     const original = { ...store };
     const meddled = ports.hashKeyID('b');
-    // The first look at the key comes after it was listed and before it is written.
-    store.find = async (keyHash) => {
+    // After it was listed, and before it is written.
+    store.update = async (keyHash, change) => {
       if (keyHash === meddled) {
         Object.assign(store, original);
         await t.update('b', { alias: 'from another' });
       }
-      return original.find(keyHash);
+      return original.update(keyHash, change);
     };
     const answer = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 9 }, dryRun: false });
     expect(codesOf(answer)).toStrictEqual({ a: 'ok', b: 'CONFLICT' });
