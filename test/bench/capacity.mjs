@@ -120,7 +120,7 @@ async function measure(
       const results = await Promise.all(
         running.map(async ({ url }, index) => {
           const job = {
-            ...{ url, headers: folder.headers, bodies: join(folder.path, workload), good },
+            ...{ url, headers: folder.headersFor(workload), bodies: join(folder.path, workload), good },
             ...{ offset: offset + index * 400, connections: Math.max(1, all / running.length), seconds },
           };
           const child = node(cpus?.load, [load], { stdio: ['pipe', 'pipe', 'inherit'] });

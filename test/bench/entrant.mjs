@@ -59,7 +59,7 @@ export async function enter(
     async measure(/** @type {number} */ seconds) {
       const job = {
         url: running.url,
-        headers: folder.headers,
+        headers: folder.headersFor(workload),
         bodies: place('bodies'),
         offset,
         good,

@@ -21,15 +21,18 @@ export function createFolder() {
   writeFileSync(join(path, 'keys.jsonl'), importLines().join('\n'));
   keyfront('keys', 'import', join(path, 'keys.jsonl'));
   const issue = (/** @type {string} */ kind) => keyfront('credentials', 'issue', '--kind', kind, '--label', 'bench');
+  const plain = { 'Content-Type': 'application/json', Accept: 'application/json' };
+  const management = { Authorization: `Bearer ${issue('management')}` };
+  const service = { 'X-Svc-Authorization': issue('service') };
   return {
     path,
-    /** What every server is sent, whether it looks at it or not. */
-    headers: {
-      'Content-Type': 'application/json',
-      Accept: 'application/json',
-      Authorization: `Bearer ${issue('management')}`,
-      'X-Svc-Authorization': issue('service'),
-    },
+    /** What is good for everything. */
+    headers: { ...plain, ...management, ...service },
+    /** What a client sends who wants this alone. Every server is sent it, whether it looks at it or not. */
+    headersFor: (/** @type {string} */ workload) => ({
+      ...plain,
+      ...(workload.startsWith('preview') ? management : service),
+    }),
     /** A data folder of one's own. */
     copy: (/** @type {string} */ name) => {
       const copied = join(path, name);

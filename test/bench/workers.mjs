@@ -47,7 +47,7 @@ try {
       for (const one of running) {
         const job = {
           url: one.server.url,
-          headers: folder.headers,
+          headers: folder.headersFor(workload),
           bodies: file,
           offset: one.offset,
           good,
