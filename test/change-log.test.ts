@@ -46,7 +46,7 @@ const service = () => ({ 'x-svc-authorization': t.service });
 const headersOf = (headers: Record<string, string>) => Object.entries(headers);
 const hashOf = (keyID: string) => t.app.installation.ports.hashKeyID(keyID);
 const operationOf = ({ name }: Door) => name.split(' ')[1];
-const reads = ['_entities', 'previewKey', 'orgKey', 'orgKeys', 'node', 'previewOrgKeyUpdate'];
+const reads = ['_entities', 'previewKey', 'orgKey', 'orgKeys', 'node', 'previewOrgKeyUpdate', 'orgKeyChanged'];
 const writing = doors.filter((door) => !reads.includes(operationOf(door) ?? ''));
 const named = (some: readonly Door[]) => some.map((door) => [door.name, door] as const);
 

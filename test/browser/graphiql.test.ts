@@ -10,7 +10,7 @@ import { photograph } from './photograph.js';
 const title =
   whyNoBrowser === undefined ? 'GraphiQL in a browser' : `GraphiQL in a browser: left out, for ${whyNoBrowser}`;
 
-const nameOf = (query: string) => /^(?:query|mutation) (\w+)/m.exec(query)?.[1] ?? '';
+const nameOf = (query: string) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1] ?? '';
 
 describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   let browser: Browser;

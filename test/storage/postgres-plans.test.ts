@@ -31,8 +31,8 @@ const fill = `
     SELECT kind || abs(hashtext(key_hash || kind)) % 50, key_hash, org_id
     FROM keys, unnest(ARRAY['t:tag-', 'p:policy-', 'a:api-']) AS kind;
   INSERT INTO audit (at, key_hash, org_id, operation, credential_id, credential_label, request_id, version_before,
-      version_after, changes, definition, link, mac)
-    SELECT 0, key_hash, org_id, 'update', 'c', 'c', 'r', entry - 1, entry, '[]', definition, '\\x01', '\\x02'
+      version_after, changes, definition, link, mac, tx)
+    SELECT 0, key_hash, org_id, 'update', 'c', 'c', 'r', entry - 1, entry, '[]', definition, '\\x01', '\\x02', 0
     FROM keys, generate_series(1, 3) AS entry;
   INSERT INTO credentials (id, kind, label, secret_hash, created, mac)
     SELECT 'cred_' || n, 'service', 'c', sha256(n::text::bytea), n, '\\x02' FROM generate_series(1, 5000) AS n;
