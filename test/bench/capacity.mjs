@@ -208,9 +208,9 @@ function print(/** @type {number} */ entryBytes) {
   );
   say();
   say(
-    '| processes of Keyfront | cores of PostgreSQL | updates/s at most | what gives out | p50 / p99 ms at half of that | at 90 % |',
+    `| processes of Keyfront | cores of PostgreSQL | updates/s at most | what gives out | p50 / p99 ms at half of that | at 90 % | at half, the disk ${farAwayUs / 1000} ms away |`,
   );
-  say('|---|---|---|---|---|---|');
+  say('|---|---|---|---|---|---|---|');
   for (const [processes, processors] of [
     [1, 2],
     [2, 2],
