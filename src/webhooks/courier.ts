@@ -43,6 +43,8 @@ export interface Courier {
 const pageSize = 100;
 const freshAtOnce = 8;
 const retriesAtOnce = 4;
+/** So many events that waited are read at a time, and written down as delivered: what is lost with us is sent again. */
+const waitingAtOnce = 20;
 /** Beyond so many, nothing new is begun: all of them are kept in memory. */
 const mostFailingKeys = 1_000;
 /** The receiver itself is at fault where so many keys fail one after the other; it is then asked as the schedule has it. */
@@ -315,38 +317,53 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
 
   /** The events of a key that wait, one after the other, until one fails or none is left. */
   async function again(keyHash: string): Promise<void> {
+    let unwritten = 0;
+    let entries: readonly AuditEntry[] = [];
     for (let key = failing.get(keyHash); key && !isStopping && key.dueMs <= clockMs(); key = failing.get(keyHash)) {
       const { next } = key;
-      const [entry] = await entryOf(keyHash, next).catch((error: unknown) => {
-        // A history that is not as it was written keeps its own key waiting, and nobody else.
-        if (codeOf(error) !== 'INTERNAL') throw error;
-        log.error({ err: error, keyHash }, 'a history cannot be read');
-        keep({ ...key, dueMs: clockMs() + unreadableForMs, why: 'its history cannot be read' });
-        return [undefined];
-      });
-      if (isStopping || (failing.get(keyHash)?.dueMs ?? 0) > clockMs()) return;
+      if (!entries.some(({ versionAfter }) => versionAfter === next)) {
+        // One that cannot be read must not hold up those before it.
+        const read = entriesOf(keyHash, next, waitingAtOnce).catch(() => entriesOf(keyHash, next, 1));
+        entries = await read.catch((error: unknown) => {
+          // A history that is not as it was written keeps its own key waiting, and nobody else.
+          if (codeOf(error) !== 'INTERNAL') throw error;
+          log.error({ err: error, keyHash }, 'a history cannot be read');
+          keep({ ...key, dueMs: clockMs() + unreadableForMs, why: 'its history cannot be read' });
+          return [];
+        });
+        if (isStopping || (failing.get(keyHash)?.dueMs ?? 0) > clockMs()) break;
+      }
+      const entry = entries.find(({ versionAfter }) => versionAfter === next);
       if (!entry) {
         log.warn({ keyHash, version: next }, 'the key has been purged, and what waited of it');
         forget(keyHash);
+        unwritten = 0;
         await settle([keyHash]);
         continue;
       }
       const wasDown = backoff.isDown();
       const { verdict, why, askedMs } = await attempt(entry);
-      if (verdict === 'none') return;
+      if (verdict === 'none') break;
       const now = failing.get(keyHash) ?? key;
       // A page that was read again may have set it back meanwhile.
       if (now.next !== next) continue;
       if (verdict === 'delivered') {
         passOn(now);
         if (wasDown) hurry();
+        unwritten += 1;
+        if (unwritten < waitingAtOnce && failing.has(keyHash)) continue;
+        unwritten = 0;
         await settle([keyHash]);
-      } else if (verdict === 'failed') await failed(now, entry, why, askedMs);
+      } else if (verdict === 'failed') {
+        unwritten = 0;
+        await failed(now, entry, why, askedMs);
+      }
     }
+    if (unwritten > 0) await settle([keyHash]);
   }
 
-  function entryOf(keyHash: string, version: number): Promise<AuditEntry[]> {
-    return storage(() => history.auditOf(keyHash, { after: version - 1, limit: 1 }));
+  function entriesOf(keyHash: string, version: number, limit: number): Promise<AuditEntry[]> {
+    return storage(() => history.auditOf(keyHash, { after: version - 1, limit }));
   }
 
   /** A receiver that is back is sent at once what waits for it. */
@@ -367,7 +384,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
 
   async function revive(letter: DeadLetter): Promise<void> {
     const { keyHash, version, eventID } = letter;
-    const [entry] = await entryOf(keyHash, version);
+    const [entry] = await entriesOf(keyHash, version, 1);
     if (!entry || eventIDOf(entry) !== eventID) {
       log.warn({ event: eventID, keyHash, version }, 'the key has been purged, and with it what a dead letter said');
       return settle([], { revived: [eventID] });

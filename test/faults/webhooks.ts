@@ -20,7 +20,7 @@ export interface WebhookRun {
   readonly seed: number;
   readonly kills: number;
   readonly plant?: string;
-  /** How long it is waited for what does not come. */
+  /** How long it is waited while nothing comes. */
   readonly patienceMs?: number;
 }
 
@@ -76,7 +76,11 @@ export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
     }
     const changes = await changesIn(place);
     const isThere = () => new Set(receiver.taken().map(nameOf)).size >= changes.size;
-    for (const end = Date.now() + patienceMs; !isThere() && Date.now() < end;) await wait(20);
+    let heard = { count: 0, at: Date.now() };
+    while (!isThere() && Date.now() < heard.at + patienceMs) {
+      if (receiver.received.length > heard.count) heard = { count: receiver.received.length, at: Date.now() };
+      await wait(20);
+    }
     const taken = receiver.taken();
     const names = new Set(taken.map(nameOf));
     const disorder = outOfOrder(taken, 2);
