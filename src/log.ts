@@ -37,7 +37,26 @@ export function createLogger(level: LogLevel, destination?: DestinationStream, i
     },
     ...(ids && { mixin: ids }),
   };
-  return destination ? pino(options, destination) : pino(options, pino.destination({ dest: 2, sync: true }));
+  return pino(options, destination ?? standardError());
+}
+
+/** Writes the lines of one turn of the event loop together: to write takes longer than all the rest of a line. */
+function standardError() {
+  const output = pino.destination({ dest: 2, sync: true });
+  let held = '';
+  const flushSync = () => {
+    const lines = held;
+    held = '';
+    if (lines !== '') output.write(lines);
+  };
+  return {
+    write: (line: string) => {
+      if (held === '') setImmediate(flushSync);
+      held += line;
+    },
+    // What pino calls after a fatal line.
+    flushSync,
+  };
 }
 
 /** The time of a line. Many come within a millisecond, and to write it anew takes as long as half of the rest. */

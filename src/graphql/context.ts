@@ -1,5 +1,6 @@
 import { demand, type Asking, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
 import type { Loaders } from './loaders.js';
+import type { Signal } from './plans/run.js';
 import type { Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
@@ -45,7 +46,7 @@ export interface Context extends ServerContext {
   /** Begins an answer that goes on until the signal is aborted. Throws where the credential has too many of them. */
   readonly openStream: (credentialID: string) => AbortSignal;
   /** Aborted when the time of a mutation is up. */
-  readonly deadline?: AbortSignal;
+  readonly deadline?: Signal;
   /** What is left of that time for the one mutation that runs. */
   readonly turn?: Turn;
 }

@@ -66,8 +66,8 @@ export function createShortcut({ authenticate, mayAsk, contextOf, execute, deadl
         document: known.document,
         operationName: params.operationName,
         variableValues: params.variables,
-        contextValue: isMutation ? { ...context, deadline: deadline.signal } : context,
-        signal: isMutation ? undefined : deadline.signal,
+        contextValue: isMutation ? { ...context, deadline } : context,
+        signal: isMutation ? undefined : deadline,
       });
       return (await result) as ExecutionResult | undefined;
     } finally {

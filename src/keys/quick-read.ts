@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { createRecordMaker } from './records.js';
 import { findingOf } from './rule.js';
 
 /**
@@ -115,22 +114,28 @@ function ofItems(read: QuickRead): QuickRead {
 
 function ofMembers(shape: z.core.$ZodShape): QuickRead {
   const fields = Object.entries(shape).map(([name, schema]) => ({ name, ...fieldOf(schema) }));
-  const make = createRecordMaker(fields.map(({ name }) => name));
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused;
     const given = value as Readonly<Record<string, unknown>>;
-    const values: unknown[] = [];
+    let record = given as Record<string, unknown>;
     let known = 0;
     for (const { name, read, isOptional, isNullable } of fields) {
       const member = given[name];
-      if (member !== undefined) known += 1;
-      else if (!isOptional) return refused;
-      const found = member === undefined || (member === null && isNullable) ? member : read(member);
+      if (member === undefined) {
+        if (!isOptional) return refused;
+        continue;
+      }
+      known += 1;
+      if (member === null && isNullable) continue;
+      const found = read(member);
       if (found === refused) return refused;
-      values.push(found);
+      if (Object.is(found, member)) continue;
+      // Most objects are read as they are. V8 copies one that was read from JSON faster than it puts another together.
+      if (record === given) record = { ...given };
+      record[name] = found;
     }
     // There may be something else in it: what is unknown, inherited or undefined.
-    return Object.keys(given).length === known ? make(values) : refused;
+    return Object.keys(given).length === known ? record : refused;
   };
 }
 

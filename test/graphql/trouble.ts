@@ -120,7 +120,7 @@ export const rootValue = { isRoot: true };
 const resolveTrouble: GraphQLFieldResolver<unknown, Trouble> = (source, args, trouble, info) => {
   note(trouble, source, args, info);
   const dice = diceFor(trouble.seed, responsePathAsArray(info.path).join('.'));
-  if (info.fieldName === 'echo' || info.fieldName === 'demand') return outcome(dice, trouble, () => ({ ...args }));
+  if (info.fieldName === 'echo' || info.fieldName === 'demand') return outcome(dice, trouble, () => inOrder(args));
   return outcome(dice, trouble, () => good(info.schema, info.returnType, dice, trouble));
 };
 
@@ -138,7 +138,7 @@ function note(trouble: Trouble, source: unknown, args: unknown, info: GraphQLRes
   } = info;
   const called = {
     source: kindOf(source),
-    args,
+    args: inOrder(args),
     fieldName,
     places: fieldNodes.map(({ loc }) => loc?.start),
     types: [String(returnType), String(parentType)],
@@ -147,9 +147,17 @@ function note(trouble: Trouble, source: unknown, args: unknown, info: GraphQLRes
     fragments: Object.keys(fragments),
     isRoot: root === rootValue,
     operation: operation.loc?.start,
-    variableValues,
+    variableValues: inOrder(variableValues),
   };
   trouble.calls.push(text(called));
+}
+
+/** The same with all members in one order: GraphQL gives those of an input none. */
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(inOrder);
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, inOrder(member)]));
 }
 
 function typesIn(path: GraphQLResolveInfo['path'] | undefined): unknown[] {

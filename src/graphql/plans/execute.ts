@@ -2,7 +2,7 @@ import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'grap
 import { createFieldErrors } from './field-errors.js';
 import { executeFields, executeInTurn, type Data } from './fields.js';
 import { rootFields } from './plan.js';
-import { isPromise, type Run } from './run.js';
+import { isPromise, type Run, type Signal } from './run.js';
 
 /**
  * Executes an operation as graphql-js does, by its plan. Once the signal is aborted no further field is begun, and its
@@ -33,10 +33,10 @@ export function executePlan(input: Omit<Run, 'errors'>): ExecutionResult | Promi
   }
 }
 
-function untilAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+function untilAborted<T>(signal: Signal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', giveUp, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+    const giveUp = () => reject(signal.reason);
+    signal.addEventListener('abort', giveUp);
+    promise.finally(() => signal.removeEventListener('abort', giveUp)).then(resolve, reject);
   });
 }

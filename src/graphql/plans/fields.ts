@@ -1,4 +1,10 @@
-import { getArgumentValues, type GraphQLLeafType, type GraphQLResolveInfo, type ResponsePath } from 'graphql';
+import {
+  getArgumentValues,
+  GraphQLString,
+  type GraphQLLeafType,
+  type GraphQLResolveInfo,
+  type ResponsePath,
+} from 'graphql';
 import { templateOf } from '../../keys/records.js';
 import type { PlannedField } from './plan.js';
 import { infoOf, isPromise, nullFor, type Run } from './run.js';
@@ -17,11 +23,17 @@ export function executeFields(
   source: unknown,
   path: ResponsePath | undefined,
 ): Data | Promise<Data> {
+  // Time does not pass between fields that are begun one after another.
+  run.signal?.throwIfAborted();
   const data = emptyData(fields);
   let isComplete = true;
   try {
     for (const field of fields) {
-      run.signal?.throwIfAborted();
+      const shown = field.leaf && shownMember(field, field.leaf, source);
+      if (shown !== undefined) {
+        data[field.responseName] = shown;
+        continue;
+      }
       const value = executeField(run, field, source, path);
       data[field.responseName] = value;
       if (isPromise(value)) isComplete = false;
@@ -64,12 +76,14 @@ function emptyData(fields: readonly PlannedField[]): Data {
   return { ...blank };
 }
 
-/** What shows a plain value of a type, or none; undefined where there is more to it, such as an error. */
-function shownLeaf(type: GraphQLLeafType, definition: PlannedField['definition'], value: unknown): unknown {
-  // Where the type may be null, it is that of the field, and nothing is round it.
-  if (value === null || value === undefined) return definition.type === type ? null : undefined;
-  if (typeof value === 'object' || typeof value === 'function') return undefined;
+/** What shows a member that is a plain value, or none; undefined where there is more to it, such as an error. */
+function shownMember({ definition }: PlannedField, type: GraphQLLeafType, source: unknown): unknown {
   try {
+    const value = memberOf(source, definition.name);
+    // Where the type may be null, it is that of the field, and nothing is round it.
+    if (value === null || value === undefined) return definition.type === type ? null : undefined;
+    if (typeof value === 'object' || typeof value === 'function') return undefined;
+    if (typeof value === 'string' && type === GraphQLString) return value;
     return type.serialize(value) ?? undefined;
   } catch {
     return undefined;
@@ -84,19 +98,8 @@ async function completed(data: Data): Promise<Data> {
 }
 
 function executeField(run: Run, field: PlannedField, source: unknown, parent: ResponsePath | undefined): unknown {
-  const { definition, parentType, responseName, leaf } = field;
-  const pathOf = () => ({ prev: parent, key: responseName, typename: parentType.name });
-  let member: unknown;
-  if (leaf) {
-    try {
-      member = memberOf(source, definition.name);
-    } catch (error) {
-      return nullFor(run, field, definition.type, pathOf(), error);
-    }
-    const shown = shownLeaf(leaf, definition, member);
-    if (shown !== undefined) return shown;
-  }
-  const path = pathOf();
+  const { definition, parentType, responseName } = field;
+  const path = { prev: parent, key: responseName, typename: parentType.name };
   const complete = completerOf(definition.type);
   try {
     const args = definition.args.length > 0 ? getArgumentValues(definition, field.nodes[0], run.variableValues) : {};
@@ -106,7 +109,7 @@ function executeField(run: Run, field: PlannedField, source: unknown, parent: Re
       info = infoOf(run, field, path);
       value = definition.resolve(source, args, run.contextValue, info);
     } else {
-      value = leaf ? member : memberOf(source, definition.name);
+      value = memberOf(source, definition.name);
       if (typeof value === 'function') {
         info = infoOf(run, field, path);
         value = (value as (...given: unknown[]) => unknown).call(source, args, run.contextValue, info);

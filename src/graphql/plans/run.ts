@@ -9,13 +9,22 @@ import {
 import type { FieldErrors } from './field-errors.js';
 import type { Plan, PlannedField } from './plan.js';
 
+/** What is asked of whatever ends an execution before its time, such as an `AbortSignal`. */
+export interface Signal {
+  /** Why it was aborted. */
+  readonly reason: Error;
+  throwIfAborted(): void;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** One execution of a plan. */
 export interface Run {
   readonly plan: Plan;
   readonly rootValue: unknown;
   readonly contextValue: unknown;
   readonly variableValues: Record<string, unknown>;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: Signal | undefined;
   readonly errors: FieldErrors;
 }
 

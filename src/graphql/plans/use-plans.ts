@@ -9,9 +9,10 @@ import type { Plugin } from 'graphql-yoga';
 import type { ServerContext } from '../context.js';
 import { executePlan } from './execute.js';
 import { beginPlan, type Plan } from './plan.js';
+import type { Signal } from './run.js';
 
 /** Executes an operation, or leaves it to Yoga by answering undefined. */
-export type Execute = (args: ExecutionArgs & { readonly signal?: AbortSignal | undefined }) => unknown;
+export type Execute = (args: ExecutionArgs & { readonly signal?: Signal | undefined }) => unknown;
 
 /** Executes what is asked of this schema by plans, unless something else is to execute it. */
 export function usePlans(schema: GraphQLSchema, execute: Execute): Plugin {

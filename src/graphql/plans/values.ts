@@ -98,7 +98,8 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
         }
       };
       try {
-        const items = Array.from(value, completeItem);
+        const items: unknown[] = [];
+        for (const item of value) items.push(completeItem(item, items.length));
         return pending.length > 0 ? Promise.all(items) : items;
       } catch (error) {
         // Nobody waits for the other items any more, and a rejection that nobody hears ends the process.

@@ -108,19 +108,31 @@ const mostRemembered = 1_000;
 
 /**
  * The credentials that opened something since the database was last changed by anybody else. To read one again and to
- * check its signature costs ten times as much as to ask whether there was a change. Those that open nothing are not
- * remembered: whoever guesses would learn from the time which of them there are.
+ * check its signature costs ten times as much as to ask whether there was a change. That is asked once in a turn of the
+ * event loop, which is milliseconds. Those that open nothing are not remembered: whoever guesses would learn from the time
+ * which of them there are.
  */
 function createActive(database: Database) {
   const dataVersion = database.prepare<[], bigint>('PRAGMA data_version').pluck().safeIntegers();
   const rows = new Map<string, CredentialRow>();
   let version: bigint | undefined;
+  let isAsked = false;
   const nameOf = (secretHash: Uint8Array) => Buffer.from(secretHash).toString('latin1');
+
+  function forgetChanged(): void {
+    if (isAsked) return;
+    isAsked = true;
+    setImmediate(() => {
+      isAsked = false;
+    });
+    const current = dataVersion.get();
+    if (current !== version) rows.clear();
+    version = current;
+  }
+
   return {
     find(secretHash: Uint8Array, now: bigint): CredentialRow | undefined {
-      const current = dataVersion.get();
-      if (current !== version) rows.clear();
-      version = current;
+      forgetChanged();
       const row = rows.get(nameOf(secretHash));
       return row && (row.expires === null || row.expires > now) ? row : undefined;
     },
