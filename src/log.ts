@@ -41,21 +41,20 @@ export function createLogger(level: LogLevel, destination?: DestinationStream, i
 }
 
 /** Writes the lines of one turn of the event loop together: to write takes longer than all the rest of a line. */
-function standardError() {
+function standardError(): DestinationStream {
   const output = pino.destination({ dest: 2, sync: true });
   let held = '';
-  const flushSync = () => {
-    const lines = held;
-    held = '';
-    if (lines !== '') output.write(lines);
-  };
   return {
-    write: (line: string) => {
-      if (held === '') setImmediate(flushSync);
+    write: (line) => {
+      if (held === '') {
+        setImmediate(() => {
+          const lines = held;
+          held = '';
+          output.write(lines);
+        });
+      }
       held += line;
     },
-    // What pino calls after a fatal line.
-    flushSync,
   };
 }
 

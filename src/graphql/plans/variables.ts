@@ -20,8 +20,9 @@ export type ReadVariables = (given: Readonly<Record<string, unknown>>) => Record
 type Read = (value: unknown) => unknown;
 
 /**
- * Reads variables as graphql-js does, but leaves the members of an input in their order, and does not say why it refuses one. To be ready to say so is what takes graphql-js
- * most of its time, so that it is asked for the reason when there is need of one.
+ * Reads variables as graphql-js does, but leaves the members of an input in their order, and does not say why it refuses
+ * one. To be ready to say so is what takes graphql-js most of its time, so that it is asked for the reason when there is
+ * need of one.
  */
 export function planVariables(
   schema: GraphQLSchema,
