@@ -338,16 +338,27 @@ function withoutBigInts(value: unknown): unknown {
     if (typeof part !== 'object' || part === null || 'toJSON' in part) return part;
     parts += 1;
     if (depth > maxJSONDepth || parts > mostParts) return part;
-    let copy: unknown[] | Record<string, unknown> | undefined;
-    for (const [name, member] of Object.entries(part as Record<string, unknown>)) {
-      const found = visit(member, depth + 1);
+    return Array.isArray(part) ? visitItems(part, depth + 1) : visitMembers(part as Record<string, unknown>, depth + 1);
+  };
+  const visitItems = (items: readonly unknown[], depth: number): readonly unknown[] => {
+    let copy: unknown[] | undefined;
+    for (let index = 0; index < items.length; index++) {
+      const found = visit(items[index], depth);
+      if (found !== items[index]) (copy ??= [...items])[index] = found;
+    }
+    return copy ?? items;
+  };
+  const visitMembers = (members: Readonly<Record<string, unknown>>, depth: number): unknown => {
+    let copy: Record<string, unknown> | undefined;
+    for (const name of Object.keys(members)) {
+      const member = members[name];
+      const found = visit(member, depth);
       if (found === member) continue;
       // Assigned to, it would set the prototype of the copy.
-      if (name === '__proto__') return part;
-      copy ??= Array.isArray(part) ? [...(part as unknown[])] : { ...part };
-      Reflect.set(copy, name, found);
+      if (name === '__proto__') return members;
+      (copy ??= { ...members })[name] = found;
     }
-    return copy ?? part;
+    return copy ?? members;
   };
   return visit(value, 1);
 }

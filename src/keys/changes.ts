@@ -43,10 +43,14 @@ function byLabel(definition: Definition): object {
 }
 
 function differences(before: unknown, after: unknown, path: Path): FieldChange[] {
-  if (isSame(before, after)) return [];
   if (isObject(before) && isObject(after)) {
     const names = new Set([...Object.keys(after), ...Object.keys(before)]);
-    return [...names].flatMap((name) => differences(own(before, name), own(after, name), [...path, name]));
+    const found: FieldChange[] = [];
+    for (const name of names) {
+      const [was, is] = [own(before, name), own(after, name)];
+      if (!isSame(was, is)) found.push(...differences(was, is, [...path, name]));
+    }
+    return found;
   }
   if (before === undefined) return [{ path, kind: 'ADDED', after }];
   if (after === undefined) return [{ path, kind: 'REMOVED', before }];
