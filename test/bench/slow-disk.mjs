@@ -1,0 +1,94 @@
+// Durable updates on disks whose syncs take longer than this machine's: `npm run bench:disk`. A disk behind a cache that
+// takes what is written at once hides what it saves to bring many changes to the disk together.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeMachine, resultsFolder, versions } from './machine.mjs';
+import { installPeers } from './peers.mjs';
+import { plot } from './plot.mjs';
+import { processors } from './process.mjs';
+import { figuresOf } from './report.mjs';
+import { servers } from './servers.mjs';
+import { diskTables, stageTitle } from './slow-disk-report.mjs';
+import { createSlowSyncs, hasSlowSyncs } from './slow-syncs.mjs';
+import { runWorkload } from './workload.mjs';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+    'warm-up': { type: 'string', default: '5' },
+    connections: { type: 'string', default: '64' },
+    servers: { type: 'string', default: 'keyfront,raw,raw-single,apollo,mercurius-jit' },
+    /** How much longer a sync takes, in microseconds. */
+    longer: { type: 'string', default: '0,500,1000,2000,5000' },
+    flags: { type: 'string', default: '--max-semi-space-size=64' },
+  },
+});
+if (!hasSlowSyncs) {
+  console.error('Syncs can only be made to take longer on Linux, and with a C compiler: cc, gcc or clang.');
+  process.exit(1);
+}
+const wanted = values.servers.split(',');
+const chosen = servers.filter(({ name }) => wanted.includes(name));
+if (chosen.some(({ isPeer }) => isPeer)) installPeers();
+
+const conditions = {
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  warmUp: Number(values['warm-up']),
+  connections: Number(values.connections),
+  flags: values.flags.split(' ').filter(Boolean),
+  cpus: processors,
+};
+const machine = describeMachine();
+const place = mkdtempSync(join(tmpdir(), 'keyfront-bench-disk-'));
+const disk = createSlowSyncs(place);
+try {
+  const stages = values.longer.split(',').map((text) => {
+    const longerUs = Number(text);
+    disk.lengthen(longerUs);
+    const { us: syncUs, cpuUs: syncCpuUs } = disk.measure(place, join(place, 'sync'));
+    return { name: text, longerUs, syncUs, syncCpuUs, begin: () => disk.lengthen(longerUs) };
+  });
+  disk.lengthen(0);
+  const found = await runWorkload({
+    ...conditions,
+    workload: 'update',
+    servers: chosen.map((server) => ({ ...server, env: { ...server.env, ...disk.env } })),
+    stages,
+    say: console.error,
+  });
+  const record = {
+    ...machine,
+    loadAverageAfter: describeMachine().loadAverage,
+    versions: versions(),
+    conditions,
+    stages: stages.map(({ name, longerUs, syncUs, syncCpuUs }) => {
+      const ofStage = found.servers.map(({ rounds = [], ...server }) => ({
+        ...server,
+        rounds: rounds.filter(({ stage }) => stage === name),
+      }));
+      return { longerUs, syncUs, syncCpuUs, ...figuresOf({ ...found, servers: ofStage }) };
+    }),
+  };
+
+  const folder = resultsFolder();
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'disk.json'), `${JSON.stringify(record, null, 2)}\n`);
+  writeFileSync(join(folder, 'disk.md'), diskTables(record));
+  writeFileSync(
+    join(folder, 'disk.svg'),
+    plot(Object.fromEntries(record.stages.map((stage) => [stageTitle(stage), stage]))),
+  );
+  console.log(diskTables(record));
+  console.log(`Written to ${folder}`);
+
+  const unsound = record.stages.flatMap((stage) => stage.servers.filter(({ isSound }) => !isSound));
+  for (const { name } of unsound) console.error(`${name} had errors, or its history does not hold what it answered.`);
+  if (unsound.length > 0) process.exitCode = 1;
+} finally {
+  disk.close();
+  rmSync(place, { recursive: true });
+}

@@ -1,0 +1,8 @@
+export interface SlowSyncs {
+  readonly env: Readonly<Record<string, string>>;
+  lengthen(us: number): void;
+  measure(data: string, path: string, count?: number): { us: number; cpuUs: number };
+  close(): void;
+}
+export const hasSlowSyncs: boolean;
+export function createSlowSyncs(folder: string): SlowSyncs;
