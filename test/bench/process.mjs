@@ -78,6 +78,15 @@ export async function startServer(
   };
 }
 
+/** User and system time of everything on one processor so far, in microseconds. */
+export function busyUs(/** @type {string} */ cpu) {
+  const line = readFileSync('/proc/stat', 'utf8')
+    .split('\n')
+    .find((text) => text.startsWith(`cpu${cpu} `));
+  const [user, nice, system] = line?.split(' ').slice(1).map(Number) ?? [];
+  return ((Number(user) + Number(nice) + Number(system)) / ticksPerSecond) * 1e6;
+}
+
 /** Resident memory of a process in MiB: now, or the most it ever was. */
 export function memoryMiB(/** @type {number | undefined} */ pid, /** @type {'VmRSS' | 'VmHWM'} */ which) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

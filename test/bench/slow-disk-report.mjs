@@ -30,6 +30,7 @@ export function diskTables(
   /** @type {any} */ { date, commit, machine, loadAverage, loadAverageAfter, versions, conditions, stages },
 ) {
   const { rounds, seconds, connections, flags, cpus } = conditions;
+  const quiet = stages.map((/** @type {any} */ { quietRounds }) => quietRounds);
   const used = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const where = cpus ? 'server and load each on a processor of its own' : 'server and load on the same processors';
   return `# Durable updates on slower disks
@@ -39,7 +40,8 @@ ${date}, commit ${commit}. ${machine}; load average ${loadAverage.toFixed(1)} be
 NODE_ENV=production, V8 flags: ${flags.join(' ') || 'none'}. ${used.join(', ')}.
 Each sync of a file of the data folder takes so much longer (\`slow-sync.c\`), in which the server sleeps and needs no processor; all servers
 are on the same disk, and their processes stay up from one to the next. A sync's time is the median of 200 of a page of a file that is
-written again. Medians of the rounds [smallest-largest]; a ratio is the median of the rounds' own ratios. Apollo, Mercurius and the bare
+written again. Of the rounds ${quiet.join(', ')} were quiet enough to count: nothing else had more than a tenth of the server's processor
+in any part of them. Medians of the rounds [smallest-largest]; a ratio is the median of the rounds' own ratios. Apollo, Mercurius and the bare
 server with single transactions have one transaction per request on the same core.
 
 ${summary(stages)}
