@@ -13,10 +13,14 @@ const patienceMs = 60_000;
 /** @typedef {Awaited<ReturnType<typeof startServer>>} Running */
 
 /** Which processors servers and load get: one for the server, the rest for all else, where there are two and `taskset`. */
-export const processors =
-  availableParallelism() > 1 && existsSync('/usr/bin/taskset')
-    ? { server: '0', load: `1-${availableParallelism() - 1}` }
-    : undefined;
+export function processorsWith(/** @type {number} */ server) {
+  const all = Array.from({ length: availableParallelism() }, (_, cpu) => cpu);
+  if (all.length === 1 || !existsSync('/usr/bin/taskset')) return undefined;
+  return { server: String(server), load: all.filter((cpu) => cpu !== server).join(',') };
+}
+
+/** The same where nobody has said which. */
+export const processors = processorsWith(0);
 
 /** A Node process on some of the processors. */
 export function node(

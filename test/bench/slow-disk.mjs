@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { describeMachine, resultsFolder, versions } from './machine.mjs';
 import { installPeers } from './peers.mjs';
 import { plot } from './plot.mjs';
-import { processors } from './process.mjs';
+import { processorsWith } from './process.mjs';
 import { figuresOf } from './report.mjs';
 import { servers } from './servers.mjs';
 import { diskTables, stageTitle } from './slow-disk-report.mjs';
@@ -23,6 +23,8 @@ const { values } = parseArgs({
     servers: { type: 'string', default: 'keyfront,raw,raw-single,apollo,mercurius-jit' },
     /** How much longer a sync takes, in microseconds. */
     longer: { type: 'string', default: '0,500,1000,2000,5000' },
+    /** Which one is the server's: another may be quieter. */
+    processor: { type: 'string', default: '0' },
     flags: { type: 'string', default: '--max-semi-space-size=64' },
   },
 });
@@ -40,7 +42,7 @@ const conditions = {
   warmUp: Number(values['warm-up']),
   connections: Number(values.connections),
   flags: values.flags.split(' ').filter(Boolean),
-  cpus: processors,
+  cpus: processorsWith(Number(values.processor)),
 };
 /**
  * A round in which somebody else has more of the server's processor is left out: who wakes up on a busy processor has to wait
@@ -75,15 +77,15 @@ try {
         ...server,
         rounds: rounds.filter(({ stage }) => stage === name),
       }));
-      const isQuiet = ofStage[0]?.rounds.map((_, round) =>
-        ofStage.every(({ rounds }) => !((rounds[round]?.others ?? 0) > mostOthers)),
+      const others = (ofStage[0]?.rounds ?? []).map((_, round) =>
+        Math.max(...ofStage.map(({ rounds }) => rounds[round]?.others || 0)),
       );
       const quiet = ofStage.map(({ rounds, ...server }) => ({
         ...server,
-        rounds: rounds.filter((_, round) => isQuiet?.[round]),
+        rounds: rounds.filter((_, round) => Number(others[round]) <= mostOthers),
       }));
-      const figures = figuresOf({ ...found, servers: quiet });
-      return { longerUs, syncUs, syncCpuUs, quietRounds: quiet[0]?.rounds.length ?? 0, ...figures };
+      const quietRounds = quiet[0]?.rounds.length ?? 0;
+      return { longerUs, syncUs, syncCpuUs, others, quietRounds, ...figuresOf({ ...found, servers: quiet }) };
     }),
   };
 
