@@ -104,12 +104,12 @@ describe.skipIf(!hasSlowSyncs)(`the slower disk${unlessDisk}`, () => {
     });
     const data = join(folder, 'data');
     mkdirSync(data);
-    const inside = () => disk.measure(data, join(data, 'log'), 3);
+    const inside = () => disk.measure(data, join(data, 'log'), { count: 3 });
 
     const asItIs = inside();
     disk.lengthen(200_000);
     const longer = inside();
-    const elsewhere = disk.measure(data, join(folder, 'log'), 3);
+    const elsewhere = disk.measure(data, join(folder, 'log'), { count: 3 });
 
     expect(longer.us).toBeGreaterThan(200_000);
     expect(longer.cpuUs).toBeLessThan(100_000);

@@ -22,14 +22,20 @@ export function processorsWith(/** @type {number} */ server) {
 /** The same where nobody has said which. */
 export const processors = processorsWith(0);
 
+/** The command of a Node process on some of the processors. */
+export function nodeCommand(/** @type {string | undefined} */ cpus, /** @type {readonly string[]} */ args) {
+  const command = [...(cpus === undefined ? [] : ['/usr/bin/taskset', '-c', cpus]), process.execPath, ...args];
+  return { file: /** @type {string} */ (command[0]), args: command.slice(1) };
+}
+
 /** A Node process on some of the processors. */
 export function node(
   /** @type {string | undefined} */ cpus,
   /** @type {readonly string[]} */ args,
   /** @type {import('node:child_process').SpawnOptions} */ options,
 ) {
-  const command = [...(cpus === undefined ? [] : ['/usr/bin/taskset', '-c', cpus]), process.execPath, ...args];
-  return spawn(/** @type {string} */ (command[0]), command.slice(1), options);
+  const command = nodeCommand(cpus, args);
+  return spawn(command.file, command.args, options);
 }
 
 /**

@@ -38,11 +38,11 @@ export function diskTables(
 ${date}, commit ${commit}. ${machine}; load average ${loadAverage.toFixed(1)} before and ${loadAverageAfter.toFixed(1)} after.
 \`updateOrgKey\` with \`resetQuota\` over 1,000 keys; ${rounds} interleaved rounds of ${seconds} s, ${connections} keep-alive connections, ${where},
 NODE_ENV=production, V8 flags: ${flags.join(' ') || 'none'}. ${used.join(', ')}.
-Each sync of a file of the data folder takes so much longer (\`slow-sync.c\`), in which the server sleeps and needs no processor; all servers
-are on the same disk, and their processes stay up from one to the next. A sync's time is the median of 200 of a page of a file that is
-written again. Of the rounds ${quiet.join(', ')} were quiet enough to count: nothing else had more than a tenth of the server's processor
-in any part of them. Medians of the rounds [smallest-largest]; a ratio is the median of the rounds' own ratios. Apollo, Mercurius and the bare
-server with single transactions have one transaction per request on the same core.
+Each sync of a file of the data folder takes so much longer (\`slow-sync.c\`), in which the server sleeps and needs no processor; all
+servers are on the same disk, and their processes stay up from one to the next. A sync's time is the median of 50 in each round, of a
+page of a file that is written again, on the server's processor. Of the rounds ${quiet.join(', ')} were quiet enough to count: nothing else had
+more than a tenth of the server's processor in any part of them. Medians of the rounds [smallest-largest]; a ratio is the median of the
+rounds' own ratios. Apollo, Mercurius and the bare server with single transactions have one transaction per request on the same core.
 
 ${summary(stages)}
 ${stages.map(section).join('')}

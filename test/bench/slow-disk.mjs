@@ -12,6 +12,7 @@ import { figuresOf } from './report.mjs';
 import { servers } from './servers.mjs';
 import { diskTables, stageTitle } from './slow-disk-report.mjs';
 import { createSlowSyncs, hasSlowSyncs } from './slow-syncs.mjs';
+import { spread } from './statistics.mjs';
 import { runWorkload } from './workload.mjs';
 
 const { values } = parseArgs({
@@ -53,13 +54,16 @@ const machine = describeMachine();
 const place = mkdtempSync(join(tmpdir(), 'keyfront-bench-disk-'));
 const disk = createSlowSyncs(place);
 try {
-  const stages = values.longer.split(',').map((text) => {
-    const longerUs = Number(text);
-    disk.lengthen(longerUs);
-    const { us: syncUs, cpuUs: syncCpuUs } = disk.measure(place, join(place, 'sync'));
-    return { name: text, longerUs, syncUs, syncCpuUs, begin: () => disk.lengthen(longerUs) };
+  const stages = values.longer.split(',').map((name) => {
+    const longerUs = Number(name);
+    /** @type {{ us: number, cpuUs: number }[]} */
+    const syncs = [];
+    const begin = () => {
+      disk.lengthen(longerUs);
+      syncs.push(disk.measure(place, join(place, 'sync'), { count: 50, cpus: conditions.cpus?.server }));
+    };
+    return { name, longerUs, syncs, begin };
   });
-  disk.lengthen(0);
   const found = await runWorkload({
     ...conditions,
     workload: 'update',
@@ -72,20 +76,23 @@ try {
     loadAverageAfter: describeMachine().loadAverage,
     versions: versions(),
     conditions,
-    stages: stages.map(({ name, longerUs, syncUs, syncCpuUs }) => {
+    stages: stages.map(({ name, longerUs, syncs }) => {
       const ofStage = found.servers.map(({ rounds = [], ...server }) => ({
         ...server,
         rounds: rounds.filter(({ stage }) => stage === name),
       }));
-      const others = (ofStage[0]?.rounds ?? []).map((_, round) =>
-        Math.max(...ofStage.map(({ rounds }) => rounds[round]?.others || 0)),
-      );
-      const quiet = ofStage.map(({ rounds, ...server }) => ({
-        ...server,
-        rounds: rounds.filter((_, round) => Number(others[round]) <= mostOthers),
-      }));
-      const quietRounds = quiet[0]?.rounds.length ?? 0;
-      return { longerUs, syncUs, syncCpuUs, others, quietRounds, ...figuresOf({ ...found, servers: quiet }) };
+      const others = syncs.map((_, round) => Math.max(...ofStage.map(({ rounds }) => rounds[round]?.others || 0)));
+      const isQuiet = (/** @type {unknown} */ _, /** @type {number} */ round) => Number(others[round]) <= mostOthers;
+      const quiet = ofStage.map(({ rounds, ...server }) => ({ ...server, rounds: rounds.filter(isQuiet) }));
+      const quietSyncs = syncs.filter(isQuiet);
+      return {
+        longerUs,
+        syncUs: spread(quietSyncs.map(({ us }) => us)).median,
+        syncCpuUs: spread(quietSyncs.map(({ cpuUs }) => cpuUs)).median,
+        others,
+        quietRounds: quietSyncs.length,
+        ...figuresOf({ ...found, servers: quiet }),
+      };
     }),
   };
 

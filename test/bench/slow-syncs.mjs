@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { canPreload, compileLibrary } from '../faults/disk/compiler.mjs';
+import { nodeCommand } from './process.mjs';
 
 /** Whether there can be one here: needs Linux and a C compiler. */
 export const hasSlowSyncs = canPreload;
@@ -25,15 +26,22 @@ export function createSlowSyncs(/** @type {string} */ folder) {
   return {
     env,
     lengthen,
-    /** What a sync of a file takes a process with this data folder, in microseconds, and how much of it is processor. */
-    measure: (/** @type {string} */ data, /** @type {string} */ path, count = 200) => {
+    /**
+     * What a sync of a file takes a process with this data folder, on some of the processors, in microseconds; and how much of
+     * it the processor works.
+     */
+    measure: (
+      /** @type {string} */ data,
+      /** @type {string} */ path,
+      /** @type {{ count: number, cpus?: string | undefined }} */ { count, cpus },
+    ) => {
       const script = `import { syncTime } from ${JSON.stringify(new URL('sync-time.mjs', import.meta.url))};
         const before = process.cpuUsage();
         const us = syncTime(process.argv[1], ${count});
         const { user, system } = process.cpuUsage(before);
         console.log(JSON.stringify({ us, cpuUs: (user + system) / ${count} }));`;
-      const args = ['--input-type=module', '--eval', script, path];
-      const said = execFileSync(process.execPath, args, {
+      const { file, args } = nodeCommand(cpus, ['--input-type=module', '--eval', script, path]);
+      const said = execFileSync(file, args, {
         env: { ...env, PATH: process.env.PATH, KEYFRONT_DATA: data },
         encoding: 'utf8',
       });
