@@ -1,6 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { unlessDisk } from '../faults/disk/library.js';
 import { AnswerReader } from './answer-reader.mjs';
 import { limitsOf, simulate } from './queue-model.mjs';
+import { reachedAt } from './slow-disk-report.mjs';
+import { createSlowSyncs, hasSlowSyncs } from './slow-syncs.mjs';
 import { quantile, ratios, spread } from './statistics.mjs';
 
 describe('the figures of a benchmark', () => {
@@ -85,5 +91,43 @@ describe('the model of a queue', () => {
     const slow = answered(500, { sync: 20_000 });
     expect(slow.done).toBeGreaterThan(450);
     expect(slow.p50Ms).toBeGreaterThan(20);
+  });
+});
+
+describe.skipIf(!hasSlowSyncs)(`the slower disk${unlessDisk}`, () => {
+  it('lengthens each sync in the data folder by what was last asked for, asleep, and no sync elsewhere', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keyfront-slow-syncs-'));
+    const disk = createSlowSyncs(folder);
+    onTestFinished(() => {
+      disk.close();
+      rmSync(folder, { recursive: true });
+    });
+    const data = join(folder, 'data');
+    mkdirSync(data);
+    const inside = () => disk.measure(data, join(data, 'log'), { count: 3 });
+
+    const asItIs = inside();
+    disk.lengthen(200_000);
+    const longer = inside();
+    const elsewhere = disk.measure(data, join(folder, 'log'), { count: 3 });
+
+    expect(longer.us).toBeGreaterThan(200_000);
+    expect(longer.cpuUs).toBeLessThan(100_000);
+    expect(asItIs.us).toBeLessThan(200_000);
+    expect(elsewhere.us).toBeLessThan(200_000);
+  });
+});
+
+describe('the time of a sync from which a ratio is reached', () => {
+  const points = (...all: readonly number[]) => all.map((ratio, index) => ({ syncUs: 100 * (index + 1), ratio }));
+
+  it('lies between the two around it, and is the first where all have it', () => {
+    expect(reachedAt(points(2, 3, 5, 6), 4)).toBe(250);
+    expect(reachedAt(points(4, 5), 4)).toBe(100);
+  });
+
+  it('is none where it is not kept to the end', () => {
+    expect(reachedAt(points(2, 5, 3), 4)).toBeUndefined();
+    expect(reachedAt(points(2, NaN), 4)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
 // them would, and what gives out first: `node test/bench/capacity.mjs`. Prints the figures of OPERATING.md; with `--write`
 // it also puts them there.
 import { execFileSync } from 'node:child_process';
-import { closeSync, fdatasyncSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { limitsOf, simulate } from './queue-model.mjs';
 import { quantile, spread } from './statistics.mjs';
+import { syncTime } from './sync-time.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -260,20 +261,6 @@ function print(/** @type {number} */ entryBytes) {
   );
   for (const error of errors) console.error(error);
   if (errors.length > 0) process.exitCode = 1;
-}
-
-/** Microseconds that a page takes to be safe on the disk, in the middle of some. */
-function syncTime(/** @type {string} */ path) {
-  const file = openSync(path, 'w');
-  const page = Buffer.alloc(8192, 1);
-  const times = Array.from({ length: 200 }, () => {
-    const begin = performance.now();
-    writeSync(file, page);
-    fdatasyncSync(file);
-    return (performance.now() - begin) * 1000;
-  });
-  closeSync(file);
-  return quantile(times, 0.5);
 }
 
 /** Microseconds to the server and back. */

@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
 import { auditedUpdates } from './folder.mjs';
 import { ownWorkloads, workloadsOf } from './payload.mjs';
-import { node, startServer } from './process.mjs';
+import { busyUs, node, startServer } from './process.mjs';
 import { upstream } from './servers.mjs';
 import { ask } from './verify.mjs';
 
@@ -66,19 +66,29 @@ export async function enter(
         connections,
         seconds,
       };
-      const before = { own: running.cpuUs(), behind: behind?.cpuUs() ?? 0 };
+      const look = () => ({
+        at: performance.now(),
+        own: running.cpuUs(),
+        behind: behind?.cpuUs() ?? 0,
+        all: cpus ? busyUs(cpus.server) : NaN,
+      });
+      const before = look();
       const child = node(cpus?.load, [load], { stdio: ['pipe', 'pipe', 'inherit'] });
       child.stdin?.end(JSON.stringify(job));
       const found = /** @type {any} */ (await json(/** @type {any} */ (child.stdout)));
       const answers = found.good + found.errors;
+      const after = look();
+      const ownUs = after.own - before.own;
       if (answers === 0) throw new Error(`${name} answered nothing in ${seconds} s.`);
       offset += answers;
       counts.acknowledged += found.good;
       counts.unsure += found.broken;
       return {
         perSecond: found.perSecond,
-        cpuUs: (running.cpuUs() - before.own) / answers,
-        cpuUsBehind: behind ? (behind.cpuUs() - before.behind) / answers : 0,
+        cpuUs: ownUs / answers,
+        cpuUsBehind: (after.behind - before.behind) / answers,
+        /** The share of the server's processor that went to somebody else; NaN where it has none of its own. */
+        others: (after.all - before.all - ownUs) / 1000 / (after.at - before.at),
         p50Ms: found.p50Ms,
         p99Ms: found.p99Ms,
         errors: found.errors + found.broken,

@@ -13,10 +13,20 @@ const patienceMs = 60_000;
 /** @typedef {Awaited<ReturnType<typeof startServer>>} Running */
 
 /** Which processors servers and load get: one for the server, the rest for all else, where there are two and `taskset`. */
-export const processors =
-  availableParallelism() > 1 && existsSync('/usr/bin/taskset')
-    ? { server: '0', load: `1-${availableParallelism() - 1}` }
-    : undefined;
+export function processorsWith(/** @type {number} */ server) {
+  const all = Array.from({ length: availableParallelism() }, (_, cpu) => cpu);
+  if (all.length === 1 || !existsSync('/usr/bin/taskset')) return undefined;
+  return { server: String(server), load: all.filter((cpu) => cpu !== server).join(',') };
+}
+
+/** The same where nobody has said which. */
+export const processors = processorsWith(0);
+
+/** The command of a Node process on some of the processors. */
+export function nodeCommand(/** @type {string | undefined} */ cpus, /** @type {readonly string[]} */ args) {
+  const command = [...(cpus === undefined ? [] : ['/usr/bin/taskset', '-c', cpus]), process.execPath, ...args];
+  return { file: /** @type {string} */ (command[0]), args: command.slice(1) };
+}
 
 /** A Node process on some of the processors. */
 export function node(
@@ -24,8 +34,8 @@ export function node(
   /** @type {readonly string[]} */ args,
   /** @type {import('node:child_process').SpawnOptions} */ options,
 ) {
-  const command = [...(cpus === undefined ? [] : ['/usr/bin/taskset', '-c', cpus]), process.execPath, ...args];
-  return spawn(/** @type {string} */ (command[0]), command.slice(1), options);
+  const command = nodeCommand(cpus, args);
+  return spawn(command.file, command.args, options);
 }
 
 /**
@@ -76,6 +86,15 @@ export async function startServer(
       await exited;
     },
   };
+}
+
+/** User and system time of everything on one processor so far, in microseconds. */
+export function busyUs(/** @type {string} */ cpu) {
+  const line = readFileSync('/proc/stat', 'utf8')
+    .split('\n')
+    .find((text) => text.startsWith(`cpu${cpu} `));
+  const [user, nice, system] = line?.split(' ').slice(1).map(Number) ?? [];
+  return ((Number(user) + Number(nice) + Number(system)) / ticksPerSecond) * 1e6;
 }
 
 /** Resident memory of a process in MiB: now, or the most it ever was. */

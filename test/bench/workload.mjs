@@ -14,26 +14,43 @@ import { ask, askREST, createComparison, requireSame } from './verify.mjs';
  * @property {readonly string[]} flags
  * @property {{ server: string, load: string } | undefined} cpus
  * @property {(line: string) => void} say
+ * @property {readonly Stage[]} [stages] what each round goes through, where not all of it is the same
  */
 
-/** Runs a workload. Throws where servers answer differently, or where the history does not have what was answered. */
+/**
+ * @typedef {object} Stage
+ * @property {string} [name]
+ * @property {() => void} begin
+ */
+
+/** @type {readonly Stage[]} */
+const oneStage = [{ begin() {} }];
+
+/**
+ * Runs a workload, with the same processes in all stages. Throws where servers answer differently, or where the history
+ * does not have what was answered.
+ */
 export async function runWorkload(/** @type {Plan} */ plan) {
   const folder = createFolder();
   /** @type {import('./entrant.mjs').Entrant[]} */
   const entrants = [];
-  /** @type {Map<string, Awaited<ReturnType<import('./entrant.mjs').Entrant['measure']>>[]>} */
+  /** @type {Map<string, (Awaited<ReturnType<import('./entrant.mjs').Entrant['measure']>> & { stage: string | undefined })[]>} */
   const rounds = new Map(plan.servers.map(({ name }) => [name, []]));
   try {
     for (const server of plan.servers) entrants.push(await enter(server, { ...plan, folder }));
     const sizes = await verify(entrants, folder.headers);
     for (const entrant of entrants) await entrant.measure(plan.warmUp);
     for (let round = 0; round < plan.rounds; round += 1) {
-      // Nobody is always the first, or always after the same one.
-      const first = round % entrants.length;
-      for (const entrant of [...entrants.slice(first), ...entrants.slice(0, first)]) {
-        const figures = await entrant.measure(plan.seconds);
-        rounds.get(entrant.server.name)?.push(figures);
-        plan.say(`${plan.workload} ${round + 1}: ${entrant.server.name}: ${Math.round(figures.perSecond)} a second`);
+      for (const [index, stage] of (plan.stages ?? oneStage).entries()) {
+        stage.begin();
+        // Nobody is always the first, or always after the same one.
+        const first = (round + index) % entrants.length;
+        for (const entrant of [...entrants.slice(first), ...entrants.slice(0, first)]) {
+          const figures = await entrant.measure(plan.seconds);
+          rounds.get(entrant.server.name)?.push({ ...figures, stage: stage.name });
+          const what = [plan.workload, stage.name, round + 1].filter(Boolean).join(' ');
+          plan.say(`${what}: ${entrant.server.name}: ${Math.round(figures.perSecond)} a second`);
+        }
       }
     }
     const results = [];

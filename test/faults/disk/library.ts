@@ -1,18 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-
-const compiler = ['cc', 'gcc', 'clang'].find((name) => {
-  try {
-    execFileSync(name, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-});
+import { canPreload, compileLibrary } from './compiler.mjs';
 
 /** Whether this machine can put our disk between a process and its own. */
-export const hasDisk = process.platform === 'linux' && compiler !== undefined;
+export const hasDisk = canPreload;
 
 /** For the names of tests: why they are skipped, where they are. */
 export const unlessDisk = hasDisk ? '' : ' (skipped: needs Linux and a C compiler)';
@@ -20,8 +11,7 @@ export const unlessDisk = hasDisk ? '' : ' (skipped: needs Linux and a C compile
 /** Compiles `disk.c` into a folder and answers the path of the library. */
 export function compileDisk(folder: string): string {
   const library = join(folder, 'disk.so');
-  const source = new URL('./disk.c', import.meta.url).pathname;
-  execFileSync(compiler ?? 'cc', ['-O2', '-Wall', '-shared', '-fPIC', '-o', library, source, '-ldl', '-pthread']);
+  compileLibrary(new URL('./disk.c', import.meta.url).pathname, library);
   return library;
 }
 

@@ -1,0 +1,4 @@
+export function reachedAt(
+  points: readonly { readonly syncUs: number; readonly ratio: number }[],
+  ratio: number,
+): number | undefined;

@@ -1,0 +1,52 @@
+// A disk whose syncs take longer than those of this machine, for as many processes as are put on it.
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { canPreload, compileLibrary } from '../faults/disk/compiler.mjs';
+import { nodeCommand } from './process.mjs';
+
+/** Whether there can be one here: needs Linux and a C compiler. */
+export const hasSlowSyncs = canPreload;
+
+/** Compiles `slow-sync.c` into a folder. At first every sync takes what it takes. */
+export function createSlowSyncs(/** @type {string} */ folder) {
+  const library = join(folder, 'slow-sync.so');
+  compileLibrary(new URL('slow-sync.c', import.meta.url).pathname, library);
+  const control = join(folder, 'slow-sync');
+  const file = openSync(control, 'w');
+  lengthen(0);
+  /** For a process that has its data folder in KEYFRONT_DATA. */
+  const env = { LD_PRELOAD: library, SLOW_SYNC: control };
+
+  /** From now on each sync takes so much longer, also for those that are up. */
+  function lengthen(/** @type {number} */ us) {
+    writeSync(file, new BigUint64Array([BigInt(us)]), 0, 8, 0);
+  }
+
+  return {
+    env,
+    lengthen,
+    /**
+     * What a sync of a file takes a process with this data folder, on some of the processors, in microseconds; and how much of
+     * it the processor works.
+     */
+    measure: (
+      /** @type {string} */ data,
+      /** @type {string} */ path,
+      /** @type {{ count: number, cpus?: string | undefined }} */ { count, cpus },
+    ) => {
+      const script = `import { syncTime } from ${JSON.stringify(new URL('sync-time.mjs', import.meta.url))};
+        const before = process.cpuUsage();
+        const us = syncTime(process.argv[1], ${count});
+        const { user, system } = process.cpuUsage(before);
+        console.log(JSON.stringify({ us, cpuUs: (user + system) / ${count} }));`;
+      const { file, args } = nodeCommand(cpus, ['--input-type=module', '--eval', script, path]);
+      const said = execFileSync(file, args, {
+        env: { ...env, PATH: process.env.PATH, KEYFRONT_DATA: data },
+        encoding: 'utf8',
+      });
+      return /** @type {{ us: number, cpuUs: number }} */ (JSON.parse(said));
+    },
+    close: () => closeSync(file),
+  };
+}

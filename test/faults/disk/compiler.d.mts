@@ -1,0 +1,2 @@
+export const canPreload: boolean;
+export function compileLibrary(source: string, library: string): void;
