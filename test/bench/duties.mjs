@@ -53,8 +53,9 @@ const duties = [
       [
         'graphql/shortcut.js',
         'const deadline = beginDeadline(deadlineMs, isMutation);',
-        'const deadline = { signal: undefined, end() {} };',
+        'const deadline = { end() {} };',
       ],
+      ['graphql/shortcut.js', 'signal: isMutation ? undefined : deadline,', 'signal: undefined,'],
     ],
   },
   {
