@@ -28,11 +28,12 @@ describe(`kill -9 at random moments, under load and during starts (FUZZ_SEED=${s
   );
 
   it.each([
-    ['a change that is answered before it is committed', plant('answers-before-commit'), 'lost'],
-    ['a change that is not one transaction', plant('no-transaction'), 'half'],
-    ['a change that is done, and tried again all the same', plant('does-again'), 'invented'],
-  ])('would find %s', { timeout: 600_000 }, async (_, planted, kind) => {
+    ['a change that is answered before it is committed', plant('answers-before-commit'), ['lost']],
+    ['a change that is not one transaction', plant('no-transaction'), ['half', 'invented']],
+    ['a change that is done, and tried again all the same', plant('does-again'), ['invented']],
+  ])('would find %s', { timeout: 600_000 }, async (_, planted, kinds) => {
     const { findings } = await killUnderLoad({ main, workspace, seed, cycles: 20, plant: planted });
-    expect(findings.map((finding) => finding.kind)).toContain(kind);
+    // Where nothing is undone as a whole, which of the kinds it is depends on the moments of the kills.
+    expect(findings.filter(({ kind }) => kinds.includes(kind))).not.toEqual([]);
   });
 });

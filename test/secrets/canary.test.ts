@@ -485,6 +485,8 @@ describe('Secrets are driven', () => {
 
     await t.app.installation.close();
     await fails('the database closed');
+    // What a credential opens is known for the rest of a turn.
+    await new Promise((resolve) => setImmediate(resolve));
     const preview = await note(
       'REST preview, the database closed',
       t.preview({ ...loaded, key_id: markers.previewKeyID }),
