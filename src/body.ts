@@ -1,7 +1,8 @@
 import { AppError } from './errors.js';
 
 /**
- * The request's body as text, without a byte order mark; '' where there is none. `sent` is what was read of it before. Never holds more than the limit.
+ * The request's body as text, without a byte order mark; '' where there is none. Never holds more than the limit. `sent` is
+ * what was read of it before.
  * Throws TOO_LARGE, or INVALID with one issue: unsupported_encoding, incomplete_body or malformed_text.
  */
 export async function readBody(request: Request, limitBytes: number, sent?: Promise<Uint8Array>): Promise<string> {

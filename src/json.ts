@@ -7,6 +7,11 @@ export type JSONValue = null | boolean | number | bigint | string | JSONValue[] 
 /** How many arrays and objects may stand inside one another, the outermost counted. */
 export const maxJSONDepth = 64;
 
+/** Whether a value is an object with members, and no list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** From here on an integer may be the nearest double: a short token such as 1e300 must not become a giant bigint. */
 const exactBelow = 1e40;
 

@@ -8,7 +8,7 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import { textOf } from '../body.js';
 import type { Asking, Authenticate, Holder } from '../credential.js';
-import { parseJSON } from '../json.js';
+import { isObject, parseJSON } from '../json.js';
 import { answerLimitBytes } from './answer-size.js';
 import type { Begun, Context, ServerContext } from './context.js';
 import { beginDeadline } from './deadline.js';
@@ -128,8 +128,4 @@ function paramsIn(bytes: Uint8Array | undefined): PlainParams | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

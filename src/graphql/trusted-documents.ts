@@ -4,7 +4,7 @@ import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operation
 import { specifiedRules, validate } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { AppError } from '../errors.js';
-import { parseJSON } from '../json.js';
+import { isObject, parseJSON } from '../json.js';
 import { operationError, requestError } from './errors.js';
 import { parseWithin } from './limits.js';
 import { exactFloats } from './literal.js';
@@ -132,8 +132,4 @@ function idOf(params: GraphQLParams & { readonly documentId?: unknown }): string
     throw requestError(new AppError('INVALID', 'The id of a document must be a text.'));
   }
   return id;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Issue, Path } from '../errors.js';
+import { isObject } from '../json.js';
 import { KeyDefinition } from '../keys/definition.js';
 import { core, memberOf, shapeOf } from '../keys/table.js';
 
@@ -81,7 +82,7 @@ export function issueToWire(issue: Issue, body: unknown): Issue {
   if (first !== 'accessRights' || typeof second !== 'number') {
     return { ...issue, path: pathToWire(issue.path), message };
   }
-  const rights = isObject(body) ? (Reflect.get(body, 'access_rights') as unknown) : undefined;
+  const rights = isObject(body) ? body['access_rights'] : undefined;
   const label = isObject(rights) ? labelled(rights)[second]?.[0] : undefined;
   const inside = rest.at(-1) === labelField ? rest.slice(0, -1) : rest;
   const path: Path = ['access_rights', label ?? second, ...pathToWire([first, second, ...inside]).slice(2)];
@@ -152,8 +153,4 @@ function entriesToWire(list: z.core.$ZodType, rights: unknown): unknown {
 function fieldsOf(schema: z.core.$ZodType): string[] {
   const shape = shapeOf(memberOf(schema) ?? schema);
   return Object.entries(shape ?? {}).flatMap(([field, inner]) => [field, ...fieldsOf(inner)]);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,6 @@
 import type { QuotaChange } from '../keys/quota-change.js';
+import type { Authenticity } from './authenticity.js';
+import { createSignedTable, damaged, type Signed } from './signed-table.js';
 
 export interface QuotaChangeRow {
   key_hash: string;
@@ -21,7 +23,26 @@ export const quotaChangeColumns = [
   'period_after',
 ] as const satisfies readonly (keyof QuotaChangeRow)[];
 
-export function quotaChangeRowOf(change: QuotaChange): QuotaChangeRow {
+/** The changes of counters that are to be carried out, as rows of every engine. */
+export function createQuotaChangeTable(authenticity: Authenticity) {
+  const { signed, isAuthentic } = createSignedTable<QuotaChangeRow>(authenticity, 'quota_changes', quotaChangeColumns);
+  const readOne = (row: Signed<QuotaChangeRow>): QuotaChange => {
+    if (!isAuthentic(row)) throw damaged(`A change of the quota of the key ${row.key_hash}`);
+    return changeOf(row);
+  };
+  return {
+    signedRowOf: (change: QuotaChange) => signed(rowOf(change)),
+    /** Throws INTERNAL where one of the rows is not as it was written. */
+    read: (rows: readonly Signed<QuotaChangeRow>[]) => rows.map(readOne),
+    /** A damaged one holds up no others, and is told of once it is alone. */
+    readGood: (rows: readonly Signed<QuotaChangeRow>[]) => {
+      const good = rows.filter(isAuthentic);
+      return (good.length > 0 ? good : rows).map(readOne);
+    },
+  };
+}
+
+function rowOf(change: QuotaChange): QuotaChangeRow {
   return {
     key_hash: change.keyHash,
     date_created: change.dateCreated,
@@ -33,7 +54,7 @@ export function quotaChangeRowOf(change: QuotaChange): QuotaChangeRow {
   };
 }
 
-export function quotaChangeOfRow(row: QuotaChangeRow): QuotaChange {
+function changeOf(row: QuotaChangeRow): QuotaChange {
   return {
     keyHash: row.key_hash,
     dateCreated: row.date_created,

@@ -322,15 +322,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
     for (let key = failing.get(keyHash); key && !isStopping && key.dueMs <= clockMs(); key = failing.get(keyHash)) {
       const { next } = key;
       if (!entries.some(({ versionAfter }) => versionAfter === next)) {
-        // One that cannot be read must not hold up those before it.
-        const read = entriesOf(keyHash, next, waitingAtOnce).catch(() => entriesOf(keyHash, next, 1));
-        entries = await read.catch((error: unknown) => {
-          // A history that is not as it was written keeps its own key waiting, and nobody else.
-          if (codeOf(error) !== 'INTERNAL') throw error;
-          log.error({ err: error, keyHash }, 'a history cannot be read');
-          keep({ ...key, dueMs: clockMs() + unreadableForMs, why: 'its history cannot be read' });
-          return [];
-        });
+        entries = await waitingOf(key);
         if (isStopping || (failing.get(keyHash)?.dueMs ?? 0) > clockMs()) break;
       }
       const entry = entries.find(({ versionAfter }) => versionAfter === next);
@@ -360,6 +352,21 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
       }
     }
     if (unwritten > 0) await settle([keyHash]);
+  }
+
+  /** What waits of a key, from its next event on; nothing of a history that is not as it was written. */
+  async function waitingOf(key: FailingKey): Promise<AuditEntry[]> {
+    const { keyHash, next } = key;
+    try {
+      // One that cannot be read must not hold up those before it.
+      return await entriesOf(keyHash, next, waitingAtOnce).catch(() => entriesOf(keyHash, next, 1));
+    } catch (error) {
+      // It keeps its own key waiting, and nobody else.
+      if (codeOf(error) !== 'INTERNAL') throw error;
+      log.error({ err: error, keyHash }, 'a history cannot be read');
+      keep({ ...key, dueMs: clockMs() + unreadableForMs, why: 'its history cannot be read' });
+      return [];
+    }
   }
 
   function entriesOf(keyHash: string, version: number, limit: number): Promise<AuditEntry[]> {

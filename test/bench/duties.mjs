@@ -30,6 +30,7 @@ const { values } = parseArgs({
  */
 
 const unused = 'void 0;';
+const byYoga = /** @type {const} */ (['app.js', 'const answerType = shortcut &&', 'const answerType = undefined &&']);
 
 /** @type {readonly Duty[]} */
 const duties = [
@@ -87,15 +88,12 @@ const compared = [
   {
     name: 'shortcut',
     says: 'the other way round: every request goes through fetch and Yoga’s hooks',
-    patches: [['app.js', 'const answerType = shortcut &&', 'const answerType = undefined &&']],
+    patches: [byYoga],
   },
   {
     name: 'shortcut and plans',
     says: 'the same, and Yoga’s own executor executes',
-    patches: [
-      ['app.js', 'const answerType = shortcut &&', 'const answerType = undefined &&'],
-      ['graphql/yoga.js', 'execute = createPlannedExecute(servedSchema)', 'execute = () => undefined'],
-    ],
+    patches: [byYoga, ['graphql/yoga.js', 'execute = createPlannedExecute(servedSchema)', 'execute = () => undefined']],
   },
   {
     name: 'no code from strings',

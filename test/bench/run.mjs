@@ -2,12 +2,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { chooseServers } from './choose.mjs';
 import { describeMachine, resultsFolder, versions } from './machine.mjs';
-import { installPeers } from './peers.mjs';
 import { plot } from './plot.mjs';
 import { processors } from './process.mjs';
 import { figuresOf, tables } from './report.mjs';
-import { servers } from './servers.mjs';
 import { runWorkload } from './workload.mjs';
 
 const { values } = parseArgs({
@@ -23,13 +22,9 @@ const { values } = parseArgs({
   },
 });
 
-const wanted = values.servers?.split(',') ?? servers.map(({ name }) => name);
-const strangers = wanted.filter((name) => !servers.some((server) => server.name === name));
-if (strangers.length > 0) throw new Error(`${strangers} is none of ${servers.map(({ name }) => name).join(', ')}.`);
-const chosen = servers.filter(({ name }) => wanted.includes(name));
 const workloads = /** @type {const} */ (['preview', 'update']).filter((name) => name === (values.only ?? name));
 if (workloads.length === 0) throw new Error(`--only ${values.only} is neither preview nor update.`);
-if (chosen.some(({ isPeer }) => isPeer)) installPeers();
+const chosen = chooseServers(values.servers);
 
 const conditions = {
   rounds: Number(values.rounds),

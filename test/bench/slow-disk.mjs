@@ -4,12 +4,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { chooseServers } from './choose.mjs';
 import { describeMachine, resultsFolder, versions } from './machine.mjs';
-import { installPeers } from './peers.mjs';
 import { plot } from './plot.mjs';
 import { processorsWith } from './process.mjs';
 import { figuresOf } from './report.mjs';
-import { servers } from './servers.mjs';
 import { diskTables, stageTitle } from './slow-disk-report.mjs';
 import { createSlowSyncs, hasSlowSyncs } from './slow-syncs.mjs';
 import { spread } from './statistics.mjs';
@@ -33,9 +32,7 @@ if (!hasSlowSyncs) {
   console.error('Syncs can only be made to take longer on Linux, and with a C compiler: cc, gcc or clang.');
   process.exit(1);
 }
-const wanted = values.servers.split(',');
-const chosen = servers.filter(({ name }) => wanted.includes(name));
-if (chosen.some(({ isPeer }) => isPeer)) installPeers();
+const chosen = chooseServers(values.servers);
 
 const conditions = {
   rounds: Number(values.rounds),

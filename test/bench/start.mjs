@@ -4,13 +4,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { chooseServers } from './choose.mjs';
 import { enter } from './entrant.mjs';
 import { createFolder } from './folder.mjs';
 import { describeMachine, resultsFolder, versions } from './machine.mjs';
 import { ownWorkloads } from './payload.mjs';
-import { installPeers } from './peers.mjs';
 import { startServer } from './process.mjs';
-import { servers } from './servers.mjs';
 import { startPlot, startTable } from './start-report.mjs';
 import { spread } from './statistics.mjs';
 import { ask, createComparison } from './verify.mjs';
@@ -23,12 +22,10 @@ const { values } = parseArgs({
     flags: { type: 'string', default: '--max-semi-space-size=64' },
   },
 });
-const wanted = values.servers.split(',');
-const chosen = servers.filter(({ name }) => wanted.includes(name));
+const chosen = chooseServers(values.servers);
 const seconds = Number(values.seconds);
 const flags = values.flags.split(' ').filter(Boolean);
 const workload = /** @type {const} */ ('preview');
-if (chosen.some(({ isPeer }) => isPeer)) installPeers();
 
 const body = /** @type {string} */ (ownWorkloads[workload].bodies[0]);
 const folder = createFolder();

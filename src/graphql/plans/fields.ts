@@ -1,15 +1,9 @@
-import {
-  getArgumentValues,
-  GraphQLString,
-  type GraphQLLeafType,
-  type GraphQLResolveInfo,
-  type ResponsePath,
-} from 'graphql';
+import { getArgumentValues, type GraphQLLeafType, type GraphQLResolveInfo, type ResponsePath } from 'graphql';
 import { templateOf } from '../../keys/records.js';
 import type { PlannedField } from './plan.js';
 import { infoOf, isPromise, nullFor, type Run } from './run.js';
 import { hasDefaultResolver } from './selection.js';
-import { createCompleters } from './values.js';
+import { createCompleters, shownPlain } from './values.js';
 
 /** The part of an answer that shows one object. */
 export type Data = Record<string, unknown>;
@@ -78,16 +72,15 @@ function emptyData(fields: readonly PlannedField[]): Data {
 
 /** What shows a member that is a plain value, or none; undefined where there is more to it, such as an error. */
 function shownMember({ definition }: PlannedField, type: GraphQLLeafType, source: unknown): unknown {
+  let value: unknown;
   try {
-    const value = memberOf(source, definition.name);
-    // Where the type may be null, it is that of the field, and nothing is round it.
-    if (value === null || value === undefined) return definition.type === type ? null : undefined;
-    if (typeof value === 'object' || typeof value === 'function') return undefined;
-    if (typeof value === 'string' && type === GraphQLString) return value;
-    return type.serialize(value) ?? undefined;
+    value = memberOf(source, definition.name);
   } catch {
     return undefined;
   }
+  // Where the type may be null, it is that of the field, and nothing is round it.
+  if (value === null || value === undefined) return definition.type === type ? null : undefined;
+  return shownPlain(type, value);
 }
 
 async function completed(data: Data): Promise<Data> {

@@ -68,3 +68,10 @@ export function isPromise<T>(value: T | PromiseLike<T>): value is Promise<T> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   return typeof (value as Partial<PromiseLike<T>>).then === 'function';
 }
+
+/** Whether a value is a list of some kind. A text is none, though it has items. */
+export function isIterable(value: unknown): value is Iterable<unknown> {
+  return (
+    typeof value === 'object' && typeof (value as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] === 'function'
+  );
+}

@@ -1,6 +1,7 @@
 import {
   getNullableType,
   GraphQLError,
+  GraphQLString,
   isAbstractType,
   isLeafType,
   isListType,
@@ -17,7 +18,7 @@ import {
 // Its messages are graphql-js's, and graphql-js does not export what it writes them with.
 import { inspect } from 'graphql/jsutils/inspect.js';
 import { fieldsBelow, type PlannedField } from './plan.js';
-import { infoOf, isPromise, nullFor, type Run } from './run.js';
+import { infoOf, isIterable, isPromise, nullFor, type Run } from './run.js';
 import { requireObjectType, typeResolverOf } from './runtime-type.js';
 
 /** Makes of a value what the answer shows, or a promise of it. Throws, or rejects, where that cannot be. */
@@ -137,20 +138,26 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
   return completerOf;
 }
 
-/** What shows a list of plain values; undefined where one of them is something else, such as an error or a promise. */
-function shownItems(type: GraphQLLeafType, items: readonly unknown[]): unknown[] | undefined {
-  const shown: unknown[] = [];
+/** What shows a plain value; undefined where there is more to it, such as an error or a promise, or none. */
+export function shownPlain(type: GraphQLLeafType, value: unknown): unknown {
+  if (typeof value === 'string' && type === GraphQLString) return value;
+  if (typeof value === 'object' || typeof value === 'function' || value === undefined) return undefined;
   try {
-    for (const item of items) {
-      if (typeof item === 'object' || typeof item === 'function' || item === undefined) return undefined;
-      const value: unknown = type.serialize(item);
-      if (value === null || value === undefined) return undefined;
-      shown.push(value);
-    }
-    return shown;
+    return type.serialize(value) ?? undefined;
   } catch {
     return undefined;
   }
+}
+
+/** What shows a list of plain values; undefined where one of them is something else. */
+function shownItems(type: GraphQLLeafType, items: readonly unknown[]): unknown[] | undefined {
+  const shown: unknown[] = [];
+  for (const item of items) {
+    const value = shownPlain(type, item);
+    if (value === undefined) return undefined;
+    shown.push(value);
+  }
+  return shown;
 }
 
 function ofLeaf(type: GraphQLLeafType): Complete {
@@ -174,10 +181,4 @@ function serialized(type: GraphQLLeafType, value: unknown): unknown {
 
 function nameOf({ parentType, definition }: PlannedField): string {
   return `${parentType.name}.${definition.name}`;
-}
-
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return (
-    typeof value === 'object' && typeof (value as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] === 'function'
-  );
 }

@@ -12,6 +12,7 @@ import {
   type GraphQLSchema,
   type VariableDefinitionNode,
 } from 'graphql';
+import { isIterable } from './run.js';
 
 /** Reads the variables of an operation; undefined where any is refused. */
 export type ReadVariables = (given: Readonly<Record<string, unknown>>) => Record<string, unknown> | undefined;
@@ -138,10 +139,4 @@ function readerOfLeaf(type: { readonly parseValue: Read }): Read {
 
 function isOne(members: readonly unknown[]): boolean {
   return members.length === 1 && members[0] !== null;
-}
-
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return (
-    typeof value === 'object' && typeof (value as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] === 'function'
-  );
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.js';
 import { createChangeFeed } from '../change-feed.js';
 import type { Contents, Engine, Opened } from '../engine.js';
 import { tellingOfChanges } from '../telling-store.js';
+import { within } from '../within.js';
 import { createConnections, prepared, type Connections } from './connections.js';
 import { createCredentialStore } from './credential-store.js';
 import { forLog, troubleOf } from './errors.js';
@@ -124,6 +125,18 @@ function createEngine(
   ...[authenticity, { now, watch }]: Parameters<Opened['start']>
 ): Engine {
   const { read, write } = connections;
+
+  async function whyUnusable(): Promise<string | undefined> {
+    try {
+      if ((await read(versionOf)) !== schemaVersion) return 'the database has the schema of another version';
+      await write((session) => session.write(probe, [now().toISOString()]));
+      return undefined;
+    } catch (error) {
+      const cause = error instanceof AppError && error.cause instanceof Error ? error.cause : forLog(error);
+      return `the database takes no change (${cause.message})`;
+    }
+  }
+
   return {
     store: tellingOfChanges(createKeyStore(connections, authenticity, watch), feed.changed),
     feed: createChangeFeed(feed.rows, authenticity),
@@ -131,17 +144,7 @@ function createEngine(
     webhooks: createWebhookStore(connections, authenticity),
     signatures: createSignatures(connections, authenticity),
     settings: createSettings(connections),
-    whyNotReady: () =>
-      within(probeWithinMs, async () => {
-        try {
-          if ((await read(versionOf)) !== schemaVersion) return 'the database has the schema of another version';
-          await write((session) => session.write(probe, [now().toISOString()]));
-          return undefined;
-        } catch (error) {
-          const cause = error instanceof AppError && error.cause instanceof Error ? error.cause : forLog(error);
-          return `the database takes no change (${cause.message})`;
-        }
-      }),
+    whyNotReady: () => within(probeWithinMs, whyUnusable(), () => 'the database does not answer'),
     // A server mends itself or is mended, and connections to it are made anew: there is nothing that a new start would.
     failed: new Promise<Error>(() => undefined),
     // What a server does about its own files is not seen from here; `inspect` looks at every row.
@@ -168,16 +171,4 @@ function createEngine(
       ),
     shrinkLog: () => Promise.resolve(undefined),
   };
-}
-
-async function within(milliseconds: number, work: () => Promise<string | undefined>): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('the database does not answer'), milliseconds);
-  });
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -50,12 +50,12 @@ export function createKeyStore(
   const { table } = rows;
   const history = createHistory(authenticity, connections, rows);
   const change = createGroupWrite(connections, rows, watch);
-  const { outbox, rowOf: quotaChangeRowOf } = createQuotaOutbox(connections, authenticity);
+  const { outbox, signedRowOf } = createQuotaOutbox(connections, authenticity);
 
   /** The rows of a change of a key, signed. */
   function signedRows(changed: Change, before: KeyRow | undefined) {
     const { row, entry } = writtenRows(changed, before);
-    const quotaChange = changed.quotaChange && quotaChangeRowOf(changed.quotaChange);
+    const quotaChange = changed.quotaChange && signedRowOf(changed.quotaChange);
     return { next: table.signed(row), entry: history.table.signed(entry), quotaChange };
   }
 

@@ -1,7 +1,7 @@
-import type { QuotaChange, QuotaOutbox } from '../../keys/quota-change.js';
+import type { QuotaOutbox } from '../../keys/quota-change.js';
 import type { Authenticity } from '../authenticity.js';
-import { quotaChangeColumns, quotaChangeOfRow, quotaChangeRowOf, type QuotaChangeRow } from '../quota-change-row.js';
-import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { createQuotaChangeTable, type QuotaChangeRow } from '../quota-change-row.js';
+import type { Signed } from '../signed-table.js';
 import { prepared, type Connections } from './connections.js';
 import { mayBeThere } from './sought.js';
 
@@ -14,23 +14,16 @@ const remove = prepared(
 
 /** What is to be done to counters elsewhere, beside the keys whose changes ask for it. */
 export function createQuotaOutbox({ read, write }: Connections, authenticity: Authenticity) {
-  const table = createSignedTable<QuotaChangeRow>(authenticity, 'quota_changes', quotaChangeColumns);
-  function changeOf(row: Signed<QuotaChangeRow>): QuotaChange {
-    if (!table.isAuthentic(row)) throw damaged(`A change of the quota of the key ${row.key_hash}`);
-    return quotaChangeOfRow(row);
-  }
+  const table = createQuotaChangeTable(authenticity);
   const outbox: QuotaOutbox = {
     changesOf: (keyHash) =>
       read(async (session) =>
-        (await session.query<Signed<QuotaChangeRow>>(ofKey, [mayBeThere(keyHash) ? keyHash : ''])).map(changeOf),
+        table.read(await session.query<Signed<QuotaChangeRow>>(ofKey, [mayBeThere(keyHash) ? keyHash : ''])),
       ),
     changesBefore: (moment) =>
-      read(async (session) => {
-        const rows = await session.query<Signed<QuotaChangeRow>>(before, [BigInt(moment.getTime())]);
-        const good = rows.filter(table.isAuthentic);
-        // A damaged one holds up no others, and is told of once it is alone.
-        return (good.length > 0 ? good : rows).map(changeOf);
-      }),
+      read(async (session) =>
+        table.readGood(await session.query<Signed<QuotaChangeRow>>(before, [BigInt(moment.getTime())])),
+      ),
     forget: (changes) =>
       write(async (session) => {
         await session.write(remove, [
@@ -40,5 +33,5 @@ export function createQuotaOutbox({ read, write }: Connections, authenticity: Au
         ]);
       }),
   };
-  return { outbox, rowOf: (change: QuotaChange) => table.signed(quotaChangeRowOf(change)) };
+  return { outbox, signedRowOf: table.signedRowOf };
 }

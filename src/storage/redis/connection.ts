@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, ErrorReply } from '@redis/client';
 import { AppError } from '../../errors.js';
+import { within } from '../within.js';
 import type { Script } from './scripts.js';
 
 /** A server of Redis, found again by itself whenever it was lost. */
@@ -78,7 +79,7 @@ export function createRedis(
         const asked = client
           .connect()
           .then(() => client.sendCommand(['EVAL', probe.script.text, String(probe.keys.length), ...probe.keys]));
-        await within(connectWithinMs, asked, 'it does not answer');
+        await within(connectWithinMs, asked, () => tooLate('it does not answer'));
         failures = 0;
         usable = client;
         announce(true);
@@ -103,7 +104,7 @@ export function createRedis(
         if (!(error instanceof ErrorReply) || !error.message.startsWith('NOSCRIPT')) throw error;
         return client.sendCommand<string[]>(['EVAL', script.text, ...parameters]);
       });
-      return await within(answerWithinMs, sent, silence);
+      return await within(answerWithinMs, sent, () => tooLate(silence));
     } catch (error) {
       // Whatever else waits for this connection waits in vain.
       if (error instanceof Error && error.message === silence) lose(error);
@@ -145,16 +146,8 @@ export function createRedis(
 const unreached = 'The live quota cannot be reached; nothing was counted.';
 const silence = 'it does not answer in time';
 
-async function within<T>(milliseconds: number, work: Promise<T>, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(what)), milliseconds);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function tooLate(what: string): never {
+  throw new Error(what);
 }
 
 function end(client: Client): void {

@@ -1,0 +1,78 @@
+// Keys behind the rules that the service has, without HTTP, in a folder and perhaps on a PostgreSQL server.
+import { performance } from 'node:perf_hooks';
+import { cpuUsage } from 'node:process';
+import pg from 'pg';
+import { importLines } from '../../build/cli/import-keys.js';
+import { readConfig } from '../../build/config.js';
+import { openInstallation } from '../../build/installation.js';
+import { createKeyService } from '../../build/keys/service.js';
+import { quantile } from './statistics.mjs';
+
+export const caller = { credentialID: 'bench', label: 'bench', orgID: undefined, requestID: '' };
+
+const keys = 1_000;
+
+/** A thousand keys `key-0`, `key-1` … of such a definition. */
+export async function openKeys(
+  /** @type {string} */ data,
+  /** @type {Record<string, string>} */ env,
+  /** @type {object} */ definition,
+) {
+  const { config, secrets } = readConfig({ KEYFRONT_DATA: data, ...env });
+  const installation = await openInstallation(config, secrets);
+  const lines = Array.from({ length: keys }, (_, n) => JSON.stringify({ key_id: `key-${n}`, ...definition }));
+  const options = { orgID: undefined, passwordsAreHashed: false };
+  await importLines(installation, lines, options, { onBadLine: () => undefined, onProgress: () => undefined });
+  return {
+    service: createKeyService(installation.ports),
+    /** The identifier of the key whose turn it is the so-manieth time. */
+    keyIDOf: (/** @type {number} */ count) => `key-${(count * 7919) % keys}`,
+    close: () => installation.close(),
+  };
+}
+
+/** So many clients at once, each of whom asks as soon as it is answered. */
+export async function measure(
+  /** @type {number} */ clients,
+  /** @type {number} */ milliseconds,
+  /** @type {() => Promise<unknown>} */ work,
+) {
+  /** @type {number[]} */
+  const waits = [];
+  const start = performance.now();
+  const cpu = cpuUsage();
+  const client = async () => {
+    while (performance.now() - start < milliseconds) {
+      const asked = performance.now();
+      await work();
+      waits.push(performance.now() - asked);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  const { user, system } = cpuUsage(cpu);
+  return {
+    perSecond: (waits.length / (performance.now() - start)) * 1_000,
+    p50: quantile(waits, 0.5),
+    p99: quantile(waits, 0.99),
+    cpu: (user + system) / waits.length,
+  };
+}
+
+/** Makes an empty schema on a server, and answers the environment that keeps a service's tables in it. */
+export async function makeSchema(/** @type {string} */ url, /** @type {string} */ schema) {
+  await query(url, `CREATE SCHEMA ${schema}`);
+  const own = new URL(url);
+  own.searchParams.set('options', `-c search_path=${schema}`);
+  return { KEYFRONT_DATABASE_URL: own.href.replaceAll('+', '%20') };
+}
+
+export function dropSchema(/** @type {string} */ url, /** @type {string} */ schema) {
+  return query(url, `DROP SCHEMA ${schema} CASCADE`);
+}
+
+async function query(/** @type {string} */ url, /** @type {string} */ statement) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
