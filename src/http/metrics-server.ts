@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { flawOf } from './plain-request.js';
 import { refuse } from './refusal.js';
 import { everyAnswer } from './headers.js';
+import { keepAllHeaderLines } from './server.js';
 
 /** Metrics as text, and what kind of text it is. */
 export interface Exposition {
@@ -26,6 +27,7 @@ export interface MetricsServer {
 export async function listenForMetrics({ host, port, read }: Options): Promise<MetricsServer> {
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 5_000 });
   server.maxConnections = 32;
+  keepAllHeaderLines(server);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const flaw = flawOf(request);
     if (flaw) return refuse(response, flaw);

@@ -63,6 +63,8 @@ const firstRequestWithinMs = 500;
 const lastRequestWithinMs = 100;
 const mostTurns = 100;
 const mostConnections = 10_000;
+/** In bytes: the target, and the names and values of all header lines. */
+const maxHeaderSize = 16 * 1024;
 
 /** Listens. Rejects where the address is taken or not ours, or where the files of TLS cannot be used. */
 export async function listen(handle: Handle, options: ListenOptions): Promise<RunningServer> {
@@ -117,6 +119,7 @@ function serverOf(handle: Handle, { tls, log, limits = usualLimits, watch: { met
   const server: Server = tls
     ? createTLSServer({ ...options, ...readTLS(tls), handshakeTimeout: limits.headers })
     : createServer(options);
+  keepAllHeaderLines(server);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const arrivedMs = performance.now();
     const { socket } = request;
@@ -151,6 +154,11 @@ function serverOf(handle: Handle, { tls, log, limits = usualLimits, watch: { met
     );
   });
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('checkContinue', (request, response) => {
+    // Node looks for 100-continue anywhere in the header; a request that is rejected for it is not asked for its body.
+    if (flawOf(request) === undefined) response.writeContinue();
+    server.emit('request', request, response);
+  });
   server.on('connect', (_request, socket) => refuseOn(socket, { status: 405, message: 'This is no proxy.' }));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code?.startsWith('HPE_')) meter?.refused('unreadable');
@@ -189,11 +197,20 @@ function optionsFor({ headers, request, idle }: Limits): ServerOptions {
     requestTimeout: request,
     keepAliveTimeout: idle,
     connectionsCheckingInterval: Math.min(1_000, headers),
-    // Whatever the environment says.
+    // Set here so that NODE_OPTIONS cannot change them.
     insecureHTTPParser: false,
+    maxHeaderSize,
     // Asked for by us: Node's own refusal lacks the headers that every answer has.
     requireHostHeader: false,
   };
+}
+
+/**
+ * Keeps every header line of a request. By default, Node drops those beyond the 1000th, while its parser still obeys the
+ * ones that frame the body. `maxHeaderSize` bounds them.
+ */
+export function keepAllHeaderLines(server: Server): void {
+  server.maxHeadersCount = 0;
 }
 
 /** Whether by TCP or by the TLS above it, a connection is told by its other end. */

@@ -128,6 +128,15 @@ describe('A request that two readers may understand differently is refused, with
     expect(met.text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 401 /);
   });
 
+  it.each(['200-ok', '100-continue'])(
+    'rejects Expect: 100-continue beside Expect: %s, and asks for no body',
+    async (other) => {
+      const headers = `Expect: 100-continue\r\nExpect: ${other}\r\n`;
+      const answer = await send(request('/api/keys/preview', { method: 'POST', headers, body: '{}' }));
+      expect(answer.text).toMatch(/^HTTP\/1\.1 417 /);
+    },
+  );
+
   it.each<[string, (inner: string) => string]>([
     [
       'a length that ends before it, and chunks',
