@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { oidcSettings, readOIDCSettings, type OIDCSettings } from './auth/oidc-settings.js';
+import { withoutServiceLinks } from './config/service-links.js';
 import { keyHashAlgorithms, type KeyHashAlgorithm } from './secrets/key-hash.js';
 import { logLevels, type LogLevel } from './log.js';
 import { nearest } from './nearest.js';
@@ -46,8 +47,17 @@ export interface ConfigSecrets {
   readonly databaseURL: string | undefined;
 }
 
-/** Every setting of ours, with what it means; the README's table is checked against it. */
+/** Settings under their customary names, with what they mean. */
+const customarySettings = {
+  NODE_ENV: 'development, test or production. Default: development.',
+  HOST: 'Address to listen on; beyond loopback in production only. Default: 127.0.0.1.',
+  PORT: 'Port to listen on. Default: 4000.',
+  LOG_LEVEL: `What is logged: ${logLevels.join(', ')}. Default: info.`,
+} as const;
+
+/** Every setting, with what it means. OPERATING.md lists them in this order. */
 export const settings = {
+  ...customarySettings,
   KEYFRONT_DATA: 'Folder of the database and the key ring. Default: data.',
   KEYFRONT_DATABASE_URL:
     'PostgreSQL database in place of the SQLite file, such as postgres://user:PASS@host:5432/keyfront. Kept out of every log.',
@@ -86,11 +96,16 @@ export const settings = {
   KEYFRONT_METRICS_HOST: 'Address of that port; beyond loopback in production only. Default: 127.0.0.1.',
 } as const;
 
-/** Reads the environment. Throws one Error that names every problem. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): {
+/**
+ * Reads the settings from the environment.
+ *
+ * @throws {Error} One that names every problem.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): {
   config: Config;
   secrets: ConfigSecrets;
 } {
+  const env = withoutServiceLinks(environment);
   const problems: string[] = [];
   const oneOf = <T extends string>(name: string, allowed: readonly T[], fallback: T): T => {
     const given = env[name];
@@ -100,14 +115,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): {
   };
 
   for (const name of Object.keys(env).filter((key) => key.startsWith('KEYFRONT_') && !Object.hasOwn(settings, key))) {
-    const meant = nearest(name, Object.keys(settings));
-    problems.push(`${name} is not a setting${meant ? `; did you mean ${meant}?` : '.'}`);
+    const suggested = suggestedFor(name);
+    problems.push(`${name} is not a setting${suggested ? `; did you mean ${suggested}?` : '.'}`);
   }
 
   const profile = oneOf('NODE_ENV', ['development', 'test', 'production'], 'development');
   const production = profile === 'production';
   const host = env['HOST'] ?? '127.0.0.1';
-  if (!production && !isLoopback(host)) {
+  if (host.trim() === '') {
+    // Node would listen on every address.
+    problems.push('HOST must not be empty: give an address, 0.0.0.0 for all of IPv4.');
+  } else if (!production && !isLoopback(host)) {
     problems.push('HOST: development listens on loopback only; set NODE_ENV=production to listen anywhere else.');
   }
   const port = Number(env['PORT'] ?? '4000');
@@ -223,11 +241,20 @@ function readMetricsSettings(
       ...(isPort && port !== 0 && port === service.port
         ? ['KEYFRONT_METRICS_PORT must be another port than PORT: strangers may reach that one.']
         : []),
-      ...(service.production || isLoopback(host)
+      ...(host.trim() === '' ? ['KEYFRONT_METRICS_HOST must not be empty: give an address.'] : []),
+      ...(service.production || isLoopback(host) || host.trim() === ''
         ? []
         : ['KEYFRONT_METRICS_HOST: development listens on loopback only; set NODE_ENV=production for anything else.']),
     ],
   };
+}
+
+/** The setting that an unknown name probably stands for. `KEYFRONT_PORT` stands for `PORT`. */
+function suggestedFor(name: string): string | undefined {
+  const customary = Object.keys(customarySettings).map((setting) => [`KEYFRONT_${setting}`, setting] as const);
+  const others = Object.keys(settings).map((setting) => [setting, setting] as const);
+  const byName = new Map<string, string>([...others, ...customary]);
+  return byName.get(nearest(name, byName.keys()) ?? '');
 }
 
 /** The same members, which no printing, copying or serialising of the whole shows. */

@@ -1,12 +1,8 @@
 import { settings } from '../config.js';
 import type { Command, Commands, Option } from './command.js';
 
-/** Variables that are not ours, and mean something all the same. */
+/** Variables of other programs' conventions that have an effect. */
 const otherVariables: Readonly<Record<string, string>> = {
-  NODE_ENV: 'development, test or production. Default: development.',
-  HOST: 'The address to listen on. Default: 127.0.0.1.',
-  PORT: 'The port to listen on. Default: 4000.',
-  LOG_LEVEL: 'What is logged, from trace to silent. Default: info.',
   NO_COLOR: 'Any value switches colours off.',
   FORCE_COLOR: 'Any value but 0 switches colours on, also where no terminal reads.',
   NODE_EXTRA_CA_CERTS: 'PEM file of authorities whose certificates are to be believed, beside those that Node knows.',
