@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Meter } from '../../src/watch.js';
 import { createGroupCommit } from '../../src/storage/sqlite/group-commit.js';
 
 let database: Database.Database;
@@ -19,16 +20,15 @@ const rows = () =>
     .prepare<[], { name: string }>('SELECT name FROM rows ORDER BY name')
     .all()
     .map((row) => row.name);
-/** What the stores hand over: a transaction of its own, of two statements. */
+/** What the stores hand over: two statements, which `write` makes one transaction. */
 function addTwice(name: string, fail?: () => void) {
   const add = database.prepare<[string]>('INSERT INTO rows VALUES (?)');
-  const transaction = database.transaction(() => {
+  return () => {
     add.run(name);
     fail?.();
     add.run(`${name}'`);
     return name;
-  });
-  return () => transaction.immediate();
+  };
 }
 
 describe('group commit', () => {
@@ -71,12 +71,8 @@ describe('group commit', () => {
   it('refuses all of a group where its commit fails, and keeps none of it', async () => {
     database.pragma('foreign_keys = ON');
     database.exec(`CREATE TABLE children (parent TEXT REFERENCES rows (name) DEFERRABLE INITIALLY DEFERRED) STRICT`);
-    const orphan = database.transaction(() => void database.prepare("INSERT INTO children VALUES ('nobody')").run());
-    const settled = await Promise.allSettled([
-      commit(addTwice('a')),
-      commit(() => orphan.immediate()),
-      commit(addTwice('b')),
-    ]);
+    const orphan = () => void database.prepare("INSERT INTO children VALUES ('none')").run();
+    const settled = await Promise.allSettled([commit(addTwice('a')), commit(orphan), commit(addTwice('b'))]);
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect([rows(), database.inTransaction]).toEqual([[], false]);
     await commit(addTwice('later'));
@@ -97,7 +93,7 @@ describe('group commit', () => {
     expect(rows()).toEqual([]);
   });
 
-  it('begins no transaction of its own for a lone one', async () => {
+  it('runs a lone change in a transaction, and undoes it when it throws', async () => {
     await commit(addTwice('a'));
     expect(begun).toBe(1);
     await expect(
@@ -112,10 +108,28 @@ describe('group commit', () => {
 
   it('commits any number, at most 128 at once, in the order asked for', async () => {
     const order: number[] = [];
-    const insert = (n: number) => () => database.transaction(() => order.push(n)).immediate();
+    const insert = (n: number) => () => order.push(n);
     await Promise.all(Array.from({ length: 300 }, (_, n) => commit(insert(n))));
     expect(order).toEqual(Array.from({ length: 300 }, (_, n) => n));
     expect(begun).toBe(3);
+  });
+
+  it('resolves a committed change although telemetry throws', async () => {
+    const faults: unknown[] = [];
+    const fail = () => {
+      throw new Error('telemetry failed');
+    };
+    const meter = { reads: () => undefined, committed: fail, commitFailed: fail } as unknown as Meter;
+    const watched = createGroupCommit(
+      database,
+      () => undefined,
+      { meter },
+      (work) => work().catch((error: unknown) => void faults.push(error) as never),
+    );
+    await expect(watched(addTwice('a'))).resolves.toBe('a');
+    await expect(Promise.all([watched(addTwice('b')), watched(addTwice('c'))])).resolves.toEqual(['b', 'c']);
+    await expect(watched(addTwice('a'))).rejects.toThrow('UNIQUE');
+    expect(faults).toHaveLength(3);
   });
 
   it('writes nothing where storage is not sound any more', async () => {

@@ -190,7 +190,7 @@ describe('D-05 a disk that fails', () => {
     const waiting = guard.write(() => database.exec("INSERT INTO settings VALUES ('a', 'b')"));
     // What is asked for in the same turn would be of the same group.
     await new Promise((resolve) => setImmediate(resolve));
-    await expect(guard.write(failing('SQLITE_IOERR_FSYNC'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(guard.read(failing('SQLITE_IOERR_FSYNC'))).rejects.toMatchObject({ code: 'SQLITE_IOERR_FSYNC' });
     other.exec('ROLLBACK');
     other.close();
     await expect(waiting).rejects.toMatchObject({ message: 'Storage has failed; nothing was written.' });

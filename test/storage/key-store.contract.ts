@@ -337,6 +337,41 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await expect(store.changesBefore(new Date(9000))).rejects.toMatchObject({ code: 'INTERNAL' });
     });
 
+    it('undoes a change of a group whose history entry cannot be written, and commits the others', async () => {
+      const names = Array.from({ length: 12 }, (_, index) => index);
+      await store.add(names.map((name) => added(storedKey(name, { definition: { tags: ['old'] } }))));
+      const changed = { definition: { tags: ['new'] } };
+      const failing = 5;
+      // All are asked for in one turn of the event loop, so that they are written as one group.
+      const settled = await Promise.allSettled([
+        ...names.map((name) =>
+          store.update(hashOf(name), (found) => {
+            const change = nextVersion(found, changed);
+            // The history has an entry of this version already, which is found out after the key itself is written.
+            return name === failing ? { ...change, audit: auditOf(storedKey(name)) } : change;
+          }),
+        ),
+        store.update(hashOf(failing), (found) => nextVersion(found, { definition: { tags: ['later'] } })),
+      ]);
+      expect(settled.map(({ status }) => status === 'rejected')).toStrictEqual([
+        ...names.map((name) => name === failing),
+        false,
+      ]);
+      await reopen();
+      for (const name of names) {
+        const tags = name === failing ? ['later'] : ['new'];
+        const key = storedKey(name, { version: 2, definition: { tags } });
+        expect(plain(await store.find(hashOf(name)))).toStrictEqual(key);
+        expect((await store.auditOf(hashOf(name))).map(({ versionAfter }) => versionAfter)).toStrictEqual([1, 2]);
+      }
+      const now = new Date(0);
+      const counts = ['old', 'new', 'later'].map((tag) => store.count({ tag }, now));
+      expect(await Promise.all(counts)).toStrictEqual([0, 11, 1]);
+      for await (const { isListed, isHistoryWhole } of store.inspect()) {
+        expect([isListed, isHistoryWhole]).toStrictEqual([true, true]);
+      }
+    });
+
     it('remembers no two changes that led to the same version', async () => {
       await store.add([added(storedKey(1))]);
       const attempt = store.update(hashOf(1), (found) => ({ ...nextVersion(found), audit: auditOf(storedKey(1)) }));

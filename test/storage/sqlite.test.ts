@@ -38,6 +38,14 @@ keyStoreContract('a SQLite file', async () => {
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
+/** How many transactions a write-ahead log holds: frames that name the size of the database end one. */
+function commitsIn(wal: Buffer): number {
+  const frameBytes = 24 + wal.readUInt32BE(8);
+  const frames = (wal.length - 32) / frameBytes;
+  return Array.from({ length: frames }, (_, index) => wal.readUInt32BE(32 + index * frameBytes + 4)).filter(Boolean)
+    .length;
+}
+
 describe('a SQLite file', () => {
   it('D-01 is written through to the disk: synchronous is FULL and the journal is WAL, also after writes', async () => {
     const database = openDatabase(file);
@@ -69,6 +77,30 @@ describe('a SQLite file', () => {
     expect(names.sort()).toStrictEqual(['keyfront.db', 'keyfront.db-shm', 'keyfront.db-wal']);
     for (const name of names) expect(`${name} ${await modeOf(join(inner, name))}`).toBe(`${name} 600`);
     expect(await modeOf(inner)).toBe('700');
+    database.close();
+  });
+
+  it('commits once for all the quota changes that are acknowledged together', async () => {
+    const database = openDatabase(file);
+    const store = createKeyStore(database, signer);
+    await store.add([added(storedKey(1))]);
+    const changes = Array.from({ length: 200 }, (_, index) => ({
+      keyHash: hashOf(1),
+      dateCreated: storedKey(1).dateCreated,
+      lastUpdated: BigInt(index),
+      at: new Date(index),
+      isReset: true,
+      periodBefore: 0n,
+      periodAfter: 0n,
+    }));
+    for (const quotaChange of changes) {
+      await store.update(hashOf(1), (found) => ({ ...nextVersion(found), quotaChange }));
+    }
+    expect(await store.changesOf(hashOf(1))).toHaveLength(200);
+    database.pragma('wal_checkpoint(TRUNCATE)');
+    await store.forget(changes);
+    expect(await store.changesOf(hashOf(1))).toHaveLength(0);
+    expect(commitsIn(await readFile(`${file}-wal`))).toBe(1);
     database.close();
   });
 

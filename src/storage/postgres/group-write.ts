@@ -98,9 +98,10 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows, { meter,
   async function runKeys(byKey: ReadonlyMap<string, readonly Waiting[]>): Promise<void> {
     const items = [...byKey.values()].flat();
     const beginMs = meter ? performance.now() : 0;
+    let done: Awaited<ReturnType<typeof lookAndWrite>>;
     try {
       const isContended = items.some(({ misses }) => misses >= missesBeforeLock);
-      const { applied, written } = await write((session) =>
+      done = await write((session) =>
         isContended
           ? inTransaction(session, async () => {
               await rows.lock(session, [...byKey.keys()]);
@@ -108,25 +109,27 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows, { meter,
             })
           : lookAndWrite(session, byKey),
       );
-      meter?.committed(items.length, (performance.now() - beginMs) / 1000);
-      for (const { onGroup } of items) onGroup?.(items.length);
-      for (const [keyHash, changes] of byKey) {
-        const one = applied.get(keyHash);
-        if (!one || (one.write && !written.has(keyHash))) again(changes);
-        else changes.forEach((item, index) => settle(item, one.outcomes[index]));
-      }
     } catch (error) {
       const isOneBad = error instanceof AppError && error.code === 'INTERNAL';
-      // What the server refuses of one key must not fail the others.
+      // What the server rejects of one key must not fail the others.
       if (isOneBad && byKey.size > 1) {
         for (const [keyHash, changes] of byKey) await runKeys(new Map([[keyHash, changes]]));
       } else if (isOneBad && items.length > 1) {
         for (const item of items) await runKeys(new Map([[item.keyHash, [item]]]));
       } else {
-        meter?.commitFailed();
         for (const item of items) settle(item, { error });
+        meter?.commitFailed();
       }
+      return;
     }
+    // Settled before telemetry runs: the changes are committed, and no error of a hook may say otherwise.
+    for (const [keyHash, changes] of byKey) {
+      const one = done.applied.get(keyHash);
+      if (!one || (one.write && !done.written.has(keyHash))) again(changes);
+      else changes.forEach((item, index) => settle(item, one.outcomes[index]));
+    }
+    meter?.committed(items.length, (performance.now() - beginMs) / 1000);
+    for (const { onGroup } of items) onGroup?.(items.length);
   }
 
   async function lookAndWrite(session: Session, byKey: ReadonlyMap<string, readonly Waiting[]>) {

@@ -46,29 +46,29 @@ export function createCredentialStore(
     return row && authentic(row);
   }
 
-  const revokeOne = database.transaction((id: string, at: bigint) => {
+  function revokeOne(id: string, at: bigint): boolean {
     const row = find(id);
     if (!row) return false;
     if (row.revoked === null) change.run(table.signed({ ...row, revoked: at }));
     return true;
-  });
-  const replaceOne = database.transaction((id: string, decide: (found: Credential | undefined) => Replacement) => {
+  }
+  function replaceOne(id: string, decide: (found: Credential | undefined) => Replacement): Replacement {
     const row = find(id);
     const replacement = decide(row && credentialOf(row));
     insert.run(table.signed(rowOf(replacement.successor)));
     change.run(table.signed(rowOf(replacement.retired)));
     return replacement;
-  });
-  const markAll = database.transaction((uses: ReadonlyMap<string, Date>) => {
+  }
+  function markAll(uses: ReadonlyMap<string, Date>): void {
     for (const [id, at] of uses) {
       const row = find(id);
       const used = BigInt(at.getTime());
       if (row && (row.last_used ?? 0n) < used) change.run(table.signed({ ...row, last_used: used }));
     }
-  });
+  }
 
   const active = createActive(database);
-  const writeAndForget: Guard['write'] = (transaction) => write(transaction).finally(active.forget);
+  const writeAndForget: Guard['write'] = (change) => write(change).finally(active.forget);
 
   return {
     findBySecretHash: (secretHash, at) =>
@@ -91,9 +91,9 @@ export function createCredentialStore(
         insert.run(table.signed(rowOf(credential)));
       }),
     list: () => read(() => all.all().map((row) => credentialOf(authentic(row)))),
-    revoke: (id, at) => writeAndForget(() => revokeOne.immediate(id, BigInt(at.getTime()))),
-    replace: (id, decide) => writeAndForget(() => replaceOne.immediate(id, decide)),
-    markUsed: (uses) => write(() => markAll.immediate(uses)),
+    revoke: (id, at) => writeAndForget(() => revokeOne(id, BigInt(at.getTime()))),
+    replace: (id, decide) => writeAndForget(() => replaceOne(id, decide)),
+    markUsed: (uses) => write(() => markAll(uses)),
     damaged: () =>
       read(() =>
         all

@@ -5,8 +5,8 @@ import type { Turn } from '../engine.js';
 import { whenFree } from './busy.js';
 
 interface Waiting {
-  readonly transaction: () => unknown;
-  /** Told how many changes went to the disk together. */
+  readonly change: () => unknown;
+  /** Called after the commit, with the number of changes that it holds. */
   readonly onGroup?: (size: number) => void;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -18,9 +18,10 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown };
 const mostAtOnce = 128;
 
 /**
- * Runs transactions that are asked for at about the same time within one, because bringing many to the disk costs as
- * much as bringing one. Each has a savepoint of its own, so that one that throws undoes itself alone; none is answered
- * before all are durable, and all are refused where that fails. A lone one neither waits nor costs more.
+ * Commits the changes that are requested at about the same time in one transaction, because syncing many costs as much
+ * as syncing one. Within a group each change has a savepoint, so that one that throws is undone alone; a lone change has
+ * the transaction. Changes therefore open no transaction themselves. None is resolved before all are durable, and all
+ * are rejected when the commit fails.
  */
 export function createGroupCommit(
   database: Database,
@@ -31,44 +32,48 @@ export function createGroupCommit(
   let waiting: Waiting[] = [];
   meter?.reads('commits_waiting', () => waiting.length);
 
-  function attempt(transaction: () => unknown): Outcome {
+  /** A savepoint within a group; a transaction of its own otherwise. */
+  const atomically = database.transaction((change: () => unknown) => change());
+
+  function attempt({ change }: Waiting): Outcome {
     try {
-      return { value: transaction() };
+      return { value: atomically(change) };
     } catch (error) {
-      // Some errors of the disk undo the whole transaction, and what others did in it before.
+      // Some errors of the disk roll the whole transaction back, with the changes before this one.
       if (!database.inTransaction) throw error;
       return { error };
     }
   }
-  const attemptAll = database.transaction((group: readonly Waiting[]) =>
-    group.map(({ transaction }) => attempt(transaction)),
-  );
+  const attemptAll = database.transaction((group: readonly Waiting[]) => group.map(attempt));
 
   function run(group: readonly Waiting[]): Outcome[] {
     requireSound();
     const [first] = group;
-    return group.length === 1 && first ? [{ value: first.transaction() }] : attemptAll.immediate(group);
+    return group.length === 1 && first ? [{ value: atomically.immediate(first.change) }] : attemptAll.immediate(group);
   }
 
   async function commit(group: readonly Waiting[]): Promise<void> {
     const beginMs = meter ? performance.now() : 0;
+    let outcomes: readonly Outcome[];
     try {
-      const outcomes = await whenFree(() => run(group));
-      meter?.committed(group.length, (performance.now() - beginMs) / 1000);
-      for (const { onGroup } of group) onGroup?.(group.length);
-      for (const [index, outcome] of outcomes.entries()) {
-        if ('error' in outcome) group[index]?.reject(outcome.error);
-        else group[index]?.resolve(outcome.value);
-      }
+      outcomes = await whenFree(() => run(group));
     } catch (error) {
-      if (isOfStorage(error)) meter?.commitFailed();
       for (const { reject } of group) reject(error);
+      if (isOfStorage(error)) meter?.commitFailed();
+      return;
     }
+    // Settled before telemetry runs: the changes are committed, and no error of a hook may say otherwise.
+    for (const [index, outcome] of outcomes.entries()) {
+      if ('error' in outcome) group[index]?.reject(outcome.error);
+      else group[index]?.resolve(outcome.value);
+    }
+    meter?.committed(group.length, (performance.now() - beginMs) / 1000);
+    for (const { onGroup } of group) onGroup?.(group.length);
   }
 
   function commitWaiting(): void {
     void inTurn(async () => {
-      // Not before: whoever asks while we wait for our turn is in the group.
+      // Taken only now: changes that are requested while this process waits for its turn join the group.
       const group = waiting.slice(0, mostAtOnce);
       waiting = waiting.slice(mostAtOnce);
       if (waiting.length > 0) setImmediate(commitWaiting);
@@ -76,17 +81,17 @@ export function createGroupCommit(
     });
   }
 
-  const enter = <T>(transaction: () => T, onGroup?: Waiting['onGroup']): Promise<T> =>
+  const enter = <T>(change: () => T, onGroup?: Waiting['onGroup']): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       if (waiting.length === 0) setImmediate(commitWaiting);
-      waiting.push({ transaction, resolve: resolve as Waiting['resolve'], reject, ...(onGroup && { onGroup }) });
+      waiting.push({ change, resolve: resolve as Waiting['resolve'], reject, ...(onGroup && { onGroup }) });
     });
   if (!tracer) return enter;
-  return <T>(transaction: () => T): Promise<T> =>
-    tracer.within('commit', {}, (tell) => enter(transaction, (size) => tell({ 'keyfront.commit.batch_size': size })));
+  return <T>(change: () => T): Promise<T> =>
+    tracer.within('commit', {}, (tell) => enter(change, (size) => tell({ 'keyfront.commit.batch_size': size })));
 }
 
-/** A lone change that is refused, such as one of a key that is not there, is no failure of storage. */
+/** A lone change that is rejected, such as one of a key that does not exist, is no failure of storage. */
 function isOfStorage(error: unknown): boolean {
   return !(error instanceof AppError) || error.cause instanceof SqliteError;
 }

@@ -12,8 +12,12 @@ import { createGroupCommit } from './group-commit.js';
  */
 export interface Guard {
   readonly read: <T>(work: () => T) => Promise<T>;
-  /** UNAVAILABLE says that nothing was written, or else, in words, that this is not known. */
-  readonly write: <T>(transaction: () => T) => Promise<T>;
+  /**
+   * Runs a change in a transaction, which the change must not open itself, and resolves when it is durable.
+   *
+   * @throws {AppError} UNAVAILABLE when nothing was written, or, if the message says so, when this is not known.
+   */
+  readonly write: <T>(change: () => T) => Promise<T>;
   /** Whether writes can be expected to succeed. Once one has found no room a trial tells, at most one a second. */
   readonly isWritable: () => boolean;
   /** Resolves with the cause when the database must not be written to any more. */
@@ -91,9 +95,9 @@ export function createGuard(
         throw error;
       }
     },
-    async write(transaction) {
+    async write(change) {
       try {
-        return await commit(transaction);
+        return await commit(change);
       } catch (error) {
         throw asUnwritten(error);
       }

@@ -96,27 +96,25 @@ export function createKeyStore(
     for (const term of known) if (!terms.has(term)) dropTerm.run(term, next.keyHash);
   }
 
-  const updateOne = database.transaction((keyHash: string, change: (stored: StoredKey | undefined) => Change) => {
+  function updateOne(keyHash: string, change: (stored: StoredKey | undefined) => Change): Change {
     const row = find(keyHash);
     const stored = row && keyOf(row);
     const changed = change(stored);
     put(changed, row, stored);
     return changed;
-  });
-  const resealOne = database.transaction((keyHash: string, change: (stored: StoredKey) => StoredKey) => {
+  }
+  function resealOne(keyHash: string, change: (stored: StoredKey) => StoredKey): void {
     const row = find(keyHash);
     if (!row) return;
     const signed = table.signed(rowOf(change(keyOf(row)), row.history_link));
     if (isOther(signed, row)) replace.run(signed);
-  });
-  const addAll = database.transaction((keys: readonly Change[]) =>
-    keys.map((change) => {
-      if (find(change.next.keyHash)) return false;
-      put(change, undefined, undefined);
-      return true;
-    }),
-  );
-  const purgePage = database.transaction((moment: bigint) => {
+  }
+  function addOne(change: Change): boolean {
+    if (find(change.next.keyHash)) return false;
+    put(change, undefined, undefined);
+    return true;
+  }
+  function purgePage(moment: bigint): number {
     // What is damaged stays for whoever looks into it: its date may be what was damaged.
     const rows = deletedBefore.all(moment).filter(table.isAuthentic);
     for (const row of rows) {
@@ -126,7 +124,7 @@ export function createKeyStore(
       remove.run(row.key_hash);
     }
     return rows.length;
-  });
+  }
   /** Reads the row and what belongs to it at one moment: another process may write in between. */
   function ofKey<T>(keyHash: string, readMore: (row: KeyRow) => T): T | undefined {
     return database.transaction(() => {
@@ -191,9 +189,9 @@ export function createKeyStore(
         return keys;
       }),
     count: (filter, now) => read(() => counted(countStatement(filter, now))),
-    update: (keyHash, change) => write(() => updateOne.immediate(keyHash, change)),
-    reseal: (keyHash, change) => write(() => resealOne.immediate(keyHash, change)),
-    add: (keys) => write(() => addAll.immediate(keys)),
+    update: (keyHash, change) => write(() => updateOne(keyHash, change)),
+    reseal: (keyHash, change) => write(() => resealOne(keyHash, change)),
+    add: (keys) => write(() => keys.map(addOne)),
     async *all() {
       for await (const row of rows()) yield authentic(row);
     },
@@ -202,7 +200,7 @@ export function createKeyStore(
     async purge(moment) {
       let purged = 0;
       for (;;) {
-        const page = await write(() => purgePage.immediate(BigInt(moment.getTime())));
+        const page = await write(() => purgePage(BigInt(moment.getTime())));
         if (page === 0) return purged;
         purged += page;
       }
@@ -219,18 +217,14 @@ export function createKeyStore(
     },
     counters: readCounters(database, read),
     consume: (keyHash, decide) =>
-      write(() =>
-        database
-          .transaction(() => {
-            const row = find(keyHash);
-            const { next, answer } = decide(row && keyOf(row));
-            if (!row || !next) return answer;
-            const signed = table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
-            if (isOther(signed, row)) replaceCount.run(signed);
-            return answer;
-          })
-          .immediate(),
-      ),
+      write(() => {
+        const row = find(keyHash);
+        const { next, answer } = decide(row && keyOf(row));
+        if (!row || !next) return answer;
+        const signed = table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
+        if (isOther(signed, row)) replaceCount.run(signed);
+        return answer;
+      }),
   };
 }
 

@@ -93,15 +93,15 @@ export function createSignatures(database: Database, authenticity: Authenticity,
     async renew(onRow) {
       let left = 0;
       for (const { table, older, sign } of tables) {
-        const renewPage = database.transaction((after: bigint) => {
+        const renewPage = (after: bigint) => {
           const rows = older.all({ head: authenticity.currentHead(), after, limit: pageSize });
           const good = rows.filter(table.isAuthentic);
           for (const row of good) sign.run(table.signed(row).mac, row.place);
           return { signed: good.length, left: rows.length - good.length, last: rows.at(-1)?.place };
-        });
+        };
         for (let last: bigint | undefined = 0n; last !== undefined;) {
           const after: bigint = last;
-          const page = await write(() => renewPage.immediate(after));
+          const page = await write(() => renewPage(after));
           for (let row = 0; row < page.signed; row += 1) onRow();
           left += page.left;
           last = page.last;

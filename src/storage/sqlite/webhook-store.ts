@@ -105,18 +105,16 @@ export function createWebhookStore(
     return webhookOf(row);
   }
 
-  const transaction = <T>(work: () => T): Promise<T> => write(() => database.transaction(work).immediate());
-
   return {
     add: (webhook, cursor) =>
-      transaction(() => {
+      write(() => {
         if (Number(count.get() ?? 0n) >= mostWebhooks) throw tooManyWebhooks();
         insert.run(table.signed(webhookRowOf(webhook)));
         begin.run(webhook.id, cursor);
       }),
     list: () => read(() => all.all().map(authentic)),
     change: (id, change) =>
-      transaction(() => {
+      write(() => {
         const row = byID.get(id);
         if (!row) return undefined;
         const next = change(authentic(row));
@@ -125,7 +123,7 @@ export function createWebhookStore(
         return next;
       }),
     remove: (id) =>
-      transaction(() => {
+      write(() => {
         for (const statement of dropKept) statement.run(id);
         return drop.run(id).changes > 0;
       }),
@@ -155,7 +153,7 @@ export function createWebhookStore(
       const held = rows.filter(isMine).map((row) => heldOf(row, row.cursor, leftMs(row)));
       // Most of the time there is nothing to be taken, and nothing to be written.
       if (free.length === 0) return held;
-      const taken = await transaction(() =>
+      const taken = await write(() =>
         free.flatMap((row) => {
           const found = hold.get({ id: row.id, holder, for: BigInt(forMs) });
           return found ? [heldOf(row, found.cursor, forMs)] : [];
@@ -167,7 +165,7 @@ export function createWebhookStore(
     failing: (webhookID) => read(() => failing.all(webhookID).map(failingOf)),
     replayed: (webhookID, nowMs, limit) => read(() => replayed.all(webhookID, BigInt(nowMs), limit).map(deadLetterOf)),
     settle: (holder, webhookID, settlement) =>
-      transaction(() => {
+      write(() => {
         if (!isHeld.get(webhookID, holder)) return false;
         if (settlement.cursor !== undefined) advance.run(settlement.cursor, webhookID);
         for (const key of settlement.failing ?? []) putFailing.run(failingRowOf(webhookID, key));
