@@ -10,13 +10,14 @@ import { UsageError, type IO } from './io.js';
 import { sampleKeys } from './sample.js';
 import { serveByWorkers } from './serve-by-workers.js';
 import { startWatching, type Watching } from './watching.js';
+import { welcome } from './welcome.js';
 
 /** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
 export async function serve(io: IO, { sample, workers }: Values): Promise<number> {
   const count = readWorkers(workers);
   const { config, secrets } = readConfig(io.env);
   if (config.production) refuseOpenMemory(io.nodeOptions ?? []);
-  const greet = greeter(io, sample === true);
+  const greet = greeter(io, config, sample === true);
   if (count > 1) return serveByWorkers(io, { config, secrets, count, greet });
   const plain = createLogger(config.logLevel);
   const watching = await startWatching(config, io, plain);
@@ -97,11 +98,11 @@ export function warnOfPlainHTTP({ tls, host }: Config, log: Logger): void {
 /** Does what a start has to do once the port is ours, and resolves to what a person reads then. */
 export type Greet = (installation: Installation, url: string) => Promise<string>;
 
-function greeter(io: IO, isSample: boolean): Greet {
+function greeter(io: IO, { graphiql }: Config, isSample: boolean): Greet {
   return async (installation, url) => {
     const first = (await installation.isNew()) ? await issueFirst(installation) : undefined;
     if (isSample) await importSample(installation, io);
-    return first ? welcome(url, first) : `Keyfront listens on ${url}\n`;
+    return first ? welcome({ url, ...first, hasPages: graphiql }) : `Keyfront listens on ${url}\n`;
   };
 }
 
@@ -124,33 +125,4 @@ async function importSample(installation: Installation, io: IO): Promise<void> {
     { onBadLine: (line, reason) => io.say(`sample line ${line}: ${reason}\n`), onProgress: () => undefined },
   );
   io.out(`Sample keys: ${counts.imported} imported, ${counts.present} already there. Try acme-billing.\n`);
-}
-
-function welcome(url: string, { management, service }: FirstCredentials): string {
-  return `
-Keyfront listens on ${url}
-
-  Two credentials were issued. They are shown now and never again:
-
-    management (previews)            ${management}
-    service    (organisation keys)   ${service}
-
-  GraphiQL:  ${url}/   Put the credentials under "Headers" and press the play button.
-  REST API:  ${url}/docs   Put the credentials under "Authorize".
-
-  The key API, previewing a definition:
-
-    curl -s ${url}/api/keys/preview \\
-      -H 'Authorization: Bearer ${management}' \\
-      -H 'Content-Type: application/json' \\
-      -d '{"alias":"Billing","org_id":"acme","rate":100,"per":60}'
-
-  The same in GraphQL:
-
-    curl -s ${url}/graphql \\
-      -H 'Authorization: Bearer ${management}' \\
-      -H 'Content-Type: application/json' \\
-      -d '{"query":"{ previewKey(input: {alias: \\"Billing\\", orgID: \\"acme\\", rate: 100, per: 60}) { keyID keyHash } }"}'
-
-`;
 }

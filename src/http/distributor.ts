@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net';
-import { acceptWaiting, listenAt } from './server.js';
+import { listenAt } from './listen-at.js';
+import { acceptWaiting } from './server.js';
 
 export interface Distributor {
   /** Where it listens, such as `127.0.0.1:4000`. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenAt } from './listen-at.js';
 import { flawOf } from './plain-request.js';
 import { refuse } from './refusal.js';
 import { everyAnswer } from './headers.js';
@@ -22,6 +22,8 @@ export interface MetricsServer {
   readonly url: string;
   stop(): Promise<void>;
 }
+
+const metricsAddressSettings = { host: 'KEYFRONT_METRICS_HOST', port: 'KEYFRONT_METRICS_PORT' };
 
 /** Listens for those who collect metrics, apart from everybody else. Rejects where the address is taken or not ours. */
 export async function listenForMetrics({ host, port, read }: Options): Promise<MetricsServer> {
@@ -46,13 +48,9 @@ export async function listenForMetrics({ host, port, read }: Options): Promise<M
       () => refuse(response, { status: 500, message: 'Internal error.', code: 'INTERNAL' }),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host }, resolve);
-  });
-  const { address, family, port: taken } = server.address() as AddressInfo;
+  const address = await listenAt(server, { host, port }, metricsAddressSettings);
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}/metrics`,
+    url: `http://${address}/metrics`,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

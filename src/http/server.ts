@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { createServer as createTLSServer } from 'node:https';
-import { Server as SocketServer, type AddressInfo, type Socket } from 'node:net';
+import { Server as SocketServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../log.js';
 import type { Watch } from '../watch.js';
 import { createAdmission, createOverloadWarning } from './admission.js';
 import { healthPaths } from './health.js';
+import { listenAt } from './listen-at.js';
 import { flawOf } from './plain-request.js';
 import { refuse, refuseOn, type Refusal } from './refusal.js';
 import { readTLS, type TLSFiles } from './tls.js';
@@ -56,8 +57,6 @@ export interface HandedServer {
   stop(): Promise<void>;
 }
 
-/** How many connections may wait to be taken. Those beyond Node's own 511 would try again after a second, and look slow. */
-const backlog = 4_096;
 const stopWithinMs = 8_000;
 const firstRequestWithinMs = 500;
 const lastRequestWithinMs = 100;
@@ -94,16 +93,6 @@ export function serveHanded(handle: Handle, options: ServeOptions): HandedServer
     },
     stop,
   };
-}
-
-/** Resolves to where it listens by then, such as `127.0.0.1:4000`. */
-export async function listenAt(server: SocketServer, where: { host: string; port: number }): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ ...where, backlog }, resolve);
-  });
-  const { address, family, port } = server.address() as AddressInfo;
-  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 function serverOf(handle: Handle, { tls, log, limits = usualLimits, watch: { meter } = {} }: ServeOptions) {

@@ -97,6 +97,18 @@ describe('the first start', () => {
     expect(stderr()).not.toContain(service);
   });
 
+  it('in production advertises only addresses that are served, and none that cannot be opened', async () => {
+    const { stdout } = await started([], { NODE_ENV: 'production', HOST: '0.0.0.0' });
+    const advertised = [...stdout().matchAll(/https?:\/\/[^\s']+/g)].map(([url]) => url);
+    const [listening = '', ...others] = advertised;
+    expect(new URL(listening).hostname).toBe('0.0.0.0');
+    expect(others.map((url) => new URL(url).hostname)).toEqual(others.map(() => '127.0.0.1'));
+    const statuses = await Promise.all(others.map(async (url) => `${url} ${(await fetch(url)).status}`));
+    expect(statuses.filter((status) => status.endsWith(' 404'))).toEqual([]);
+    expect(stdout()).toContain('KEYFRONT_GRAPHIQL=on');
+    expect(stdout()).not.toMatch(/GraphiQL: |REST API: /);
+  });
+
   it('with --sample has keys that an update finds', async () => {
     const { stdout, url } = await started(['--sample']);
     expect(stdout()).toContain('Sample keys: 3 imported, 0 already there. Try acme-billing.');
@@ -159,7 +171,9 @@ describe('a later start', () => {
   it('after one that failed at its port, which it says, shows the credentials that nobody has seen', async () => {
     const { port } = await started();
     const other = join(folder, 'other');
-    await expect(start(built.main, other, [], { PORT: String(port) })).rejects.toThrow(/EADDRINUSE/);
+    await expect(start(built.main, other, [], { PORT: String(port) })).rejects.toThrow(
+      `Cannot listen on 127.0.0.1:${port}: the port is in use. Stop the process that uses it, or set PORT to another port.\n`,
+    );
     const second = await start(built.main, other);
     running.push(second);
     expect(tokensIn(second.stdout()).management).not.toBe('');

@@ -77,7 +77,9 @@ describe('metrics of a process', () => {
     expect(metricsURL(one)).toBe('');
     const { port } = new URL(one.url);
     const twice = start(built.main, join(folder, 'other'), [], { KEYFRONT_METRICS_PORT: port });
-    await expect(twice).rejects.toThrow('EADDRINUSE');
+    await expect(twice).rejects.toThrow(
+      `Cannot listen on 127.0.0.1:${port}: the port is in use. Stop the process that uses it, or set KEYFRONT_METRICS_PORT to another port.`,
+    );
   });
 });
 

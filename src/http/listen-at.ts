@@ -1,0 +1,50 @@
+import type { AddressInfo, Server } from 'node:net';
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The settings that name the address, for errors. */
+export interface AddressSettings {
+  readonly host: string;
+  readonly port: string;
+}
+
+export const serviceAddressSettings: AddressSettings = { host: 'HOST', port: 'PORT' };
+
+/** Connections that may wait to be accepted. Beyond Node's own 511 a client tries again after a second and looks slow. */
+const backlog = 4_096;
+
+/**
+ * Listens.
+ *
+ * @returns The address and port, such as `127.0.0.1:4000`.
+ * @throws {Error} When the address cannot be used; the message names it, and the setting to change.
+ */
+export async function listenAt(
+  server: Server,
+  { host, port }: ListenAddress,
+  settings: AddressSettings = serviceAddressSettings,
+): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(describe(error, addressOf(host, port), settings)));
+    server.listen({ host, port, backlog }, resolve);
+  });
+  const { address, port: actual } = server.address() as AddressInfo;
+  return addressOf(address, actual);
+}
+
+function addressOf(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function describe(error: NodeJS.ErrnoException, address: string, settings: AddressSettings): Error {
+  const causes: Readonly<Record<string, string>> = {
+    EADDRINUSE: `the port is in use. Stop the process that uses it, or set ${settings.port} to another port.`,
+    EACCES: `this user may not use the port. Set ${settings.port} to a port from 1024 on.`,
+    EADDRNOTAVAIL: `this machine does not have the address. Set ${settings.host} to one of its addresses.`,
+    ENOTFOUND: `the name is unknown. Set ${settings.host} to an address of this machine.`,
+  };
+  return new Error(`Cannot listen on ${address}: ${causes[error.code ?? ''] ?? error.message}`, { cause: error });
+}
