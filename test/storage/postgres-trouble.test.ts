@@ -5,10 +5,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import type { QuotaManager } from '../../src/keys/quota.js';
 import type { KeyStore } from '../../src/keys/store.js';
-import { createConnections, inTransaction, type Connections } from '../../src/storage/postgres/connections.js';
+import {
+  createConnections,
+  inTransaction,
+  type Connections,
+  type Prepared,
+  type Session,
+} from '../../src/storage/postgres/connections.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
-import { schemaVersion } from '../../src/storage/postgres/migrate.js';
+import { schemaVersion, versionOf } from '../../src/storage/postgres/migrate.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { makeCommandLine } from '../support/cli.js';
 import { postgres } from '../support/engines.js';
@@ -77,18 +83,26 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   const terminateAll = () =>
     database.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${name}'`);
 
-  it('is asked for READ COMMITTED, and waits for the disk even where the server would not', async () => {
-    const careless = database.url.replace('search_path', 'synchronous_commit=off%20-c%20search_path');
-    const own = createConnections(careless, name);
-    const show = async (setting: string) => {
-      const [row] = await own.read((session) => session.query<Record<string, string>>(`SHOW ${setting}`));
-      return row?.[setting];
-    };
-    expect([await show('synchronous_commit'), await show('transaction_isolation')]).toStrictEqual([
-      'on',
-      'read committed',
-    ]);
-    await own.close();
+  it('requests READ COMMITTED and durable commits when its role is set to others', async () => {
+    const role = name.replaceAll('-', '_');
+    await database.run(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`);
+    await database.run(`ALTER ROLE ${role} SET default_transaction_isolation = 'repeatable read'`);
+    await database.run(`ALTER ROLE ${role} SET synchronous_commit = 'off'`);
+    const url = new URL(database.url);
+    url.username = role;
+    url.password = 'test';
+    const own = createConnections(url.href, name);
+    const settings = (session: Session) =>
+      session.query(`SELECT current_setting('transaction_isolation') AS isolation,
+        current_setting('synchronous_commit') AS commit, current_user = '${role}' AS "isRole"`);
+    const wanted = [{ isolation: 'read committed', commit: 'on', isRole: true }];
+    try {
+      expect(await own.read(settings)).toStrictEqual(wanted);
+      expect(await own.write((session) => inTransaction(session, () => settings(session)))).toStrictEqual(wanted);
+    } finally {
+      await own.close();
+      await database.run(`DROP ROLE ${role}`);
+    }
   });
 
   it('writes an update with all that belongs to it in one statement, and many at once in few', async () => {
@@ -272,6 +286,28 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     await expect(openPostgres(foreign.url)).rejects.toThrow(/it has a table keys that is not ours/);
     expect(await foreign.run('SELECT * FROM keys')).toStrictEqual([]);
     await foreign.drop();
+  });
+
+  it('rejects a database whose table settings is of another program, and names the table', async () => {
+    const tables = ['CREATE TABLE settings (id int)', 'CREATE TABLE settings (name int, value text)'];
+    for (const statement of [...tables, 'CREATE TABLE settings (name text, value text)']) {
+      const foreign = await freshDatabase(server);
+      await foreign.run(statement);
+      await expect(openPostgres(foreign.url)).rejects.toThrow(/it has a table settings that is not ours/);
+      await foreign.drop();
+    }
+  });
+
+  it('reports a connection that is lost while the schema version is read as that', async () => {
+    const lost = new Error('Connection terminated unexpectedly');
+    const session = (error: Error): Session => ({
+      query: <Row>(statement: Prepared | string) =>
+        typeof statement === 'string' && statement.includes('to_regclass')
+          ? Promise.resolve([{ settings: 'settings', taken: null }] as Row[])
+          : Promise.reject(error),
+      write: () => Promise.reject(error),
+    });
+    await expect(versionOf(session(lost))).rejects.toBe(lost);
   });
 
   it('refuses a write of somebody who does not sign, and any change of the history', async () => {

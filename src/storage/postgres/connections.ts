@@ -40,6 +40,13 @@ const lockTimeoutMs = 3_000;
 const answerWithinMs = 15_000;
 const mostAttempts = 4;
 
+/**
+ * Overrides the defaults of the server, the database and the role. A write that waits for another transaction has to see
+ * what that one has committed, and a commit is answered once it is durable; settings stricter than `on` stay.
+ */
+const requiredSettings = `SELECT set_config('default_transaction_isolation', 'read committed', false),
+  CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END`;
+
 const int8 = 20;
 
 function parserOf(oid: number, format: 'text' | 'binary' | undefined): unknown {
@@ -69,21 +76,18 @@ export function createConnections(url: string, applicationName: string): Connect
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
   });
-  const durable = new WeakSet<PoolClient>();
+  const withSettings = new WeakSet<PoolClient>();
 
   async function connect(): Promise<PoolClient> {
     const client = await pool.connect();
-    if (durable.has(client)) return client;
+    if (withSettings.has(client)) return client;
     try {
-      // An answer is a promise, whatever the server does for others. Stricter settings than `on` stay.
-      await client.query(
-        `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
-      );
+      await client.query(requiredSettings);
     } catch (error) {
       client.release(true);
       throw error;
     }
-    durable.add(client);
+    withSettings.add(client);
     return client;
   }
 

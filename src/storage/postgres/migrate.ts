@@ -1,3 +1,4 @@
+import { DatabaseError } from 'pg';
 import { inTransaction, type Session } from './connections.js';
 import { everything } from './migrations/0001-everything.js';
 import { orderOfChanges } from './migrations/0002-order-of-changes.js';
@@ -37,7 +38,11 @@ export async function migrate(session: Session, steps: readonly string[] = migra
   }
 }
 
-/** How many migrations the database has seen. Throws where it has other tables under our names. */
+/**
+ * How many migrations the database has seen.
+ *
+ * @throws {Error} when tables under our names are not ours, and every error of the connection and the server.
+ */
 export async function versionOf(session: Session): Promise<number> {
   const [tables] = await session.query<{ settings: string | null; taken: string | null }>(
     `SELECT to_regclass('settings')::text AS settings, coalesce(to_regclass('keys'), to_regclass('audit'),
@@ -45,10 +50,21 @@ export async function versionOf(session: Session): Promise<number> {
   );
   const taken = tables?.settings ?? tables?.taken;
   if (taken === null || taken === undefined) return 0;
-  const [version] = await session
-    .query<{ value: string }>('SELECT value FROM settings WHERE name = $1', [name])
-    .catch(() => []);
-  if (!version)
+  const version = tables?.settings ? await versionSetting(session) : undefined;
+  if (version === undefined)
     throw new Error(`it has a table ${taken} that is not ours; give Keyfront a database or schema of its own`);
-  return Number(version.value);
+  return Number(version);
 }
+
+async function versionSetting(session: Session): Promise<string | undefined> {
+  try {
+    const [row] = await session.query<{ value: string }>('SELECT value FROM settings WHERE name = $1', [name]);
+    return row?.value;
+  } catch (error) {
+    if (error instanceof DatabaseError && codesOfOtherTables.has(error.code ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined columns, functions for other types, and values that a column of another type does not take. */
+const codesOfOtherTables: ReadonlySet<string> = new Set(['42703', '42883', '22P02']);
