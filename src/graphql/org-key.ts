@@ -68,7 +68,8 @@ export const HistoryEntry = builder.objectRef<AuditEntry>('HistoryEntry').implem
 export const OrgKey = builder.objectRef<StoredKey>('OrgKey');
 
 builder.node(OrgKey, {
-  description: 'A key of an organisation: its definition, its live quota and its history.',
+  description:
+    'A key of an organisation: its definition, its live quota and its history, all as of its `version`. A counter in Redis is read after the key, and may include later requests.',
   id: {
     resolve: ({ keyHash }) => keyHash,
     description: 'Identifier of the key in this graph, for `Query.node`. Opaque, and not the key identifier.',
@@ -132,7 +133,8 @@ builder.node(OrgKey, {
     history: t.connection(
       {
         type: HistoryEntry,
-        description: 'What has been done to the key, the oldest first; `last: 5` asks for the newest five.',
+        description:
+          'The changes of the key up to its `version`, the oldest first; `last: 5` returns the newest five. Error: NOT_FOUND when the key was purged while it was read.',
         resolve: (key, args, { keys }) =>
           connectionPage<AuditEntry>(
             args,

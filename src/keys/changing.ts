@@ -108,11 +108,12 @@ export function createChanging(ports: Ports) {
   /** A CONFLICT that tells which fields have changed since the version that the caller knows. */
   async function withChangesSince(error: unknown, keyHash: string, expected: number | undefined): Promise<unknown> {
     if (!(error instanceof AppError) || error.code !== 'CONFLICT' || expected === undefined) return error;
-    const [known, current] = await Promise.all([store.definitionAt(keyHash, expected), store.find(keyHash)]);
-    if (!known || !current) return error;
+    const current = await store.find(keyHash);
+    const known = current && (await store.definitionAt(keyHash, expected));
+    if (!known) return error;
     const changes = [
       ...definitionChanges(known, current.definition),
-      ...(await secretsChangedSince(keyHash, expected)),
+      ...(await secretsChangedSince(current, expected)),
     ];
     const issues = changes.map(({ path }) => ({
       path,
@@ -123,8 +124,8 @@ export function createChanging(ports: Ports) {
   }
 
   /** What the history tells of secrets, whose values it does not keep. It is not read further back than 100 changes. */
-  async function secretsChangedSince(keyHash: string, version: number): Promise<FieldChange[]> {
-    const entries = await store.auditOf(keyHash, { after: version, last: true, limit: 100 });
+  async function secretsChangedSince(key: StoredKey, version: number): Promise<FieldChange[]> {
+    const entries = await store.auditOf(key.keyHash, { after: version, last: true, limit: 100, asOf: key });
     const changes = entries.flatMap((entry) => entry.changes).filter(isOfSecret);
     return [...new Map(changes.map((change) => [pathText(change.path), change])).values()];
   }
@@ -254,7 +255,7 @@ export function createChanging(ports: Ports) {
     options: ChangeOptions,
   ): Promise<KeyChange> {
     const keyHash = hashKeyID(checkKeyID(keyID));
-    usable(caller, await store.find(keyHash));
+    const { dateCreated } = usable(caller, await store.find(keyHash));
     const definition = await store.definitionAt(keyHash, toVersion);
     if (definition === undefined) throw new AppError('NOT_FOUND', `The key has no version ${toVersion}.`);
     // How the password was hashed then says nothing of the one that is stored now.
@@ -267,7 +268,8 @@ export function createChanging(ports: Ports) {
     return carryOut(caller, keyHash, {
       ...options,
       operation: 'revert',
-      admit: (found) => usable(caller, found),
+      // The definition is of the key that was read, and not of one that has been created in its place since.
+      admit: (found) => usable(caller, found?.dateCreated === dateCreated ? found : undefined),
       change: (stored, at) => applyUpdate(usable(caller, stored), update, at, isSameSecretOf(keyHash)),
     });
   }

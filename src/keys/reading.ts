@@ -5,7 +5,7 @@ import type { Caller, Ports } from './ports.js';
 import { quotaFigures, withLiveQuotas, type QuotaFigures } from './quota.js';
 import { summariseQuotas, type QuotaSummary } from './quota-summary.js';
 import { stateOf, type KeyState } from './state.js';
-import type { AuditEntry, KeyFilter, KeyQuery, StoredKey } from './store.js';
+import type { AuditEntry, HistoryRange, KeyFilter, KeyQuery, StoredKey } from './store.js';
 
 /** A key by its identifier or by the identifier's hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
@@ -45,13 +45,13 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
       const own = bound(caller, filter);
       return own ? store.count(own, now()) : 0;
     },
-    /** The history of a key that the caller was shown. */
-    async history(
-      key: StoredKey,
-      range: { after?: number; before?: number; last?: boolean; limit?: number },
-    ): Promise<AuditEntry[]> {
-      return store.auditOf(key.keyHash, range);
-    },
+    /**
+     * The history of a key as of the version that was read, which later changes do not alter.
+     *
+     * @throws {AppError} NOT_FOUND when the key has been purged since.
+     */
+    history: (key: StoredKey, range: Omit<HistoryRange, 'asOf'>): Promise<AuditEntry[]> =>
+      store.auditOf(key.keyHash, { ...range, asOf: key }),
     /** What the quotas of each organisation's keys come to. The caller may see all of these organisations. */
     summariseQuotas: (orgIDs: readonly string[]): Promise<QuotaSummary[]> => summariseQuotas(quotas, orgIDs, now()),
     keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, placeOf(key.keyHash, 'keyID')),

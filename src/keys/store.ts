@@ -123,6 +123,23 @@ export interface KeyQuery {
   readonly now: Date;
 }
 
+/** Identifies one state of one key: a key that is purged and created again has another `dateCreated`. */
+export type KeyVersion = Pick<StoredKey, 'dateCreated' | 'version'>;
+
+/** A part of a history: the entries whose `versionAfter` lies between the two, both excluded. */
+export interface HistoryRange {
+  readonly after?: number;
+  readonly before?: number;
+  /** Whether `limit` counts from the newest entry. */
+  readonly last?: boolean;
+  readonly limit?: number;
+  /**
+   * The key as the caller has read it. Entries of later changes are left out, so that a key and its history are of one
+   * moment: entries are never changed, and each version has exactly one.
+   */
+  readonly asOf?: KeyVersion | undefined;
+}
+
 /**
  * Where keys are kept. Every promise settles after the write is durable; a rejected one with an `AppError` of code
  * UNAVAILABLE may be tried again. What is answered is what was written: where storage cannot tell, it rejects with
@@ -147,11 +164,12 @@ export interface KeyStore {
   reseal(keyHash: string, change: (stored: StoredKey) => StoredKey): Promise<void>;
   /** Every key, ordered by hash, read a page at a time so that writers are not held up. */
   all(): AsyncIterable<StoredKey>;
-  /** What was remembered of one key, oldest first: entries with `versionAfter` between the two, both excluded. */
-  auditOf(
-    keyHash: string,
-    range?: { after?: number; before?: number; last?: boolean; limit?: number },
-  ): Promise<AuditEntry[]>;
+  /**
+   * The history of a key, or a part of it, the oldest entry first.
+   *
+   * @throws {AppError} NOT_FOUND when `asOf` names a key that has been purged since it was read.
+   */
+  auditOf(keyHash: string, range?: HistoryRange): Promise<AuditEntry[]>;
   /** The definition that a key had at a version, without secrets; undefined where there was no such version. */
   definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
   /** Removes keys deleted before the moment, and what was remembered of them. Returns how many. */

@@ -1,14 +1,8 @@
+import { AppError } from '../errors.js';
+import type { HistoryRange } from '../keys/store.js';
 import { linkOf, type AuditRow } from './audit-row.js';
 import type { KeyRow } from './key-row.js';
 import type { Signed } from './signed-table.js';
-
-/** The part of a history that is asked for. */
-export interface Range {
-  readonly after?: number;
-  readonly before?: number;
-  readonly last?: boolean;
-  readonly limit?: number;
-}
 
 /** The versions from one to another, both included; none where the newest is before the first. */
 export interface Span {
@@ -16,8 +10,21 @@ export interface Span {
   readonly newest: number;
 }
 
-/** The versions that a range means of a key that has reached `version`. */
-export function spanOf({ after = 0, before = Infinity, last = false, limit = -1 }: Range, version: number): Span {
+/**
+ * The versions of a range.
+ *
+ * @param row - the key's row, read in the same snapshot as the entries or before them; undefined when there is none.
+ * @throws {AppError} NOT_FOUND when the row is not of the key that `asOf` names.
+ */
+export function spanOf(
+  { after = 0, before = Infinity, last = false, limit = -1, asOf }: HistoryRange,
+  row: KeyRow | undefined,
+): Span {
+  const current = row ? Number(row.version) : 0;
+  if (asOf && (row?.date_created !== asOf.dateCreated || current < asOf.version)) {
+    throw new AppError('NOT_FOUND', 'The key was purged while it was read.');
+  }
+  const version = asOf?.version ?? current;
   const first = Math.max(after + 1, 1);
   const newest = Math.min(before - 1, version);
   const count = limit < 0 ? Infinity : limit;

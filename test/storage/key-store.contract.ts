@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Definition } from '../../src/keys/normal-form.js';
 import type { QuotaManager } from '../../src/keys/quota.js';
 import type { QuotaChange, QuotaOutbox } from '../../src/keys/quota-change.js';
-import type { AuditEntry, Change, Inspected, KeyStore, StoredKey } from '../../src/keys/store.js';
+import type { AuditEntry, Change, HistoryRange, Inspected, KeyStore, StoredKey } from '../../src/keys/store.js';
 
 const maxInt64 = 9223372036854775807n;
 const minInt64 = -9223372036854775808n;
@@ -285,6 +285,34 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.update(key.keyHash, (found) => ({ ...nextVersion(found), audit: third }));
       await reopen();
       expect(await store.auditOf(key.keyHash)).toStrictEqual([first, second, third]);
+    });
+
+    it('reads a history as of the version that was read, and not as of later ones', async () => {
+      await store.add([added(storedKey(1))]);
+      await store.update(hashOf(1), (found) => nextVersion(found));
+      const read = await store.find(hashOf(1));
+      for (let count = 0; count < 3; count += 1) await store.update(hashOf(1), (found) => nextVersion(found));
+      const versions = async (range: HistoryRange) =>
+        (await store.auditOf(hashOf(1), { ...range, asOf: read })).map(({ versionAfter }) => versionAfter);
+      expect(await versions({})).toStrictEqual([1, 2]);
+      expect(await versions({ last: true, limit: 1 })).toStrictEqual([2]);
+      expect(await versions({ last: true, limit: 1, before: 4 })).toStrictEqual([2]);
+      expect(await versions({ after: 1, limit: 10 })).toStrictEqual([2]);
+      expect(await versions({ after: 2 })).toStrictEqual([]);
+      expect(await store.auditOf(hashOf(1))).toHaveLength(5);
+    });
+
+    it('rejects reading the history of a key that was purged since, also when it was created again', async () => {
+      const gone = storedKey(1, { deleted: new Date(0) });
+      const read = { dateCreated: gone.dateCreated, version: 1 };
+      await store.add([added(gone)]);
+      expect(await store.auditOf(hashOf(1), { asOf: read })).toHaveLength(1);
+      expect(await store.purge(new Date(1))).toBe(1);
+      await expect(store.auditOf(hashOf(1), { asOf: read })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      await store.add([added(storedKey(1, { dateCreated: '2026-02-01T00:00:00.000Z' }))]);
+      await store.update(hashOf(1), (found) => nextVersion(found));
+      await expect(store.auditOf(hashOf(1), { asOf: read })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      expect(await store.auditOf(hashOf(1))).toHaveLength(2);
     });
 
     it('writes what is to be done to a counter with the change of its key, gives it in order, and forgets it', async () => {

@@ -2,17 +2,19 @@ import { AppError } from '../../errors.js';
 import { parseJSON } from '../../json.js';
 import type { Definition } from '../../keys/normal-form.js';
 import { definitionFromJSON } from '../../keys/stored-form.js';
-import type { AuditEntry, Inspected } from '../../keys/store.js';
+import type { AuditEntry, HistoryRange, Inspected } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';
 import { auditColumns, auditEntryOf, type AuditRow } from '../audit-row.js';
-import { createChain, isUnbroken, spanOf, type Range, type Span } from '../history-entries.js';
+import { createChain, isUnbroken, spanOf, type Span } from '../history-entries.js';
 import { keyOf, termsOf, type KeyRow } from '../key-row.js';
 import { createSignedTable, damaged, type Signed } from '../signed-table.js';
 import { prepared, type Connections, type Session } from './connections.js';
 import type { KeyRows } from './key-rows.js';
 
+// Each entry comes with the date of its key, of the same snapshot: another key may have taken the place of the one that was read.
 const between = prepared(
-  'SELECT * FROM audit WHERE key_hash = $1 AND version_after BETWEEN $2 AND $3 ORDER BY version_after',
+  `SELECT a.*, k.date_created AS key_created FROM audit a JOIN keys k ON k.key_hash = a.key_hash
+   WHERE a.key_hash = $1 AND a.version_after BETWEEN $2 AND $3 ORDER BY a.version_after`,
 );
 const chunk = prepared(
   'SELECT * FROM audit WHERE key_hash = $1 AND version_after > $2 ORDER BY version_after LIMIT 500',
@@ -29,22 +31,26 @@ export function createHistory(authenticity: Authenticity, { read }: Connections,
   const table = createSignedTable<AuditRow>(authenticity, 'audit', auditColumns);
 
   /**
-   * The entries of the span that `spanFor` gives for the key's row. They are never changed, and go with their key alone:
-   * what is not there although the key still is as it was has been taken away.
+   * The entries of the span that `spanFor` returns for the key's row. Entries are never changed and are removed only
+   * together with their key: when one is missing although the key is still the same, the history is damaged.
    */
-  async function entries(keyHash: string, spanFor: (row: KeyRow) => Span): Promise<AuditRow[] | undefined> {
+  async function entries(keyHash: string, spanFor: (row: KeyRow | undefined) => Span): Promise<AuditRow[]> {
     let before: Signed<KeyRow> | undefined;
     for (let look = 1; look <= mostLooks; look += 1) {
       const row = await read(async (session) => (await rows.lookUp(session, [keyHash])).get(keyHash)?.());
-      if (!row) return undefined;
       const span = spanFor(row);
-      if (span.newest < span.first) return [];
+      if (!row || span.newest < span.first) return [];
       const isAsBefore = before !== undefined && Buffer.compare(before.mac, row.mac) === 0;
       const { key_hash } = row;
       const found = await read((session) =>
-        session.query<Signed<AuditRow>>(between, [key_hash, span.first, span.newest]),
+        session.query<Signed<AuditRow> & { readonly key_created: string }>(between, [
+          key_hash,
+          span.first,
+          span.newest,
+        ]),
       );
-      if (isUnbroken(found, span, table.isAuthentic)) return found;
+      const isOfKey = found.every(({ key_created }) => key_created === row.date_created);
+      if (isOfKey && isUnbroken(found, span, table.isAuthentic)) return found;
       if (isAsBefore) throw damaged(`The history of ${keyHash}`);
       before = row;
     }
@@ -53,15 +59,16 @@ export function createHistory(authenticity: Authenticity, { read }: Connections,
 
   return {
     table,
-    async read(keyHash: string, range: Range): Promise<AuditEntry[]> {
-      const found = await entries(keyHash, ({ version }) => spanOf(range, Number(version)));
-      return (found ?? []).map(auditEntryOf);
+    /** @throws {AppError} NOT_FOUND as `spanOf` does. */
+    async read(keyHash: string, range: HistoryRange): Promise<AuditEntry[]> {
+      return (await entries(keyHash, (row) => spanOf(range, row))).map(auditEntryOf);
     },
     async definitionAt(keyHash: string, version: number): Promise<Definition | undefined> {
-      const found = await entries(keyHash, ({ version: current }) =>
-        version < 1 || version > Number(current) ? { first: 1, newest: 0 } : { first: version, newest: version },
+      const [row] = await entries(keyHash, (key) =>
+        version < 1 || version > Number(key?.version ?? 0n)
+          ? { first: 1, newest: 0 }
+          : { first: version, newest: version },
       );
-      const [row] = found ?? [];
       return row && definitionFromJSON(parseJSON(row.definition));
     },
     /** Looks at all that belongs to a row, in a session that sees one moment. */

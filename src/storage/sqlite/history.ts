@@ -2,10 +2,10 @@ import type { Database } from 'better-sqlite3';
 import { parseJSON } from '../../json.js';
 import type { Definition } from '../../keys/normal-form.js';
 import { definitionFromJSON } from '../../keys/stored-form.js';
-import type { AuditEntry } from '../../keys/store.js';
+import type { AuditEntry, HistoryRange } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';
 import { auditColumns, auditEntryOf, type AuditRow } from '../audit-row.js';
-import { isUnbroken, lastLinked, spanOf, type Range, type Span } from '../history-entries.js';
+import { isUnbroken, lastLinked, spanOf, type Span } from '../history-entries.js';
 import type { KeyRow } from '../key-row.js';
 import { createSignedTable, damaged, type Signed } from '../signed-table.js';
 
@@ -39,8 +39,9 @@ export function createHistory(database: Database, authenticity: Authenticity) {
     },
     /** Whether anything is remembered of a key with this hash, be it there or not. */
     has: (keyHash: string): boolean => any.get(keyHash) !== undefined,
-    read: ({ key_hash, version }: KeyRow, range: Range): AuditEntry[] =>
-      entries(key_hash, spanOf(range, Number(version))).map(auditEntryOf),
+    /** @throws {AppError} NOT_FOUND as `spanOf` does. */
+    read: (keyHash: string, row: KeyRow | undefined, range: HistoryRange): AuditEntry[] =>
+      entries(keyHash, spanOf(range, row)).map(auditEntryOf),
     definitionAt({ key_hash, version: current }: KeyRow, version: number): Definition | undefined {
       if (version < 1 || version > Number(current)) return undefined;
       const [row] = entries(key_hash, { first: version, newest: version });

@@ -125,12 +125,9 @@ export function createKeyStore(
     }
     return rows.length;
   }
-  /** Reads the row and what belongs to it at one moment: another process may write in between. */
-  function ofKey<T>(keyHash: string, readMore: (row: KeyRow) => T): T | undefined {
-    return database.transaction(() => {
-      const row = find(keyHash);
-      return row && readMore(row);
-    })();
+  /** Reads the row and what belongs to it in one transaction: another process may write in between. */
+  function ofKey<T>(keyHash: string, readMore: (row: KeyRow | undefined) => T): T {
+    return database.transaction(() => readMore(find(keyHash)))();
   }
 
   function counted({ sql, parameters }: Statement): number {
@@ -195,8 +192,8 @@ export function createKeyStore(
     async *all() {
       for await (const row of rows()) yield authentic(row);
     },
-    auditOf: (keyHash, range = {}) => read(() => ofKey(keyHash, (row) => history.read(row, range)) ?? []),
-    definitionAt: (keyHash, version) => read(() => ofKey(keyHash, (row) => history.definitionAt(row, version))),
+    auditOf: (keyHash, range = {}) => read(() => ofKey(keyHash, (row) => history.read(keyHash, row, range))),
+    definitionAt: (keyHash, version) => read(() => ofKey(keyHash, (row) => row && history.definitionAt(row, version))),
     async purge(moment) {
       let purged = 0;
       for (;;) {
