@@ -26,15 +26,15 @@ function onEach({ make }: TestEngine, env: Record<string, string> = {}): void {
 /** Commits a change through another service each time the reader has read a row of a key, before it reads on. */
 function changeAfterEachRead(change: () => Promise<unknown>): void {
   const { store } = reader.app.installation;
-  const { find, findMany, list } = store;
-  const changing =
-    <Args extends unknown[], Result>(read: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      const found = await read(...args);
-      await change();
-      return found;
-    };
-  Object.assign(store, { find: changing(find), findMany: changing(findMany), list: changing(list) });
+  const original = { ...store };
+  const changing = async <Result>(read: Promise<Result>): Promise<Result> => {
+    const found = await read;
+    await change();
+    return found;
+  };
+  store.find = (keyHash) => changing(original.find(keyHash));
+  store.findMany = (keyHashes) => changing(original.findMany(keyHashes));
+  store.list = (query) => changing(original.list(query));
 }
 
 async function changeAll(): Promise<void> {
@@ -87,14 +87,12 @@ describeConfigurations('one read of a key', (engine) => {
 
   it('returns the history up to the change that a mutation made', async () => {
     const { store } = reader.app.installation;
-    const { update } = store;
-    Object.assign(store, {
-      update: async (...args: Parameters<typeof update>) => {
-        const done = await update(...args);
-        await changeAll();
-        return done;
-      },
-    });
+    const original = { ...store };
+    store.update = async (keyHash, apply) => {
+      const done = await original.update(keyHash, apply);
+      await changeAll();
+      return done;
+    };
     const answer = await reader.graphql(
       'mutation { updateOrgKey(keyID: "k1", input: { alias: "own" }) { version orgKey { version history(last: 1) { edges { node { version } } } } } }',
     );
@@ -144,16 +142,14 @@ describeConfigurations('one read of a key that is purged meanwhile', (engine) =>
 
   it('rejects reverting a key that was created again since the version was read', async () => {
     const { store } = reader.app.installation;
-    const { definitionAt } = store;
-    Object.assign(store, {
-      definitionAt: async (...args: Parameters<typeof definitionAt>) => {
-        const found = await definitionAt(...args);
-        await removed();
-        writer.clock.now = new Date(writer.clock.now.getTime() + 1000);
-        await writer.importKeys({ key_id: 'k1', org_id: 'acme' });
-        return found;
-      },
-    });
+    const original = { ...store };
+    store.definitionAt = async (keyHash, version) => {
+      const found = await original.definitionAt(keyHash, version);
+      await removed();
+      writer.clock.now = new Date(writer.clock.now.getTime() + 1000);
+      await writer.importKeys({ key_id: 'k1', org_id: 'acme' });
+      return found;
+    };
     expect(codeOf(await reader.graphql('mutation { revertOrgKey(keyID: "k1", toVersion: 1) { version } }'))).toBe(
       'NOT_FOUND',
     );

@@ -187,7 +187,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect(await Promise.all([locked(both), locked(both.toReversed())])).toStrictEqual(['done', 'done']);
   });
 
-  it('makes connections anew that were ended while nobody used them', async () => {
+  it('reconnects when idle connections were ended', async () => {
     await store.add([added(storedKey(1))]);
     await Promise.all(Array.from({ length: 8 }, () => store.find(hashOf(1))));
     expect((await terminateAll()).length).toBeGreaterThan(1);
