@@ -44,15 +44,15 @@ export function node(
  */
 export async function startServer(
   /** @type {import('./servers.mjs').Server} */ { name, script, args = [], env = {} },
-  /** @type {{ data: string, log: string, flags: readonly string[], cpus: string | undefined, more?: Record<string, string> }} */
-  { data, log, flags, cpus, more = {} },
+  /** @type {{ data: string, log: string, flags: readonly string[], cpus: string | undefined, more?: Record<string, string>, ipc?: boolean }} */
+  { data, log, flags, cpus, more = {}, ipc = false },
 ) {
   const file = openSync(log, 'w');
   const began = performance.now();
   const child = node(cpus, [...flags, new URL(script, import.meta.url).pathname, ...args], {
     // Nothing of the environment of whoever measures, in which flags might hide.
     env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', KEYFRONT_DATA: data, ...env, ...more },
-    stdio: ['ignore', file, file],
+    stdio: ['ignore', file, file, ...(ipc ? [/** @type {const} */ ('ipc')] : [])],
   });
   closeSync(file);
   const exited = once(child, 'exit');
@@ -69,6 +69,7 @@ export async function startServer(
   const origin = listening.exec(said())?.[1];
   const { pid } = child;
   return {
+    child,
     pid,
     origin,
     url: `${origin}/graphql`,

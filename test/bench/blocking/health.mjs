@@ -1,0 +1,53 @@
+// A process of its own that requests /health on a schedule, whether or not earlier requests have been answered.
+import { Agent, get } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setInterval } from 'node:timers';
+
+const [, , origin] = process.argv;
+const everyMs = 20;
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+const own = monitorEventLoopDelay({ resolution: 1 });
+own.enable();
+
+/** @type {number[]} */
+let latencies = [];
+let pending = 0;
+let failed = 0;
+let isMeasuring = false;
+
+let next = performance.now();
+setInterval(() => {
+  // A late timer does not excuse the service: the request counts from when it was due.
+  for (; next <= performance.now(); next += everyMs) if (isMeasuring) request(next);
+}, 5);
+
+function request(/** @type {number} */ due) {
+  pending += 1;
+  const done = (/** @type {boolean} */ isGood) => {
+    pending -= 1;
+    if (isGood) latencies.push(performance.now() - due);
+    else failed += 1;
+  };
+  get(`${origin}/health`, { agent }, (response) => {
+    response.resume().on('end', () => done(response.statusCode === 200));
+  }).on('error', () => done(false));
+}
+
+process.on('message', (message) => {
+  if (message === 'begin') {
+    latencies = [];
+    failed = 0;
+    own.reset();
+    next = performance.now();
+    isMeasuring = true;
+  } else if (message === 'end') {
+    isMeasuring = false;
+    report();
+  }
+});
+
+/** `noiseMs` is the longest block of this idle process: what the machine itself adds to every figure. */
+function report() {
+  if (pending > 0) setTimeout(report, 5);
+  else process.send?.({ latencies, failed, noiseMs: Math.max(0, own.max / 1e6 - 1) });
+}

