@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
-import { createAuthenticate } from './auth/authenticator.js';
+import { createAuthenticator } from './auth/authenticator.js';
 import { createFailedAttempts } from './auth/failed-attempts.js';
 import { createSingleSignOn } from './auth/single-sign-on.js';
 import { createUseRecorder } from './auth/use-recorder.js';
@@ -71,7 +71,7 @@ export async function createApp(
   const audit = createChangeLog(log);
   const keys = countingQuotas(createKeyService({ ...installation.ports, audit }), watch);
   const uses = createUseRecorder(credentials, log);
-  const authenticate = createAuthenticate({
+  const { authenticate, revalidate } = createAuthenticator({
     store: credentials,
     uses,
     failures: createFailedAttempts(now),
@@ -145,6 +145,8 @@ export async function createApp(
         if (!(headers.has(name) && headers.has('etag'))) headers.set(name, value);
       }
       headers.set('x-request-id', requestID);
+      // Node's server sets it. Yoga's keep-alive of streams would contradict a request's `Connection: close`.
+      headers.delete('connection');
       cors.addTo(headers, request);
       if (request.method === 'HEAD') event.setResponse(new Response(null, { status: response.status, headers }));
       tellAnswered(serverContext, routeOf(request.url), response.status);
@@ -162,6 +164,7 @@ export async function createApp(
   const { yoga, shortcut } = createGraphQLServer({
     keys,
     authenticate,
+    revalidate,
     audit,
     log,
     introspection: config.introspection,

@@ -76,6 +76,17 @@ export interface Asking {
  */
 export type Authenticate = (asking: Asking) => Promise<Holder>;
 
+export interface Authenticator {
+  readonly authenticate: Authenticate;
+  /**
+   * Verifies one credential of a request again, for a response that goes on for long. Counts no failed attempt and logs
+   * none.
+   *
+   * @throws {AppError} UNAUTHENTICATED when the credential is not valid any more.
+   */
+  readonly revalidate: (kind: CredentialKind, headers: Asking['headers']) => Promise<void>;
+}
+
 /**
  * The credential of the given kind. Throws UNAUTHENTICATED where there is none, with one message whatever the reason;
  * RATE_LIMITED where there have been too many attempts.
@@ -85,7 +96,12 @@ export function demand(holder: Holder, kind: CredentialKind): Identity {
   if (credential !== undefined) return credential;
   const retryAfterSeconds = holder.limited?.[kind];
   if (retryAfterSeconds !== undefined) throw tooManyAttempts(retryAfterSeconds);
-  throw new AppError('UNAUTHENTICATED', 'A valid credential is required.');
+  throw noCredential();
+}
+
+/** The one error for a credential that is missing, malformed, unknown, expired, revoked or of the other kind. */
+export function noCredential(): AppError {
+  return new AppError('UNAUTHENTICATED', 'A valid credential is required.');
 }
 
 /** Throws as `demand` does for a request without any valid credential, of whatever kind. */

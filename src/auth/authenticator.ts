@@ -1,9 +1,10 @@
 import {
   credentialKinds,
+  noCredential,
   type Asking,
-  type Authenticate,
   type CredentialKind,
   type CredentialStore,
+  type Authenticator,
   type Holder,
   type Identity,
 } from '../credential.js';
@@ -37,7 +38,7 @@ interface Refusal {
  * Reads both credential headers. A header that is missing, malformed, repeated, unknown, expired, revoked or of the
  * other kind yields no credential, and nothing but the log tells which of these it was.
  */
-export function createAuthenticate({ store, uses, failures, verifyJWT, now, log, meter }: Parts): Authenticate {
+export function createAuthenticator({ store, uses, failures, verifyJWT, now, log, meter }: Parts): Authenticator {
   const known = new WeakMap<Asking['headers'], Promise<Holder>>();
 
   async function verifyToken(kind: CredentialKind, token: string): Promise<Identity | Refusal> {
@@ -83,10 +84,16 @@ export function createAuthenticate({ store, uses, failures, verifyJWT, now, log,
     return { ...identities, ...(Object.keys(limited).length > 0 && { limited }) };
   }
 
-  return (asking) => {
-    const holder = known.get(asking.headers) ?? holderOf(asking);
-    known.set(asking.headers, holder);
-    return holder;
+  return {
+    authenticate: (asking) => {
+      const holder = known.get(asking.headers) ?? holderOf(asking);
+      known.set(asking.headers, holder);
+      return holder;
+    },
+    async revalidate(kind, headers) {
+      const found = await verify(kind, headers.get(headerOf[kind]) ?? '');
+      if ('reason' in found) throw noCredential();
+    },
   };
 }
 

@@ -41,8 +41,12 @@ export interface Context extends ServerContext {
   readonly audit: Audit;
   readonly holder: Holder;
   readonly loaders: Loaders;
-  /** Who asks by now, for what goes on for long. */
-  readonly holderNow: () => Promise<Holder>;
+  /**
+   * Verifies the service credential of the request again.
+   *
+   * @throws {AppError} UNAUTHENTICATED when it is not valid any more.
+   */
+  readonly revalidate: () => Promise<void>;
   /** Begins an answer that goes on until the signal is aborted. Throws where the credential has too many of them. */
   readonly openStream: (credentialID: string) => AbortSignal;
   /** Aborted when the time of a mutation is up. */

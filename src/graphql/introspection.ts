@@ -1,7 +1,6 @@
 import { Kind, OperationTypeNode, type DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { AppError } from '../errors.js';
-import { refuseExhausted, type Authenticate, type Holder } from '../credential.js';
+import { noCredential, refuseExhausted, type Authenticate, type Holder } from '../credential.js';
 import { holderOf, type ServerContext } from './context.js';
 import { operationError } from './errors.js';
 
@@ -32,7 +31,7 @@ export function useIntrospectionPolicy(
     onValidate({ context, params }) {
       if (admitted.has(context) || isHarmless(params.documentAST as DocumentNode)) return;
       // Thrown, and not handed to Yoga as a result, which it would keep and give to the next caller with this document.
-      throw operationError(new AppError('UNAUTHENTICATED', 'A valid credential is required.'));
+      throw operationError(noCredential());
     },
   };
 }

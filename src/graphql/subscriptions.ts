@@ -7,7 +7,6 @@ import {
   type SubscriptionArgs,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { demand } from '../credential.js';
 import { AppError, codeOf } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Context } from './context.js';
@@ -113,7 +112,7 @@ export function useSubscriptions({ streams, log, deadlineMs }: Parts): Plugin<Co
 function checkAgain(context: Context, stream: Stream): () => void {
   const check = async () => {
     try {
-      demand(await context.holderNow(), 'service');
+      await context.revalidate();
     } catch (error) {
       stream.end(error);
     }

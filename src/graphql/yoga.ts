@@ -1,6 +1,6 @@
-import { getOperationAST, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
+import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
-import { refuseExhausted, type Authenticate, type Holder } from '../credential.js';
+import { refuseExhausted, type Authenticator, type Holder } from '../credential.js';
 import type { Audit } from '../keys/attempts.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
@@ -21,13 +21,14 @@ import { createLoaders } from './loaders.js';
 import { servedSchema } from './served-schema.js';
 import { createShortcut } from './shortcut.js';
 import { createStreams, type Streams } from './streams.js';
+import { useStreamStatus } from './stream-status.js';
+import { useUnconditionalSubscriptions } from './subscription-conditions.js';
 import { useSubscriptions } from './subscriptions.js';
 import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.js';
 import { useWatch } from './watched.js';
 
-interface Parts {
+interface Parts extends Authenticator {
   readonly keys: KeyService;
-  readonly authenticate: Authenticate;
   readonly audit: Audit;
   readonly log: Logger;
   readonly introspection: IntrospectionPolicy;
@@ -44,17 +45,14 @@ interface Parts {
 }
 
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
-export function createGraphQLServer({ keys, authenticate, audit, log, plugins, ...options }: Parts) {
+export function createGraphQLServer({ keys, authenticate, revalidate, audit, log, plugins, ...options }: Parts) {
   const { deadlineMs = defaultDeadlineMs, streams = createStreams(), introspection } = options;
   const { execute = createPlannedExecute(servedSchema) } = options;
-  const contextOf = (
-    { requestID, clientAddress }: ServerContext,
-    holder: Holder,
-    holderNow = () => Promise.resolve(holder),
-  ): Context => {
+  const contextOf = ({ requestID, clientAddress }: ServerContext, holder: Holder, headers?: Headers): Context => {
     refuseExhausted(holder);
     const loaders = createLoaders(keys, () => callerOf({ holder, requestID }, 'service'));
-    return { keys, audit, requestID, clientAddress, holder, loaders, holderNow, openStream: noStream };
+    const again = headers ? () => revalidate('service', headers) : noStream;
+    return { keys, audit, requestID, clientAddress, holder, loaders, revalidate: again, openStream: noStream };
   };
   const { shortcut, learn } = createShortcut({
     authenticate,
@@ -65,12 +63,8 @@ export function createGraphQLServer({ keys, authenticate, audit, log, plugins, .
   });
   const yoga = createYoga<ServerContext, Context>({
     schema: servedSchema,
-    context: async (asked) => {
-      const { request, requestID, clientAddress } = asked;
-      // Of the same headers authentication would answer the same.
-      const holderNow = () => authenticate({ headers: new Headers([...request.headers]), requestID, clientAddress });
-      return contextOf(asked, await holderOf(authenticate, request, asked), holderNow);
-    },
+    context: async (asked) =>
+      contextOf(asked, await holderOf(authenticate, asked.request, asked), asked.request.headers),
     graphqlEndpoint: '/graphql',
     // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
     healthCheckEndpoint: '\n',
@@ -94,10 +88,12 @@ export function createGraphQLServer({ keys, authenticate, audit, log, plugins, .
       // Before all that compares an operation with the schema, or weighs it by what the schema says.
       useIntrospectionPolicy(introspection, authenticate),
       useLimits,
+      useUnconditionalSubscriptions,
       useExactFloats,
       useDeadline(deadlineMs),
       useRefusals(authenticate, audit),
       usePublicErrors(log),
+      useStreamStatus(),
       usePlans(servedSchema, execute),
       learn,
       useSubscriptions({ streams, log, deadlineMs }),
@@ -119,7 +115,7 @@ const useExactFloats: Plugin = {
 };
 
 /** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
-function useRefusals(authenticate: Authenticate, audit: Audit): Plugin<object, ServerContext> {
+function useRefusals(authenticate: Authenticator['authenticate'], audit: Audit): Plugin<object, ServerContext> {
   const documents = new WeakMap<GraphQLParams, DocumentNode>();
   return {
     onValidate({ params, context }) {
@@ -136,16 +132,10 @@ function useRefusals(authenticate: Authenticate, audit: Audit): Plugin<object, S
       const refusal = document && explainRefusal(servedSchema, operation, holder);
       auditRefused(audit, servedSchema, operation, { requestID, holder }, refusal ?? asAppError(result.errors[0]));
       if (!refusal) return;
-      // For clients of application/json a refused operation is an answer like any other, unless it was not looked at. One
-      // that asks for a stream gets none, which its status says.
-      const isRequests = refusal.code === 'RATE_LIMITED' || isSubscription(document, context.params.operationName);
-      event.setResult({ errors: [isRequests ? requestError(refusal) : operationError(refusal)] });
+      // For clients of application/json, a rejected operation has the status 200, unless it was not looked at.
+      event.setResult({ errors: [refusal.code === 'RATE_LIMITED' ? requestError(refusal) : operationError(refusal)] });
     },
   };
-}
-
-function isSubscription(document: DocumentNode, operationName: string | undefined): boolean {
-  return getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION;
 }
 
 /** The last look at every answer: no error leaves that was not made public, masked ones go to the log, size is bounded. */

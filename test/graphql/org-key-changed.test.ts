@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createToken } from '../../src/auth/token.js';
 import { createStreams } from '../../src/graphql/streams.js';
 import { openStream, readStream, type EventStream, type StreamedResult } from '../support/event-stream.js';
 import { plant } from '../support/planted.js';
@@ -302,6 +303,43 @@ describe('a stream of changes that goes wrong', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  describe('whose credential is revalidated', () => {
+    const attempt = async () => (await openStream({ url: s.url, service: createToken('service') })).status;
+
+    it('ends every stream with UNAUTHENTICATED when it is revoked, and counts no failed attempt', async () => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      try {
+        const { id, secret } = await s.t.issue('service');
+        const opened: EventStream[] = [];
+        for (let count = 0; count < 15; count += 1) opened.push(await follow({ service: secret }));
+        for (const stream of opened) await stream.next();
+        await s.t.app.installation.credentials.revoke(id, s.t.clock.now);
+        await vi.advanceTimersByTimeAsync(5_000);
+        for (const stream of opened) expect(codesOf(await stream.rest())).toStrictEqual(['UNAUTHENTICATED']);
+      } finally {
+        vi.useRealTimers();
+      }
+      // Ten failed attempts are allowed in a minute; none of them is spent.
+      for (let count = 0; count < 10; count += 1) expect(await attempt()).toBe(401);
+      expect(await attempt()).toBe(429);
+    });
+
+    it('counts a wrong credential in the other header once, however long the stream lasts', async () => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      try {
+        const stream = await follow({ headers: { authorization: `Bearer ${createToken('management')}` } });
+        await stream.next();
+        await vi.advanceTimersByTimeAsync(60_000);
+        await change('k1');
+        expect(named(await stream.next())).toBe('k1 2');
+      } finally {
+        vi.useRealTimers();
+      }
+      for (let count = 0; count < 9; count += 1) expect(await attempt()).toBe(401);
+      expect(await attempt()).toBe(429);
+    });
   });
 
   it('is one of so many for a credential, and of so many in all, and refused beyond in words', async () => {

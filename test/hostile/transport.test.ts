@@ -176,6 +176,30 @@ describe('A request that two readers may understand differently is refused, with
     expect(await versionOfKey()).toBe(before + 2);
   });
 
+  it.each(['application/json', 'multipart/mixed', 'text/event-stream'])(
+    'Connection: close ends the connection after a response for Accept: %s',
+    async (accept) => {
+      for (const query of ['{ __typename }', '{ nothing }']) {
+        const headers = `${json}Accept: ${accept}\r\nAuthorization: Bearer ${s.t.management}\r\n`;
+        const answer = await send(request('/graphql', { method: 'POST', headers, body: JSON.stringify({ query }) }));
+        expect([answer.headers.get('connection'), answer.isClosed]).toEqual(['close', true]);
+      }
+    },
+  );
+
+  it.each(['multipart/mixed', 'text/event-stream'])(
+    'keeps the connection after a response for Accept: %s when the request does not end it',
+    async (accept) => {
+      const headers = `${json}Accept: ${accept}\r\nAuthorization: Bearer ${s.t.management}\r\n`;
+      const first = request('/graphql', { method: 'POST', headers, body: '{"query":"{ __typename }"}' }).replace(
+        last,
+        '',
+      );
+      const answer = await send(first + request('/health'));
+      expect(answer.text.match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+    },
+  );
+
   it('rubbish behind a good one: the good one is answered for itself or not at all, and never with that refusal', async () => {
     const answer = await send(`${update('good')}\0\0\0\r\n\r\n`);
     expect(answer.text).not.toContain('HTTP/1.1 400');

@@ -1,6 +1,6 @@
 import type { Plugin } from 'graphql-yoga';
 import { createFailedAttempts } from '../../src/auth/failed-attempts.js';
-import { createAuthenticate } from '../../src/auth/authenticator.js';
+import { createAuthenticator } from '../../src/auth/authenticator.js';
 import type { Authenticate } from '../../src/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
 import type { Streams } from '../../src/graphql/streams.js';
@@ -38,18 +38,18 @@ export function plant({ app: { installation }, management, service }: TestApp, p
       done();
     },
   });
+  const authenticator = createAuthenticator({
+    store: installation.credentials,
+    uses: { note: () => undefined },
+    failures: createFailedAttempts(installation.now),
+    verifyJWT: undefined,
+    now: installation.now,
+    log: createLogger('trace', sink),
+  });
   const { yoga: server } = createGraphQLServer({
+    ...authenticator,
+    ...(planted.authenticate && { authenticate: planted.authenticate }),
     keys: { ...createKeyService({ ...installation.ports, ...planted.ports }), ...planted.keys },
-    authenticate:
-      planted.authenticate ??
-      createAuthenticate({
-        store: installation.credentials,
-        uses: { note: () => undefined },
-        failures: createFailedAttempts(installation.now),
-        verifyJWT: undefined,
-        now: installation.now,
-        log: createLogger('trace', sink),
-      }),
     audit: () => undefined,
     log: createLogger('trace', sink),
     introspection: 'open',
