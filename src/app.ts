@@ -6,7 +6,7 @@ import { createFailedAttempts } from './auth/failed-attempts.js';
 import { createSingleSignOn } from './auth/single-sign-on.js';
 import { createUseRecorder } from './auth/use-recorder.js';
 import { createChangeLog } from './change-log.js';
-import { startPurging, startShrinking } from './chores.js';
+import { startPurging, startShrinking, startStorageChecks } from './chores.js';
 import type { Config, ConfigSecrets } from './config.js';
 import type { Shortcut } from './graphql/shortcut.js';
 import type { ServerContext } from './graphql/context.js';
@@ -88,6 +88,7 @@ export async function createApp(
   });
   const purging = startPurging(installation, config.restoreWindowMs, log);
   const shrinking = startShrinking(installation, log);
+  const checking = startStorageChecks(installation, log);
 
   const deliverer = startDeliverer(
     {
@@ -221,7 +222,7 @@ export async function createApp(
     },
     close: async () => {
       streams.drain();
-      await Promise.all([purging.stop(), shrinking.stop()]);
+      await Promise.all([purging.stop(), shrinking.stop(), checking.stop()]);
       await yoga.dispose();
       await deliverer.stop();
       await uses.close();

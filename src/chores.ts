@@ -34,6 +34,19 @@ export function startPurging({ store, now }: Installation, restoreWindowMs: numb
   return every(purgeEveryMs, purge, purge());
 }
 
+const checkEveryMs = 1_000;
+
+/** Finds out without a request that the database's files were replaced, or that a full disk has room again. */
+export function startStorageChecks(installation: Installation, log: Logger): Chore {
+  return every(checkEveryMs, async () => {
+    try {
+      await installation.checkWritable();
+    } catch (error) {
+      log.error({ err: error }, 'storage could not be checked');
+    }
+  });
+}
+
 const shrinkEveryMs = 30_000;
 
 /** Keeps the write-ahead log from staying as large as a long reader once made it. */

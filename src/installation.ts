@@ -53,6 +53,8 @@ export interface Installation {
   readonly isNew: () => Promise<boolean>;
   /** What keeps it from being used, as words for a log; undefined where a change has just been written. */
   readonly whyNotReady: () => Promise<string | undefined>;
+  /** Whether changes can be expected to succeed: see `Engine`. */
+  readonly checkWritable: () => Promise<boolean>;
   /** Resolves with the cause when storage has failed, and the process should end: a new one finds out what is there. */
   readonly failed: Promise<Error>;
   /** What the database itself finds wrong with its file. */
@@ -125,6 +127,7 @@ export async function openInstallation(
       whyNotReady: async () =>
         (await engine.whyNotReady()) ??
         ((await hasItsKeyRing(engine, ringWord)) ? undefined : 'the key ring opens nothing'),
+      checkWritable: engine.checkWritable,
       failed,
       damages,
       contents,

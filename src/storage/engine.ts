@@ -52,6 +52,11 @@ export interface Engine {
   readonly settings: Settings;
   /** Why it takes no change, as words for a log; undefined where it has just taken one. */
   readonly whyNotReady: () => Promise<string | undefined>;
+  /**
+   * Whether changes can be expected to succeed. Finds out when a database's files were replaced while in use (`failed`
+   * resolves then), and when a full disk has room again. Cheap enough for every second.
+   */
+  readonly checkWritable: () => Promise<boolean>;
   /** Resolves with the cause when it must not be written to any more. */
   readonly failed: Promise<Error>;
   /** What the database itself finds wrong with its file. */

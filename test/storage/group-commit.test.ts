@@ -7,11 +7,13 @@ let database: Database.Database;
 let commit: ReturnType<typeof createGroupCommit>;
 let begun: number;
 
+const checks = { requireSound: () => undefined, verifyFiles: () => undefined };
+
 beforeEach(() => {
   begun = 0;
   database = new Database(':memory:', { verbose: (sql) => (begun += /^BEGIN/.test(String(sql)) ? 1 : 0) });
   database.exec('CREATE TABLE rows (name TEXT PRIMARY KEY) STRICT');
-  commit = createGroupCommit(database, () => undefined);
+  commit = createGroupCommit(database, checks);
 });
 afterEach(() => database.close());
 
@@ -120,11 +122,8 @@ describe('group commit', () => {
       throw new Error('telemetry failed');
     };
     const meter = { reads: () => undefined, committed: fail, commitFailed: fail } as unknown as Meter;
-    const watched = createGroupCommit(
-      database,
-      () => undefined,
-      { meter },
-      (work) => work().catch((error: unknown) => void faults.push(error) as never),
+    const watched = createGroupCommit(database, checks, { meter }, (work) =>
+      work().catch((error: unknown) => void faults.push(error) as never),
     );
     await expect(watched(addTwice('a'))).resolves.toBe('a');
     await expect(Promise.all([watched(addTwice('b')), watched(addTwice('c'))])).resolves.toEqual(['b', 'c']);
@@ -136,7 +135,7 @@ describe('group commit', () => {
     const requireSound = vi.fn(() => {
       throw new Error('not sound');
     });
-    const refusing = createGroupCommit(database, requireSound);
+    const refusing = createGroupCommit(database, { ...checks, requireSound });
     const settled = await Promise.allSettled([refusing(addTwice('a')), refusing(addTwice('b'))]);
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(rows()).toEqual([]);

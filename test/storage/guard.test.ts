@@ -66,6 +66,52 @@ describe('D-04 a full database', () => {
   });
 });
 
+describe('D-04 the log of a full database', () => {
+  // More than the pages that a trial, which writes 64 KiB, leaves free in the file.
+  const larger = { definition: { metaData: { notes: 'x'.repeat(200_000) } } };
+
+  it('names the begin and the end of each episode, without a request for /ready', async () => {
+    const lines: string[] = [];
+    let clock = 0;
+    const database = openDatabase(file);
+    const guard = createGuard(database, { report: (line) => void lines.push(line), nowMs: () => clock });
+    const store = createKeyStore(database, signer, guard);
+    const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
+    const begin = 'Storage is full: database or disk is full. Writes are rejected until there is room.';
+    const end = 'Storage takes writes again.';
+    await store.add([added(storedKey(0))]);
+    for (let episode = 1; episode <= 3; episode += 1) {
+      limit(Number(database.pragma('page_count', { simple: true })));
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        await expect(store.add([added(storedKey(episode, larger))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      }
+      expect(lines.splice(0)).toEqual([begin]);
+      limit(10_000);
+      clock += 1_000;
+      await store.add([added(storedKey(episode, larger))]);
+      expect(lines.splice(0)).toEqual([end]);
+    }
+    database.close();
+  });
+
+  it('does not alternate while small changes succeed and large ones do not', async () => {
+    const lines: string[] = [];
+    let clock = 0;
+    const database = openDatabase(file);
+    const guard = createGuard(database, { report: (line) => void lines.push(line), nowMs: () => clock });
+    const store = createKeyStore(database, signer, guard);
+    await store.add([added(storedKey(1))]);
+    database.pragma(`max_page_count = ${String(database.pragma('page_count', { simple: true }))}`);
+    for (let attempt = 2; attempt < 6; attempt += 1) {
+      clock += 1_000;
+      await expect(store.add([added(storedKey(attempt, large))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await guard.write(() => 'a small change');
+    }
+    expect(lines).toHaveLength(1);
+    database.close();
+  });
+});
+
 /** Whether a small disk of our own can be had: that takes root, and a container that allows it. */
 const mayMount = (() => {
   try {
@@ -174,13 +220,34 @@ describe('D-05 a disk that fails', () => {
     expect(await guard.read(() => 'still read')).toBe('still read');
   });
 
-  it.each(['SQLITE_IOERR_READ', 'SQLITE_IOERR_SHORT_READ', 'SQLITE_CORRUPT'])(
-    'at %s fails that one answer, since nothing was to be written yet',
+  it.each(['SQLITE_IOERR_READ', 'SQLITE_IOERR_SHORT_READ'])(
+    'at %s fails that one response, since nothing was to be written yet',
     async (code) => {
       await expect(guard.write(failing(code))).rejects.toMatchObject({ code });
       await expect(guard.read(failing(code))).rejects.toMatchObject({ code });
       expect(await guard.write(() => 'written')).toBe('written');
       expect(guard.isWritable()).toBe(true);
+    },
+  );
+
+  it.each(['SQLITE_CORRUPT', 'SQLITE_CORRUPT_INDEX', 'SQLITE_NOTADB'])(
+    'at %s in a read fails that response, and in a write lets nothing be written after',
+    async (code) => {
+      await expect(guard.read(failing(code))).rejects.toMatchObject({ code });
+      const set = (name: string) => () => void database.prepare("INSERT INTO settings VALUES (?, '')").run(name);
+      await guard.write(set('before'));
+      const group = await Promise.allSettled([
+        guard.write(set('a')),
+        guard.write(failing(code)),
+        guard.write(set('b')),
+      ]);
+      expect(group.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+      await expect(guard.failed).resolves.toMatchObject({ code });
+      await expect(guard.write(set('after'))).rejects.toMatchObject({
+        message: 'Storage has failed; nothing was written.',
+      });
+      expect(guard.isWritable()).toBe(false);
+      expect(await guard.read(() => database.prepare('SELECT name FROM settings').pluck().all())).toEqual(['before']);
     },
   );
 

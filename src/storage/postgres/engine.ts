@@ -146,6 +146,7 @@ function createEngine(
     settings: createSettings(connections),
     whyNotReady: () => within(probeWithinMs, whyUnusable(), () => 'the database does not answer'),
     // A server mends itself or is mended, and connections to it are made anew: there is nothing that a new start would.
+    checkWritable: () => Promise.resolve(true),
     failed: new Promise<Error>(() => undefined),
     // What a server does about its own files is not seen from here; `inspect` looks at every row.
     damages: () => Promise.resolve([]),

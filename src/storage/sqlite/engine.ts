@@ -6,6 +6,7 @@ import { copyDatabase } from './copy.js';
 import { createCredentialStore } from './credential-store.js';
 import { namingDatabase, openCopy, openDatabase, type Database } from './database.js';
 import { createFeedRows } from './feed.js';
+import { identifyFiles } from './file-identity.js';
 import { createGuard } from './guard.js';
 import { createKeyStore } from './key-store.js';
 import { createProbe } from './probe.js';
@@ -17,6 +18,7 @@ import { createWebhookStore } from './webhook-store.js';
 /** Opens a file, making and migrating it as needed, or a copy that is never written. Throws an Error that names it. */
 export async function openSQLite(file: string, isCopy: boolean): Promise<Opened> {
   const database = (isCopy ? openCopy : openDatabase)(file);
+  const verifyFiles = database.memory || isCopy ? () => undefined : identifyFiles(file);
   // What SQLite finds wrong while a file is opened is told with its name.
   const naming = <T>(work: () => T) => promised(() => namingDatabase(file, work));
   try {
@@ -36,13 +38,14 @@ export async function openSQLite(file: string, isCopy: boolean): Promise<Opened>
         signOldRows: (authenticity, onProgress) => naming(() => signOldRows(database, authenticity, onProgress)),
         start: (authenticity, surroundings) =>
           naming(() => {
-            const { engine, stop } = createEngine(database, file, authenticity, surroundings);
+            const { engine, stop } = createEngine(database, verifyFiles, authenticity, surroundings);
             stopFollowing = stop;
             return engine;
           }),
         close: () =>
           promised(() => {
             stopFollowing();
+            emptyStrayLog(database, verifyFiles);
             database.close();
           }),
       };
@@ -55,10 +58,11 @@ export async function openSQLite(file: string, isCopy: boolean): Promise<Opened>
 
 function createEngine(
   database: Database,
-  file: string,
+  verifyFiles: () => void,
   ...[authenticity, { report, now, watch = {}, inTurn }]: Parameters<Opened['start']>
 ): { readonly engine: Engine; readonly stop: () => void } {
-  const guard = createGuard(database, report, watch, inTurn);
+  const file = database.name;
+  const guard = createGuard(database, { report, watch, inTurn, verifyFiles });
   watch.meter?.reads('wal_bytes', () => logBytes(database));
   const settings = createSettings(database);
   const probe = createProbe(database, file, now);
@@ -74,6 +78,7 @@ function createEngine(
       set: (name, value) => guard.write(() => settings.set(name, value)),
     },
     whyNotReady: () => promised(() => (guard.isWritable() ? probe() : 'storage takes no writes')),
+    checkWritable: () => promised(guard.isWritable),
     failed: guard.failed,
     damages: () => promised(() => namingDatabase(file, () => damagesOf(database))),
     contents: () => promised(() => contentsOf(database)),
@@ -83,7 +88,20 @@ function createEngine(
   return { engine, stop: feed.stop };
 }
 
-/** What is done at once, for whoever may have to wait elsewhere. */
+/**
+ * SQLite leaves the log behind when its database file was replaced, and the next start would replay the log into the
+ * file that took its place. Emptied here, it leaves that file alone.
+ */
+function emptyStrayLog(database: Database, verifyFiles: () => void): void {
+  try {
+    verifyFiles();
+  } catch {
+    // Another process that still uses the log makes this a no-op; the last one to close empties it.
+    database.pragma('wal_checkpoint(TRUNCATE)');
+  }
+}
+
+/** Work that is done at once, as a promise, which other engines need. */
 function promised<T>(work: () => T): Promise<T> {
   return new Promise((resolve) => {
     resolve(work());

@@ -3,6 +3,7 @@ import { AppError } from '../../errors.js';
 import type { Watch } from '../../watch.js';
 import type { Turn } from '../engine.js';
 import { whenFree } from './busy.js';
+import { isFatalToWrites } from './errors.js';
 
 interface Waiting {
   readonly change: () => unknown;
@@ -13,6 +14,14 @@ interface Waiting {
 }
 
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+/** What is checked around each group. Both throw an error with which the whole group is rejected. */
+interface WriteChecks {
+  /** Before anything is written. */
+  readonly requireSound: () => void;
+  /** After the commit, before any change is acknowledged. */
+  readonly verifyFiles: () => void;
+}
 
 /** Bounds how long others wait for a group: this many small changes take about a millisecond. */
 const mostAtOnce = 128;
@@ -25,7 +34,7 @@ const mostAtOnce = 128;
  */
 export function createGroupCommit(
   database: Database,
-  requireSound: () => void,
+  { requireSound, verifyFiles }: WriteChecks,
   { meter, tracer }: Watch = {},
   inTurn: Turn = (work) => work(),
 ) {
@@ -39,8 +48,9 @@ export function createGroupCommit(
     try {
       return { value: atomically(change) };
     } catch (error) {
-      // Some errors of the disk roll the whole transaction back, with the changes before this one.
-      if (!database.inTransaction) throw error;
+      // Some errors of the disk roll the whole transaction back, with the changes before this one; after others no change
+      // of the group may be committed.
+      if (!database.inTransaction || isFatalToWrites(error)) throw error;
       return { error };
     }
   }
@@ -57,6 +67,7 @@ export function createGroupCommit(
     let outcomes: readonly Outcome[];
     try {
       outcomes = await whenFree(() => run(group));
+      verifyFiles();
     } catch (error) {
       for (const { reject } of group) reject(error);
       if (isOfStorage(error)) meter?.commitFailed();

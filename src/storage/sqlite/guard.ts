@@ -4,11 +4,12 @@ import { AppError } from '../../errors.js';
 import type { Watch } from '../../watch.js';
 import type { Turn } from '../engine.js';
 import { whenFree } from './busy.js';
+import { isFatal, isFatalToWrites } from './errors.js';
 import { createGroupCommit } from './group-commit.js';
 
 /**
- * Stands between the stores and one database. It waits for locks without holding others up, tells a full disk from a
- * broken one, and lets nothing be written any more once it is not certain what has been.
+ * Stands between the stores and one database. It waits for locks without blocking the event loop, distinguishes a full
+ * disk from a broken one, and writes nothing more once it is not certain what has been written.
  */
 export interface Guard {
   readonly read: <T>(work: () => T) => Promise<T>;
@@ -18,56 +19,59 @@ export interface Guard {
    * @throws {AppError} UNAVAILABLE when nothing was written, or, if the message says so, when this is not known.
    */
   readonly write: <T>(change: () => T) => Promise<T>;
-  /** Whether writes can be expected to succeed. Once one has found no room a trial tells, at most one a second. */
+  /** Whether writes can be expected to succeed. Once the disk was full a trial finds out, at most one a second. */
   readonly isWritable: () => boolean;
   /** Resolves with the cause when the database must not be written to any more. */
   readonly failed: Promise<Error>;
 }
 
-type DatabaseError = InstanceType<typeof SqliteError>;
+interface GuardOptions {
+  /** Takes a line for people when the disk has become full, and when it has room again. */
+  readonly report?: (line: string) => void;
+  readonly watch?: Watch | undefined;
+  readonly inTurn?: Turn | undefined;
+  /** Throws when the database's files are no longer those that were opened. Runs before changes are acknowledged. */
+  readonly verifyFiles?: () => void;
+  /** A monotonic clock in milliseconds. */
+  readonly nowMs?: () => number;
+}
 
 const trialEveryMs = 1_000;
 
-/** Errors of reading concern what is read. After any other error of the disk, what it holds is not known. */
-const readErrors: ReadonlySet<string> = new Set([
-  'SQLITE_IOERR_READ',
-  'SQLITE_IOERR_SHORT_READ',
-  'SQLITE_IOERR_CORRUPTFS',
-  'SQLITE_IOERR_NOMEM',
-]);
-
-/** `report` takes a line for people when the disk has become full, and when it has room again. */
 export function createGuard(
   database: Database,
-  report: (line: string) => void = () => undefined,
-  watch: Watch = {},
-  inTurn?: Turn,
+  {
+    report = () => undefined,
+    watch,
+    inTurn,
+    verifyFiles = () => undefined,
+    nowMs = () => performance.now(),
+  }: GuardOptions = {},
 ): Guard {
-  // The guard waits itself, and everybody else is served meanwhile.
+  // The guard waits itself, so that other requests are served meanwhile.
   database.pragma('busy_timeout = 0');
   const tryToWrite = createTrial(database);
   let hasRoom = true;
-  let failure: DatabaseError | undefined;
+  let failure: Error | undefined;
   let lastTrial = -Infinity;
   let announce: (error: Error) => void = () => undefined;
   const failed = new Promise<Error>((resolve) => {
     announce = resolve;
   });
 
-  function noteFailure(error: unknown): boolean {
-    if (!(error instanceof SqliteError) || !isFatal(error)) return false;
+  function fail(error: Error): void {
     failure ??= error;
     announce(failure);
-    return true;
   }
 
   const requireSound = () => {
     if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
   };
-  const commit = createGroupCommit(database, requireSound, watch, inTurn);
+  const commit = createGroupCommit(database, { requireSound, verifyFiles }, watch, inTurn);
 
   function asUnwritten(error: unknown): unknown {
-    if (noteFailure(error)) {
+    if (isFatalToWrites(error)) {
+      fail(error);
       // A commit that failed may have reached the disk all the same, and be found there after the next start.
       return unavailable('Storage failed, and it is not known whether this was written: read before you try again.', {
         cause: error,
@@ -77,12 +81,27 @@ export function createGuard(
     const isFull = error.code === 'SQLITE_FULL';
     if (!isFull && !error.code.startsWith('SQLITE_READONLY')) return error;
     const state = isFull ? 'full' : 'read-only';
-    if (hasRoom) report(`Storage is ${state}: ${error.message}. Writes are refused until there is room.`);
+    if (hasRoom) report(`Storage is ${state}: ${error.message}. Writes are rejected until there is room.`);
     hasRoom = false;
     return unavailable(`Storage is ${state}; nothing was written.`, {
       retryAfterSeconds: 60,
       cause: error,
     });
+  }
+
+  function isWritable(): boolean {
+    if (failure) return false;
+    try {
+      verifyFiles();
+      if (hasRoom || nowMs() - lastTrial < trialEveryMs) return hasRoom;
+      lastTrial = nowMs();
+      tryToWrite();
+      hasRoom = true;
+      report('Storage takes writes again.');
+    } catch (error) {
+      if (isFatalToWrites(error)) fail(error);
+    }
+    return hasRoom && !failure;
   }
 
   return {
@@ -91,30 +110,21 @@ export function createGuard(
       try {
         return await whenFree(work);
       } catch (error) {
-        noteFailure(error);
+        if (isFatal(error)) fail(error);
         throw error;
       }
     },
     async write(change) {
       try {
-        return await commit(change);
+        const value = await commit(change);
+        // A small change may succeed on a full disk: the trial decides whether the disk has room again.
+        if (!hasRoom) isWritable();
+        return value;
       } catch (error) {
         throw asUnwritten(error);
       }
     },
-    isWritable() {
-      if (failure) return false;
-      if (hasRoom || performance.now() - lastTrial < trialEveryMs) return hasRoom;
-      lastTrial = performance.now();
-      try {
-        tryToWrite();
-        hasRoom = true;
-        report('Storage takes writes again.');
-      } catch (error) {
-        noteFailure(error);
-      }
-      return hasRoom;
-    },
+    isWritable,
   };
 }
 
@@ -122,13 +132,7 @@ function unavailable(message: string, details: { retryAfterSeconds?: number; cau
   return new AppError('UNAVAILABLE', message, details);
 }
 
-/** Whether the database must be left alone: its file went away, or what was to be written may or may not be there. */
-function isFatal({ code }: DatabaseError): boolean {
-  if (code === 'SQLITE_READONLY_DBMOVED') return true;
-  return code.startsWith('SQLITE_IOERR') && !readErrors.has(code);
-}
-
-/** Writes, and takes away again, about as much as a large change. Throws where there is no room for it. */
+/** Writes about as much as a large change and removes it again. Throws when there is no room for it. */
 function createTrial(database: Database): () => void {
   const name = 'trial';
   const claim = database.prepare<[string, string]>(

@@ -1,0 +1,25 @@
+import { SqliteError } from 'better-sqlite3';
+
+/** The database's files are no longer those that this process opened. */
+export class FilesReplacedError extends Error {}
+
+/** Errors of reading concern what is read. After any other error of the disk, what it holds is not known. */
+const readErrors: ReadonlySet<string> = new Set([
+  'SQLITE_IOERR_READ',
+  'SQLITE_IOERR_SHORT_READ',
+  'SQLITE_IOERR_CORRUPTFS',
+  'SQLITE_IOERR_NOMEM',
+]);
+
+/** Whether nothing may be written after this error: what was to be written may or may not be there, or the file is gone. */
+export function isFatal(error: unknown): error is Error {
+  if (error instanceof FilesReplacedError) return true;
+  if (!(error instanceof SqliteError)) return false;
+  if (error.code === 'SQLITE_READONLY_DBMOVED') return true;
+  return error.code.startsWith('SQLITE_IOERR') && !readErrors.has(error.code);
+}
+
+/** The same for an error of a write, which must not go on in a file that SQLite calls malformed. */
+export function isFatalToWrites(error: unknown): error is Error {
+  return isFatal(error) || (error instanceof SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code));
+}

@@ -1,0 +1,129 @@
+import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Engine, Opened } from '../../src/storage/engine.js';
+import { openSQLite } from '../../src/storage/sqlite/engine.js';
+import { signer } from '../support/signer.js';
+import { added, hashOf, nextVersion, storedKey } from './key-store.contract.js';
+
+let folder: string;
+let file: string;
+let opened: Opened;
+let engine: Engine;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-files-'));
+  file = join(folder, 'keyfront.db');
+  [opened, engine] = await open();
+  await engine.store.add([added(storedKey(1))]);
+});
+afterEach(async () => rm(folder, { recursive: true }));
+
+async function open(): Promise<[Opened, Engine]> {
+  const one = await openSQLite(file, false);
+  return [one, await one.start(signer, { report: () => undefined, now: () => new Date() })];
+}
+
+const update = () => engine.store.update(hashOf(1), (found) => nextVersion(found));
+const versionNow = async () => {
+  const [again, other] = await open();
+  const found = await other.store.find(hashOf(1));
+  const damages = await other.damages();
+  await again.close();
+  expect(damages).toStrictEqual([]);
+  return found?.version;
+};
+
+/** Puts a copy of the database as it is now in its place, as a restore under a running service does. */
+async function replace(): Promise<void> {
+  await engine.copyTo(`${file}.copy`, () => undefined);
+  await update();
+  await rename(`${file}.copy`, file);
+}
+
+const faults: [string, RegExp, () => Promise<void>][] = [
+  ['replaced', /keyfront\.db was replaced by another file/, replace],
+  ['deleted', /keyfront\.db was deleted/, () => rm(file)],
+  ['whose -wal was deleted', /keyfront\.db-wal was deleted/, () => rm(`${file}-wal`)],
+  ['whose -shm was deleted', /keyfront\.db-shm was deleted/, () => rm(`${file}-shm`)],
+  [
+    'deleted with its -wal',
+    /keyfront\.db was deleted/,
+    async () => {
+      await rm(file);
+      await rm(`${file}-wal`);
+    },
+  ],
+  [
+    'whose -wal was replaced',
+    /keyfront\.db-wal was replaced/,
+    async () => {
+      await copyFile(`${file}-wal`, `${file}.other`);
+      await rename(`${file}.other`, `${file}-wal`);
+    },
+  ],
+];
+
+describe('D-05 a database file in use', () => {
+  it.each(faults)('that is %s acknowledges nothing more', async (_, reason, fault) => {
+    await update();
+    await fault();
+    const unknown = {
+      code: 'UNAVAILABLE',
+      message: 'Storage failed, and it is not known whether this was written: read before you try again.',
+    };
+    // Two at once are a group; the next one meets what the group has found.
+    const group = await Promise.allSettled([update(), update()]);
+    for (const one of group) expect(one).toMatchObject({ status: 'rejected', reason: unknown });
+    expect((await engine.failed).message).toMatch(reason);
+    await expect(update()).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'Storage has failed; nothing was written.',
+    });
+    expect(await engine.whyNotReady()).toBe('storage takes no writes');
+    await opened.close();
+  });
+
+  it.each(faults)('that is %s is noticed without a write', async (_, reason, fault) => {
+    expect(await engine.checkWritable()).toBe(true);
+    await fault();
+    expect(await engine.checkWritable()).toBe(false);
+    expect((await engine.failed).message).toMatch(reason);
+    await opened.close();
+  });
+
+  it('that is replaced leaves no log behind that the next start would replay into the new file', async () => {
+    await update();
+    await replace();
+    await expect(update()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await opened.close();
+    // What the copy held: the update after it was acknowledged before the file was replaced.
+    expect(await versionNow()).toBe(2);
+  });
+
+  it('whose -wal was deleted keeps what was acknowledged once it is closed', async () => {
+    await update();
+    await rm(`${file}-wal`);
+    expect(await engine.checkWritable()).toBe(false);
+    await opened.close();
+    expect(await versionNow()).toBe(2);
+  });
+
+  it('goes on through checkpoints, a backup, and other connections that come and go', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      await update();
+      const [other, second] = await open();
+      await second.store.update(hashOf(1), (found) => nextVersion(found));
+      await other.close();
+      await engine.copyTo(`${file}.${round}`, () => undefined);
+      const checkpointing = new Database(file);
+      expect(checkpointing.pragma('wal_checkpoint(TRUNCATE)')).toMatchObject([{ busy: 0 }]);
+      checkpointing.close();
+    }
+    await update();
+    expect(await engine.checkWritable()).toBe(true);
+    await opened.close();
+    expect(await versionNow()).toBe(8);
+  });
+});
