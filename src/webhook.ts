@@ -57,6 +57,15 @@ export interface HeldWebhook {
   readonly leftMs: number;
 }
 
+/** The leases of one process. */
+export interface Leases {
+  readonly held: readonly HeldWebhook[];
+  /** Identifiers of the webhooks whose lease this process has to release, because a command has changed them. */
+  readonly recalled: readonly string[];
+  /** Identifiers of the webhooks whose row fails its integrity check. Nothing is delivered for them. */
+  readonly damaged: readonly string[];
+}
+
 /** What has become of deliveries, to be written as one. */
 export interface Settlement {
   readonly cursor?: string | undefined;
@@ -86,10 +95,15 @@ export interface WebhookStore {
   /** Rejects with CONFLICT beyond the most there may be. */
   add(webhook: Webhook, cursor: string): Promise<void>;
   list(): Promise<Webhook[]>;
-  /** Reads, applies and writes in one transaction; undefined where there is none. `change` may run again. */
+  /**
+   * Reads, applies and writes in one transaction, which also recalls the lease; undefined if there is none. `change` may
+   * run again.
+   */
   change(id: string, change: (webhook: Webhook) => Webhook): Promise<Webhook | undefined>;
-  /** With all that is kept of its deliveries. False where there is none. */
+  /** With all that is kept of its deliveries, and recalls the lease. False if there is none. */
   remove(id: string): Promise<boolean>;
+  /** Whether a process may still act on a state of the webhook from before the last change of it. */
+  isRecalled(id: string): Promise<boolean>;
   /** Identifiers of those that are not as they were written. */
   damaged(): Promise<string[]>;
   standings(): Promise<Standing[]>;
@@ -100,15 +114,20 @@ export interface WebhookStore {
   /** Returns how many there were. */
   discard(query: DeadQuery): Promise<number>;
   /**
-   * Takes, for so long, all that are not paused and that nobody else holds, and answers with all that are held now; what
-   * is held for more than half of the time yet is left as it is. One that is not as it was written is left alone.
+   * Acquires, for so long, the leases of all webhooks that are not paused and that no other process holds, and returns all
+   * leases that are held now; a lease with more than half of its time left is not renewed. The state of a webhook is read
+   * after its lease was acquired. A recalled lease is neither renewed nor returned.
    */
-  hold(holder: string, forMs: number): Promise<HeldWebhook[]>;
+  hold(holder: string, forMs: number): Promise<Leases>;
   letGo(holder: string): Promise<void>;
+  /** Whether the lease is the holder's, has time left and was not recalled. */
+  isHeld(holder: string, id: string): Promise<boolean>;
+  /** Ends a recalled lease: the holder has no attempt in flight and starts none. Other leases are left as they are. */
+  releaseRecalled(holder: string, id: string): Promise<void>;
   failing(webhookID: string): Promise<FailingKey[]>;
   /** Dead letters that are to be tried again by now. */
   replayed(webhookID: string, nowMs: number, limit: number): Promise<DeadLetter[]>;
-  /** False where the webhook is held by the holder no more: nothing was written then. */
+  /** False if the lease is the holder's no more: nothing was written then. A recalled lease is, until it ends. */
   settle(holder: string, webhookID: string, settlement: Settlement): Promise<boolean>;
 }
 

@@ -3,7 +3,7 @@ import type { Installation } from '../installation.js';
 import { printable } from '../printable.js';
 import type { Standing, Webhook } from '../webhook.js';
 import { webhookPlace } from '../webhook.js';
-import { addWebhook, notThere, rotateWebhook } from '../webhooks/manage.js';
+import { addWebhook, changeWebhook, notThere, rotateWebhook, untilReleased } from '../webhooks/manage.js';
 import { pingMessage } from '../webhooks/ping.js';
 import { createPost } from '../webhooks/post.js';
 import { receiverURL, RefusedTarget, shownURL } from '../webhooks/targets.js';
@@ -38,9 +38,12 @@ export async function rotateSecret(io: IO, values: Values, [id = '']: readonly s
   const overlapMs = overlapOf(values);
   return withInstallation(io, async (installation) => {
     const { secret, until } = await rotateWebhook(installation, id, overlapMs);
-    const end = overlapMs === 0 ? 'signs nothing any more' : `signs beside it until ${until.toISOString()}`;
-    io.say(`${id} has a new secret; the old one ${end}. It is shown once:\n`);
+    // Before anything can fail: it is stored, and cannot be shown again.
+    io.say(`${id} has a new secret, shown only now:\n`);
     io.out(`${secret}\n`);
+    await untilReleased(installation.webhooks, id);
+    const end = overlapMs === 0 ? 'no longer signs' : `also signs until ${until.toISOString()}`;
+    io.say(`The old secret ${end}.\n`);
     return 0;
   });
 }
@@ -97,24 +100,25 @@ function rowOf({ webhook, receiver, standing }: Listed): string[] {
 
 export async function removeOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
   return withInstallation(io, async ({ webhooks }) => {
-    const isRemoved = await webhooks.remove(id);
-    io.say(isRemoved ? `Removed ${id}, with what waited for it.\n` : `There is no webhook ${id}.\n`);
-    return isRemoved ? 0 : 1;
+    if (!(await webhooks.remove(id))) throw notThere(id);
+    await untilReleased(webhooks, id);
+    io.say(`Removed ${id}, with the events that waited for it.\n`);
+    return 0;
   });
 }
 
 export async function pauseOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
   return withInstallation(io, async ({ webhooks, now }) => {
     const paused = { at: now(), why: 'by the command line' };
-    if (!(await webhooks.change(id, (found) => (found.paused ? found : { ...found, paused })))) throw notThere(id);
-    io.say(`Paused ${id}. What is changed meanwhile is sent once it is resumed.\n`);
+    await changeWebhook(webhooks, id, (found) => (found.paused ? found : { ...found, paused }));
+    io.say(`Paused ${id}. Changes made from now on are sent after \`webhooks resume\`.\n`);
     return 0;
   });
 }
 
 export async function resumeOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
   return withInstallation(io, async ({ webhooks }) => {
-    if (!(await webhooks.change(id, (found) => ({ ...found, paused: undefined })))) throw notThere(id);
+    await changeWebhook(webhooks, id, (found) => ({ ...found, paused: undefined }));
     io.say(`Resumed ${id}.\n`);
     return 0;
   });
@@ -133,7 +137,10 @@ export async function testOne(io: IO, _values: Values, [id = '']: readonly strin
       open: (sealed, place) => installation.sealer.open(sealed, place),
     });
     try {
-      const outcome = await post(pingMessage(id, installation.now()), new AbortController().signal);
+      const outcome = await post(pingMessage(id, installation.now()), {
+        abort: new AbortController().signal,
+        maySend: () => true,
+      });
       const isGood = 'status' in outcome && outcome.status >= 200 && outcome.status < 300;
       io.say('status' in outcome ? `The receiver answered ${outcome.status}.\n` : `No answer: ${outcome.trouble}.\n`);
       return isGood ? 0 : 1;

@@ -61,6 +61,12 @@ export function webhookRowOf(webhook: Webhook): WebhookRow {
   };
 }
 
+/**
+ * Precedes the holder of a lease that was recalled: a command has changed the webhook, and the holder may still act on
+ * the state before. Such a lease cannot be renewed; it ends when its holder releases it or its time is over.
+ */
+export const recalled = 'recalled ';
+
 export interface FailingRow {
   webhook_id: string;
   key_hash: string;

@@ -14,10 +14,12 @@ import type { Outcome } from './send.js';
 import { createSignal } from './signal.js';
 
 export interface CourierPorts {
-  readonly store: Pick<WebhookStore, 'settle' | 'failing' | 'replayed' | 'change' | 'standings'>;
+  readonly store: Pick<WebhookStore, 'isHeld' | 'settle' | 'failing' | 'replayed' | 'change' | 'standings'>;
   readonly history: Pick<KeyStore, 'auditOf'>;
   readonly feed: Pick<ChangeFeed, 'read'>;
   readonly holder: string;
+  /** False once the lease has ended by the clock of this process. */
+  readonly maySend: () => boolean;
   readonly log: Logger;
   readonly meter: Meter | undefined;
   readonly shown: ShownPart;
@@ -57,7 +59,7 @@ const unreadableForMs = 3_600_000;
 type Verdict = 'delivered' | 'failed' | 'gone' | 'none';
 
 export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Post, ports: CourierPorts): Courier {
-  const { store, history, feed, holder, meter, shown, schedule, storage, clockMs, random } = ports;
+  const { store, history, feed, holder, maySend, meter, shown, schedule, storage, clockMs, random } = ports;
   const log = ports.log.child({ webhook: webhook.id });
   const failing = new Map<string, FailingKey>();
   const retried = new Set<string>();
@@ -107,7 +109,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
       }
       const isHeld = await storage(() => store.settle(holder, webhook.id, { ...more, failing: waiting, done }));
       if (isHeld) return;
-      log.warn('the webhook is held by another process now');
+      log.warn('the lease of the webhook has ended');
       end();
       abort.abort();
     });
@@ -120,9 +122,13 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
     // What storage found is held against what the webhook may see, whatever was asked for.
     if (webhook.orgID !== undefined && entry.orgID !== webhook.orgID)
       throw new Error('An event of another organisation.');
+    const none = { verdict: 'none', why: '', askedMs: undefined } as const;
     const message = messageOf(entry, shown);
-    const outcome = await post(message, abort.signal);
-    if (isStopping && abort.signal.aborted) return { verdict: 'none', why: '', askedMs: undefined };
+    // A command that has changed the webhook has recalled the lease: what is sent from then on takes the new state.
+    if (!(await storage(() => store.isHeld(holder, webhook.id)))) end();
+    if (isStopping) return none;
+    const outcome = await post(message, { abort: abort.signal, maySend });
+    if (isStopping && abort.signal.aborted) return none;
     const isDelivered = 'status' in outcome && outcome.status >= 200 && outcome.status < 300;
     const why = wordsFor(outcome);
     const { keyHash, versionAfter } = entry;

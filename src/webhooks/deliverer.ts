@@ -49,7 +49,12 @@ interface Held {
   readonly courier: Courier;
   readonly webhook: Webhook;
   readonly endFollowing: () => void;
-  /** When others may take the webhook over, by the clock of this process that only goes forward. */
+  readonly lease: Lease;
+}
+
+interface Lease {
+  /** When it ends, by the monotonic clock of this process. */
+  endsMs: number;
   expiry: NodeJS.Timeout;
 }
 
@@ -66,24 +71,40 @@ export function startDeliverer(ports: DelivererPorts, pace: Pace = {}): Delivere
   const storage = createLimited(storageAtOnce);
   let isStopping = false;
   let isWell = true;
+  let damaged: readonly string[] = [];
   let looking: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
+  /** Ends the deliveries of a webhook. Attempts in flight may go on as long as the lease and `withinMs` permit. */
   function drop(id: string, withinMs: number): Promise<void> {
     const found = held.get(id);
     if (!found) return Promise.resolve();
     held.delete(id);
-    clearTimeout(found.expiry);
-    found.endFollowing();
-    if (found.courier.end() === 'failed') rested.set(id, performance.now() + restMs);
-    const end = found.courier.stop(withinMs).finally(() => ending.delete(id));
+    const { courier, lease, endFollowing } = found;
+    clearTimeout(lease.expiry);
+    endFollowing();
+    if (courier.end() === 'failed') rested.set(id, performance.now() + restMs);
+    const graceMs = Math.max(0, Math.min(withinMs, lease.endsMs - performance.now()));
+    const end = courier
+      .stop(graceMs)
+      .then(() => release(id))
+      .finally(() => ending.delete(id));
     ending.set(id, end);
     return end;
   }
 
+  /** A command that has changed the webhook waits for this. If it fails, for the end of the lease. */
+  async function release(id: string): Promise<void> {
+    await store.releaseRecalled(holder, id).catch((error: unknown) => {
+      log.warn({ err: error, webhook: id }, 'the lease of a webhook could not be released; it ends by itself');
+    });
+  }
+
   function take({ webhook, cursor, leftMs }: HeldWebhook, askedMs: number): void {
     const post = createPost(webhook, { allowed, answerWithinMs, clockMs: Date.now, open });
+    const lease = leaseOf(webhook.id, leftMs, askedMs);
     const courier = createCourier({ webhook, cursor, leftMs }, post, {
+      maySend: () => performance.now() < lease.endsMs,
       store,
       history,
       feed,
@@ -96,40 +117,50 @@ export function startDeliverer(ports: DelivererPorts, pace: Pace = {}): Delivere
       clockMs: Date.now,
       random: Math.random,
     });
-    const expiry = expiryOf(webhook.id, leftMs, askedMs);
-    held.set(webhook.id, { courier, webhook, expiry, endFollowing: feed.follow(courier.wake) });
+    held.set(webhook.id, { courier, webhook, lease, endFollowing: feed.follow(courier.wake) });
   }
 
-  /** Sends nothing more from the moment on at which another process may. */
-  function expiryOf(id: string, leftMs: number, askedMs: number): NodeJS.Timeout {
+  /** Nothing is sent after its end, when another process may acquire the lease. */
+  function leaseOf(id: string, leftMs: number, askedMs: number): Lease {
     const expire = () => {
       log.warn({ webhook: id }, 'a webhook could not be held for longer');
       void drop(id, 0);
     };
-    return setTimeout(expire, Math.max(0, askedMs + leftMs - performance.now())).unref();
+    const endsMs = askedMs + leftMs;
+    return { endsMs, expiry: setTimeout(expire, Math.max(0, endsMs - performance.now())).unref() };
   }
 
   async function look(): Promise<void> {
     const askedMs = performance.now();
     const found = await store.hold(holder, holdForMs);
     if (isStopping) return;
-    const ids = new Set(found.map(({ webhook }) => webhook.id));
-    const gone = [...held.keys()].filter((id) => !ids.has(id));
-    await Promise.all(gone.map((id) => drop(id, 0)));
-    for (const one of found) {
+    reportDamaged(found.damaged);
+    const ids = new Set(found.held.map(({ webhook }) => webhook.id));
+    // Side by side, and not waited for: one receiver that is slow must not delay what concerns the others.
+    for (const id of held.keys()) if (!ids.has(id)) void drop(id, stopWithinMs);
+    for (const id of found.recalled) if (!ending.has(id)) void release(id);
+    for (const one of found.held) {
       const { webhook, leftMs } = one;
       const known = held.get(webhook.id);
       // One that was changed is begun anew, and so is one that has come to an end.
       if (known && known.courier.end() === undefined && isSame(known.webhook, webhook)) {
-        clearTimeout(known.expiry);
-        known.expiry = expiryOf(webhook.id, leftMs, askedMs);
+        clearTimeout(known.lease.expiry);
+        Object.assign(known.lease, leaseOf(webhook.id, leftMs, askedMs));
         known.courier.look();
         continue;
       }
       // How far it had come is read by the next look.
-      if (known) await drop(webhook.id, stopWithinMs);
+      if (known) void drop(webhook.id, stopWithinMs);
       else if (!ending.has(webhook.id) && (rested.get(webhook.id) ?? 0) <= askedMs) begin(one, askedMs);
     }
+  }
+
+  function reportDamaged(ids: readonly string[]): void {
+    for (const id of ids) {
+      if (damaged.includes(id)) continue;
+      log.error({ webhook: id }, 'the row of a webhook fails its integrity check; nothing is delivered for it');
+    }
+    damaged = ids;
   }
 
   function begin(one: HeldWebhook, askedMs: number): void {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../errors.js';
 import type { ChangeFeed } from '../keys/feed.js';
 import { webhookPlace, type Webhook, type WebhookStore } from '../webhook.js';
@@ -41,7 +42,12 @@ export async function addWebhook(
   return { webhook, secret };
 }
 
-/** Gives a webhook a new secret; the old one signs beside it for the overlap. Throws NOT_FOUND. */
+/**
+ * Gives a webhook a new secret; the old one signs beside it for the overlap. A process may go on with the old secret alone
+ * until `untilReleased` resolves.
+ *
+ * @throws {AppError} NOT_FOUND
+ */
 export async function rotateWebhook(
   { webhooks, sealer, now }: Omit<Keeping, 'feed'>,
   id: string,
@@ -57,6 +63,44 @@ export async function rotateWebhook(
   }));
   if (!changed) throw notThere(id);
   return { secret, until };
+}
+
+/**
+ * Changes a webhook, and resolves once no process acts on the state before.
+ *
+ * @throws {AppError} NOT_FOUND; UNAVAILABLE as `untilReleased`
+ */
+export async function changeWebhook(
+  webhooks: WebhookStore,
+  id: string,
+  change: (webhook: Webhook) => Webhook,
+): Promise<void> {
+  if (!(await webhooks.change(id, change))) throw notThere(id);
+  await untilReleased(webhooks, id);
+}
+
+/** A recalled lease cannot be renewed, so that a process that is gone, or hangs, keeps it for a few seconds at most. */
+const releaseWithinMs = 15_000;
+const askEveryMs = 20;
+
+/**
+ * Resolves once no process acts on a state of the webhook from before its last change: no request is in flight that was
+ * made from that state, and none will be made.
+ *
+ * @throws {AppError} UNAVAILABLE if the process that delivers has not confirmed that for 15 seconds
+ */
+export async function untilReleased(webhooks: Pick<WebhookStore, 'isRecalled'>, id: string): Promise<void> {
+  const endMs = performance.now() + releaseWithinMs;
+  while (await webhooks.isRecalled(id)) {
+    if (performance.now() > endMs) {
+      throw new AppError(
+        'UNAVAILABLE',
+        `The change of ${id} is written, but the process that delivers for it has not confirmed that within ` +
+          `${releaseWithinMs / 1000} seconds. Until it does, it may send messages as before the change.`,
+      );
+    }
+    await wait(askEveryMs);
+  }
 }
 
 /** Seals what is sealed in a webhook anew, where `isCurrent` says that it is not sealed under the active key. */

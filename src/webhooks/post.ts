@@ -1,13 +1,13 @@
 import { version } from '../version.js';
 import { webhookPlace, type Webhook } from '../webhook.js';
-import type { WebhookMessage } from './message.js';
+import type { AttemptControl, WebhookMessage } from './message.js';
 import { createSender, type Outcome } from './send.js';
 import { signedHeaders } from './signature.js';
 import type { TargetKind } from './targets.js';
 
 /** Signs a message and sends it once. Never rejects. */
 export interface Post {
-  (message: WebhookMessage, abort: AbortSignal): Promise<Outcome>;
+  (message: WebhookMessage, control: AttemptControl): Promise<Outcome>;
   readonly close: () => void;
 }
 
@@ -26,11 +26,11 @@ export function createPost(webhook: Webhook, { allowed, answerWithinMs, clockMs,
   const secret = open(webhook.sealedSecret, webhookPlace(id, 'secret'));
   const older = previous && { secret: open(previous.sealedSecret, webhookPlace(id, 'secret')), until: previous.until };
   const sender = createSender(url, { allowed, answerWithinMs, userAgent: `Keyfront/${version}` });
-  const post = ({ id: eventID, body }: WebhookMessage, abort: AbortSignal) => {
+  const post = ({ id: eventID, body }: WebhookMessage, control: AttemptControl) => {
     const nowMs = clockMs();
     const secrets = older && older.until.getTime() > nowMs ? [secret, older.secret] : [secret];
     const head = { id: eventID, timestamp: Math.floor(nowMs / 1000) };
-    return sender.send(signedHeaders(secrets, head, body), body, abort);
+    return sender.send(signedHeaders(secrets, head, body), body, control);
   };
   return Object.assign(post, { close: sender.close });
 }

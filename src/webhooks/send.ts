@@ -1,6 +1,7 @@
 import { Agent as PlainAgent, request as plainRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as TLSAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import type { AttemptControl } from './message.js';
 import { createLookup, hostOf, RefusedTarget, requireTarget, type TargetKind } from './targets.js';
 
 /** What came of an attempt: the status of the answer, or why there was none, in words of ours. */
@@ -9,7 +10,7 @@ export type Outcome =
 
 export interface Sender {
   /** Never rejects. What it answers holds nothing of the URL and nothing of what the receiver has said but its status. */
-  readonly send: (headers: Readonly<Record<string, string>>, body: string, abort: AbortSignal) => Promise<Outcome>;
+  readonly send: (headers: Readonly<Record<string, string>>, body: string, control: AttemptControl) => Promise<Outcome>;
   readonly close: () => void;
 }
 
@@ -29,7 +30,11 @@ export function createSender(url: URL, { allowed, answerWithinMs, userAgent }: L
   const lookup = createLookup(url.protocol, allowed);
   const agent = new (isTLS ? TLSAgent : PlainAgent)({ keepAlive: true, timeout: idleMs, maxFreeSockets: 8 });
 
-  function attempt(headers: Readonly<Record<string, string>>, body: string, abort: AbortSignal): Promise<Outcome> {
+  function attempt(
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    { abort, maySend }: AttemptControl,
+  ): Promise<Outcome> {
     return new Promise((resolve) => {
       // An address in figures is looked up by nobody.
       const host = hostOf(url);
@@ -67,16 +72,23 @@ export function createSender(url: URL, { allowed, answerWithinMs, userAgent }: L
         end({ status, retryAfter: answered['retry-after'] });
         drain(response, request, answerWithinMs);
       });
-      request.end(body);
+      // Nothing is written before there is a connection, and what holds then may not have held when it was asked for.
+      const write = () => (maySend() ? void request.end(body) : give('broken off'));
+      request.on('socket', (socket) => {
+        if (request.reusedSocket) write();
+        else socket.once(isTLS ? 'secureConnect' : 'connect', write);
+      });
     });
   }
 
   return {
-    async send(headers, body, abort) {
+    async send(headers, body, control) {
       try {
-        const outcome = await attempt(headers, body, abort);
+        const outcome = await attempt(headers, body, control);
         // The receiver had let go of a connection that was kept for more; that says nothing of this message.
-        return 'trouble' in outcome && outcome.trouble === staleSocket ? await attempt(headers, body, abort) : outcome;
+        return 'trouble' in outcome && outcome.trouble === staleSocket
+          ? await attempt(headers, body, control)
+          : outcome;
       } catch (error) {
         return { trouble: wordsFor(error, false) };
       }

@@ -106,15 +106,16 @@ describe('webhooks', () => {
     });
   });
 
-  it('are added, paused, resumed, rotated and removed while a service runs, which heeds it within moments', async () => {
-    const app = await serve();
+  it('are added, paused, resumed, rotated and removed while a service runs, which acts on it before a command returns', async () => {
+    // The service looks for changes so seldom that it would miss all of these commands if they did not wait for it.
+    const app = await serve({ ...quick, lookEveryMs: 500 });
     const { id, secret } = await add();
     await app.importKeys({ key_id: 'a', org_id: 'acme' });
     await receiver.until((taken) => taken.length === 1);
+    const rotated = await webhooks('rotate', id, '--overlap', '0');
+    expect(rotated.said).toBe(`${id} has a new secret, shown only now:\nThe old secret no longer signs.\n`);
     expect(await webhooks('pause', id)).toMatchObject({ code: 0, said: expect.stringMatching(/^Paused/) as string });
     expect(await listed()).toMatchObject([{ paused_why: 'by the command line' }]);
-    const rotated = await webhooks('rotate', id, '--overlap', '0');
-    expect(rotated.said).toBe(`${id} has a new secret; the old one signs nothing any more. It is shown once:\n`);
     await app.update('a', { alias: 'meanwhile' });
     expect((await webhooks('resume', id)).code).toBe(0);
     await receiver.until((taken) => taken.length === 2);

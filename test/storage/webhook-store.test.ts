@@ -84,7 +84,7 @@ describeEngines('the store of webhooks', (engine) => {
     await store.add(webhook('a'), 'start');
     await store.add(webhook('p', { paused: { at, why: 'x' } }), 'start');
     const ids = async (from: WebhookStore, holder: string, forMs: number) =>
-      (await from.hold(holder, forMs)).map((held) => `${held.webhook.id} ${held.cursor}`);
+      (await from.hold(holder, forMs)).held.map((held) => `${held.webhook.id} ${held.cursor}`);
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a start']);
     expect(await ids(other, 'two', 60_000)).toStrictEqual([]);
     // It may be held for longer by whoever holds it.
@@ -100,13 +100,61 @@ describeEngines('the store of webhooks', (engine) => {
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a further']);
   });
 
+  it.each([
+    ['a change', (id: string) => store.change(id, (found) => ({ ...found, label: 'another' }))],
+    ['a removal', (id: string) => store.remove(id)],
+  ])('recalls the lease with %s, and lends it again when the holder has released it', async (_name, command) => {
+    const other = (await open()).webhooks;
+    await store.add(webhook('a'), 'start');
+    await store.hold('one', 60_000);
+    expect(await store.isHeld('one', 'a')).toBe(true);
+    expect(await store.isRecalled('a')).toBe(false);
+    await command('a');
+    const isThere = (await store.list()).length === 1;
+    expect(await other.isRecalled('a')).toBe(true);
+    expect(await store.isHeld('one', 'a')).toBe(false);
+    const recalled = isThere ? ['a'] : [];
+    expect(await store.hold('one', 60_000)).toStrictEqual({ held: [], recalled, damaged: [] });
+    expect(await other.hold('two', 60_000)).toStrictEqual({ held: [], recalled: [], damaged: [] });
+    // What was delivered until then is still written, but not for a webhook that is gone.
+    expect(await store.settle('one', 'a', { cursor: 'further' })).toBe(isThere);
+    await other.releaseRecalled('two', 'a');
+    expect(await other.isRecalled('a')).toBe(true);
+    await store.releaseRecalled('one', 'a');
+    expect(await other.isRecalled('a')).toBe(false);
+    const { held } = await other.hold('two', 60_000);
+    expect(held).toMatchObject(isThere ? [{ cursor: 'further', webhook: { label: 'another' } }] : []);
+    // The release of another lease is none.
+    await other.releaseRecalled('two', 'a');
+    expect(await other.isHeld('two', 'a')).toBe(isThere);
+  });
+
+  it('ends a recalled lease with its time, or when its holder lets go of all', async () => {
+    await store.add(webhook('a'), 'start');
+    await store.hold('one', 60_000);
+    await store.change('a', (found) => ({ ...found, label: 'second' }));
+    await store.letGo('one');
+    expect(await store.isRecalled('a')).toBe(false);
+    await store.hold('two', 30);
+    await store.change('a', (found) => ({ ...found, label: 'third' }));
+    while (await store.isRecalled('a')) await wait(5);
+    expect((await store.hold('three', 60_000)).held).toMatchObject([{ webhook: { label: 'third' } }]);
+  });
+
+  it('does not recall the lease when nothing is changed', async () => {
+    await store.add(webhook('a'), 'start');
+    await store.hold('one', 60_000);
+    await store.change('a', (found) => found);
+    expect(await store.isHeld('one', 'a')).toBe(true);
+  });
+
   it('is held by one of many who ask at the same moment', async () => {
     const others = await Promise.all(Array.from({ length: 3 }, open));
     await store.add(webhook('a'), 'start');
     const held = await Promise.all(
       [store, ...others.map(({ webhooks }) => webhooks)].map((from, index) => from.hold(`holder ${index}`, 60_000)),
     );
-    expect(held.filter((found) => found.length === 1)).toHaveLength(1);
+    expect(held.filter((found) => found.held.length === 1)).toHaveLength(1);
   });
 
   it('keeps what has become of deliveries, all of a settlement or nothing', async () => {
@@ -120,7 +168,7 @@ describeEngines('the store of webhooks', (engine) => {
     await store.settle('one', 'a', { failing: [later], done: ['h2'], dead: [dead('e1', { attempts: 31 })] });
     expect(await store.failing('a')).toStrictEqual([later]);
     expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([dead('e1', { attempts: 31 })]);
-    expect((await store.hold('one', 60_000))[0]?.cursor).toBe('c1');
+    expect((await store.hold('one', 60_000)).held[0]?.cursor).toBe('c1');
   });
 
   it('replays and discards one dead letter or all of a webhook', async () => {
@@ -155,7 +203,9 @@ describeEngines('the store of webhooks', (engine) => {
     const statement = `UPDATE webhooks SET org_id = NULL WHERE id = 'a'`;
     if (place.database) await place.database.run(`ALTER TABLE webhooks DISABLE TRIGGER USER; ${statement}`);
     else tamper(join(place.folder, 'keyfront.db'), statement);
-    expect((await store.hold('one', 60_000)).map((held) => held.webhook.id)).toStrictEqual(['b']);
+    const { held, damaged } = await store.hold('one', 60_000);
+    expect(held.map((one) => one.webhook.id)).toStrictEqual(['b']);
+    expect(damaged).toStrictEqual(['a']);
     expect(await store.damaged()).toStrictEqual(['a']);
     await expect(store.list()).rejects.toMatchObject({ code: 'INTERNAL' });
     await expect(store.change('a', (found) => found)).rejects.toMatchObject({ code: 'INTERNAL' });

@@ -125,7 +125,10 @@ describe('a message', () => {
   const send = async (url: string, allowed: 'public' | 'loopback' | 'private') => {
     const sender = createSender(new URL(url), { ...limits, allowed });
     try {
-      return await sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', new AbortController().signal);
+      return await sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', {
+        abort: new AbortController().signal,
+        maySend: () => true,
+      });
     } finally {
       sender.close();
     }
@@ -153,9 +156,24 @@ describe('a message', () => {
     receiver.behaviour = () => undefined;
     const sender = createSender(new URL(receiver.url), { ...limits, allowed: 'loopback' });
     const abort = new AbortController();
-    const sent = sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', abort.signal);
+    const sent = sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', {
+      abort: abort.signal,
+      maySend: () => true,
+    });
     abort.abort();
     expect(await sent).toStrictEqual({ trouble: 'broken off' });
+    sender.close();
+  });
+
+  it('is not sent over a new or a kept connection when the webhook is no longer held by then', async () => {
+    const sender = createSender(new URL(receiver.url), { ...limits, allowed: 'loopback' });
+    const { signal: abort } = new AbortController();
+    const attempt = (maySend: boolean) =>
+      sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', { abort, maySend: () => maySend });
+    expect(await attempt(false)).toStrictEqual({ trouble: 'broken off' });
+    expect(await attempt(true)).toMatchObject({ status: 204 });
+    expect(await attempt(false)).toStrictEqual({ trouble: 'broken off' });
+    expect(receiver.received).toHaveLength(1);
     sender.close();
   });
 });

@@ -1,4 +1,3 @@
-import { AppError } from '../../errors.js';
 import {
   mostWebhooks,
   tooManyWebhooks,
@@ -10,6 +9,7 @@ import {
 import type { Authenticity } from '../authenticity.js';
 import { createSignedTable, damaged, type Signed } from '../signed-table.js';
 import {
+  recalled,
   deadLetterOf,
   deadRowOf,
   failingOf,
@@ -27,21 +27,37 @@ import { mayBeThere } from './sought.js';
 type HeldRow = Signed<WebhookRow> & { cursor: string; holder: string | null; left: bigint };
 
 const names = [...webhookColumns, 'mac'] as const;
-const kept = ['webhook_progress', 'webhook_failing', 'webhook_dead'];
+const kept = ['webhook_failing', 'webhook_dead'];
 const meant = 'webhook_id = $1 AND ($2::text IS NULL OR event_id = $2)';
 /** The clock of the server, which all processes share. */
 const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
-const mostTurns = 10;
 
 const insert = prepared(
   `INSERT INTO webhooks (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
 );
 const replace = prepared(
   `UPDATE webhooks SET ${names.map((column, index) => `${column} = $${index + 1}`).join(', ')}
-   WHERE id = $1 AND mac = $${names.length + 1} RETURNING id`,
+   WHERE id = $1`,
+);
+// Without a condition on the lease: it waits for a process that acquires the lease just now, and then recalls it.
+const recall = prepared(
+  `UPDATE webhook_progress SET holder = CASE
+     WHEN held_until > ${now} AND holder NOT LIKE '${recalled}%' THEN '${recalled}' || holder ELSE holder END
+   WHERE webhook_id = $1`,
+);
+const isRecalled = prepared(
+  `SELECT 1 FROM webhook_progress WHERE webhook_id = $1 AND held_until > ${now} AND holder LIKE '${recalled}%'`,
+);
+const releaseRecalled = prepared(
+  `UPDATE webhook_progress SET held_until = 0 WHERE webhook_id = $1 AND holder = '${recalled}' || $2::text`,
+);
+// Kept for the lease of a webhook that was removed, until that lease has ended.
+const dropProgress = prepared(
+  `DELETE FROM webhook_progress WHERE held_until <= ${now} AND webhook_id NOT IN (SELECT id FROM webhooks)`,
 );
 const all = prepared('SELECT * FROM webhooks ORDER BY created, id');
-const byID = prepared('SELECT * FROM webhooks WHERE id = $1');
+const byID = prepared('SELECT * FROM webhooks WHERE id = $1 FOR UPDATE');
+const byIDs = prepared('SELECT * FROM webhooks WHERE id = ANY ($1::text[])');
 const standings = prepared(
   `SELECT id, (SELECT count(*) FROM webhook_failing WHERE webhook_id = id) AS failing,
      (SELECT count(*) FROM webhook_dead WHERE webhook_id = id) AS dead FROM webhooks`,
@@ -53,13 +69,16 @@ const replay = prepared(
 const discard = prepared(`DELETE FROM webhook_dead WHERE ${meant} RETURNING event_id`);
 const holdable = prepared(
   `SELECT w.*, p.cursor, p.holder, p.held_until - ${now} AS left FROM webhooks w JOIN webhook_progress p ON p.webhook_id = w.id
-   WHERE w.paused IS NULL ORDER BY w.created, w.id`,
+   ORDER BY w.created, w.id`,
 );
 const hold = prepared(
   `UPDATE webhook_progress SET holder = $2, held_until = ${now} + $3
    WHERE webhook_id = ANY ($1::text[]) AND (holder = $2 OR held_until <= ${now}) RETURNING webhook_id, cursor`,
 );
-const letGo = prepared('UPDATE webhook_progress SET held_until = 0 WHERE holder = $1 AND held_until > 0');
+const letGo = prepared(
+  `UPDATE webhook_progress SET held_until = 0 WHERE holder IN ($1::text, '${recalled}' || $1::text) AND held_until > 0`,
+);
+const isHeld = prepared(`SELECT 1 FROM webhook_progress WHERE webhook_id = $1 AND holder = $2 AND held_until > ${now}`);
 const failing = prepared('SELECT * FROM webhook_failing WHERE webhook_id = $1 ORDER BY due, key_hash');
 const replayed = prepared(
   'SELECT * FROM webhook_dead WHERE webhook_id = $1 AND due <= $2 ORDER BY due, event_id LIMIT $3',
@@ -67,7 +86,8 @@ const replayed = prepared(
 // The row stays locked until what follows is written: whoever takes the webhook over waits for that, and then reads it.
 const advance = prepared(
   `UPDATE webhook_progress SET cursor = coalesce($3, cursor)
-   WHERE webhook_id = $1 AND holder = $2 AND held_until > ${now} RETURNING webhook_id`,
+   WHERE webhook_id = $1 AND holder IN ($2::text, '${recalled}' || $2::text) AND held_until > ${now}
+     AND EXISTS (SELECT FROM webhooks WHERE id = $1) RETURNING webhook_id`,
 );
 const putFailing = prepared(
   `INSERT INTO webhook_failing (webhook_id, key_hash, next_version, last_version, attempts, due, why)
@@ -112,24 +132,26 @@ export function createWebhookStore({ read, write }: Connections, authenticity: A
       }),
     list: () => read(async (session) => (await session.query<Signed<WebhookRow>>(all)).map(authentic)),
     change: (id, change) =>
-      write(async (session) => {
-        for (let turn = 1; turn <= mostTurns; turn += 1) {
-          const [row] = mayBeThere(id) ? await session.query<Signed<WebhookRow>>(byID, [id]) : [];
-          if (!row) return undefined;
-          const next = change(authentic(row));
-          const signed = table.signed(webhookRowOf(next));
-          if (Buffer.compare(signed.mac, row.mac) === 0) return next;
-          // Somebody else may have changed it meanwhile.
-          if ((await session.write(replace, [...valuesOf(signed), row.mac])).length === 1) return next;
-        }
-        throw new AppError('UNAVAILABLE', 'Storage is busy; nothing was written.', { retryAfterSeconds: 1 });
+      atOnce(async (session) => {
+        const [row] = mayBeThere(id) ? await session.query<Signed<WebhookRow>>(byID, [id]) : [];
+        if (!row) return undefined;
+        const next = change(authentic(row));
+        const signed = table.signed(webhookRowOf(next));
+        if (Buffer.compare(signed.mac, row.mac) === 0) return next;
+        await session.query(replace, valuesOf(signed));
+        await session.query(recall, [id]);
+        return next;
       }),
     remove: (id) =>
       atOnce(async (session) => {
         if (!mayBeThere(id)) return false;
+        const removed = await session.query('DELETE FROM webhooks WHERE id = $1 RETURNING id', [id]);
+        await session.query(recall, [id]);
         for (const name of kept) await session.query(`DELETE FROM ${name} WHERE webhook_id = $1`, [id]);
-        return (await session.query('DELETE FROM webhooks WHERE id = $1 RETURNING id', [id])).length > 0;
+        await session.query(dropProgress);
+        return removed.length > 0;
       }),
+    isRecalled: (id) => read(async (session) => (await session.query(isRecalled, [id])).length > 0),
     damaged: () =>
       read(async (session) =>
         (await session.query<Signed<WebhookRow>>(all)).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
@@ -156,29 +178,39 @@ export function createWebhookStore({ read, write }: Connections, authenticity: A
     discard: (query) =>
       write(async (session) => (isSought(query) ? (await session.write(discard, meaning(query))).length : 0)),
     async hold(holder, forMs) {
-      const rows = await read(async (session) =>
-        (await session.query<HeldRow>(holdable)).filter((row) => table.isAuthentic(row)),
-      );
+      const found = await read((session) => session.query<HeldRow>(holdable));
+      const damaged = found.filter((row) => !table.isAuthentic(row)).map(({ id }) => id);
+      const rows = found.filter((row) => row.paused === null && !damaged.includes(row.id));
+      const recalledIDs = found
+        .filter((row) => row.holder === `${recalled}${holder}` && row.left > 0n)
+        .map(({ id }) => id);
       const isMine = (row: HeldRow) => row.holder === holder && Number(row.left) > forMs / 2;
       const free = rows.filter((row) => !isMine(row) && (row.holder === holder || row.left <= 0n));
       const held = rows.filter(isMine).map((row) => heldOf(row, row.cursor, Number(row.left)));
       // Most of the time there is nothing to be taken, and nothing to be written.
-      if (free.length === 0) return held;
+      if (free.length === 0) return { held, recalled: recalledIDs, damaged };
       const taken = await write((session) =>
         session.write<{ webhook_id: string; cursor: string }>(hold, [free.map(({ id }) => id), holder, BigInt(forMs)]),
       );
       const cursors = new Map(taken.map((row) => [row.webhook_id, row.cursor]));
-      return [
-        ...held,
-        ...free.flatMap((row) => {
-          const cursor = cursors.get(row.id);
-          return cursor === undefined ? [] : [heldOf(row, cursor, forMs)];
-        }),
-      ];
+      // As they are now: the rows above may have been changed before their leases were acquired.
+      const current = await read((session) => session.query<Signed<WebhookRow>>(byIDs, [[...cursors.keys()]]));
+      const acquired = current.flatMap((row) => {
+        const cursor = cursors.get(row.id);
+        const isGood = cursor !== undefined && row.paused === null && table.isAuthentic(row);
+        return isGood ? [heldOf(row, cursor, forMs)] : [];
+      });
+      return { held: [...held, ...acquired], recalled: recalledIDs, damaged };
     },
     letGo: (holder) =>
       write(async (session) => {
         await session.write(letGo, [holder]);
+      }),
+    isHeld: (holder, id) => read(async (session) => (await session.query(isHeld, [id, holder])).length > 0),
+    releaseRecalled: (holder, id) =>
+      atOnce(async (session) => {
+        await session.query(releaseRecalled, [id, holder]);
+        await session.query(dropProgress);
       }),
     failing: (webhookID) =>
       read(async (session) => (await session.query<FailingRow>(failing, [webhookID])).map(failingOf)),
@@ -210,6 +242,6 @@ export function createWebhookStore({ read, write }: Connections, authenticity: A
   };
 }
 
-function heldOf(row: HeldRow, cursor: string, leftMs: number): HeldWebhook {
+function heldOf(row: WebhookRow, cursor: string, leftMs: number): HeldWebhook {
   return { webhook: webhookOf(row), cursor, leftMs };
 }

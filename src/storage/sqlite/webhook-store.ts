@@ -11,6 +11,7 @@ import {
 import type { Authenticity } from '../authenticity.js';
 import { createSignedTable, damaged, type Signed } from '../signed-table.js';
 import {
+  recalled,
   deadLetterOf,
   deadRowOf,
   failingOf,
@@ -27,7 +28,7 @@ import type { Guard } from './guard.js';
 type HeldRow = Signed<WebhookRow> & { cursor: string; holder: string | null; held_until: bigint; now: bigint };
 type Dead = { id: string; event: string | null };
 
-const kept = ['webhook_progress', 'webhook_failing', 'webhook_dead'];
+const kept = ['webhook_failing', 'webhook_dead'];
 const meant = 'webhook_id = @id AND (@event IS NULL OR event_id = @event)';
 /** The clock of the machine, which all processes at a file share. */
 const now = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
@@ -46,6 +47,20 @@ export function createWebhookStore(
   );
   const begin = database.prepare<[string, string]>(
     'INSERT INTO webhook_progress (webhook_id, cursor, held_until) VALUES (?, ?, 0)',
+  );
+  const recall = database.prepare<[string]>(
+    `UPDATE webhook_progress SET holder = '${recalled}' || holder
+     WHERE webhook_id = ? AND held_until > ${now} AND holder NOT LIKE '${recalled}%'`,
+  );
+  const isRecalled = database.prepare<[string], object>(
+    `SELECT 1 FROM webhook_progress WHERE webhook_id = ? AND held_until > ${now} AND holder LIKE '${recalled}%'`,
+  );
+  const releaseRecalled = database.prepare<[string, string]>(
+    `UPDATE webhook_progress SET held_until = 0 WHERE webhook_id = ? AND holder = '${recalled}' || ?`,
+  );
+  // Kept for the lease of a webhook that was removed, until that lease has ended.
+  const dropProgress = database.prepare<[]>(
+    `DELETE FROM webhook_progress WHERE held_until <= ${now} AND webhook_id NOT IN (SELECT id FROM webhooks)`,
   );
   const all = database.prepare<[], Signed<WebhookRow>>('SELECT * FROM webhooks ORDER BY created, id');
   const byID = database.prepare<[string], Signed<WebhookRow>>('SELECT * FROM webhooks WHERE id = ?');
@@ -67,14 +82,14 @@ export function createWebhookStore(
   const discard = database.prepare<[Dead]>(`DELETE FROM webhook_dead WHERE ${meant}`);
   const holdable = database.prepare<[], HeldRow>(
     `SELECT w.*, p.cursor, p.holder, p.held_until, ${now} AS now FROM webhooks w JOIN webhook_progress p ON p.webhook_id = w.id
-     WHERE w.paused IS NULL ORDER BY w.created, w.id`,
+     ORDER BY w.created, w.id`,
   );
   const hold = database.prepare<[{ id: string; holder: string; for: bigint }], { cursor: string }>(
     `UPDATE webhook_progress SET holder = @holder, held_until = ${now} + @for
      WHERE webhook_id = @id AND (holder = @holder OR held_until <= ${now}) RETURNING cursor`,
   );
-  const letGo = database.prepare<[string]>(
-    'UPDATE webhook_progress SET held_until = 0 WHERE holder = ? AND held_until > 0',
+  const letGo = database.prepare<[{ holder: string }]>(
+    `UPDATE webhook_progress SET held_until = 0 WHERE holder IN (@holder, '${recalled}' || @holder) AND held_until > 0`,
   );
   const failing = database.prepare<[string], FailingRow>(
     'SELECT * FROM webhook_failing WHERE webhook_id = ? ORDER BY due, key_hash',
@@ -84,6 +99,10 @@ export function createWebhookStore(
   );
   const isHeld = database.prepare<[string, string], object>(
     `SELECT 1 FROM webhook_progress WHERE webhook_id = ? AND holder = ? AND held_until > ${now}`,
+  );
+  const maySettle = database.prepare<[{ id: string; holder: string }], object>(
+    `SELECT 1 FROM webhook_progress JOIN webhooks ON id = webhook_id
+     WHERE webhook_id = @id AND holder IN (@holder, '${recalled}' || @holder) AND held_until > ${now}`,
   );
   const advance = database.prepare<[string, string]>('UPDATE webhook_progress SET cursor = ? WHERE webhook_id = ?');
   const putFailing = database.prepare<[FailingRow]>(
@@ -119,14 +138,20 @@ export function createWebhookStore(
         if (!row) return undefined;
         const next = change(authentic(row));
         const signed = table.signed(webhookRowOf(next));
-        if (Buffer.compare(signed.mac, row.mac) !== 0) replace.run(signed);
+        if (Buffer.compare(signed.mac, row.mac) === 0) return next;
+        replace.run(signed);
+        recall.run(id);
         return next;
       }),
     remove: (id) =>
       write(() => {
+        const isRemoved = drop.run(id).changes > 0;
         for (const statement of dropKept) statement.run(id);
-        return drop.run(id).changes > 0;
+        recall.run(id);
+        dropProgress.run();
+        return isRemoved;
       }),
+    isRecalled: (id) => read(() => isRecalled.get(id) !== undefined),
     damaged: () =>
       read(() =>
         all
@@ -146,27 +171,41 @@ export function createWebhookStore(
     replay: (query, dueMs) => write(() => replay.run({ ...meaning(query), due: BigInt(dueMs) }).changes),
     discard: (query) => write(() => discard.run(meaning(query)).changes),
     async hold(holder, forMs) {
-      const rows = await read(() => holdable.all().filter(table.isAuthentic));
+      const found = await read(() => holdable.all());
+      const damaged = found.filter((row) => !table.isAuthentic(row)).map(({ id }) => id);
+      const rows = found.filter((row) => row.paused === null && !damaged.includes(row.id));
       const leftMs = (row: HeldRow) => Number(row.held_until - row.now);
+      const recalledIDs = found
+        .filter((row) => row.holder === `${recalled}${holder}` && leftMs(row) > 0)
+        .map(({ id }) => id);
       const isMine = (row: HeldRow) => row.holder === holder && leftMs(row) > forMs / 2;
       const free = rows.filter((row) => !isMine(row) && (row.holder === holder || leftMs(row) <= 0));
       const held = rows.filter(isMine).map((row) => heldOf(row, row.cursor, leftMs(row)));
       // Most of the time there is nothing to be taken, and nothing to be written.
-      if (free.length === 0) return held;
+      if (free.length === 0) return { held, recalled: recalledIDs, damaged };
       const taken = await write(() =>
-        free.flatMap((row) => {
-          const found = hold.get({ id: row.id, holder, for: BigInt(forMs) });
-          return found ? [heldOf(row, found.cursor, forMs)] : [];
+        free.flatMap(({ id }) => {
+          // As it is now: the row above may have been changed before its lease was acquired.
+          const row = byID.get(id);
+          if (!row || row.paused !== null || !table.isAuthentic(row)) return [];
+          const lease = hold.get({ id, holder, for: BigInt(forMs) });
+          return lease ? [heldOf(row, lease.cursor, forMs)] : [];
         }),
       );
-      return [...held, ...taken];
+      return { held: [...held, ...taken], recalled: recalledIDs, damaged };
     },
-    letGo: (holder) => write(() => void letGo.run(holder)),
+    letGo: (holder) => write(() => void letGo.run({ holder })),
+    isHeld: (holder, id) => read(() => isHeld.get(id, holder) !== undefined),
+    releaseRecalled: (holder, id) =>
+      write(() => {
+        releaseRecalled.run(id, holder);
+        dropProgress.run();
+      }),
     failing: (webhookID) => read(() => failing.all(webhookID).map(failingOf)),
     replayed: (webhookID, nowMs, limit) => read(() => replayed.all(webhookID, BigInt(nowMs), limit).map(deadLetterOf)),
     settle: (holder, webhookID, settlement) =>
       write(() => {
-        if (!isHeld.get(webhookID, holder)) return false;
+        if (!maySettle.get({ id: webhookID, holder })) return false;
         if (settlement.cursor !== undefined) advance.run(settlement.cursor, webhookID);
         for (const key of settlement.failing ?? []) putFailing.run(failingRowOf(webhookID, key));
         for (const keyHash of settlement.done ?? []) dropFailing.run(webhookID, keyHash);
@@ -177,6 +216,6 @@ export function createWebhookStore(
   };
 }
 
-function heldOf(row: HeldRow, cursor: string, leftMs: number): HeldWebhook {
+function heldOf(row: WebhookRow, cursor: string, leftMs: number): HeldWebhook {
   return { webhook: webhookOf(row), cursor, leftMs };
 }

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/run.js';
+import { importLines } from '../../src/cli/import-keys.js';
+import { readConfig } from '../../src/config.js';
+import { openInstallation, type Installation } from '../../src/installation.js';
+import { createLogger } from '../../src/log.js';
+import { startDeliverer, type Deliverer } from '../../src/webhooks/deliverer.js';
+import { changeWebhook } from '../../src/webhooks/manage.js';
+import { webhookPlace, type WebhookStore } from '../../src/webhook.js';
+import { describeEngines, type EnginePlace } from '../support/engines.js';
+import { startReceiver, whyNotBelieved, type Receiver } from '../support/receiver.js';
+import { quick } from '../support/webhooks.js';
+
+/** Holds all that reach it until it is opened. */
+function createBarrier() {
+  let open = () => {};
+  let arrive = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const reached = new Promise<void>((resolve) => (arrive = resolve));
+  const pass = () => {
+    arrive();
+    return opened;
+  };
+  return { pass, reached, open };
+}
+type Barrier = ReturnType<typeof createBarrier>;
+
+/** Where the process that delivers stands when a command changes the webhook. */
+const places = ['has read the change', 'has read the state', 'has sent the request'] as const;
+type Place = (typeof places)[number];
+
+describeEngines('after a command has returned', (engine) => {
+  let place: EnginePlace;
+  let receiver: Receiver;
+  let installation: Installation;
+  let deliverer: Deliverer | undefined;
+  let barrier: Barrier;
+  let onLook = () => {};
+  beforeEach(async () => {
+    place = await engine.make();
+    receiver = await startReceiver();
+    const { config, secrets } = readConfig(place.env);
+    installation = await openInstallation(config, secrets);
+    barrier = createBarrier();
+    onLook = () => {};
+  });
+  afterEach(async () => {
+    barrier.open();
+    await deliverer?.stop();
+    await installation.close();
+    await receiver.close();
+    await place.remove();
+  });
+
+  /** What another process runs meanwhile: it has a connection of its own. */
+  const keyfront = async (...args: string[]) => {
+    let out = '';
+    let said = '';
+    const code = await run(args, {
+      env: place.env,
+      out: (text) => void (out += text),
+      say: (text) => void (said += text),
+      isWatched: false,
+      onStop: () => undefined,
+    });
+    return { code, out: out.trim(), said };
+  };
+
+  const importKeys = (...keyIDs: string[]) =>
+    importLines(
+      installation,
+      keyIDs.map((key_id) => JSON.stringify({ key_id, org_id: 'acme' })),
+      { orgID: undefined, passwordsAreHashed: false },
+      { onBadLine: (_line, reason) => expect.fail(reason), onProgress: () => undefined },
+    );
+
+  async function add(url: string): Promise<{ id: string; secret: string }> {
+    const { out, said } = await keyfront('webhooks', 'add', '--url', url);
+    return { id: /hook_\w+/.exec(said)?.[0] ?? '', secret: out };
+  }
+
+  /** Starts delivering, and holds the deliveries at the place. */
+  function deliver(at: Place): void {
+    const { webhooks, feed, sealer } = installation;
+    const store: WebhookStore = {
+      ...webhooks,
+      hold: async (...given) => {
+        const held = await webhooks.hold(...given);
+        onLook();
+        return held;
+      },
+      isHeld: async (...given) => {
+        const isHeld = await webhooks.isHeld(...given);
+        if (at === 'has read the state') await barrier.pass();
+        return isHeld;
+      },
+    };
+    if (at === 'has sent the request') {
+      receiver.behaviour = async () => {
+        await barrier.pass();
+        return 204;
+      };
+    }
+    deliverer = startDeliverer(
+      {
+        store,
+        history: installation.store,
+        feed: {
+          ...feed,
+          read: async (query) => {
+            const page = await feed.read(query);
+            if (page.events.length > 0 && at === 'has read the change') await barrier.pass();
+            return page;
+          },
+        },
+        open: (sealed, what) => sealer.open(sealed, what),
+        allowed: 'loopback',
+        shown: ({ path, before, after }) => ({ path, before, after }),
+        log: createLogger('fatal'),
+      },
+      { ...quick, answerWithinMs: 60_000 },
+    );
+  }
+
+  const looks = (count: number) =>
+    new Promise<void>((resolve) => {
+      onLook = () => {
+        if ((count -= 1) === 0) resolve();
+      };
+    });
+
+  /**
+   * Runs the command while the deliveries are held. They go on when the command has returned, or when the process that
+   * delivers has looked for changes three times. Resolves to the result and to what had been received on its return.
+   */
+  async function during<T>(command: () => Promise<T>): Promise<{ result: T; received: number }> {
+    await importKeys('before');
+    await barrier.reached;
+    const returned = command().then((result) => ({ result, received: receiver.received.length }));
+    await Promise.race([returned, looks(3)]);
+    barrier.open();
+    return returned;
+  }
+
+  const untilReceived = async (count: number) => receiver.until(() => receiver.received.length >= count);
+
+  describe.each(places)('while the process that delivers %s', (at) => {
+    it('signs with the new secret only, when `webhooks rotate --overlap 0` has returned', async () => {
+      const { id, secret } = await add(receiver.url);
+      deliver(at);
+      const { result, received } = await during(() => keyfront('webhooks', 'rotate', id, '--overlap', '0'));
+      expect(result.code).toBe(0);
+      await importKeys('after');
+      await receiver.until((taken) => taken.length === 2);
+      const later = receiver.received.slice(received);
+      expect(later.length).toBeGreaterThan(0);
+      expect(later.filter((message) => whyNotBelieved(secret, message) === undefined)).toStrictEqual([]);
+      expect(later.map((message) => whyNotBelieved(result.out, message))).toStrictEqual(later.map(() => undefined));
+    });
+
+    it.each(['pause', 'remove'])('sends nothing more, when `webhooks %s` has returned', async (command) => {
+      const { id } = await add(receiver.url);
+      deliver(at);
+      const { result, received } = await during(() => keyfront('webhooks', command, id));
+      expect(result.code).toBe(0);
+      const other = await startReceiver();
+      await add(other.url);
+      await importKeys('after');
+      // Another webhook shows that the change was delivered, and the looks that the first was left out.
+      await other.until((taken) => taken.length === 1);
+      await looks(2);
+      await other.close();
+      expect(receiver.received).toHaveLength(received);
+    });
+
+    it('sends to the new URL only, when the URL was changed', async () => {
+      const { id, secret } = await add(receiver.url);
+      const other = await startReceiver();
+      deliver(at);
+      const sealedURL = installation.sealer.seal(other.url, webhookPlace(id, 'url'));
+      const { received } = await during(() =>
+        changeWebhook(installation.webhooks, id, (found) => ({ ...found, sealedURL })),
+      );
+      await importKeys('after');
+      await other.until((taken) => taken.some(({ data }) => data.key_hash === installation.ports.hashKeyID('after')));
+      expect(receiver.received).toHaveLength(received);
+      for (const message of other.received) expect(whyNotBelieved(secret, message)).toBeUndefined();
+      await other.close();
+    });
+  });
+
+  it('sends none of the changes that waited behind slow requests under the old secret', async () => {
+    const { id, secret } = await add(receiver.url);
+    deliver('has sent the request');
+    await importKeys(...Array.from({ length: 30 }, (_, index) => `key-${index}`));
+    await untilReceived(8);
+    const { out } = await keyfront('webhooks', 'rotate', id, '--overlap', '0');
+    const { length } = receiver.received;
+    barrier.open();
+    await receiver.until((taken) => taken.length === 30);
+    const later = receiver.received.slice(length);
+    expect(later.filter((message) => whyNotBelieved(secret, message) === undefined)).toStrictEqual([]);
+    expect(later.map((message) => whyNotBelieved(out, message))).toStrictEqual(later.map(() => undefined));
+  });
+});
