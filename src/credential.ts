@@ -58,8 +58,11 @@ export interface Replacement {
 
 /** The credentials that a request proved to hold, at most one of each kind. */
 export type Holder = { readonly [K in CredentialKind]?: Identity } & {
-  /** In how many seconds to try again, for each kind whose header was wrong once too often. */
-  readonly limited?: { readonly [K in CredentialKind]?: number };
+  /**
+   * Why a presented credential was not verified: RATE_LIMITED after too many failed attempts, UNAVAILABLE while the keys
+   * of the issuer cannot be had. Absent for one that is merely not valid.
+   */
+  readonly unverified?: { readonly [K in CredentialKind]?: AppError };
 };
 
 /** What authentication looks at. */
@@ -88,15 +91,15 @@ export interface Authenticator {
 }
 
 /**
- * The credential of the given kind. Throws UNAUTHENTICATED where there is none, with one message whatever the reason;
- * RATE_LIMITED where there have been too many attempts.
+ * The credential of the given kind.
+ *
+ * @throws {AppError} UNAUTHENTICATED when there is none, with one message for every reason; RATE_LIMITED or UNAVAILABLE
+ * when it was not verified.
  */
 export function demand(holder: Holder, kind: CredentialKind): Identity {
   const credential = holder[kind];
   if (credential !== undefined) return credential;
-  const retryAfterSeconds = holder.limited?.[kind];
-  if (retryAfterSeconds !== undefined) throw tooManyAttempts(retryAfterSeconds);
-  throw noCredential();
+  throw holder.unverified?.[kind] ?? noCredential();
 }
 
 /** The one error for a credential that is missing, malformed, unknown, expired, revoked or of the other kind. */
@@ -110,12 +113,10 @@ export function demandAny(holder: Holder): void {
   if (!holder.management && !holder.service) demand(holder, 'management');
 }
 
-/** Throws RATE_LIMITED for a request that holds nothing but what was wrong once too often. */
-export function refuseExhausted({ limited, management, service }: Holder): void {
-  const seconds = Object.values(limited ?? {});
-  if (seconds.length > 0 && !management && !service) throw tooManyAttempts(Math.max(...seconds));
-}
-
-function tooManyAttempts(retryAfterSeconds: number): AppError {
-  return new AppError('RATE_LIMITED', 'Too many attempts with credentials that are not valid.', { retryAfterSeconds });
+/** Throws RATE_LIMITED or UNAVAILABLE for a request without a valid credential of which one was not verified. */
+export function refuseExhausted({ unverified = {}, management, service }: Holder): void {
+  if (management || service) return;
+  const seconds = (error: AppError) => error.retryAfterSeconds ?? 0;
+  const [latest] = Object.values(unverified).sort((a, b) => seconds(b) - seconds(a));
+  if (latest !== undefined) throw latest;
 }

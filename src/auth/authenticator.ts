@@ -8,6 +8,7 @@ import {
   type Holder,
   type Identity,
 } from '../credential.js';
+import { AppError } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Meter } from '../watch.js';
 import type { FailedAttempts } from './failed-attempts.js';
@@ -30,8 +31,10 @@ interface Parts {
 interface Refusal {
   readonly reason: string;
   readonly credentialID?: string;
-  /** Whether it is nobody's guess, and does not count as one. */
+  /** Whether it is no guess, and does not count as a failed attempt. */
   readonly isExcused?: boolean;
+  /** After how many seconds it can be verified, when that is not possible now. */
+  readonly retryAfterSeconds?: number;
 }
 
 /**
@@ -60,7 +63,7 @@ export function createAuthenticator({ store, uses, failures, verifyJWT, now, log
 
   async function holderOf({ headers, requestID, clientAddress }: Asking): Promise<Holder> {
     const identities: Partial<Record<CredentialKind, Identity>> = {};
-    const limited: Partial<Record<CredentialKind, number>> = {};
+    const unverified: Partial<Record<CredentialKind, AppError>> = {};
     for (const kind of credentialKinds) {
       const presented = headers.get(headerOf[kind]) ?? '';
       // A request that holds nothing guesses nothing.
@@ -70,10 +73,11 @@ export function createAuthenticator({ store, uses, failures, verifyJWT, now, log
         identities[kind] = found;
         continue;
       }
-      const { isExcused = false, ...why } = found;
+      const { isExcused = false, retryAfterSeconds, ...why } = found;
       const wait =
         isExcused || clientAddress === undefined ? undefined : failures.count(clientAddress, markOf(presented));
-      if (wait !== undefined) limited[kind] = wait;
+      if (wait !== undefined) unverified[kind] = tooManyAttempts(wait);
+      if (retryAfterSeconds !== undefined) unverified[kind] = notVerifiable(retryAfterSeconds);
       const level = wait === undefined ? 'info' : 'debug';
       // Well after the answer: a line that says more takes longer, and how long the answer took tells nothing then.
       setTimeout(() => {
@@ -81,7 +85,7 @@ export function createAuthenticator({ store, uses, failures, verifyJWT, now, log
         log[level]({ event: 'authentication', verdict: 'refused', kind, ...why, clientAddress, requestID }, 'refused');
       }, tellAfterMs);
     }
-    return { ...identities, ...(Object.keys(limited).length > 0 && { limited }) };
+    return { ...identities, ...(Object.keys(unverified).length > 0 && { unverified }) };
   }
 
   return {
@@ -92,12 +96,21 @@ export function createAuthenticator({ store, uses, failures, verifyJWT, now, log
     },
     async revalidate(kind, headers) {
       const found = await verify(kind, headers.get(headerOf[kind]) ?? '');
-      if ('reason' in found) throw noCredential();
+      if (!('reason' in found)) return;
+      throw found.retryAfterSeconds === undefined ? noCredential() : notVerifiable(found.retryAfterSeconds);
     },
   };
 }
 
 const tellAfterMs = 20;
+
+function tooManyAttempts(retryAfterSeconds: number): AppError {
+  return new AppError('RATE_LIMITED', 'Too many attempts with credentials that are not valid.', { retryAfterSeconds });
+}
+
+function notVerifiable(retryAfterSeconds: number): AppError {
+  return new AppError('UNAVAILABLE', 'The credential cannot be verified now.', { retryAfterSeconds });
+}
 
 const headerOf: Record<CredentialKind, string> = { management: 'authorization', service: 'x-svc-authorization' };
 

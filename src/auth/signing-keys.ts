@@ -1,10 +1,13 @@
-import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
+import { fetchText, type FetchLimits } from '../fetch-text.js';
 import type { Logger } from '../log.js';
 import { isTrustworthy, type OIDCSettings } from './oidc-settings.js';
 
-const patienceMs = 5_000;
+/** For each document of the issuer. Those of large issuers have some 20 KiB. */
+const defaultLimits: FetchLimits = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 const refreshAfterMs = 600_000;
-const retryAfterMs = 10_000;
+/** How long an issuer whose keys cannot be had is not asked again. */
+export const retryAfterMs = 10_000;
 /** How often a key that nobody knows may make us ask again. */
 const cooldownMs = 30_000;
 
@@ -16,13 +19,13 @@ export class KeysUnavailable extends Error {}
 /**
  * Finds the key of a token among those that the issuer publishes. They are fetched when they are first needed, again
  * for a key that is not among them, and every ten minutes beside the requests; while the issuer cannot be reached,
- * those that are known go on. Rejects with KeysUnavailable where none are known, after five seconds at most.
+ * those that are known go on. Rejects with KeysUnavailable when none are known: each of the two documents has five seconds.
  */
 export function createSigningKeys(
   settings: OIDCSettings,
   now: () => Date,
   log: Logger,
-  timeoutMs = patienceMs,
+  limits = defaultLimits,
 ): JWTVerifyGetKey {
   let keys: RemoteKeys | undefined;
   let opening: Promise<RemoteKeys> | undefined;
@@ -31,12 +34,16 @@ export function createSigningKeys(
   const sinceAsked = () => Math.abs(now().getTime() - asked);
 
   async function open(): Promise<RemoteKeys> {
-    const url = settings.jwksURL ?? (await discover(settings.issuer, timeoutMs));
+    const url = settings.jwksURL ?? (await discover(settings.issuer, limits));
     // How old they may become is decided here: jose would do without keys that it cannot renew.
     const remote = createRemoteJWKSet(new URL(url), {
-      timeoutDuration: timeoutMs,
+      timeoutDuration: limits.timeoutMs,
       cooldownDuration: cooldownMs,
       cacheMaxAge: Infinity,
+      [customFetch]: async (keysURL, { headers, redirect }) => {
+        const { status, text } = await fetchText(keysURL, { headers, redirect }, limits);
+        return new Response(text === '' ? null : text, { status });
+      },
     });
     await remote.reload();
     return remote;
@@ -80,11 +87,11 @@ export function createSigningKeys(
 }
 
 /** Where the issuer's keys are, as it says itself. */
-async function discover(issuer: string, timeoutMs: number): Promise<string> {
+async function discover(issuer: string, limits: FetchLimits): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
-  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
-  const found: unknown = await response.json();
+  const { status, text } = await fetchText(url, { redirect: 'error' }, limits);
+  if (status !== 200) throw new Error(`${url} answers ${status}`);
+  const found: unknown = JSON.parse(text);
   const { issuer: named, jwks_uri: keys } = typeof found === 'object' && found !== null ? (found as Discovery) : {};
   if (named !== issuer) throw new Error(`${url} is of another issuer`);
   if (typeof keys !== 'string' || !isTrustworthy(keys, true)) throw new Error(`${url} has no jwks_uri to be believed`);

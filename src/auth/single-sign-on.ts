@@ -2,12 +2,14 @@ import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { Identity } from '../credential.js';
 import type { Logger } from '../log.js';
 import type { OIDCSettings } from './oidc-settings.js';
-import { createSigningKeys } from './signing-keys.js';
+import { createSigningKeys, retryAfterMs } from './signing-keys.js';
 
-/** Why a token opens nothing, for the log; excused where it is no guess: genuine and too late, or not verifiable now. */
+/** Why a token is not valid, for the log. Excused when it is no guess: genuine and expired, or not verifiable now. */
 interface Refusal {
   readonly reason: string;
   readonly isExcused?: boolean;
+  /** After how many seconds it can be verified, when that is not possible now. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** Verifies a token of single sign-on. Never rejects. */
@@ -75,5 +77,6 @@ function refusalOf(error: unknown): Refusal {
   if (error instanceof errors.JWTExpired) return { reason: 'expired', isExcused: true };
   if (error instanceof errors.JWTClaimValidationFailed) return { reason: `claim ${error.claim}` };
   const isOurs = !(error instanceof errors.JOSEError) || error instanceof errors.JWKSTimeout;
-  return isOurs ? { reason: 'keys unavailable', isExcused: true } : { reason: error.code };
+  if (!isOurs) return { reason: error.code };
+  return { reason: 'keys unavailable', isExcused: true, retryAfterSeconds: retryAfterMs / 1000 };
 }

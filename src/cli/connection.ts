@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isLoopback } from '../config.js';
 import { AppError, errorCodes, type Issue } from '../errors.js';
+import { fetchText, type FetchedText, type FetchLimits } from '../fetch-text.js';
 import { parseJSON, stringifyJSON } from '../json.js';
 import type { Option, Values } from './command.js';
 import { UsageError, type IO } from './io.js';
@@ -39,7 +40,8 @@ export const connectionOptions: Readonly<Record<string, Option>> = {
 /** Sends a JSON body to a path of the service, or reads it where there is none; answers JSON, whatever the status. */
 export type Send = (path: string, body?: unknown, isChange?: boolean) => Promise<Readonly<Record<string, unknown>>>;
 
-const patienceMs = 30_000;
+/** A response of the service has at most 2 MiB; a list of issues may have more. */
+const limits: FetchLimits = { timeoutMs: 30_000, maxBytes: 32 * 1024 * 1024 };
 const mostAttempts = 4;
 const longestPauseSeconds = 30;
 
@@ -117,13 +119,11 @@ async function request(
   headers: Readonly<Record<string, string>>,
   body: unknown,
   isChange: boolean,
-): Promise<{ status: number; headers: Headers; text: string }> {
+): Promise<FetchedText> {
   try {
-    const signal = AbortSignal.timeout(patienceMs);
     // A redirection is not followed: the credential is for this address and no other.
     const message = body === undefined ? { method: 'GET' } : { method: 'POST', body: stringifyJSON(body) };
-    const response = await fetch(url, { ...message, headers, signal, redirect: 'manual' });
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    return await fetchText(url, { ...message, headers, redirect: 'manual' }, limits);
   } catch (error) {
     const code = codeOf(error);
     const doubt =
@@ -158,6 +158,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'its name leads nowhere'],
   [/^(EHOSTUNREACH|ENETUNREACH)$/, 'no network leads there'],
   [/TIMEOUT|^ETIMEDOUT$|^TimeoutError$/, 'it does not answer in time'],
+  [/^ResponseTooLarge$/, 'its response is too large'],
   [/ALTNAME/, 'its certificate is for another name'],
   [/CERT_HAS_EXPIRED/, 'its certificate has expired'],
   [
@@ -173,10 +174,7 @@ function wordsFor(code: string): string {
   return words.find(([pattern]) => pattern.test(code))?.[1] ?? `the connection failed (${code || 'unknown reason'})`;
 }
 
-function answerOf(
-  { status, headers, text }: Awaited<ReturnType<typeof request>>,
-  base: URL,
-): Readonly<Record<string, unknown>> {
+function answerOf({ status, headers, text }: FetchedText, base: URL): Readonly<Record<string, unknown>> {
   if (status >= 300 && status < 400) {
     throw new Error(
       `${base.origin} sends us elsewhere (status ${status}). Name the address that it leads to yourself.`,
@@ -192,7 +190,7 @@ function answerOf(
 }
 
 /** After how many seconds to try again; undefined where that would not help. */
-function pauseIn({ status, headers }: Awaited<ReturnType<typeof request>>, answer: object): number | undefined {
+function pauseIn({ status, headers }: FetchedText, answer: object): number | undefined {
   const { errors, ...rest } = answer as Record<string, unknown>;
   const { extensions, ...plain } = Object(Array.isArray(errors) ? errors[0] : rest) as Record<string, unknown>;
   const { code, retryAfterSeconds } = Object(extensions ?? plain) as Record<string, unknown>;

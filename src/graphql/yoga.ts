@@ -56,7 +56,7 @@ export function createGraphQLServer({ keys, authenticate, revalidate, audit, log
   };
   const { shortcut, learn } = createShortcut({
     authenticate,
-    mayAsk: (holder) => !holder.limited && mayIntrospect(introspection, holder),
+    mayAsk: (holder) => !holder.unverified && mayIntrospect(introspection, holder),
     contextOf,
     execute,
     deadlineMs,

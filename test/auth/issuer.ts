@@ -12,8 +12,13 @@ export interface Issuer {
   /** A token signed by the key of that name, which need not be published. */
   sign(claims: JWTPayload, kid?: string, header?: Partial<JWTHeaderParameters>): Promise<string>;
   publicKey(kid: string): CryptoKey;
-  /** What becomes of requests: they are answered, refused with 500, cut off, or left waiting. */
-  mood: 'well' | 'failing' | 'gone' | 'silent';
+  /**
+   * How requests are treated: answered, rejected with 500, cut off, left waiting, or answered with headers and half a
+   * body, or with a body that never ends.
+   */
+  mood: 'well' | 'failing' | 'gone' | 'silent' | 'stalling' | 'endless';
+  /** The one path that is treated so; all when undefined. */
+  moodPath: string | undefined;
   /** What the discovery document says, where it is not the truth. */
   discovery: Record<string, unknown> | undefined;
   close(): Promise<void>;
@@ -31,9 +36,15 @@ export async function startIssuer(): Promise<Issuer> {
   const published = new Set<string>();
   const server = createServer((request, response) => {
     issuer.asked.push(request.url ?? '');
-    if (issuer.mood === 'silent') return;
-    if (issuer.mood === 'gone') return void request.socket.destroy();
-    if (issuer.mood === 'failing') return void response.writeHead(500).end('out of order');
+    const mood = (issuer.moodPath ?? request.url) === request.url ? issuer.mood : 'well';
+    if (mood === 'silent') return;
+    if (mood === 'gone') return void request.socket.destroy();
+    if (mood === 'stalling') return void response.writeHead(200, { 'content-length': 100 }).write('{"issuer":');
+    if (mood === 'endless') {
+      const more = () => void (response.destroyed || response.write(' '.repeat(10_000), () => setImmediate(more)));
+      return more();
+    }
+    if (mood === 'failing') return void response.writeHead(500).end('out of order');
     void answer(request.url ?? '').then((body) => {
       if (body === undefined) response.writeHead(404).end();
       else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -64,6 +75,7 @@ export async function startIssuer(): Promise<Issuer> {
     url,
     asked: [],
     mood: 'well',
+    moodPath: undefined,
     discovery: undefined,
     addKey: async (kid, alg = 'ES256') => {
       pairs.set(kid, { alg, ...(await generateKeyPair(alg, { extractable: true })) });

@@ -40,6 +40,12 @@ function expectRefusal(answer: Answer): void {
   expect(answer.body).toMatchObject({ code: 'UNAUTHENTICATED', message: 'A valid credential is required.' });
 }
 
+/** A token that cannot be verified now. It says nothing about whether the token is valid. */
+function expectUnavailable(answer: Answer): void {
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
+  expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: 'The credential cannot be verified now.' });
+}
+
 /** The reasons in the log for which credentials were refused, in order. They are written a little later. */
 async function reasons(): Promise<string[]> {
   await new Promise((resolve) => setTimeout(resolve, 40));
@@ -239,7 +245,7 @@ describe('a token of single sign-on', () => {
     it('does not count while the keys cannot be had', async () => {
       issuer.mood = 'failing';
       const token = await issuer.sign(claims());
-      for (let count = 0; count < 30; count += 1) expect(await send(token)).toBe(401);
+      for (let count = 0; count < 30; count += 1) expect(await send(token)).toBe(503);
     });
 
     it('is known by its end, because all of one issuer begin alike', async () => {
@@ -373,11 +379,17 @@ describe('the keys of the issuer', () => {
   });
 
   it.each(['failing', 'gone'] as const)(
-    'that cannot be had, because the issuer is %s, leave a token without effect until they can',
+    'that cannot be had, because the issuer is %s, make a token UNAVAILABLE (503) until they can',
     async (mood) => {
       issuer.mood = mood;
       const token = await issuer.sign(claims({ exp: seconds(3600) }));
-      for (let count = 0; count < 5; count += 1) expectRefusal(await preview(token));
+      for (let count = 0; count < 5; count += 1) expectUnavailable(await preview(token));
+      const graphql = await t.graphql(
+        '{ __typename }',
+        {},
+        { authorization: `Bearer ${token}`, 'x-svc-authorization': '' },
+      );
+      expect([graphql.status, codeOf(graphql)]).toEqual([503, 'UNAVAILABLE']);
       expect(new Set(await reasons())).toStrictEqual(new Set(['keys unavailable']));
       expect(t.logs()).toContain('the keys of the issuer of single sign-on cannot be had');
       // Strangers cannot make us ask an issuer that is down over and over.
@@ -388,11 +400,21 @@ describe('the keys of the issuer', () => {
     },
   );
 
-  it('are not waited for longer than the time that is set for it', async () => {
-    issuer.mood = 'silent';
+  const limits = { timeoutMs: 200, maxBytes: 100_000 };
+  it.each<[string, Issuer['mood'], string | undefined]>([
+    ['is silent', 'silent', undefined],
+    ['sends headers and half of its discovery document', 'stalling', '/.well-known/openid-configuration'],
+    ['sends headers and half of its keys', 'stalling', '/keys'],
+    ['sends a discovery document without end', 'endless', '/.well-known/openid-configuration'],
+    ['sends keys without end', 'endless', '/keys'],
+  ])('are given up when the issuer %s', async (_what, mood, path) => {
+    issuer.mood = mood;
+    issuer.moodPath = path;
     const settings = { issuer: issuer.url, audience: 'keyfront', orgClaim: undefined };
-    for (const jwksURL of [undefined, `${issuer.url}/keys`]) {
-      const find = createSigningKeys({ ...settings, jwksURL }, () => t.clock.now, createLogger('silent'), 100);
+    for (const jwksURL of path === '/.well-known/openid-configuration'
+      ? [undefined]
+      : [undefined, `${issuer.url}/keys`]) {
+      const find = createSigningKeys({ ...settings, jwksURL }, () => t.clock.now, createLogger('silent'), limits);
       await expect(Promise.resolve(find({ alg: 'ES256' }, { payload: '', signature: '' }))).rejects.toThrow(
         KeysUnavailable,
       );
@@ -413,7 +435,7 @@ describe('the keys of the issuer', () => {
     ],
   ])('are not believed where the document that points to them %s', async (_what, discovery) => {
     issuer.discovery = discovery();
-    expectRefusal(await preview(await issuer.sign(claims())));
+    expectUnavailable(await preview(await issuer.sign(claims())));
     expect(await reasons()).toStrictEqual(['keys unavailable']);
   });
 });

@@ -1,0 +1,62 @@
+/** The response was larger than its limit. The rest of it was not read. */
+export class ResponseTooLarge extends Error {
+  override readonly name = 'ResponseTooLarge';
+}
+
+export interface FetchLimits {
+  /** Milliseconds until the last byte of the body. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+}
+
+export interface FetchedText {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/**
+ * Fetches a URL and reads the whole body as UTF-8. The timer is our own: the signal of `AbortSignal.timeout` can be
+ * garbage-collected once the headers have arrived (Node 20), and the body then has no limit.
+ *
+ * @throws {DOMException} TimeoutError when the response is not complete in time.
+ * @throws {ResponseTooLarge} when the body is larger than `maxBytes`.
+ */
+export async function fetchText(
+  url: string | URL,
+  init: RequestInit,
+  { timeoutMs, maxBytes }: FetchLimits,
+): Promise<FetchedText> {
+  const controller = new AbortController();
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new DOMException(`The response was not complete within ${timeoutMs} ms.`, 'TimeoutError'));
+    }, timeoutMs);
+  });
+  const read = async (): Promise<FetchedText> => {
+    const { status, headers, body } = await fetch(url, { ...init, signal: controller.signal });
+    // Kept until the end: it is what closes the connection, whether the signal still reaches it or not.
+    reader = body?.getReader();
+    return { status, headers, text: reader ? await textOf(reader, maxBytes) : '' };
+  };
+  try {
+    return await Promise.race([read(), expired]);
+  } finally {
+    clearTimeout(timer);
+    reader?.cancel().catch(() => undefined);
+    controller.abort();
+  }
+}
+
+async function textOf(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for (let size = 0; ;) {
+    const { done, value } = await reader.read();
+    if (done) return new TextDecoder().decode(Buffer.concat(chunks));
+    size += value.byteLength;
+    if (size > maxBytes) throw new ResponseTooLarge(`The response is larger than ${maxBytes} bytes.`);
+    chunks.push(value);
+  }
+}
