@@ -24,6 +24,8 @@ USER node
 VOLUME /data
 EXPOSE 4000
 STOPSIGNAL SIGTERM
-# Whether the process answers, and not whether it is ready: a full disk is not cured by another container.
+# Checks that the process responds, not that it is ready: another container does not cure a full disk.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", "const { env } = process; env.NODE_TLS_REJECT_UNAUTHORIZED = '0'; fetch(`${env.KEYFRONT_TLS_CERT ? 'https' : 'http'}://127.0.0.1:${env.PORT ?? 4000}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=32", "--disable-proto=delete", "--disallow-code-generation-from-strings", "dist/main.js"]
+# `docker run IMAGE credentials issue …` runs another command.
+ENTRYPOINT ["node", "--max-semi-space-size=32", "--disable-proto=delete", "--disallow-code-generation-from-strings", "dist/main.js"]
+CMD ["serve"]

@@ -21,7 +21,8 @@ const external = [
 export async function bundle(/** @type {string} */ modules, /** @type {string} */ into) {
   await rm(into, { recursive: true, force: true });
   const { metafile } = await build({
-    entryPoints: [join(modules, 'main.js')],
+    entryPoints: [join(modules, 'main.js'), join(modules, 'bin', 'keyfront.js')],
+    outbase: modules,
     outdir: into,
     bundle: true,
     splitting: true,

@@ -12,6 +12,8 @@ const stopWithinMs = 10_000;
 const lingerMs = 500;
 /** The one argument that a worker gets. */
 const asWorker = '(worker)';
+/** The first argument of a process that `bin/keyfront.ts` has started. It stops when the channel between them closes. */
+const asLaunched = '(launched)';
 
 // Node opens its inspector, and with it all memory, to whoever may send this signal. A handler of ours comes before it.
 if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefined);
@@ -20,11 +22,12 @@ if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefi
 // Whatever is written is for its owner, whoever writes it.
 process.umask(0o077);
 const primary = process.argv[2] === asWorker && process.send ? primaryOfThis() : undefined;
+const isLaunched = process.argv[2] === asLaunched && process.send !== undefined;
 const say = (text: string) => void process.stderr.write(text);
 // Where nobody reads what is said, there is nobody to tell.
 process.stderr.on('error', () => undefined);
 const output = createOutput(process.stdout, say);
-const code = await run(process.argv.slice(2), {
+const code = await run(process.argv.slice(isLaunched ? 3 : 2), {
   env: process.env,
   out: output.out,
   drained: output.drained,
@@ -40,9 +43,13 @@ const code = await run(process.argv.slice(2), {
     const stop = () => {
       // The next signal finds Node's own handling, which ends the process at once.
       for (const signal of stopSignals) process.removeListener(signal, stop);
+      process.removeListener('disconnect', stop);
       callback();
     };
     for (const signal of stopSignals) process.on(signal, stop);
+    if (!isLaunched) return;
+    if (process.connected) process.on('disconnect', stop);
+    else stop();
   },
   onFault: (callback) => {
     // Rejections that nobody handles come here too.
@@ -57,8 +64,8 @@ const code = await run(process.argv.slice(2), {
 });
 const lost = await output.end();
 process.exitCode = lost === 0 ? code : lost;
-if (primary) {
-  // The channel to the primary would keep the process alive, and it is not the primary that goes now.
+if (primary || isLaunched) {
+  // An open channel would keep the process alive, and it is not the parent that ends now.
   process.removeAllListeners('disconnect');
   if (process.connected) process.disconnect();
 }

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { commands } from '../src/cli/commands.js';
+import { nodeOptions } from '../src/config/node-options.js';
 import { readConfig } from '../src/config.js';
+import { makeCommandLine } from './support/cli.js';
 
 // No engine of Docker is at hand where these tests run: what the file says is held against what it speaks of.
 
@@ -52,12 +55,21 @@ describe('the Dockerfile', () => {
     expect(stages).toHaveLength(3);
   });
 
-  it('starts the service with the command of `npm start`, as the first process and with no shell around it', () => {
-    const words = JSON.parse(only('CMD')) as string[];
-    expect(words.join(' ')).toBe(manifest.scripts['start']);
-    expect(words[0]).toBe('node');
-    expect(all(final, 'ENTRYPOINT')).toEqual([]);
+  it('runs the command line with the options of `npm start`, as the first process and with no shell around it', () => {
+    const entrypoint = JSON.parse(only('ENTRYPOINT')) as string[];
+    expect(entrypoint).toEqual(['node', ...nodeOptions, 'dist/main.js']);
+    expect(manifest.scripts['start']).toBe(`exec ${entrypoint.join(' ')}`);
     expect(only('STOPSIGNAL')).toBe('SIGTERM');
+  });
+
+  it('serves unless it is given another command', async () => {
+    expect(JSON.parse(only('CMD'))).toEqual(['serve']);
+    expect(Object.keys(commands)).toContain('serve');
+    // What follows the name of the image takes the place of CMD: `docker run IMAGE credentials issue …`.
+    const line = await makeCommandLine();
+    const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'x'];
+    expect((await line.keyfront(issue)).out).toMatch(/^kf_svc_/);
+    await line.remove();
   });
 
   it('installs what the lockfile says, in the image without what is for development only', () => {

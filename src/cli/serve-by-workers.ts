@@ -5,7 +5,7 @@ import { openInstallation } from '../installation.js';
 import { createLogger } from '../log.js';
 import { createCrew } from './crew.js';
 import type { IO } from './io.js';
-import { warnOfPlainHTTP, type Greet } from './serve.js';
+import { warnOfSetup, type Greet } from './serve.js';
 
 interface Service {
   readonly config: Config;
@@ -40,7 +40,7 @@ export async function serveByWorkers(io: IO, { config, secrets, count, greet }: 
     let areWell = false;
     try {
       const front = await distribute(config, crew.take);
-      warnOfPlainHTTP(config, log);
+      warnOfSetup(config, io, log);
       try {
         const welcome = await greet(installation, `${config.tls ? 'https' : 'http'}://${front.address}`);
         const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));

@@ -1,6 +1,7 @@
 import { createApp } from '../app.js';
 import { issueCredential } from '../auth/issue.js';
 import { isLoopback, readConfig, type Config, type ConfigSecrets } from '../config.js';
+import { missingNodeOptions } from '../config/node-options.js';
 import { listen } from '../http/server.js';
 import type { Installation } from '../installation.js';
 import { createLogger, type Logger } from '../log.js';
@@ -53,7 +54,7 @@ async function serveWatched(io: IO, { config, secrets, log, watching, greet }: S
   try {
     // Before the credentials are issued: those of a start that fails at its port would never be shown.
     const server = await listen(app.handle, { ...config, log, watch });
-    warnOfPlainHTTP(config, log);
+    warnOfSetup(config, io, log);
     try {
       await watching.listen();
       const welcome = await greet(app.installation, server.url);
@@ -90,9 +91,14 @@ function readWorkers(given: string | boolean | undefined): number {
   throw new UsageError(`--workers must be a number of processes, from 1 to ${mostWorkers}.`);
 }
 
-export function warnOfPlainHTTP({ tls, host }: Config, log: Logger): void {
-  if (tls || isLoopback(host)) return;
-  log.warn('plain HTTP beyond this machine: a proxy must speak TLS, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY');
+/** Warns of what makes an installation less safe than it could be. */
+export function warnOfSetup({ production, tls, host }: Config, { nodeOptions }: IO, log: Logger): void {
+  if (!tls && !isLoopback(host)) {
+    log.warn('plain HTTP beyond this machine: a proxy must speak TLS, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY');
+  }
+  const missing = production && nodeOptions ? missingNodeOptions(nodeOptions) : [];
+  if (missing.length > 0)
+    log.warn({ missing }, 'Node runs without its hardening options: use `keyfront serve` or `npm start`');
 }
 
 /** Does what a start has to do once the port is ours, and resolves to what a person reads then. */

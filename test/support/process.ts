@@ -42,6 +42,7 @@ export async function build(): Promise<Build> {
 }
 
 export interface Running {
+  readonly pid: number;
   readonly url: string;
   readonly port: number;
   readonly stdout: () => string;
@@ -66,9 +67,26 @@ export async function start(
   args: string[] = [],
   env: Record<string, string> = {},
 ): Promise<Running> {
-  const child = spawn(process.execPath, [...(await nodeOptions()), main, ...args], {
+  return startCommand(process.execPath, [...(await nodeOptions()), main, ...args], {
     cwd: tmpdir(),
-    env: { PATH: process.env['PATH'], PORT: '0', KEYFRONT_DATA: data, ...env },
+    env: { KEYFRONT_DATA: data, ...env },
+  });
+}
+
+interface CommandOptions {
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+}
+
+/** Starts a command that serves on a free port, and resolves once it listens. */
+export async function startCommand(
+  command: string,
+  args: readonly string[],
+  { cwd, env }: CommandOptions,
+): Promise<Running> {
+  const child = spawn(command, args, {
+    cwd,
+    env: { PATH: process.env['PATH'], PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
@@ -94,6 +112,7 @@ export async function start(
   await until(() => listening.test(stdout));
   const [, url = '', port = ''] = listening.exec(stdout) ?? [];
   return {
+    pid: child.pid ?? 0,
     url,
     port: Number(port),
     stdout: () => stdout,
