@@ -21,7 +21,7 @@ import { createCORS } from './http/cors.js';
 import { everyAnswer } from './http/headers.js';
 import { plainAnswerType, readSent, sendJSON } from './http/plain-post.js';
 import { createHealth, healthPaths } from './http/health.js';
-import { openInstallation, type Installation, type Overrides } from './installation.js';
+import { openInstallation, type Installation, type Opening, type Overrides } from './installation.js';
 import { createKeyService } from './keys/service.js';
 import type { Logger } from './log.js';
 import { createDocuments, documentPath, pagePaths } from './rest/documents.js';
@@ -50,6 +50,8 @@ export interface AppOverrides extends Overrides {
   readonly execute?: Execute | undefined;
   /** Whoever started us has looked whether the file is whole. */
   readonly isWhole?: boolean;
+  /** How to open the installation. Default: it is created when it is missing. */
+  readonly opening?: Pick<Opening, 'access' | 'allowMigrated' | 'allowNew'>;
   readonly webhookPace?: Pace;
 }
 
@@ -65,8 +67,16 @@ export async function createApp(
   const documents = config.trustedDocumentsFile
     ? readTrustedDocuments(config.trustedDocumentsFile)
     : new Map<string, string>();
-  const installation = await openInstallation(config, secrets, overrides, { report: (line) => log.warn(line), watch });
-  if (overrides.isWhole !== true) await requireWholeFile(installation, config, log);
+  const installation = await openInstallation(config, secrets, overrides, {
+    access: 'create',
+    ...overrides.opening,
+    liveQuotas: 'relay',
+    report: (line) => log.warn(line),
+    watch,
+  });
+  if (overrides.isWhole !== true && secrets.databaseURL === undefined) {
+    await requireWholeFile(installation, config, log);
+  }
   const { credentials, now } = installation;
   const audit = createChangeLog(log);
   const keys = countingQuotas(createKeyService({ ...installation.ports, audit }), watch);

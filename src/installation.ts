@@ -15,10 +15,11 @@ import { createPasswordHasher } from './secrets/passwords.js';
 import { createRingWord, ringWordName, type RingWord } from './secrets/ring-word.js';
 import { createSealer, type Sealer } from './secrets/seal.js';
 import { createSigner } from './secrets/signer.js';
-import type { Contents, Engine, Opened, Settings, Shrinking, Turn } from './storage/engine.js';
+import { NoInstallation } from './storage/engine.js';
+import type { Access, Contents, Engine, Opened, Settings, Shrinking, Turn } from './storage/engine.js';
 import type { Signatures } from './storage/signatures.js';
 import type { OpenQuotas, openRedisQuotas } from './storage/redis/open.js';
-import { openSQLite } from './storage/sqlite/engine.js';
+import { openStorage } from './storage/open-storage.js';
 import { makePrivateFolder } from './storage/sqlite/private-files.js';
 
 /** What tests put in the place of the world's own. */
@@ -30,9 +31,18 @@ export interface Overrides {
 }
 
 /** How to open an installation. */
-interface Opening {
-  /** The database is a copy that stands by itself, to be read and never written. */
-  readonly isCopy?: boolean;
+export interface Opening {
+  /** Default: `write`. */
+  readonly access?: Access;
+  /**
+   * Counters that are kept in Redis: `off` opens no connection (the default), `use` connects, and `relay` also applies
+   * pending changes in the background.
+   */
+  readonly liveQuotas?: 'off' | 'use' | 'relay';
+  /** Permits writing to a file that `migrate-store` has copied to a database server. */
+  readonly allowMigrated?: boolean;
+  /** Permits a new installation in a database server while the data folder holds a database file. */
+  readonly allowNew?: boolean;
   /** Takes what a person should know: of work that opening had to do, and of a disk that is full. */
   readonly report?: (line: string) => void;
   readonly watch?: Watch;
@@ -70,32 +80,42 @@ export interface Installation {
 }
 
 /**
- * Opens the data folder or the database server that is set, making what a new one lacks. Rejects with an Error in words
- * for people where it does not fit the settings or its key ring is missing or another; nothing has been overwritten then.
+ * Opens the data folder or the database server that is set, as far as `access` permits.
+ *
+ * @throws {NoInstallation} when there is none and it may not be created.
+ * @throws {Error} for people when it does not match the settings, or its key ring is missing or another; nothing has
+ * been overwritten then.
  */
 export async function openInstallation(
   config: Config,
   secrets: ConfigSecrets,
   overrides: Overrides = {},
-  { isCopy = false, report = () => undefined, watch = {} }: Opening = {},
+  opening: Opening = {},
 ): Promise<Installation> {
+  const { access = 'write', liveQuotas = 'off', report = () => undefined, watch = {} } = opening;
+  const { allowMigrated = false, allowNew = false } = opening;
   const now = overrides.now ?? (() => new Date());
-  const opened = await open(config, secrets, isCopy);
+  const place = { databaseFile: config.databaseFile, databaseURL: secrets.databaseURL };
+  const opened = await openStorage(place, { access, allowMigrated, allowNew });
   try {
+    if (opened.isNew && access !== 'create') throw unfinished(opened);
     const ring = openKeyRing(config, opened, now());
     const sealer = createSealer(ring);
     const signer = createSigner(ring);
     const ringWord = createRingWord(sealer);
     if (!(await isSigned(config, opened, ringWord))) {
+      if (access === 'read') throw unsigned(opened);
       for (const keyHash of await opened.signOldRows(signer, reportEvery(10_000, report))) {
         report(`The key ${keyHash} is not what its history says. It was left unsigned, and is not answered with.`);
       }
       await opened.settings.set(ringWordName, ringWord.sealed(true));
     }
-    await requireSameKeyHash(config, secrets, opened);
+    await requireSameKeyHash(config, secrets, opened, access);
     const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn });
     const { store, feed, credentials, webhooks, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
-    const live = isCopy ? undefined : await openLiveQuotas(config, secrets, { store, now, report });
+    const relays = liveQuotas === 'relay';
+    const live =
+      liveQuotas === 'off' ? undefined : await openLiveQuotas(config, secrets, { store, now, report, relays });
     const close = async () => {
       await live?.close();
       await opened.close();
@@ -142,21 +162,11 @@ export async function openInstallation(
   }
 }
 
-async function open(config: Config, { databaseURL }: ConfigSecrets, isCopy: boolean): Promise<Opened> {
-  if (databaseURL !== undefined) {
-    // Its driver is loaded by those alone who use it.
-    const { openPostgres } = await import('./storage/postgres/engine.js');
-    return openPostgres(databaseURL);
-  }
-  requireRestored(config);
-  return openSQLite(config.databaseFile, isCopy);
-}
-
 /** Live counters in Redis; undefined where they stand with their keys. */
 async function openLiveQuotas(
   { quotaKeys: pattern }: Config,
   { quotaURL: url }: ConfigSecrets,
-  parts: Pick<Parameters<typeof openRedisQuotas>[0], 'store' | 'now' | 'report'>,
+  parts: Pick<Parameters<typeof openRedisQuotas>[0], 'store' | 'now' | 'report' | 'relays'>,
 ): Promise<OpenQuotas | undefined> {
   if (url === undefined) return undefined;
   // Its client is loaded by those alone who use it.
@@ -164,24 +174,25 @@ async function openLiveQuotas(
   return openRedisQuotas({ url, pattern, ...parts });
 }
 
-/** What a restore works on, beside the database that it becomes. */
-export function restoringFile({ databaseFile }: Config): string {
-  return `${databaseFile}.restoring`;
+function unfinished({ name }: Opened): NoInstallation {
+  return new NoInstallation(
+    `There is no complete installation in ${name}: its first start was interrupted. Run \`keyfront serve\`.`,
+  );
 }
 
-/** A folder that a backup was to be put into must not become a new installation. */
-function requireRestored(config: Config): void {
-  if (existsSync(config.databaseFile) || !existsSync(restoringFile(config))) return;
-  throw new Error(`A restore into ${config.databaseFile} was cut short. Run \`keyfront restore\` again.`);
+function unsigned({ name }: Opened): Error {
+  return new Error(
+    `The database ${name} comes from a version that did not sign rows. Start the service once to bring it up to date.`,
+  );
 }
 
-function openKeyRing({ keyRingFile }: Config, { name, hasRows }: Opened, now: Date): () => KeyRing {
+function openKeyRing({ keyRingFile }: Config, { name, isNew }: Opened, now: Date): () => KeyRing {
   if (name === ':memory:') {
     const ring = createMemoryKeyRing(now);
     return () => ring;
   }
   if (!existsSync(keyRingFile)) {
-    if (hasRows) {
+    if (!isNew) {
       throw new Error(
         `The key ring ${keyRingFile} does not exist, and the database ${name} needs the one it was written with.`,
       );
@@ -239,6 +250,7 @@ async function requireSameKeyHash(
   { keyHash }: Config,
   { keyHashPepper }: ConfigSecrets,
   { name, settings, hasKeys }: { name: string; settings: Settings; hasKeys: boolean },
+  access: Access,
 ): Promise<void> {
   const pepper =
     keyHash === 'hmac-sha256'
@@ -260,5 +272,5 @@ async function requireSameKeyHash(
         '`keyfront keys export --with-secrets`, and import them with the new setting into a new KEYFRONT_DATA folder.',
     );
   }
-  await settings.set('key_hash', wanted);
+  if (access !== 'read') await settings.set('key_hash', wanted);
 }

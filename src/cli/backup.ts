@@ -14,7 +14,7 @@ import { createProgress } from './progress.js';
 /** Copies the database into a new folder while services go on, and looks through the copy before it counts as one. */
 export async function backup(io: IO, _values: Values, [folder = '']: readonly string[]): Promise<number> {
   const target = resolve(folder);
-  return withInstallation(io, async (installation, { config, secrets }) => {
+  return withInstallation(io, { access: 'read' }, async (installation, { config, secrets }) => {
     const draft = makeDraft(target);
     try {
       const copy = join(draft, copyName);
@@ -58,7 +58,7 @@ function makeDraft(target: string): string {
 
 /** The manifest of a copy that is as the original was written; throws where it is not. */
 async function describe(io: IO, { now }: Installation, config: Config, secrets: ConfigSecrets): Promise<Manifest> {
-  const copy = await openInstallation(config, secrets, {}, { isCopy: true });
+  const copy = await openInstallation(config, secrets, {}, { access: 'read' });
   try {
     const progress = createProgress(io, 'keys checked');
     const { problems } = await inspect(copy, progress.show);

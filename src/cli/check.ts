@@ -3,9 +3,9 @@ import { withInstallation } from './open.js';
 import { inspect } from './problems.js';
 import { createProgress } from './progress.js';
 
-/** Looks whether everything is as it was written: the file, rows, histories and sealed secrets. Changes nothing. */
+/** Verifies the database file, every row, history and sealed secret. Opens read-only and changes nothing. */
 export async function check(io: IO): Promise<number> {
-  return withInstallation(io, async (installation) => {
+  return withInstallation(io, { access: 'read' }, async (installation) => {
     const progress = createProgress(io, 'keys');
     const { keys, problems } = await inspect(installation, progress.show);
     progress.end();

@@ -51,6 +51,8 @@ export const commands: Commands = {
     more: 'The first start makes a data folder, issues a management and a service credential, and shows them once. SIGTERM answers what is under way and ends it.',
     options: {
       sample: { is: 'Also brings in three keys to play with.' },
+      'allow-migrated': { is: 'Serve a data folder although `migrate-store` has copied it to a database server.' },
+      'allow-new': { is: 'Create a new installation in an empty database although the data folder holds one.' },
       workers: {
         value: 'N',
         is: 'Serves by so many processes, up to 64, of which one at a time writes to a file. Default: 1.',
@@ -315,7 +317,7 @@ export const commands: Commands = {
   },
   backup: {
     does: 'Copies the database into a new folder while services go on, and looks through the copy.',
-    more: 'The key ring is not in it. Keep a copy of it apart from the backups: nothing in them opens without it.',
+    more: 'Opens read-only. The key ring is not in it. Keep a copy of it apart from the backups: nothing in them opens without it.',
     words: ['DIR'],
     example: 'keyfront backup /mnt/backups/2026-11-21',
     settings: folder,
@@ -336,10 +338,10 @@ export const commands: Commands = {
     run: migrateStore,
   },
   check: {
-    does: 'Looks whether the file, every row, every history and every sealed secret are as they were written.',
-    more: 'Changes nothing; services may run meanwhile.',
+    does: 'Verifies the database file, every row, every history and every sealed secret.',
+    more: 'Opens read-only and creates, migrates and changes nothing; services may run meanwhile. Exits with 1 when there is no installation.',
     example: 'keyfront check',
-    exits: { 0: 'all is as it was written', 1: 'something is not, and is named' },
+    exits: { 0: 'no problem found', 1: 'problems found and named, or no installation' },
     settings: folder,
     run: check,
   },

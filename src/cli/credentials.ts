@@ -18,7 +18,7 @@ export async function issue(io: IO, { kind, label, org, expires }: Values): Prom
     throw new UsageError('--label must say who uses the credential.');
   const orgID = organisationOf(org);
   const milliseconds = durationOf('--expires', expires);
-  return withInstallation(io, async ({ credentials, now }) => {
+  return withInstallation(io, { access: 'create' }, async ({ credentials, now }) => {
     const end = milliseconds === undefined ? undefined : new Date(now().getTime() + milliseconds);
     const order = { kind: known, label, orgID, expires: end };
     const { credential, secret } = await issueCredential(credentials, order, now());
@@ -31,7 +31,7 @@ export async function issue(io: IO, { kind, label, org, expires }: Values): Prom
 /** Prints the successor's secret alone on standard output, as `issue` does. */
 export async function rotate(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
   const overlapMs = overlapOf(values);
-  return withInstallation(io, async ({ credentials, now }) => {
+  return withInstallation(io, { access: 'write' }, async ({ credentials, now }) => {
     const { credential, secret, retired } = await rotateCredential(credentials, id, overlapMs, now());
     const end = retired.revoked ? 'opens nothing any more' : `goes on until ${retired.expires?.toISOString()}`;
     io.say(`Issued ${credential.id} in the place of ${id}, which ${end}. Its secret is shown once:\n`);
@@ -48,7 +48,7 @@ export function overlapOf({ overlap }: Values): number {
 const headings = ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'];
 
 export async function list(io: IO): Promise<number> {
-  return withInstallation(io, async ({ credentials, now }) => {
+  return withInstallation(io, { access: 'read' }, async ({ credentials, now }) => {
     const rows = (await credentials.list()).map((credential) => [
       credential.id,
       credential.kind,
@@ -66,7 +66,7 @@ export async function list(io: IO): Promise<number> {
 }
 
 export async function revoke(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, async ({ credentials, now }) => {
+  return withInstallation(io, { access: 'write' }, async ({ credentials, now }) => {
     const revoked = await credentials.revoke(id, now());
     io.say(revoked ? `Revoked ${id}. Running services refuse it from now on.\n` : `There is no credential ${id}.\n`);
     return revoked ? 0 : 1;

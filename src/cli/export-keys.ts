@@ -12,7 +12,7 @@ import { createProgress } from './progress.js';
 
 /** Gives all keys out that are not deleted, a line each, in the form that `keys import` takes. */
 export async function exportKeys(io: IO, values: Values): Promise<number> {
-  return withInstallation(io, async (installation) => {
+  return withInstallation(io, { access: 'read', liveQuotas: 'use' }, async (installation) => {
     const progress = createProgress(io, 'keys');
     const { keys: all } = await installation.contents();
     let count = 0;

@@ -37,7 +37,7 @@ export async function importKeys(io: IO, values: Values, [file = '']: readonly s
     orgID: organisationOf(values['org']),
     passwordsAreHashed: values['passwords-are-hashed'] === true,
   };
-  return withInstallation(io, async (installation) => {
+  return withInstallation(io, { access: 'create' }, async (installation) => {
     const handle = await open(file).catch((cause: unknown) => {
       throw new Error(`The file ${file} cannot be read.`, { cause });
     });

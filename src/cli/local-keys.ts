@@ -1,24 +1,19 @@
-import { existsSync } from 'node:fs';
-import { readConfig } from '../config.js';
 import { AppError } from '../errors.js';
 import type { KeyChange } from '../keys/changing.js';
 import { readDefinition } from '../keys/definition-input.js';
 import type { Caller } from '../keys/ports.js';
 import { createKeyService } from '../keys/service.js';
+import { NoInstallation } from '../storage/engine.js';
 import type { IO } from './io.js';
 import type { Changed, KeysPort } from './keys-port.js';
 import { withInstallation } from './open.js';
 
+const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history']);
+
 /** The keys of the data folder that the environment names; a service may run on it meanwhile. */
 export async function withLocalKeys<T>(io: IO, command: string, work: (keys: KeysPort) => Promise<T>): Promise<T> {
-  const { config, secrets } = readConfig(io.env);
-  // Opening would make it, and whoever mistook the folder would be told that there is no such key.
-  if (secrets.databaseURL === undefined && !existsSync(config.databaseFile)) {
-    throw new Error(
-      `There is no database ${config.databaseFile}. KEYFRONT_DATA names the data folder, --url a service.`,
-    );
-  }
-  return withInstallation(io, async ({ ports }) => {
+  const access = readCommands.has(command) ? 'read' : 'write';
+  const opened = withInstallation(io, { access, liveQuotas: 'use' }, async ({ ports }) => {
     const keys = createKeyService(ports);
     const caller: Caller = {
       credentialID: 'cli',
@@ -60,6 +55,12 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
         }));
       },
     });
+  });
+  return opened.catch((error: unknown) => {
+    if (error instanceof NoInstallation) {
+      throw new NoInstallation(`${error.message} With --url a running service is asked instead.`);
+    }
+    throw error;
   });
 }
 

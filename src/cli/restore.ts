@@ -2,7 +2,8 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readConfig, type Config, type ConfigSecrets } from '../config.js';
 import { syncFile, syncName } from '../durable.js';
-import { openInstallation, restoringFile } from '../installation.js';
+import { openInstallation } from '../installation.js';
+import { restoringFile } from '../storage/open-storage.js';
 import { loadKeyRing } from '../secrets/key-ring.js';
 import { makePrivateFolder } from '../storage/sqlite/private-files.js';
 import type { IO } from './io.js';
@@ -41,9 +42,10 @@ export async function restore(io: IO, _values: Values, [folder = '']: readonly s
 
 /** Opens the copy as a service would, bringing it up to date, and looks through all of it. */
 async function look(io: IO, config: Config, { keyHashPepper, databaseURL }: ConfigSecrets): Promise<string> {
-  // What was to be done to live counters then is not to be done again, and not before all of it has been looked through.
+  // No connection to live counters: their pending changes are not to be applied before the copy has passed the check.
   const secrets = { keyHashPepper, databaseURL, quotaURL: undefined };
-  const copy = await openInstallation(config, secrets, {}, { report: (line) => io.say(`${line}\n`) });
+  const opening = { access: 'write', allowMigrated: true, report: (line: string) => io.say(`${line}\n`) } as const;
+  const copy = await openInstallation(config, secrets, {}, opening);
   try {
     const progress = createProgress(io, 'keys checked');
     const { keys, problems } = await inspect(copy, progress.show);

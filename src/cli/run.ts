@@ -5,7 +5,7 @@ import type { Command, Commands, Values } from './command.js';
 import { commands } from './commands.js';
 import { helpOf, overview, usageOf } from './help.js';
 import { OutputLost, UsageError, type IO } from './io.js';
-import { version } from './version.js';
+import { version } from '../version.js';
 import { work } from './worker.js';
 
 /** Runs one command line. Resolves to the exit code: 0 done, 1 not (or not all of it), 2 wrongly called. */

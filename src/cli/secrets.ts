@@ -11,7 +11,7 @@ import { createProgress } from './progress.js';
 export async function rotate(io: IO): Promise<number> {
   const { config, secrets } = readConfig(io.env);
   // Opened first, so that a ring that does not belong to the database is not added to.
-  const installation = await openInstallation(config, secrets);
+  const installation = await openInstallation(config, secrets, {}, { access: 'write' });
   try {
     const { activeID } = addKey(config.keyRingFile, installation.now());
     const progress = createProgress(io, 'keys');
@@ -44,7 +44,7 @@ export async function rotate(io: IO): Promise<number> {
 /** Drops the keys that nothing is sealed under any more. Refuses where something is. */
 export async function prune(io: IO): Promise<number> {
   const { config, secrets } = readConfig(io.env);
-  const installation = await openInstallation(config, secrets);
+  const installation = await openInstallation(config, secrets, {}, { access: 'write' });
   try {
     const { activeID, ids } = loadKeyRing(config.keyRingFile);
     for await (const key of installation.store.all()) {

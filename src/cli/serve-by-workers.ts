@@ -1,7 +1,7 @@
 import { requireWholeFile } from '../app.js';
 import type { Config, ConfigSecrets } from '../config.js';
 import { distribute } from '../http/distributor.js';
-import { openInstallation } from '../installation.js';
+import { openInstallation, type Opening } from '../installation.js';
 import { createLogger } from '../log.js';
 import { createCrew } from './crew.js';
 import type { IO } from './io.js';
@@ -13,13 +13,14 @@ interface Service {
   /** How many workers. */
   readonly count: number;
   readonly greet: Greet;
+  readonly opening: Pick<Opening, 'allowMigrated' | 'allowNew'>;
 }
 
 /**
  * Serves as `serve` does, by several processes. This one makes the data folder ready, accepts connections and hands them
  * on, and says whose turn it is to write; the workers do everything else, each on its own connection to the database.
  */
-export async function serveByWorkers(io: IO, { config, secrets, count, greet }: Service): Promise<number> {
+export async function serveByWorkers(io: IO, { config, secrets, count, greet, opening }: Service): Promise<number> {
   const { startWorker } = io;
   if (!startWorker) throw new Error('Workers can be started by the program itself only.');
   if (config.metrics)
@@ -32,8 +33,13 @@ export async function serveByWorkers(io: IO, { config, secrets, count, greet }: 
       resolve(error);
     }),
   );
-  const installation = await openInstallation(config, secrets, {}, { report: (line) => log.warn(line) });
-  await requireWholeFile(installation, config, log);
+  const installation = await openInstallation(
+    config,
+    secrets,
+    {},
+    { ...opening, access: 'create', report: (line) => log.warn(line) },
+  );
+  if (secrets.databaseURL === undefined) await requireWholeFile(installation, config, log);
   try {
     const crew = await createCrew(count, startWorker, log);
     let failure: Error | undefined;

@@ -3,7 +3,7 @@ import { issueCredential } from '../auth/issue.js';
 import { isLoopback, readConfig, type Config, type ConfigSecrets } from '../config.js';
 import { missingNodeOptions } from '../config/node-options.js';
 import { listen } from '../http/server.js';
-import type { Installation } from '../installation.js';
+import type { Installation, Opening } from '../installation.js';
 import { createLogger, type Logger } from '../log.js';
 import type { Values } from './command.js';
 import { importLines } from './import-keys.js';
@@ -14,18 +14,19 @@ import { startWatching, type Watching } from './watching.js';
 import { welcome } from './welcome.js';
 
 /** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
-export async function serve(io: IO, { sample, workers }: Values): Promise<number> {
-  const count = readWorkers(workers);
+export async function serve(io: IO, values: Values): Promise<number> {
+  const count = readWorkers(values['workers']);
+  const opening = { allowMigrated: values['allow-migrated'] === true, allowNew: values['allow-new'] === true };
   const { config, secrets } = readConfig(io.env);
   if (config.production) refuseOpenMemory(io.nodeOptions ?? []);
-  const greet = greeter(io, config, sample === true);
-  if (count > 1) return serveByWorkers(io, { config, secrets, count, greet });
+  const greet = greeter(io, config, values['sample'] === true);
+  if (count > 1) return serveByWorkers(io, { config, secrets, count, greet, opening });
   const plain = createLogger(config.logLevel);
   const watching = await startWatching(config, io, plain);
   try {
     const ids = watching.watch.tracer?.ids;
     const log = ids ? createLogger(config.logLevel, undefined, ids) : plain;
-    return await serveWatched(io, { config, secrets, watching, log, greet });
+    return await serveWatched(io, { config, secrets, watching, log, greet, opening });
   } finally {
     await watching.stop();
   }
@@ -37,9 +38,11 @@ interface Setting {
   readonly log: Logger;
   readonly watching: Watching;
   readonly greet: Greet;
+  readonly opening: Pick<Opening, 'allowMigrated' | 'allowNew'>;
 }
 
-async function serveWatched(io: IO, { config, secrets, log, watching, greet }: Setting): Promise<number> {
+async function serveWatched(io: IO, setting: Setting): Promise<number> {
+  const { config, secrets, log, watching, greet, opening } = setting;
   const { watch } = watching;
   let faults = 0;
   const fault = new Promise<undefined>((resolve) =>
@@ -49,7 +52,7 @@ async function serveWatched(io: IO, { config, secrets, log, watching, greet }: S
       resolve(undefined);
     }),
   );
-  const app = await createApp(config, secrets, log, {}, watch);
+  const app = await createApp(config, secrets, log, { opening }, watch);
   let failure: Error | undefined;
   try {
     // Before the credentials are issued: those of a start that fails at its port would never be shown.

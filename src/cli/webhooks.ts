@@ -24,7 +24,7 @@ export async function addOne(io: IO, values: Values): Promise<number> {
   const orgID = organisationOf(values['org']);
   const label = textFrom(values, 'label') ?? '';
   const text = textFrom(values, 'url') === '-' ? await pipedLine(io) : (textFrom(values, 'url') ?? '');
-  return withInstallation(io, async (installation, { config }) => {
+  return withInstallation(io, { access: 'write' }, async (installation, { config }) => {
     const url = usable(() => receiverURL(text, config.webhooksTo));
     const { webhook, secret } = await addWebhook(installation, { url, label, orgID });
     io.say(`Added ${webhook.id}. It is told of every change from now on. Its secret is shown once:\n`);
@@ -36,7 +36,7 @@ export async function addOne(io: IO, values: Values): Promise<number> {
 /** Prints the new secret alone on standard output, as `add` does. */
 export async function rotateSecret(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
   const overlapMs = overlapOf(values);
-  return withInstallation(io, async (installation) => {
+  return withInstallation(io, { access: 'write' }, async (installation) => {
     const { secret, until } = await rotateWebhook(installation, id, overlapMs);
     // Before anything can fail: it is stored, and cannot be shown again.
     io.say(`${id} has a new secret, shown only now:\n`);
@@ -52,7 +52,7 @@ const headings = ['ID', 'STATE', 'FAILING KEYS', 'DEAD', 'ORGANISATION', 'CREATE
 
 export async function listAll(io: IO, values: Values): Promise<number> {
   const view = viewFrom(io, values);
-  return withInstallation(io, async ({ webhooks, sealer }) => {
+  return withInstallation(io, { access: 'read' }, async ({ webhooks, sealer }) => {
     const standings = new Map((await webhooks.standings()).map((standing) => [standing.webhookID, standing]));
     const all = (await webhooks.list()).map((webhook) => {
       const url = new URL(sealer.open(webhook.sealedURL, webhookPlace(webhook.id, 'url')));
@@ -99,7 +99,7 @@ function rowOf({ webhook, receiver, standing }: Listed): string[] {
 }
 
 export async function removeOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, async ({ webhooks }) => {
+  return withInstallation(io, { access: 'write' }, async ({ webhooks }) => {
     if (!(await webhooks.remove(id))) throw notThere(id);
     await untilReleased(webhooks, id);
     io.say(`Removed ${id}, with the events that waited for it.\n`);
@@ -108,7 +108,7 @@ export async function removeOne(io: IO, _values: Values, [id = '']: readonly str
 }
 
 export async function pauseOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, async ({ webhooks, now }) => {
+  return withInstallation(io, { access: 'write' }, async ({ webhooks, now }) => {
     const paused = { at: now(), why: 'by the command line' };
     await changeWebhook(webhooks, id, (found) => (found.paused ? found : { ...found, paused }));
     io.say(`Paused ${id}. Changes made from now on are sent after \`webhooks resume\`.\n`);
@@ -117,7 +117,7 @@ export async function pauseOne(io: IO, _values: Values, [id = '']: readonly stri
 }
 
 export async function resumeOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, async ({ webhooks }) => {
+  return withInstallation(io, { access: 'write' }, async ({ webhooks }) => {
     await changeWebhook(webhooks, id, (found) => ({ ...found, paused: undefined }));
     io.say(`Resumed ${id}.\n`);
     return 0;
@@ -128,7 +128,7 @@ const pingWithinMs = 10_000;
 
 /** Sends a ping at once, whatever else the webhook waits for. */
 export async function testOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, async (installation, { config }) => {
+  return withInstallation(io, { access: 'read' }, async (installation, { config }) => {
     const webhook = await find(installation, id);
     const post = createPost(webhook, {
       allowed: config.webhooksTo,
@@ -154,7 +154,7 @@ const deadHeadings = ['EVENT', 'KEY HASH', 'VERSION', 'GIVEN UP', 'ATTEMPTS', 'W
 
 export async function listDead(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
   const view = viewFrom(io, values);
-  return withInstallation(io, async (installation) => {
+  return withInstallation(io, { access: 'read' }, async (installation) => {
     await find(installation, id);
     const letters = await installation.webhooks.deadLetters({ webhookID: id }, mostShown);
     if (view.isJSON) {
@@ -180,7 +180,7 @@ export async function listDead(io: IO, values: Values, [id = '']: readonly strin
 
 /** Has one dead letter, or all of a webhook, sent again by the service, with their own identifiers. */
 export async function replayDead(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, async (installation) => {
+  return withInstallation(io, { access: 'write' }, async (installation) => {
     const { paused } = await find(installation, id);
     // The service goes by the clock of the machine, and so does what is due.
     const count = await installation.webhooks.replay({ webhookID: id, eventID: textFrom(values, 'event') }, Date.now());
@@ -191,7 +191,7 @@ export async function replayDead(io: IO, values: Values, [id = '']: readonly str
 }
 
 export async function discardDead(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, async (installation) => {
+  return withInstallation(io, { access: 'write' }, async (installation) => {
     await find(installation, id);
     const count = await installation.webhooks.discard({ webhookID: id, eventID: textFrom(values, 'event') });
     io.say(count > 0 ? `${count} dead letters are gone.\n` : 'There is no such dead letter.\n');

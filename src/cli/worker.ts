@@ -25,7 +25,9 @@ export async function work(io: IO, primary: PrimaryProcess): Promise<number> {
       resolve('gone');
     }),
   );
-  const app = await createApp(config, secrets, log, { isWhole: true, inTurn: createTurn(primary) }, watch);
+  // The primary has created the installation, and decided that it may be used.
+  const opening = { access: 'write', allowMigrated: true } as const;
+  const app = await createApp(config, secrets, log, { isWhole: true, opening, inTurn: createTurn(primary) }, watch);
   try {
     const server = serveHanded(app.handle, { ...config, log, watch });
     const stopped = new Promise<'stop'>((resolve) =>

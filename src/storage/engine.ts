@@ -14,6 +14,15 @@ export interface Settings {
   set(name: string, value: string): Promise<void>;
 }
 
+/**
+ * What opening may do: `create` makes an installation that is missing, `write` requires one and brings its schema up to
+ * date, `read` requires one of the current schema and changes nothing.
+ */
+export type Access = 'create' | 'write' | 'read';
+
+/** There is no installation at the place that the settings name. The message says where, and what to do. */
+export class NoInstallation extends Error {}
+
 /** A database of the schema that we write, which nothing has been answered from yet. */
 export interface Opened {
   /** What people know it by. Never holds a password. */
@@ -21,6 +30,8 @@ export interface Opened {
   readonly hasKeys: boolean;
   /** Whether there is anything that was signed or sealed with a key ring. */
   readonly hasRows: boolean;
+  /** Whether no process has completed the first start on it: it has no rows and no key check value. */
+  readonly isNew: boolean;
   readonly settings: Settings;
   /** Signs what is from before rows were signed. Returns the hashes of keys that stay unsigned, not being what their history says. */
   readonly signOldRows: (authenticity: Authenticity, onProgress: (keys: number) => void) => Promise<string[]>;

@@ -15,7 +15,7 @@ const batch = 5_000;
  */
 export async function fill(/** @type {string} */ data, /** @type {number} */ size) {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: data });
-  await (await openInstallation(config, secrets)).close();
+  await (await openInstallation(config, secrets, {}, { access: 'create' })).close();
   const database = openDatabase(config.databaseFile);
   try {
     database.pragma('synchronous = OFF');

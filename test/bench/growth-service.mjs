@@ -37,7 +37,7 @@ export async function serviceFigures(/** @type {readonly { data: string, size: n
 
 async function open(/** @type {{ data: string, size: number }} */ { data, size }) {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: data });
-  const installation = await openInstallation(config, secrets);
+  const installation = await openInstallation(config, secrets, {}, { access: 'create' });
   const keys = createKeyService(installation.ports);
   /** @type {Map<string, number[]>} */
   const costs = new Map();

@@ -19,7 +19,7 @@ export async function openKeys(
   /** @type {object} */ definition,
 ) {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: data, ...env });
-  const installation = await openInstallation(config, secrets);
+  const installation = await openInstallation(config, secrets, {}, { access: 'create' });
   const lines = Array.from({ length: keys }, (_, n) => JSON.stringify({ key_id: `key-${n}`, ...definition }));
   const options = { orgID: undefined, passwordsAreHashed: false };
   await importLines(installation, lines, options, { onBadLine: () => undefined, onProgress: () => undefined });

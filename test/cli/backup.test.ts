@@ -228,7 +228,7 @@ describe('D-12 keyfront restore', () => {
       `Nothing in the backup opens without its key ring (k1). Put a copy of it at ${join(fresh, 'key-ring.json')} first.\n`,
     ]);
     const other = await makeCommandLine();
-    await other.keyfront(['check']);
+    await other.keyfront(['credentials', 'issue', '--kind', 'service', '--label', 'x']);
     const { code, said } = await restore(target, join(other.folder, 'key-ring.json'));
     expect(code).toBe(1);
     expect(said).toContain('is not the one that the database');

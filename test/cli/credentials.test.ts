@@ -64,6 +64,7 @@ describe('credentials list', () => {
   });
 
   it('has a row for each, with its state and without its secret', async () => {
+    await c.create();
     expect(await rows()).toStrictEqual([
       ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
     ]);
@@ -132,6 +133,7 @@ describe('credentials rotate', () => {
   });
 
   it('says what stands against it, and issues nothing', async () => {
+    await c.create();
     expect(await rotate('cred_1')).toStrictEqual({ code: 1, out: '', said: 'There is no credential cred_1.\n' });
     const { said } = await issue('--kind', 'service', '--label', 'x');
     await rotate(idIn(said));
@@ -144,6 +146,7 @@ describe('credentials rotate', () => {
 
 describe('credentials revoke', () => {
   it('says where there is no such credential', async () => {
+    await c.create();
     expect(await c.keyfront(['credentials', 'revoke', 'cred_1'])).toStrictEqual({
       code: 1,
       out: '',

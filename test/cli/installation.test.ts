@@ -19,11 +19,13 @@ async function withKeys(env: Record<string, string> = {}): Promise<void> {
   expect((await c.keyfront(['keys', 'import', file], env)).code).toBe(0);
 }
 
+const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'x'];
+const create = async () => expect((await c.keyfront(issue)).code).toBe(0);
 const open = (env: Record<string, string> = {}) => c.keyfront(['keys', 'export', '--with-secrets'], env);
 
 describe('a data folder', () => {
   it('that is new gets a database and a key ring for its owner’s eyes', async () => {
-    expect((await open()).code).toBe(0);
+    await create();
     expect(existsSync(ring())).toBe(true);
     expect(existsSync(database())).toBe(true);
   });
@@ -42,7 +44,7 @@ describe('a data folder', () => {
   it('with the key ring of another is refused, and neither file is changed', async () => {
     await withKeys();
     const other = await makeCommandLine();
-    await other.keyfront(['keys', 'export']);
+    await other.keyfront(issue);
     await rename(ring(), `${ring()}.own`);
     await copyFile(join(other.folder, 'key-ring.json'), ring());
     const before = [await readFile(ring()), await readFile(database())];
@@ -88,7 +90,7 @@ describe('a data folder', () => {
   });
 
   it('that is no database is refused', async () => {
-    await open();
+    await create();
     await writeFile(database(), 'not a database, but long enough to be looked at '.repeat(50));
     const { code, said } = await open();
     expect([code, said]).toStrictEqual([1, `The database ${database()} cannot be used: file is not a database\n`]);
@@ -107,7 +109,7 @@ describe('KEYFRONT_KEY_HASH', () => {
   });
 
   it('may change while there are no keys', async () => {
-    await open();
+    await create();
     expect((await open({ KEYFRONT_KEY_HASH: 'murmur128' })).code).toBe(0);
     await withKeys({ KEYFRONT_KEY_HASH: 'murmur128' });
     expect((await open()).said).toContain('KEYFRONT_KEY_HASH=murmur128');

@@ -279,9 +279,7 @@ it('a command about a key makes no data folder', async () => {
   const c = await makeCommandLine();
   const { code, said } = await c.keyfront(['get', 'acme-billing']);
   expect(code).toBe(2);
-  expect(said).toMatch(
-    /^There is no database .*keyfront\.db\. KEYFRONT_DATA names the data folder, --url a service\.\n$/,
-  );
+  expect(said).toMatch(/^There is no installation in \/.* With --url a running service is asked instead\.\n$/);
   expect(existsSync(c.folder)).toBe(false);
   await c.remove();
 });

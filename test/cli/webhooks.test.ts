@@ -17,6 +17,7 @@ let receiver: Receiver;
 let t: TestApp | undefined;
 beforeEach(async () => {
   c = await makeCommandLine();
+  await c.create();
   receiver = await startReceiver();
   t = undefined;
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { copyDatabase } from '../../src/storage/sqlite/copy.js';
-import { openCopy, openDatabase } from '../../src/storage/sqlite/database.js';
+import { openToRead, openDatabase } from '../../src/storage/sqlite/database.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -31,7 +31,7 @@ describe('D-11 a copy of a database', () => {
     expect(steps).toStrictEqual(steps.toSorted((a, b) => a - b));
     other.close();
     database.close();
-    const copy = openCopy(join(folder, 'copy.db'));
+    const copy = openToRead(join(folder, 'copy.db'));
     expect(copy.prepare('SELECT name FROM settings ORDER BY name').all()).toStrictEqual([
       { name: 'a' },
       { name: 'large' },
@@ -44,7 +44,7 @@ describe('D-11 a copy of a database', () => {
     const file = join(folder, 'keyfront.db');
     const database = openDatabase(file);
     await copyDatabase(database, join(folder, 'copy.db'), () => undefined);
-    const copy = openCopy(join(folder, 'copy.db'));
+    const copy = openToRead(join(folder, 'copy.db'));
     expect(() => copy.exec("INSERT INTO settings VALUES ('a', 'b')")).toThrow('attempt to write a readonly database');
     copy.close();
     database.close();

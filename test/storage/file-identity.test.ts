@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(async () => rm(folder, { recursive: true }));
 
 async function open(): Promise<[Opened, Engine]> {
-  const one = await openSQLite(file, false);
+  const one = await openSQLite(file, 'create');
   return [one, await one.start(signer, { report: () => undefined, now: () => new Date() })];
 }
 

@@ -12,6 +12,8 @@ beforeEach(async () => {
 afterEach(async () => c.remove());
 
 const database = () => join(c.folder, 'keyfront.db');
+/** A command that creates an installation. */
+const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'x'];
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
 async function filled(): Promise<void> {
@@ -60,7 +62,7 @@ describe('D-13 a data folder', () => {
 describe('D-06 a data folder', () => {
   it('whose parent is not there is refused by name, and nothing is made', async () => {
     const parent = join(c.folder, 'not', 'here');
-    const { code, said } = await c.keyfront(['check'], { KEYFRONT_DATA: parent });
+    const { code, said } = await c.keyfront(issue, { KEYFRONT_DATA: parent });
     expect(code).toBe(1);
     expect(said).toMatch(/^The database [^\n]*keyfront\.db cannot be opened: ENOENT[^\n]*\n$/);
     expect(said).toContain(parent);
@@ -80,7 +82,7 @@ describe('D-06 a data folder', () => {
     const start = performance.now();
     process.seteuid?.(nobody);
     try {
-      const { code, said } = await c.keyfront(['check'], { KEYFRONT_DATA: folder });
+      const { code, said } = await c.keyfront(issue, { KEYFRONT_DATA: folder });
       return { code, said, milliseconds: performance.now() - start };
     } finally {
       process.seteuid?.(0);

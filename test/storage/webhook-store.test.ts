@@ -46,7 +46,7 @@ describeEngines('the store of webhooks', (engine) => {
   let store: WebhookStore;
   const open = async () => {
     const { config, secrets } = readConfig(place.env);
-    const installation = await openInstallation(config, secrets);
+    const installation = await openInstallation(config, secrets, {}, { access: 'create' });
     installations.push(installation);
     return installation;
   };

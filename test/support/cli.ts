@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../src/cli/run.js';
+import { readConfig } from '../../src/config.js';
+import { openInstallation } from '../../src/installation.js';
 
 export interface Outcome {
   readonly code: number;
@@ -30,6 +32,8 @@ export interface CommandLine {
   ): Promise<Outcome>;
   /** Writes a file beside the data folder and answers its path. */
   file(name: string, content: string | Uint8Array): Promise<string>;
+  /** Creates an installation without keys and credentials in the data folder, or as `env` says. */
+  create(env?: Record<string, string>): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -61,6 +65,10 @@ export async function makeCommandLine(): Promise<CommandLine> {
       const path = join(root, name);
       await writeFile(path, content);
       return path;
+    },
+    create: async (env = {}) => {
+      const { config, secrets } = readConfig({ KEYFRONT_DATA: folder, ...env });
+      await (await openInstallation(config, secrets, {}, { access: 'create' })).close();
     },
     remove: async () => rm(root, { recursive: true, force: true }),
   };

@@ -53,7 +53,8 @@ function parserOf(oid: number, format: 'text' | 'binary' | undefined): unknown {
   return oid === int8 ? BigInt : types.getTypeParser(oid, format);
 }
 
-export function createConnections(url: string, applicationName: string): Connections {
+/** `isReadOnly` has the server reject every statement that would write. */
+export function createConnections(url: string, applicationName: string, isReadOnly = false): Connections {
   const pool = new Pool({
     connectionString: url,
     max: mostConnections,
@@ -83,6 +84,7 @@ export function createConnections(url: string, applicationName: string): Connect
     if (withSettings.has(client)) return client;
     try {
       await client.query(requiredSettings);
+      if (isReadOnly) await client.query(`SELECT set_config('default_transaction_read_only', 'on', false)`);
     } catch (error) {
       client.release(true);
       throw error;

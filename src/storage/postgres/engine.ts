@@ -1,15 +1,15 @@
 import { AppError } from '../../errors.js';
 import { createChangeFeed } from '../change-feed.js';
-import type { Contents, Engine, Opened } from '../engine.js';
+import { NoInstallation, type Access, type Contents, type Engine, type Opened } from '../engine.js';
 import { tellingOfChanges } from '../telling-store.js';
 import { within } from '../within.js';
-import { createConnections, prepared, type Connections } from './connections.js';
+import { createConnections, prepared, type Connections, type Session } from './connections.js';
 import { createCredentialStore } from './credential-store.js';
 import { forLog, troubleOf } from './errors.js';
 import { createFeedRows } from './feed.js';
 import { goOnAfterHistory } from './feed-order.js';
 import { createKeyStore } from './key-store.js';
-import { migrate, schemaVersion, versionOf } from './migrate.js';
+import { migrate, requireCurrent, schemaVersion, versionOf } from './migrate.js';
 import { holdDatabase } from './hold.js';
 import { createSettings } from './settings.js';
 import { createSignal } from './signal.js';
@@ -20,11 +20,13 @@ import { createWebhookStore } from './webhook-store.js';
 export const movingName = 'moving_from';
 
 /**
- * Opens a database of a PostgreSQL server, bringing its schema up to date; one process at a time, until it begins.
- * Throws an Error that names the database, and never its password.
+ * Opens a database of a PostgreSQL server as far as `access` permits. One process at a time migrates, until it begins.
+ *
+ * @throws {NoInstallation} when the database holds none and it may not be created.
+ * @throws {Error} that names the database, and never its password.
  */
-export async function openPostgres(url: string): Promise<Opened> {
-  const opened = await openForMoving(url);
+export async function openPostgres(url: string, access: Access = 'create'): Promise<Opened> {
+  const opened = await openForMoving(url, access);
   try {
     const source = await opened.settings.get(movingName);
     if (source === undefined) return opened;
@@ -37,10 +39,13 @@ export async function openPostgres(url: string): Promise<Opened> {
   }
 }
 
-/** The same for whoever fills it, and may find it half full. */
-export async function openForMoving(url: string): Promise<Opened & { readonly connections: Connections }> {
+/** Opens a database that `migrate-store` fills, which may hold a part of a data folder. */
+export async function openForMoving(
+  url: string,
+  access: Access = 'create',
+): Promise<Opened & { readonly connections: Connections }> {
   const name = nameOf(url);
-  const connections = createConnections(url, 'keyfront');
+  const connections = createConnections(url, 'keyfront', access === 'read');
   let letGo = () => Promise.resolve();
   let stopFollowing: () => void = () => undefined;
   const close = async () => {
@@ -49,20 +54,22 @@ export async function openForMoving(url: string): Promise<Opened & { readonly co
     await connections.close();
   };
   try {
-    letGo = await holdDatabase(connections);
+    if (access !== 'read') letGo = await holdDatabase(connections);
     const [is] = await connections.read(async (session) => {
       requireSuitable(await session.query<Suitable>(suitable));
-      await migrate(session);
-      await goOnAfterHistory(session);
+      await prepareSchema(session, access, name);
       return session.query<{ hasKeys: boolean; hasCredentials: boolean }>(
         `SELECT EXISTS (SELECT FROM keys) AS "hasKeys", EXISTS (SELECT FROM credentials) AS "hasCredentials"`,
       );
     });
     const settings = createSettings(connections);
+    const hasRows =
+      is?.hasKeys === true || is?.hasCredentials === true || (await settings.get('key_ring')) !== undefined;
     return {
       name,
       hasKeys: is?.hasKeys === true,
-      hasRows: is?.hasKeys === true || is?.hasCredentials === true || (await settings.get('key_ring')) !== undefined,
+      hasRows,
+      isNew: !hasRows,
       settings,
       // A database of this kind has never held a row without a signature.
       signOldRows: () => Promise.resolve([]),
@@ -78,8 +85,23 @@ export async function openForMoving(url: string): Promise<Opened & { readonly co
     };
   } catch (error) {
     await close();
-    throw unusable(name, error);
+    throw error instanceof NoInstallation ? error : unusable(name, error);
   }
+}
+
+async function prepareSchema(session: Session, access: Access, name: string): Promise<void> {
+  const version = access === 'create' ? undefined : await versionOf(session);
+  if (version === 0) throw noInstallation(name);
+  if (access === 'read') return requireCurrent(version ?? 0);
+  await migrate(session);
+  await goOnAfterHistory(session);
+}
+
+function noInstallation(name: string): NoInstallation {
+  return new NoInstallation(
+    `There is no installation in the database ${name}: it is empty. ` +
+      'Set KEYFRONT_DATABASE_URL to the database of your installation. `keyfront serve` creates a new one.',
+  );
 }
 
 /** What opening failed of, for people: what callers are told says nothing of what has to be mended. */

@@ -38,6 +38,13 @@ export async function migrate(session: Session, steps: readonly string[] = migra
   }
 }
 
+/** Throws when the schema is older or newer than the one that we write. */
+export function requireCurrent(version: number): void {
+  if (version === schemaVersion) return;
+  const advice = version > schemaVersion ? 'use a newer Keyfront' : 'start the service once to bring it up to date';
+  throw new Error(`it has schema version ${version}, and this Keyfront knows ${schemaVersion}; ${advice}`);
+}
+
 /**
  * How many migrations the database has seen.
  *

@@ -19,8 +19,8 @@ const everyMs = 1_000;
 const forgottenAfterMs = 5_000;
 
 /**
- * Opens the live counters in Redis, and goes on carrying out what was written of them. A server that cannot be reached
- * keeps nobody from starting: it is told of, and tried again all the time.
+ * Opens the live counters in Redis; `relays` also applies pending changes in the background until it is closed. A server
+ * that cannot be reached is reported and tried again, and does not keep the process from starting.
  */
 export async function openRedisQuotas({
   url,
@@ -28,12 +28,14 @@ export async function openRedisQuotas({
   store,
   now,
   report,
+  relays,
 }: {
   readonly url: string;
   readonly pattern: string;
   readonly store: Engine['store'];
   readonly now: () => Date;
   readonly report: (line: string) => void;
+  readonly relays: boolean;
 }): Promise<OpenQuotas> {
   const redis = createRedis(url, { script: lookScript, keys: keyNames(pattern, '(probe)') }, report);
   const quotas = createRedisQuotas({ redis, store, pattern, now });
@@ -63,7 +65,7 @@ export async function openRedisQuotas({
     }, everyMs).unref();
   }
   await redis.tried;
-  schedule();
+  if (relays) schedule();
   return {
     quotas,
     close: async () => {

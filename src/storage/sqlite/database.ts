@@ -1,6 +1,9 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { migrate, requireCurrent } from './migrate.js';
-import { createPrivately } from './private-files.js';
+import { NoInstallation, type Access } from '../engine.js';
+import { migrate, requireCurrent, versionOf } from './migrate.js';
+import { createPrivately, requirePrivateFiles } from './private-files.js';
 
 export type { Database } from 'better-sqlite3';
 
@@ -8,15 +11,20 @@ export type { Database } from 'better-sqlite3';
 const openWithinMs = 5_000;
 
 /**
- * Opens a database file, creating and migrating it as needed; `:memory:` gives one that is gone when closed. Throws an
- * Error that names the file where it cannot be opened, is no database, is open to others, or comes from a newer version.
+ * Opens a database file and migrates it; `:memory:` gives one that is gone when closed.
+ *
+ * @throws {NoInstallation} when there is none and it may not be created.
+ * @throws {Error} that names the file when it cannot be opened, is no database, is open to others, or comes from a newer version.
  */
-export function openDatabase(file: string): Database.Database {
+export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'create'): Database.Database {
   const database = connect(file, () => {
+    if (access !== 'create') requireFile(file);
     if (file !== ':memory:') createPrivately(file);
     return new Database(file, { timeout: openWithinMs });
   });
   return prepared(database, file, () => {
+    // Before anything is written: an empty file is no installation.
+    if (access !== 'create' && versionOf(database) === 0) throw noInstallation(file, 'is empty');
     database.pragma('journal_mode = WAL');
     // Later than journal_mode: this build falls back to NORMAL after it, which loses acknowledged writes with the power.
     database.pragma('synchronous = FULL');
@@ -29,13 +37,36 @@ export function openDatabase(file: string): Database.Database {
   });
 }
 
-/** Opens a copy that stands by itself, to read and to change nothing. Throws as `openDatabase` does. */
-export function openCopy(file: string): Database.Database {
-  const database = connect(file, () => new Database(file, { readonly: true, fileMustExist: true }));
+/**
+ * Opens a file or a copy of one to read it, also while a service writes to it. SQLite changes nothing in it, but keeps an
+ * index of its log (`-shm`) beside it, for which the folder has to be writable.
+ *
+ * @throws as `openDatabase`, and when the schema is not the current one.
+ */
+export function openToRead(file: string): Database.Database {
+  const database = connect(file, () => {
+    requireFile(file);
+    requirePrivateFiles(file);
+    return new Database(file, { readonly: true, fileMustExist: true, timeout: openWithinMs });
+  });
   return prepared(database, file, () => {
     database.pragma('trusted_schema = OFF');
+    database.pragma('temp_store = MEMORY');
+    if (versionOf(database) === 0) throw noInstallation(file, 'is empty');
     requireCurrent(database);
   });
+}
+
+function requireFile(file: string): void {
+  // Unlike `existsSync`, it throws when the folder cannot be searched.
+  if (!statSync(file, { throwIfNoEntry: false })) throw noInstallation(file, 'does not exist');
+}
+
+function noInstallation(file: string, state: string): NoInstallation {
+  return new NoInstallation(
+    `There is no installation in ${dirname(resolve(file))}: the file ${basename(file)} ${state}. ` +
+      'Set KEYFRONT_DATA to the data folder of your installation. `keyfront serve` creates a new one.',
+  );
 }
 
 /** Runs what belongs to opening a database, so that its errors name the file. */
@@ -52,6 +83,7 @@ function connect(file: string, open: () => Database.Database): Database.Database
   try {
     return open();
   } catch (error) {
+    if (error instanceof NoInstallation) throw error;
     throw new Error(`The database ${file} cannot be opened: ${reasonOf(error)}`, { cause: error });
   }
 }
@@ -63,6 +95,7 @@ function prepared(database: Database.Database, file: string, prepare: () => void
     return database;
   } catch (error) {
     database.close();
+    if (error instanceof NoInstallation) throw error;
     throw new Error(`The database ${file} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
 }

@@ -1,10 +1,10 @@
 import { createChangeFeed } from '../change-feed.js';
-import type { Engine, Opened } from '../engine.js';
+import type { Access, Engine, Opened } from '../engine.js';
 import { tellingOfChanges } from '../telling-store.js';
 import { contentsOf, damagesOf } from './contents.js';
 import { copyDatabase } from './copy.js';
 import { createCredentialStore } from './credential-store.js';
-import { namingDatabase, openCopy, openDatabase, type Database } from './database.js';
+import { namingDatabase, openDatabase, openToRead, type Database } from './database.js';
 import { createFeedRows } from './feed.js';
 import { identifyFiles } from './file-identity.js';
 import { createGuard } from './guard.js';
@@ -15,10 +15,10 @@ import { createSignatures, signOldRows } from './signatures.js';
 import { logBytes, shrinkLog } from './wal.js';
 import { createWebhookStore } from './webhook-store.js';
 
-/** Opens a file, making and migrating it as needed, or a copy that is never written. Throws an Error that names it. */
-export async function openSQLite(file: string, isCopy: boolean): Promise<Opened> {
-  const database = (isCopy ? openCopy : openDatabase)(file);
-  const verifyFiles = database.memory || isCopy ? () => undefined : identifyFiles(file);
+/** Opens a file as far as `access` permits. Throws an Error that names it. */
+export async function openSQLite(file: string, access: Access): Promise<Opened> {
+  const database = access === 'read' ? openToRead(file) : openDatabase(file, access);
+  const verifyFiles = database.memory || access === 'read' ? () => undefined : identifyFiles(file);
   // What SQLite finds wrong while a file is opened is told with its name.
   const naming = <T>(work: () => T) => promised(() => namingDatabase(file, work));
   try {
@@ -26,11 +26,13 @@ export async function openSQLite(file: string, isCopy: boolean): Promise<Opened>
       const settings = createSettings(database);
       const has = (statement: string) => database.prepare(statement).get() !== undefined;
       const hasKeys = has('SELECT 1 FROM keys LIMIT 1');
+      const hasRows = hasKeys || has('SELECT 1 FROM credentials LIMIT 1') || has('SELECT 1 FROM webhooks LIMIT 1');
       let stopFollowing: () => void = () => undefined;
       return {
         name: file,
         hasKeys,
-        hasRows: hasKeys || has('SELECT 1 FROM credentials LIMIT 1') || has('SELECT 1 FROM webhooks LIMIT 1'),
+        hasRows,
+        isNew: !hasRows && settings.get('key_ring') === undefined,
         settings: {
           get: (name) => naming(() => settings.get(name)),
           set: (name, value) => naming(() => settings.set(name, value)),

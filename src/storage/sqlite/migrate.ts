@@ -16,7 +16,7 @@ export const schemaVersion = migrations.length;
  * database is newer than we are.
  */
 export function migrate(database: Database, steps: readonly string[] = migrations): void {
-  if (versionOf(database) > steps.length) throw new Error(wrongVersion(database, 'newer'));
+  if (versionOf(database) > steps.length) throw new Error(wrongVersion(database, 'use a newer Keyfront'));
   for (const [index, statements] of steps.entries()) {
     const apply = database.transaction(() => {
       // Asked inside, so that two processes that start together do not both apply it.
@@ -28,9 +28,13 @@ export function migrate(database: Database, steps: readonly string[] = migration
   }
 }
 
-/** Throws where the schema is not the one that we write. */
+/** Throws when the schema is older or newer than the one that we write. */
 export function requireCurrent(database: Database): void {
-  if (versionOf(database) !== migrations.length) throw new Error(wrongVersion(database, 'matching'));
+  const version = versionOf(database);
+  if (version > schemaVersion) throw new Error(wrongVersion(database, 'use a newer Keyfront'));
+  if (version < schemaVersion) {
+    throw new Error(wrongVersion(database, 'start the service once to bring it up to date'));
+  }
 }
 
 /** How many migrations the database has seen. */
@@ -38,6 +42,6 @@ export function versionOf(database: Database): number {
   return Number(database.pragma('user_version', { simple: true }));
 }
 
-function wrongVersion(database: Database, wanted: string): string {
-  return `it has schema version ${versionOf(database)}, and this Keyfront knows ${migrations.length}; use a ${wanted} Keyfront`;
+function wrongVersion(database: Database, advice: string): string {
+  return `it has schema version ${versionOf(database)}, and this Keyfront knows ${migrations.length}; ${advice}`;
 }

@@ -10,8 +10,14 @@ export function createPrivately(file: string): void {
   makePrivateFolder(dirname(file));
   closeSync(openSync(file, 'a', 0o600));
   syncFile(file);
-  for (const name of [file, `${file}-wal`, `${file}-shm`]) requirePrivate(name, '600');
+  requirePrivateFiles(file);
   syncName(file);
+}
+
+/** Throws an Error with the command that corrects it when other users can read the file, its log or the folder. */
+export function requirePrivateFiles(file: string): void {
+  requirePrivate(dirname(file), '700');
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) requirePrivate(name, '600');
 }
 
 /** The same for a folder. Only the last one is made: a path that is wrong further up is rather a mistake than a wish. */

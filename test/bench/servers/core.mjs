@@ -8,7 +8,7 @@ import { createKeyService } from '../../../build/keys/service.js';
 
 const { KEYFRONT_DATA, NODE_ENV, BENCH_STORE } = process.env;
 const { config, secrets } = readConfig({ KEYFRONT_DATA, NODE_ENV });
-const installation = await openInstallation(config, secrets);
+const installation = await openInstallation(config, secrets, {}, { access: 'create' });
 
 /** The store as the service has it; with `BENCH_STORE=single` every update is a transaction of its own. */
 const store = BENCH_STORE === 'single' ? oneByOne(installation.ports.store) : installation.ports.store;
