@@ -1,11 +1,18 @@
+import { AppError } from '../errors.js';
 import type { Followed } from '../keys/following.js';
 import { builder } from './builder.js';
 import { callerOf } from './context.js';
 import { HistoryEntry, OrgKey } from './org-key.js';
 
+/** Throws INTERNAL for an entry that fails its integrity check. Its fields are null then; the event keeps its cursor. */
+function entryOf({ entry, isUnreadable }: Followed): Followed['entry'] {
+  if (isUnreadable) throw new AppError('INTERNAL', 'A history entry fails its integrity check; see `keyfront check`.');
+  return entry;
+}
+
 const OrgKeyChangedEvent = builder.objectRef<Followed>('OrgKeyChangedEvent').implement({
   description:
-    'A change of a key; or, where `entry` is null, only how far changes have been followed: the first event of whoever follows from now on, and one about every 30 seconds where only changes of others were made.',
+    'A change of a key; or, if `entry` is null, only how far changes have been followed: the first event if `after` is absent, and one about every 30 seconds if only keys of others have changed. If the history entry fails its integrity check, all fields but `cursor` are null, with INTERNAL among the errors.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', {
       description:
@@ -14,25 +21,28 @@ const OrgKeyChangedEvent = builder.objectRef<Followed>('OrgKeyChangedEvent').imp
     keyHash: t.string({
       nullable: true,
       description: 'Hash of the key’s identifier, also where the key is deleted or purged; null where `entry` is.',
-      resolve: ({ entry }) => entry?.keyHash,
+      resolve: (event) => entryOf(event)?.keyHash,
     }),
     orgID: t.string({
       nullable: true,
       description: 'Identifier of the organisation that owns the key; null where `entry` is.',
-      resolve: ({ entry }) => entry?.orgID,
+      resolve: (event) => entryOf(event)?.orgID,
     }),
     entry: t.field({
       type: HistoryEntry,
       nullable: true,
       description: 'What was done, as it stands in the history of the key; null where nothing was.',
-      resolve: ({ entry }) => entry,
+      resolve: entryOf,
     }),
     key: t.field({
       type: OrgKey,
       nullable: true,
       description:
         'The key as it is now, which may be later than the change; null where it is deleted, or `entry` is null.',
-      resolve: ({ entry }, _, { loaders }) => entry && loaders.orgKeys.load(entry.keyHash),
+      resolve: (event, _, { loaders }) => {
+        const entry = entryOf(event);
+        return entry && loaders.orgKeys.load(entry.keyHash);
+      },
     }),
   }),
 });

@@ -4,7 +4,12 @@ import type { AuditEntry } from './store.js';
 export interface ChangeEvent {
   /** Opaque; given back as `after`, it means everything that took effect later. */
   readonly cursor: string;
-  readonly entry: AuditEntry;
+  readonly keyHash: string;
+  readonly orgID: string;
+  /** The version that the change led to. */
+  readonly version: number;
+  /** Undefined if the history entry fails its integrity check: the members above are unverified then. */
+  readonly entry: AuditEntry | undefined;
 }
 
 export interface FeedQuery {

@@ -1,4 +1,4 @@
-import type { ChangeFeed, FeedPage } from './feed.js';
+import type { ChangeEvent, ChangeFeed, FeedPage } from './feed.js';
 import type { Caller, Ports } from './ports.js';
 import type { AuditEntry } from './store.js';
 
@@ -14,6 +14,8 @@ export interface FollowRequest {
 export interface Followed {
   readonly cursor: string;
   readonly entry: AuditEntry | undefined;
+  /** Whether there is a change whose history entry fails its integrity check. */
+  readonly isUnreadable?: boolean;
 }
 
 /** Bounds what is held for somebody who takes it slowly. */
@@ -48,10 +50,10 @@ export function createFollowing({ feed }: Pick<Ports, 'feed'>, everyMs = standin
     };
     const readTail = async (from: string): Promise<FeedPage> => {
       const page = await tail.read(from);
-      const isMeant = ({ entry }: { entry: AuditEntry }) =>
+      const isMeant = (event: ChangeEvent) =>
         !isForeign &&
-        (orgID === undefined || entry.orgID === orgID) &&
-        (keyHash === undefined || entry.keyHash === keyHash);
+        (orgID === undefined || event.orgID === orgID) &&
+        (keyHash === undefined || event.keyHash === keyHash);
       return { ...page, events: page.events.filter(isMeant) };
     };
 
@@ -63,7 +65,8 @@ export function createFollowing({ feed }: Pick<Ports, 'feed'>, everyMs = standin
         if (after === undefined) yield { cursor: (known = first.cursor), entry: undefined };
         for (let page = first; !signal.aborted;) {
           for (const event of page.events) {
-            yield event;
+            const { cursor, entry } = event;
+            yield { cursor, entry, isUnreadable: entry === undefined };
             if (signal.aborted) return;
             known = event.cursor;
             quietSince = performance.now();

@@ -6,7 +6,7 @@ import type { Logger } from '../log.js';
 import type { Meter } from '../watch.js';
 import type { DeadLetter, FailingKey, HeldWebhook, Settlement, WebhookStore } from '../webhook.js';
 import { createBackoff } from './backoff.js';
-import { eventIDOf, messageOf, type ShownPart } from './event.js';
+import { eventIDOf, messageOf, unreadableIDOf, type ShownPart } from './event.js';
 import type { Limited } from './limited.js';
 import type { Post } from './post.js';
 import { askedWaitMs, waitMs, type Schedule } from './schedule.js';
@@ -54,9 +54,18 @@ const keysOfOutage = 16;
 const mostDeadLetters = 1_000;
 const replaysAtOnce = 20;
 const saveEveryMs = 5_000;
-const unreadableForMs = 3_600_000;
+const unreadable = 'its history entry fails the integrity check';
 
 type Verdict = 'delivered' | 'failed' | 'gone' | 'none';
+
+interface Attempted {
+  readonly verdict: Verdict;
+  readonly why: string;
+  readonly askedMs: number | undefined;
+}
+
+/** What becomes of an event whose history entry fails its integrity check. */
+const failedUnread: Attempted = { verdict: 'failed', why: unreadable, askedMs: undefined };
 
 export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Post, ports: CourierPorts): Courier {
   const { store, history, feed, holder, maySend, meter, shown, schedule, storage, clockMs, random } = ports;
@@ -118,7 +127,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
   }
 
   /** Sends the event of an entry once. */
-  async function attempt(entry: AuditEntry): Promise<{ verdict: Verdict; why: string; askedMs: number | undefined }> {
+  async function attempt(entry: AuditEntry): Promise<Attempted> {
     // What storage found is held against what the webhook may see, whatever was asked for.
     if (webhook.orgID !== undefined && entry.orgID !== webhook.orgID)
       throw new Error('An event of another organisation.');
@@ -157,8 +166,12 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
     end();
   }
 
-  /** The key after one more failure of its next event: tried again later, or given up for the event after it. */
-  async function failed(key: FailingKey, entry: AuditEntry, why: string, askedMs: number | undefined): Promise<void> {
+  /**
+   * The key after one more failure of its next event: tried again later, or given up for the event after it. `entry` is
+   * undefined if it fails its integrity check, which is treated as any other failure.
+   */
+  async function failed(key: FailingKey, entry: AuditEntry | undefined, why: string, askedMs?: number): Promise<void> {
+    if (!entry) log.error({ keyHash: key.keyHash, version: key.next, why }, 'webhook event cannot be sent');
     const attempts = key.attempts + 1;
     if (attempts < schedule.mostAttempts) {
       const dueMs = clockMs() + waitMs(schedule, attempts, askedMs, random);
@@ -166,7 +179,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
       return settle([key.keyHash]);
     }
     const letter: DeadLetter = {
-      eventID: eventIDOf(entry),
+      eventID: entry ? eventIDOf(entry) : unreadableIDOf(key.keyHash, key.next),
       webhookID: webhook.id,
       keyHash: key.keyHash,
       version: key.next,
@@ -200,23 +213,23 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
   }
 
   /** An event of a key whose earlier ones wait. It is read from the history when its turn comes. */
-  function queue(key: FailingKey, { versionBefore, versionAfter }: AuditEntry): void {
+  function queue(key: FailingKey, { version, entry }: ChangeEvent): void {
     // A page that is read again begins before what waits; and a key that was purged begins its life anew.
-    if (versionAfter < key.next) {
-      const last = versionBefore === 0 ? versionAfter : key.last;
-      keep({ ...key, next: versionAfter, last, attempts: 0, dueMs: clockMs() });
-    } else keep({ ...key, last: Math.max(key.last, versionAfter) });
+    if (version < key.next) {
+      const last = entry?.versionBefore === 0 ? version : key.last;
+      keep({ ...key, next: version, last, attempts: 0, dueMs: clockMs() });
+    } else keep({ ...key, last: Math.max(key.last, version) });
   }
 
   async function deliverNew(events: readonly ChangeEvent[]): Promise<void> {
-    const chains = new Map<string, AuditEntry[]>();
-    for (const { entry } of events) {
-      const chain = chains.get(entry.keyHash);
-      if (chain) chain.push(entry);
-      else chains.set(entry.keyHash, [entry]);
+    const chains = new Map<string, ChangeEvent[]>();
+    for (const event of events) {
+      const chain = chains.get(event.keyHash);
+      if (chain) chain.push(event);
+      else chains.set(event.keyHash, [event]);
     }
     const lines = [...chains.values()];
-    const settled = new Set<AuditEntry>();
+    const settled = new Set<ChangeEvent>();
     const touched = new Set<string>();
     await Promise.all(
       Array.from({ length: Math.min(freshAtOnce, lines.length) }, async () => {
@@ -226,7 +239,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
       }),
     );
     // Where it ends in the middle, what follows the first event that is open comes again.
-    const open = events.findIndex(({ entry }) => !settled.has(entry));
+    const open = events.findIndex((event) => !settled.has(event));
     const reached = open === -1 ? cursor : events[open - 1]?.cursor;
     if (reached !== undefined) await settle(touched, { cursor: reached });
     savedMs = clockMs();
@@ -234,25 +247,25 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
 
   /** The new events of one key, until one fails. */
   async function bring(
-    chain: readonly AuditEntry[],
-    { settled, touched }: { settled: Set<AuditEntry>; touched: Set<string> },
+    chain: readonly ChangeEvent[],
+    { settled, touched }: { settled: Set<ChangeEvent>; touched: Set<string> },
   ): Promise<void> {
-    for (const entry of chain) {
-      const { keyHash, versionAfter } = entry;
+    for (const event of chain) {
+      const { keyHash, version, entry } = event;
       const waiting = failing.get(keyHash);
       if (waiting) {
-        queue(waiting, entry);
+        queue(waiting, event);
         touched.add(keyHash);
-        settled.add(entry);
+        settled.add(event);
         continue;
       }
       await untilOpen();
       if (isStopping) return;
-      const { verdict, why, askedMs } = await attempt(entry);
+      const { verdict, why, askedMs } = entry ? await attempt(entry) : failedUnread;
       if (verdict === 'none' || verdict === 'gone') return;
-      settled.add(entry);
+      settled.add(event);
       if (verdict === 'delivered') continue;
-      const key = { keyHash, next: versionAfter, last: versionAfter, attempts: 0, dueMs: clockMs(), why };
+      const key = { keyHash, next: version, last: version, attempts: 0, dueMs: clockMs(), why };
       keep(key);
       await failed(key, entry, why, askedMs);
     }
@@ -328,8 +341,14 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
     for (let key = failing.get(keyHash); key && !isStopping && key.dueMs <= clockMs(); key = failing.get(keyHash)) {
       const { next } = key;
       if (!entries.some(({ versionAfter }) => versionAfter === next)) {
-        entries = await waitingOf(key);
+        const found = await waitingOf(key);
         if (isStopping || (failing.get(keyHash)?.dueMs ?? 0) > clockMs()) break;
+        if (!found) {
+          unwritten = 0;
+          await failed(failing.get(keyHash) ?? key, undefined, unreadable);
+          continue;
+        }
+        entries = found;
       }
       const entry = entries.find(({ versionAfter }) => versionAfter === next);
       if (!entry) {
@@ -360,23 +379,22 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
     if (unwritten > 0) await settle([keyHash]);
   }
 
-  /** What waits of a key, from its next event on; nothing of a history that is not as it was written. */
-  async function waitingOf(key: FailingKey): Promise<AuditEntry[]> {
-    const { keyHash, next } = key;
-    try {
-      // One that cannot be read must not hold up those before it.
-      return await entriesOf(keyHash, next, waitingAtOnce).catch(() => entriesOf(keyHash, next, 1));
-    } catch (error) {
-      // It keeps its own key waiting, and nobody else.
-      if (codeOf(error) !== 'INTERNAL') throw error;
-      log.error({ err: error, keyHash }, 'a history cannot be read');
-      keep({ ...key, dueMs: clockMs() + unreadableForMs, why: 'its history cannot be read' });
-      return [];
-    }
+  /** What waits of a key, from its next event on; undefined if that event fails its integrity check. */
+  async function waitingOf({ keyHash, next }: FailingKey): Promise<AuditEntry[] | undefined> {
+    // One that cannot be read must not hold up those before it.
+    return (await entriesOf(keyHash, next, waitingAtOnce)) ?? entriesOf(keyHash, next, 1);
   }
 
-  function entriesOf(keyHash: string, version: number, limit: number): Promise<AuditEntry[]> {
-    return storage(() => history.auditOf(keyHash, { after: version - 1, limit }));
+  /** From a version on. Undefined if one of them fails its integrity check. */
+  async function entriesOf(keyHash: string, version: number, limit: number): Promise<AuditEntry[] | undefined> {
+    try {
+      const found = await storage(() => history.auditOf(keyHash, { after: version - 1, limit }));
+      // A key that was purged may have come back as another organisation's.
+      return found.filter(({ orgID }) => webhook.orgID === undefined || orgID === webhook.orgID);
+    } catch (error) {
+      if (codeOf(error) !== 'INTERNAL') throw error;
+      return undefined;
+    }
   }
 
   /** A receiver that is back is sent at once what waits for it. */
@@ -397,12 +415,14 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
 
   async function revive(letter: DeadLetter): Promise<void> {
     const { keyHash, version, eventID } = letter;
-    const [entry] = await entriesOf(keyHash, version, 1);
-    if (!entry || eventIDOf(entry) !== eventID) {
+    const found = await entriesOf(keyHash, version, 1);
+    const entry = found?.[0];
+    const isSame = entry && [eventIDOf(entry), unreadableIDOf(keyHash, version)].includes(eventID);
+    if (found && !isSame) {
       log.warn({ event: eventID, keyHash, version }, 'the key has been purged, and with it what a dead letter said');
       return settle([], { revived: [eventID] });
     }
-    const { verdict, why, askedMs } = await attempt(entry);
+    const { verdict, why, askedMs } = entry ? await attempt(entry) : failedUnread;
     if (verdict === 'delivered') return settle([], { revived: [eventID] });
     if (verdict !== 'failed') return;
     const attempts = letter.attempts + 1;

@@ -56,6 +56,14 @@ export function eventIDOf({ keyHash, versionAfter, at, requestID }: AuditEntry):
   return `evt_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 
+/** Of an event whose history entry fails its integrity check, so that nothing in it can be relied on. */
+export function unreadableIDOf(keyHash: string, version: number): string {
+  return `evt_unreadable_${createHash('sha256')
+    .update(JSON.stringify([keyHash, version]))
+    .digest('hex')
+    .slice(0, 32)}`;
+}
+
 function member(change: FieldChange, shown: ShownPart, withValues: boolean): object {
   const { path, before, after } = shown(change);
   return {

@@ -88,7 +88,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     const readAll = async ({ app }: typeof t, after?: string) => {
       const page = await app.installation.feed.read({ after, limit: 1_000 });
-      return page.events.map(({ cursor, entry }) => [cursor, entry.keyHash, entry.versionAfter]);
+      return page.events.map(({ cursor, keyHash, version }) => [cursor, keyHash, version]);
     };
     const [before, among] = [
       await readAll(t),

@@ -227,6 +227,39 @@ describe('a stream of changes that goes wrong', () => {
     expect(planted.logs()).toContain('"events":1,"verdict":"INTERNAL"');
   });
 
+  it('continues after a change whose history entry fails its integrity check, with an error and its cursor', async () => {
+    await change('k1');
+    await change('k1');
+    const { feed } = s.t.app.installation;
+    const planted = plant(s.t, {
+      ports: {
+        feed: {
+          ...feed,
+          read: async (request) => {
+            const page = await feed.read(request);
+            return {
+              ...page,
+              events: page.events.map((one) => (one.version === 2 ? { ...one, entry: undefined } : one)),
+            };
+          },
+        },
+      },
+    });
+    const all = `subscription { orgKeyChanged(after: "${beginning}", keyHash: "${hashOf('k1')}") {
+      cursor keyHash entry { version } } }`;
+    const stream = readStream(await planted.subscribe(all));
+    const results = [await stream.next(), await stream.next(), await stream.next()];
+    await stream.close();
+    const cursor = expect.any(String) as string;
+    expect(results).toMatchObject([
+      { data: { orgKeyChanged: { entry: { version: 1 } } } },
+      { data: { orgKeyChanged: { cursor, keyHash: null, entry: null } } },
+      { data: { orgKeyChanged: { entry: { version: 3 } } } },
+    ]);
+    expect(codesOf(results)).toStrictEqual(['INTERNAL', 'INTERNAL']);
+    expect(planted.logs()).toContain('A history entry fails its integrity check');
+  });
+
   it('masks what fails within an event, and ends where the event is lost with it', async () => {
     const entry = { keyHash: 'x', versionAfter: 2 };
     const planted = plant(s.t, {
