@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { fork } from 'node:child_process';
 import type { Socket } from 'node:net';
-import type { FromPrimary, FromWorker, PrimaryProcess, WorkerProcess } from './cli/io.js';
+import type { FromWorker, PrimaryProcess, WorkerProcess } from './cli/io.js';
 import { createOutput } from './cli/output.js';
+import { connectToPrimary } from './cli/primary-channel.js';
 import { run } from './cli/run.js';
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
@@ -94,15 +95,7 @@ function startWorker(): WorkerProcess {
 }
 
 function primaryOfThis(): PrimaryProcess {
-  // A terminal, or whoever ends a whole group, signals workers too. It is the primary that tells them to stop.
+  // A terminal, or a tool that ends a whole process group, signals workers too. The primary tells them when to stop.
   for (const signal of stopSignals) process.on(signal, () => undefined);
-  return {
-    send: (message) => void (process.connected && process.send?.(message)),
-    onMessage: (callback) =>
-      void process.on('message', (message, connection) =>
-        callback(message as FromPrimary, connection as Socket | undefined),
-      ),
-    onGone: (callback) => void process.on('disconnect', callback),
-    exit: () => process.exit(1),
-  };
+  return connectToPrimary(process);
 }

@@ -40,6 +40,7 @@ export async function work(io: IO, primary: PrimaryProcess): Promise<number> {
     const reason = await Promise.race([stopped, fault, gone, app.installation.failed]);
     isStopping = true;
     app.drain();
+    if (reason === 'gone') log.error('the primary process has ended; stopping');
     if (reason instanceof Error) log.fatal({ err: reason }, 'storage failed; stopping');
     if (reason === 'fault' || reason instanceof Error) {
       primary.send({ kind: 'leaving', hasLostStorage: reason instanceof Error });

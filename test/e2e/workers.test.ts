@@ -98,6 +98,41 @@ describe('serve --workers 2', () => {
     await gone(pids);
   });
 
+  it('logs one line per worker, and no fault, when the primary is killed under load', async () => {
+    const one = await started('killed', ['--sample']);
+    const pids = await workersOf(one);
+    const headers = {
+      'X-Svc-Authorization': /kf_svc_\w+/.exec(one.stdout())?.[0] ?? '',
+      'Content-Type': 'application/json',
+    };
+    const write = async () => {
+      const response = await fetch(`${one.url}/svc/org/keys/acme-billing/quota`, {
+        method: 'POST',
+        headers,
+        body: '{}',
+      });
+      await response.text();
+    };
+    let written = 0;
+    const clients = Array.from({ length: 16 }, async () => {
+      try {
+        for (;;) {
+          await write();
+          written += 1;
+        }
+      } catch {
+        // The connection ends with the workers.
+      }
+    });
+    while (written < 100) await wait(5);
+    one.signal('SIGKILL');
+    await gone(pids);
+    await Promise.all(clients);
+    await one.exited;
+    expect(one.stderr()).not.toContain('"level":"fatal"');
+    expect(one.stderr().split('the primary process has ended; stopping')).toHaveLength(pids.length + 1);
+  });
+
   it('ends with exit code 1 where workers end as soon as they are replaced', async () => {
     const one = await started('crashes');
     const killed: number[] = [];
