@@ -79,7 +79,8 @@ export async function createApp(
   }
   const { credentials, now } = installation;
   const audit = createChangeLog(log);
-  const keys = countingQuotas(createKeyService({ ...installation.ports, audit }), watch);
+  const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
+  const keys = countingQuotas(createKeyService({ ...installation.ports, audit, reportError }), watch);
   const uses = createUseRecorder(credentials, log);
   const { authenticate, revalidate } = createAuthenticator({
     store: credentials,

@@ -27,11 +27,11 @@ const IssueType = builder.objectRef<Issue>('Issue').implement({
 });
 
 const BulkError = builder.objectRef<NonNullable<DomainItem['error']>>('BulkError').implement({
-  description: 'Why one key was left as it is.',
+  description: 'Why the change of one key failed. After UNAVAILABLE or INTERNAL, read the key before you try again.',
   fields: (t) => ({
     code: t.exposeString('code', {
       description:
-        'What went wrong, for programs, as a change of that key alone would say: INVALID, NOT_FOUND, CONFLICT or UNAVAILABLE.',
+        'What went wrong, for programs, as a change of that key alone would say: INVALID, NOT_FOUND, CONFLICT, UNAVAILABLE or INTERNAL.',
     }),
     message: t.exposeString('message', { description: 'What went wrong, for people.' }),
     issues: t.field({

@@ -2,7 +2,7 @@ import { AppError, type Issue } from '../errors.js';
 import type { KeyChange, UpdateRequest } from './changing.js';
 import type { KeyDefinition } from './definition.js';
 import { readDefinition } from './definition-input.js';
-import type { Caller } from './ports.js';
+import type { Caller, Ports } from './ports.js';
 import type { createReading } from './reading.js';
 import { checkReason } from './reason.js';
 import type { KeyFilter, StoredKey } from './store.js';
@@ -39,10 +39,11 @@ interface Steps {
   readonly reading: ReturnType<typeof createReading>;
   readonly update: (caller: Caller, request: UpdateRequest) => Promise<KeyChange>;
   readonly preview: (caller: Caller, request: UpdateRequest) => Promise<KeyChange>;
+  readonly reportError: Ports['reportError'];
 }
 
-/** The use case that changes many keys, each on its own: one that fails leaves the others changed. */
-export function createBulk({ reading, update, preview }: Steps) {
+/** Changes many keys, each on its own: one that fails, for any reason, leaves the others changed and reported. */
+export function createBulk({ reading, update, preview, reportError }: Steps) {
   return {
     /** INVALID where more keys match than one call may change, unless they are paged; nothing has been changed then. */
     async updateOrgKeys(caller: Caller, request: BulkRequest): Promise<BulkResult> {
@@ -86,8 +87,12 @@ export function createBulk({ reading, update, preview }: Steps) {
       });
       return { key: change.key, change, error: undefined };
     } catch (error) {
-      if (!(error instanceof AppError) || error.code === 'INTERNAL') throw error;
-      return { key, change: undefined, error: { code: error.code, message: error.message, issues: error.issues } };
+      if (error instanceof AppError && error.code !== 'INTERNAL') {
+        return { key, change: undefined, error: { code: error.code, message: error.message, issues: error.issues } };
+      }
+      // Thrown, it would take the report of all other keys with it, of which some are changed by now.
+      reportError?.(error, caller.requestID);
+      return { key, change: undefined, error: { code: 'INTERNAL', message: 'Internal error.', issues: [] } };
     }
   }
 }

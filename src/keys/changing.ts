@@ -1,4 +1,4 @@
-import { AppError, pathText } from '../errors.js';
+import { AppError, codeOf, pathText } from '../errors.js';
 import { restorable, usable, visible } from './access.js';
 import { changesBetween, definitionChanges, isOfSecret, type FieldChange } from './changes.js';
 import type { KeyDefinition } from './definition.js';
@@ -58,7 +58,7 @@ export interface KeyChange {
 
 /** The use cases that change a key. All of them: NOT_FOUND, CONFLICT, UNAVAILABLE; durable when they resolve. */
 export function createChanging(ports: Ports) {
-  const { store, quotas, now, hashKeyID, randomHex, open, seal, hashPassword } = ports;
+  const { store, quotas, now, hashKeyID, randomHex, open, seal, hashPassword, reportError } = ports;
 
   const isSameSecretOf =
     (keyHash: string): IsSameSecret =>
@@ -90,7 +90,7 @@ export function createChanging(ports: Ports) {
       const quotaReset = step.isReset === true ? status : undefined;
       return { ...result(at, before, next, audit.changes, step.input, isKnown), quotaReset };
     } catch (error) {
-      throw await withChangesSince(error, keyHash, step.expectedVersion);
+      throw await withChangesSince(caller, error, keyHash, step.expectedVersion);
     }
   }
 
@@ -105,9 +105,24 @@ export function createChanging(ports: Ports) {
     }
   }
 
-  /** A CONFLICT that tells which fields have changed since the version that the caller knows. */
-  async function withChangesSince(error: unknown, keyHash: string, expected: number | undefined): Promise<unknown> {
+  /** Adds to a CONFLICT which fields have changed since the version that the caller knows. */
+  async function withChangesSince(
+    caller: Caller,
+    error: unknown,
+    keyHash: string,
+    expected: number | undefined,
+  ): Promise<unknown> {
     if (!(error instanceof AppError) || error.code !== 'CONFLICT' || expected === undefined) return error;
+    try {
+      return await explained(error, keyHash, expected);
+    } catch (failure) {
+      // The change was rejected in any case; the paths are only an explanation.
+      if (codeOf(failure) === 'INTERNAL') reportError?.(failure, caller.requestID);
+      return error;
+    }
+  }
+
+  async function explained(error: AppError, keyHash: string, expected: number): Promise<AppError> {
     const current = await store.find(keyHash);
     const known = current && (await store.definitionAt(keyHash, expected));
     if (!known) return error;
@@ -161,7 +176,7 @@ export function createChanging(ports: Ports) {
     try {
       requireVersion(stored, expectedVersion);
     } catch (error) {
-      throw await withChangesSince(error, keyHash, expectedVersion);
+      throw await withChangesSince(caller, error, keyHash, expectedVersion);
     }
     return stored;
   }

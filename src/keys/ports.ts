@@ -28,4 +28,6 @@ export interface Ports extends SecretKeeping {
   readonly restoreWindowMs: number;
   /** Told of every attempt to change a key; of none where it is left out. */
   readonly audit?: Audit;
+  /** Takes the cause of an INTERNAL error that a response does not fail with, for the log. */
+  readonly reportError?: (error: unknown, requestID: string) => void;
 }

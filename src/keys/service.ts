@@ -26,7 +26,12 @@ export function createKeyService(ports: Ports) {
     ...reading,
     ...createFollowing(ports),
     ...changing,
-    ...createBulk({ reading, update: changing.updateOneOfMany, preview: changing.previewOrgKeyUpdate }),
+    ...createBulk({
+      reading,
+      update: changing.updateOneOfMany,
+      preview: changing.previewOrgKeyUpdate,
+      reportError: ports.reportError,
+    }),
     /** FORBIDDEN for a definition that names another organisation than the one the credential is bound to. */
     preview(caller: Caller, input: KeyDefinition): KeyPreview {
       if (caller.orgID !== undefined && (input.orgID ?? caller.orgID) !== caller.orgID) {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../src/errors.js';
 import { codeOf, dataOf, issuesOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { stateOf, type State } from '../support/state.js';
@@ -162,6 +163,28 @@ describe('updateOrgKeys', () => {
       issues: ['alias', 'rate', 'tags'].map((path) => ({ path, code: 'CHANGED_SINCE' })),
     });
     expect(await definitionOf('b')).toStrictEqual({ alias: 'from another' });
+  });
+
+  it.each([
+    ['an integrity check', new AppError('INTERNAL', 'The key of Mallory is damaged.')],
+    ['an unexpected error', new Error('Mallory')],
+  ])('reports a key that fails by %s in its item, and changes and reports the others', async (_, failure) => {
+    const { store, ports } = t.app.installation;
+    const original = { ...store };
+    const failing = ports.hashKeyID('b');
+    store.update = (keyHash, change) =>
+      keyHash === failing ? Promise.reject(failure) : original.update(keyHash, change);
+    const answer = await updateAll({ patch: { rate: 9 }, dryRun: false });
+    Object.assign(store, original);
+    expect(codesOf(answer)).toStrictEqual({ a: 'ok', b: 'INTERNAL', c: 'ok', d: 'ok' });
+    expect(itemOf(answer, 'b')).toMatchObject({
+      change: null,
+      error: { code: 'INTERNAL', message: 'Internal error.', issues: [] },
+    });
+    expect(JSON.stringify(answer)).not.toContain('Mallory');
+    // The cause is for the log alone.
+    expect(t.logs()).toContain('Mallory');
+    expect((await everyState('a', 'b', 'c', 'd')).map(({ key }) => key?.version)).toStrictEqual([2, 1, 2, 2]);
   });
 
   it('refuses a patch that is wrong for every key, with every problem', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import bcrypt from 'bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../src/errors.js';
 import { placeOf } from '../../src/keys/keep-secrets.js';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
@@ -562,6 +563,28 @@ describe('a stale change', () => {
       expect(answer.text).not.toContain('hunter2');
     },
   );
+
+  it.each([
+    ['UNAVAILABLE', new AppError('UNAVAILABLE', 'Storage is busy.')],
+    ['INTERNAL', new AppError('INTERNAL', 'An entry is damaged.')],
+    ['an unexpected error', new Error('An entry is damaged.')],
+  ])('is a CONFLICT without paths when the history cannot be read (%s)', async (_, failure) => {
+    const { store } = t.app.installation;
+    const original = { ...store };
+    store.definitionAt = () => Promise.reject(failure);
+    for (const [kind, attempt] of stale) {
+      // A revert needs the history for its own work.
+      if (kind === 'revert') continue;
+      const answer = await attempt();
+      expect([codeOf(answer), errorsOf(answer)[0]?.message]).toStrictEqual([
+        'CONFLICT',
+        'The key has version 3 by now, not 1.',
+      ]);
+      expect(issuesOf(answer)).toStrictEqual([]);
+    }
+    Object.assign(store, original);
+    expect(t.logs().includes(failure.message)).toBe(!(failure instanceof AppError && failure.code === 'UNAVAILABLE'));
+  });
 
   it('names only what differs from the version it was meant for', async () => {
     const answer = await refused(() => update('k1', { expectedVersion: 2 }));
