@@ -2,6 +2,7 @@ import { parseJSON, stringifyJSON } from '../json.js';
 import type { FieldChange } from '../keys/changes.js';
 import type { AuditEntry } from '../keys/store.js';
 import { historyLink } from './history-chain.js';
+import type { Layouts } from './signed-table.js';
 
 export interface AuditRow {
   at: bigint;
@@ -37,6 +38,8 @@ const linked = [
 ] as const satisfies readonly (keyof AuditRow)[];
 
 export const auditColumns = [...linked, 'link'] as const;
+
+export const auditLayouts: Layouts<AuditRow> = [auditColumns];
 
 /** The link that a row must have after the given one. */
 export function linkOf(previous: Uint8Array | null, row: Omit<AuditRow, 'link'>): Uint8Array {

@@ -1,5 +1,5 @@
 import type { ChangeFeed, FeedQuery } from '../keys/feed.js';
-import { auditColumns, auditEntryOf, type AuditRow } from './audit-row.js';
+import { auditLayouts, auditEntryOf, type AuditRow } from './audit-row.js';
 import type { Authenticity } from './authenticity.js';
 import { cursorOf, foreignCursor, markOf, placeOfCursor, start, type Place } from './feed-cursor.js';
 import { createSignedTable, type Signed } from './signed-table.js';
@@ -34,7 +34,7 @@ const mostScanned = 1_000;
 
 /** The changes out of the history, which every change is written to along with itself. */
 export function createChangeFeed(rows: FeedRows, authenticity: Authenticity): ChangeFeed {
-  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditColumns);
+  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
 
   return {
     async read({ after, orgID, keyHash, limit }: FeedQuery) {

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Credential, CredentialKind } from '../credential.js';
+import type { Layouts } from './signed-table.js';
 
 /** A credential as every engine keeps it. */
 export interface CredentialRow {
@@ -30,6 +31,8 @@ export const credentialColumns = [
   'last_used',
   'successor_id',
 ] as const satisfies readonly (keyof CredentialRow)[];
+
+export const credentialLayouts: Layouts<CredentialRow> = [credentialColumns];
 
 /** Whether two hashes are the same, without telling how far they are. `timingSafeEqual` throws where the lengths differ. */
 export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {

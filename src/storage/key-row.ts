@@ -1,6 +1,7 @@
 import { parseJSON, stringifyJSON } from '../json.js';
 import { definitionFromJSON } from '../keys/stored-form.js';
 import type { StoredKey } from '../keys/store.js';
+import type { Layouts } from './signed-table.js';
 
 export interface KeyRow {
   key_hash: string;
@@ -42,6 +43,8 @@ export const keyColumns = [
   'quota_renews',
   'history_link',
 ] as const satisfies readonly (keyof KeyRow)[];
+
+export const keyLayouts: Layouts<KeyRow> = [keyColumns];
 
 export function keyOf(row: KeyRow): StoredKey {
   return {

@@ -1,6 +1,6 @@
 import type { QuotaChange } from '../keys/quota-change.js';
 import type { Authenticity } from './authenticity.js';
-import { createSignedTable, damaged, type Signed } from './signed-table.js';
+import { createSignedTable, type Layouts, type Signed } from './signed-table.js';
 
 export interface QuotaChangeRow {
   key_hash: string;
@@ -23,11 +23,17 @@ export const quotaChangeColumns = [
   'period_after',
 ] as const satisfies readonly (keyof QuotaChangeRow)[];
 
+export const quotaChangeLayouts: Layouts<QuotaChangeRow> = [quotaChangeColumns];
+
 /** The changes of counters that are to be carried out, as rows of every engine. */
 export function createQuotaChangeTable(authenticity: Authenticity) {
-  const { signed, isAuthentic } = createSignedTable<QuotaChangeRow>(authenticity, 'quota_changes', quotaChangeColumns);
+  const { signed, isAuthentic, integrityError } = createSignedTable<QuotaChangeRow>(
+    authenticity,
+    'quota_changes',
+    quotaChangeLayouts,
+  );
   const readOne = (row: Signed<QuotaChangeRow>): QuotaChange => {
-    if (!isAuthentic(row)) throw damaged(`A change of the quota of the key ${row.key_hash}`);
+    if (!isAuthentic(row)) throw integrityError(`A change of the quota of the key ${row.key_hash}`, row);
     return changeOf(row);
   };
   return {

@@ -1,27 +1,64 @@
 import { AppError } from '../errors.js';
 import type { Authenticity } from './authenticity.js';
 
-/** A row as it is stored: what it says, and the signature of that. */
+/** A row as it is stored: its columns, and one byte of layout number with the signature over both. */
 export type Signed<Row> = Row & { readonly mac: Uint8Array };
 
-/** Signs the rows of a table, and knows them again. */
+/**
+ * The ordered columns that signatures of a table cover, one list for each layout, the first of which is layout 1. To add
+ * a column, append a list: rows of earlier layouts stay valid as long as the columns that these lack are NULL.
+ */
+export type Layouts<Row> = readonly (readonly (keyof Row)[])[];
+
+/** Signs the rows of a table and verifies them. */
 export interface SignedTable<Row> {
+  /** The row, signed in the newest layout. */
   readonly signed: (row: Row) => Signed<Row>;
   readonly isAuthentic: (row: Signed<Row>) => boolean;
+  /** The error for rows of which one is not authentic: a row of an unknown layout is told from a damaged one. */
+  readonly integrityError: (what: string, ...rows: readonly Signed<Row>[]) => AppError;
 }
 
-/** Over the given columns of the table: all that an answer is made of. */
 export function createSignedTable<Row extends object>(
   { sign, isAuthentic }: Authenticity,
   table: string,
-  columns: readonly (keyof Row)[],
+  layouts: Layouts<Row>,
 ): SignedTable<Row> {
-  const contentOf = (row: Row) => columns.reduce((content, column) => `${content}|${formOf(row[column])}`, table);
+  const newest = layouts.length;
+  const allColumns = [...new Set(layouts.flat())];
+  const contentOf = (row: Row, columns: readonly (keyof Row)[], layout: number) =>
+    columns.reduce((content, column) => `${content}|${formOf(row[column])}`, `${layout}|${table}`);
+  const known = layouts.map((columns) => ({
+    columns,
+    lacking: allColumns.filter((column) => !columns.includes(column)),
+  }));
+
   return {
-    signed: (row) => ({ ...row, mac: sign(contentOf(row)) }),
-    // A row from before there were signatures has none, and a damaged one may have anything.
-    isAuthentic: (row) => (row.mac as unknown) instanceof Uint8Array && isAuthentic(contentOf(row), row.mac),
+    signed: (row) => {
+      const signature = sign(contentOf(row, layouts[newest - 1] ?? [], newest));
+      return { ...row, mac: Buffer.concat([Uint8Array.of(newest), signature]) };
+    },
+    isAuthentic: (row) => {
+      // A row from before there were signatures has none, and a damaged one may have anything.
+      if (!((row.mac as unknown) instanceof Uint8Array)) return false;
+      const [layout = 0] = row.mac;
+      const found = known[layout - 1];
+      return (
+        found !== undefined &&
+        // What a signature does not cover must not be believed.
+        found.lacking.every((column) => row[column] === null) &&
+        isAuthentic(contentOf(row, found.columns, layout), row.mac.subarray(1))
+      );
+    },
+    integrityError: (what, ...rows) => {
+      const unknown = rows.map(({ mac }) => layoutOf(mac)).find((layout) => layout > newest);
+      return unknown === undefined ? damaged(what) : newerLayout(what, unknown, newest);
+    },
   };
+}
+
+function layoutOf(mac: unknown): number {
+  return mac instanceof Uint8Array ? (mac[0] ?? 0) : 0;
 }
 
 /** No two values have the same form, and none ends where another goes on. */
@@ -36,7 +73,17 @@ function formOf(value: unknown): string {
 
 /** What is thrown in place of an answer that would be made of rows that are not as we wrote them. It is for the log. */
 export function damaged(what: string): AppError {
-  // A damaged name may be anything.
-  const name = what.replace(/[^\x20-\x7e]/g, '?').slice(0, 100);
-  return new AppError('INTERNAL', `${name} is not as it was written; \`keyfront check\` tells more.`);
+  return new AppError('INTERNAL', `${printable(what)} is not as it was written; \`keyfront check\` tells more.`);
+}
+
+function newerLayout(what: string, layout: number, newest: number): AppError {
+  return new AppError(
+    'INTERNAL',
+    `${printable(what)} has row layout ${layout}, and this Keyfront knows up to ${newest}: a newer version wrote it, or it is damaged.`,
+  );
+}
+
+/** A damaged name may be anything. */
+function printable(what: string): string {
+  return what.replace(/[^\x20-\x7e]/g, '?').slice(0, 100);
 }

@@ -1,4 +1,5 @@
 import type { DeadLetter, FailingKey, Webhook } from '../webhook.js';
+import type { Layouts } from './signed-table.js';
 
 /** A webhook as every engine keeps it. */
 export interface WebhookRow {
@@ -27,6 +28,8 @@ export const webhookColumns = [
   'paused',
   'paused_why',
 ] as const satisfies readonly (keyof WebhookRow)[];
+
+export const webhookLayouts: Layouts<WebhookRow> = [webhookColumns];
 
 export function webhookOf(row: WebhookRow): Webhook {
   const { previous_secret: previousSecret, previous_until: until, paused } = row;

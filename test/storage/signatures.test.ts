@@ -77,6 +77,13 @@ describe('D-08 a row that is not as it was written', () => {
     },
   );
 
+  it('answers INTERNAL to every use of a row of a newer layout, and names a newer version in the log', async () => {
+    tamper("UPDATE keys SET mac = CAST(X'02' || substr(mac, 2) AS BLOB) WHERE org_id = 'acme'");
+    for (const [name, use] of Object.entries(uses)) expect(await use(), name).toMatchObject(internal);
+    expect(t.logs()).toContain(`The key ${hash('k1')} has row layout 2`);
+    expect((await service('/svc/org/keys/k2')).status).toBe(200);
+  });
+
   it('stops a bulk change that meets it', async () => {
     tamper("UPDATE keys SET quota_used = 7 WHERE org_id = 'globex'");
     const { body } = await t.graphql('mutation { resetOrgQuotas(filter: {}, dryRun: false) { dryRun } }');
@@ -248,7 +255,7 @@ describe('the rotation of keys', () => {
       database.prepare<[], { mac: Buffer }>(`SELECT mac FROM ${table}`).all(),
     );
     database.close();
-    return new Set(rows.map(({ mac }) => mac.subarray(2, 4).toString()));
+    return new Set(rows.map(({ mac }) => mac.subarray(3, 5).toString()));
   };
 
   it('signs every row anew while a service runs, histories and credentials included', async () => {

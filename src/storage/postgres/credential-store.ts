@@ -1,8 +1,15 @@
 import { AppError } from '../../errors.js';
 import type { CredentialStore, FoundCredential } from '../../credential.js';
 import type { Authenticity } from '../authenticity.js';
-import { credentialColumns, credentialOf, credentialRowOf, isSameHash, type CredentialRow } from '../credential-row.js';
-import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import {
+  credentialColumns,
+  credentialLayouts,
+  credentialOf,
+  credentialRowOf,
+  isSameHash,
+  type CredentialRow,
+} from '../credential-row.js';
+import { createSignedTable, type Signed } from '../signed-table.js';
 import { typeOf } from './columns.js';
 import { prepared, type Connections, type Session } from './connections.js';
 import { mayBeThere } from './sought.js';
@@ -32,10 +39,10 @@ const mostTurns = 10;
 
 /** Credentials in the same database as the keys. Another process's change is seen by the next look-up. */
 export function createCredentialStore({ read, write }: Connections, authenticity: Authenticity): CredentialStore {
-  const table = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialColumns);
+  const table = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialLayouts);
 
   function authentic(row: Signed<CredentialRow>): Signed<CredentialRow> {
-    if (!table.isAuthentic(row)) throw damaged(`The credential ${row.id}`);
+    if (!table.isAuthentic(row)) throw table.integrityError(`The credential ${row.id}`, row);
     return row;
   }
 
@@ -83,7 +90,7 @@ export function createCredentialStore({ read, write }: Connections, authenticity
         if (row === undefined) return undefined;
         const isAuthentic = table.isAuthentic(row);
         if (!isSameHash(row.secret_hash, secretHash)) return undefined;
-        if (!isAuthentic) throw damaged(`The credential ${row.id}`);
+        if (!isAuthentic) throw table.integrityError(`The credential ${row.id}`, row);
         return { id: row.id, kind: row.kind, label: row.label, orgID: row.org_id ?? undefined, state: row.state };
       }),
     add: (credential) =>

@@ -4,10 +4,10 @@ import type { Definition } from '../../keys/normal-form.js';
 import { definitionFromJSON } from '../../keys/stored-form.js';
 import type { AuditEntry, HistoryRange, Inspected } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';
-import { auditColumns, auditEntryOf, type AuditRow } from '../audit-row.js';
+import { auditLayouts, auditEntryOf, type AuditRow } from '../audit-row.js';
 import { createChain, isUnbroken, spanOf, type Span } from '../history-entries.js';
 import { keyOf, termsOf, type KeyRow } from '../key-row.js';
-import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { createSignedTable, type Signed } from '../signed-table.js';
 import { prepared, type Connections, type Session } from './connections.js';
 import type { KeyRows } from './key-rows.js';
 
@@ -28,7 +28,7 @@ const mostLooks = 5;
 
 /** The history of keys. */
 export function createHistory(authenticity: Authenticity, { read }: Connections, rows: KeyRows) {
-  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditColumns);
+  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
 
   /**
    * The entries of the span that `spanFor` returns for the key's row. Entries are never changed and are removed only
@@ -51,7 +51,7 @@ export function createHistory(authenticity: Authenticity, { read }: Connections,
       );
       const isOfKey = found.every(({ key_created }) => key_created === row.date_created);
       if (isOfKey && isUnbroken(found, span, table.isAuthentic)) return found;
-      if (isAsBefore) throw damaged(`The history of ${keyHash}`);
+      if (isAsBefore) throw table.integrityError(`The history of ${keyHash}`, ...found);
       before = row;
     }
     throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 });

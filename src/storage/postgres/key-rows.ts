@@ -1,5 +1,5 @@
 import type { Authenticity } from '../authenticity.js';
-import { keyColumns, type KeyRow } from '../key-row.js';
+import { keyLayouts, type KeyRow } from '../key-row.js';
 import { createSignedTable, damaged, type Signed } from '../signed-table.js';
 import { prepared, type Session } from './connections.js';
 import { mayBeThere } from './sought.js';
@@ -19,10 +19,10 @@ const lock = prepared('SELECT key_hash FROM keys WHERE key_hash = ANY ($1::text[
 
 /** Reads rows of keys, and knows ours. */
 export function createKeyRows(authenticity: Authenticity) {
-  const table = createSignedTable<KeyRow>(authenticity, 'keys', keyColumns);
+  const table = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
 
   function authentic(row: Signed<KeyRow>): Signed<KeyRow> {
-    if (!table.isAuthentic(row)) throw damaged(`The key ${row.key_hash}`);
+    if (!table.isAuthentic(row)) throw table.integrityError(`The key ${row.key_hash}`, row);
     return row;
   }
 

@@ -1,11 +1,11 @@
-import { auditColumns } from '../audit-row.js';
+import { auditLayouts } from '../audit-row.js';
 import type { Authenticity } from '../authenticity.js';
-import { credentialColumns } from '../credential-row.js';
-import { keyColumns } from '../key-row.js';
-import { quotaChangeColumns } from '../quota-change-row.js';
+import { credentialLayouts } from '../credential-row.js';
+import { keyLayouts } from '../key-row.js';
+import { quotaChangeLayouts } from '../quota-change-row.js';
 import type { Signatures } from '../signatures.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
-import { webhookColumns } from '../webhook-row.js';
+import { webhookLayouts } from '../webhook-row.js';
 import { prepared, type Connections } from './connections.js';
 
 const pageSize = 200;
@@ -16,16 +16,17 @@ type Placed = Signed<AnyRow> & { readonly place: string | bigint };
 
 export function createSignatures({ read, write }: Connections, authenticity: Authenticity): Signatures {
   const tables = [
-    { name: 'keys', columns: keyColumns, place: 'key_hash', type: 'text', start: '' },
-    { name: 'audit', columns: auditColumns, place: 'id', type: 'bigint', start: 0n },
-    { name: 'credentials', columns: credentialColumns, place: 'id', type: 'text', start: '' },
-    { name: 'webhooks', columns: webhookColumns, place: 'id', type: 'text', start: '' },
-    { name: 'quota_changes', columns: quotaChangeColumns, place: 'id', type: 'bigint', start: 0n },
-  ].map(({ name, columns, place, type, start }) => ({
+    { name: 'keys', layouts: keyLayouts, place: 'key_hash', type: 'text', start: '' },
+    { name: 'audit', layouts: auditLayouts, place: 'id', type: 'bigint', start: 0n },
+    { name: 'credentials', layouts: credentialLayouts, place: 'id', type: 'text', start: '' },
+    { name: 'webhooks', layouts: webhookLayouts, place: 'id', type: 'text', start: '' },
+    { name: 'quota_changes', layouts: quotaChangeLayouts, place: 'id', type: 'bigint', start: 0n },
+  ].map(({ name, layouts, place, type, start }) => ({
     start,
-    table: createSignedTable<AnyRow>(authenticity, name, columns),
+    table: createSignedTable<AnyRow>(authenticity, name, layouts),
+    // The first byte is the layout, and the key that signed comes after it.
     older: prepared(
-      `SELECT ${place} AS place, * FROM ${name} WHERE ${place} > $2::${type} AND substr(mac, 1, length($1::bytea)) <> $1::bytea
+      `SELECT ${place} AS place, * FROM ${name} WHERE ${place} > $2::${type} AND substr(mac, 2, length($1::bytea)) <> $1::bytea
        ORDER BY ${place} LIMIT $3`,
     ),
     // A row that was written since was signed then.

@@ -7,7 +7,7 @@ import {
   type WebhookStore,
 } from '../../webhook.js';
 import type { Authenticity } from '../authenticity.js';
-import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { createSignedTable, type Signed } from '../signed-table.js';
 import {
   recalled,
   deadLetterOf,
@@ -15,6 +15,7 @@ import {
   failingOf,
   failingRowOf,
   webhookColumns,
+  webhookLayouts,
   webhookOf,
   webhookRowOf,
   type DeadRow,
@@ -104,10 +105,10 @@ const putDead = prepared(
 
 /** Webhooks in the same database as the keys. */
 export function createWebhookStore({ read, write }: Connections, authenticity: Authenticity): WebhookStore {
-  const table = createSignedTable<WebhookRow>(authenticity, 'webhooks', webhookColumns);
+  const table = createSignedTable<WebhookRow>(authenticity, 'webhooks', webhookLayouts);
 
   function authentic(row: Signed<WebhookRow>): Webhook {
-    if (!table.isAuthentic(row)) throw damaged(`The webhook ${row.id}`);
+    if (!table.isAuthentic(row)) throw table.integrityError(`The webhook ${row.id}`, row);
     return webhookOf(row);
   }
 

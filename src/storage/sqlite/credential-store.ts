@@ -3,13 +3,14 @@ import type { Credential, CredentialStore, FoundCredential, Replacement } from '
 import type { Authenticity } from '../authenticity.js';
 import {
   credentialColumns,
+  credentialLayouts,
   credentialOf,
   credentialRowOf as rowOf,
   isSameHash,
   type CredentialRow,
 } from '../credential-row.js';
 import { createGuard, type Guard } from './guard.js';
-import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { createSignedTable, type Signed } from '../signed-table.js';
 
 type FoundRow = Signed<CredentialRow> & Pick<FoundCredential, 'state'>;
 
@@ -19,7 +20,7 @@ export function createCredentialStore(
   authenticity: Authenticity,
   { read, write }: Guard = createGuard(database),
 ): CredentialStore {
-  const table = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialColumns);
+  const table = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialLayouts);
   const names = [...credentialColumns, 'mac'] as const;
   const found = `*, CASE WHEN revoked IS NOT NULL THEN 'revoked' WHEN expires <= ? THEN 'expired' ELSE 'active' END AS state`;
   const nearest = database.prepare<[bigint, Uint8Array], FoundRow>(
@@ -37,7 +38,7 @@ export function createCredentialStore(
   );
 
   function authentic(row: Signed<CredentialRow>): CredentialRow {
-    if (!table.isAuthentic(row)) throw damaged(`The credential ${row.id}`);
+    if (!table.isAuthentic(row)) throw table.integrityError(`The credential ${row.id}`, row);
     return row;
   }
 
@@ -82,7 +83,7 @@ export function createCredentialStore(
         if (row === undefined) return undefined;
         const isAuthentic = table.isAuthentic(row);
         if (!isSameHash(row.secret_hash, secretHash)) return undefined;
-        if (!isAuthentic) throw damaged(`The credential ${row.id}`);
+        if (!isAuthentic) throw table.integrityError(`The credential ${row.id}`, row);
         if (row.state === 'active') active.remember(row);
         return foundOf(row, row.state);
       }),

@@ -4,14 +4,14 @@ import type { Definition } from '../../keys/normal-form.js';
 import { definitionFromJSON } from '../../keys/stored-form.js';
 import type { AuditEntry, HistoryRange } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';
-import { auditColumns, auditEntryOf, type AuditRow } from '../audit-row.js';
+import { auditColumns, auditLayouts, auditEntryOf, type AuditRow } from '../audit-row.js';
 import { isUnbroken, lastLinked, spanOf, type Span } from '../history-entries.js';
 import type { KeyRow } from '../key-row.js';
-import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { createSignedTable, type Signed } from '../signed-table.js';
 
 /** The history of keys. What is asked for a key takes its row, which has been found authentic. */
 export function createHistory(database: Database, authenticity: Authenticity) {
-  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditColumns);
+  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
   const names = [...auditColumns, 'mac'];
   const insert = database.prepare<[Signed<AuditRow>]>(
     `INSERT INTO audit (${names.join(', ')}) VALUES (${names.map((column) => `@${column}`).join(', ')})`,
@@ -29,7 +29,8 @@ export function createHistory(database: Database, authenticity: Authenticity) {
   function entries(keyHash: string, { first, newest }: Span): AuditRow[] {
     if (newest < first) return [];
     const rows = between.all(keyHash, first, newest);
-    if (!isUnbroken(rows, { first, newest }, table.isAuthentic)) throw damaged(`The history of ${keyHash}`);
+    if (!isUnbroken(rows, { first, newest }, table.isAuthentic))
+      throw table.integrityError(`The history of ${keyHash}`, ...rows);
     return rows;
   }
 

@@ -10,7 +10,7 @@ import { createHistory } from './history.js';
 import { createQuotaOutbox } from './quota-outbox.js';
 import { countStatement, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
 import { isMeant } from '../key-filter.js';
-import { keyColumns, keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
+import { keyColumns, keyLayouts, keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
 import { createSignedTable, damaged, type Signed } from '../signed-table.js';
 import { writtenRows } from '../written-rows.js';
 
@@ -29,7 +29,7 @@ export function createKeyStore(
   guard: Guard = createGuard(database),
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { read, write } = guard;
-  const table = createSignedTable<KeyRow>(authenticity, 'keys', keyColumns);
+  const table = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
   const history = createHistory(database, authenticity);
   const { add: addQuotaChange, drop: dropQuotaChanges, ...outbox } = createQuotaOutbox(database, authenticity, guard);
   const names = [...keyColumns, 'mac'] as const;
@@ -76,7 +76,7 @@ export function createKeyStore(
   /** The row, where it is ours. */
   function find(keyHash: string): Signed<KeyRow> | undefined {
     const row = select.get(keyHash) ?? notThere(keyHash);
-    if (row && !table.isAuthentic(row)) throw damaged(`The key ${keyHash}`);
+    if (row && !table.isAuthentic(row)) throw table.integrityError(`The key ${keyHash}`, row);
     return row;
   }
 
@@ -135,7 +135,7 @@ export function createKeyStore(
   }
 
   function authentic(row: Signed<KeyRow>): StoredKey {
-    if (!table.isAuthentic(row)) throw damaged(`The key ${row.key_hash}`);
+    if (!table.isAuthentic(row)) throw table.integrityError(`The key ${row.key_hash}`, row);
     return keyOf(row);
   }
 

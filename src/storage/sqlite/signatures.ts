@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import type { Authenticity } from '../authenticity.js';
-import { auditColumns, type AuditRow } from '../audit-row.js';
-import { credentialColumns, type CredentialRow } from '../credential-row.js';
+import { auditLayouts, type AuditRow } from '../audit-row.js';
+import { credentialLayouts, type CredentialRow } from '../credential-row.js';
 import { lastLinked } from '../history-entries.js';
 import type { Signatures } from '../signatures.js';
 import type { Guard } from './guard.js';
-import { keyColumns, type KeyRow } from '../key-row.js';
-import { quotaChangeColumns } from '../quota-change-row.js';
+import { keyLayouts, type KeyRow } from '../key-row.js';
+import { quotaChangeLayouts } from '../quota-change-row.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
-import { webhookColumns } from '../webhook-row.js';
+import { webhookLayouts } from '../webhook-row.js';
 
 const pageSize = 200;
 
@@ -27,9 +27,9 @@ export function signOldRows(
   authenticity: Authenticity,
   onProgress: (keys: number) => void,
 ): string[] {
-  const keys = createSignedTable<KeyRow>(authenticity, 'keys', keyColumns);
-  const audit = createSignedTable<AuditRow>(authenticity, 'audit', auditColumns);
-  const credentials = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialColumns);
+  const keys = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
+  const audit = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
+  const credentials = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialLayouts);
   const unsignedKeys = database.prepare<[string], Placed<KeyRow>>(
     `SELECT rowid AS place, * FROM keys WHERE key_hash > ? AND mac IS NULL ORDER BY key_hash LIMIT ${pageSize}`,
   );
@@ -73,18 +73,19 @@ export function signOldRows(
 }
 
 export function createSignatures(database: Database, authenticity: Authenticity, { read, write }: Guard): Signatures {
-  const columnsOf = {
-    keys: keyColumns,
-    audit: auditColumns,
-    credentials: credentialColumns,
-    webhooks: webhookColumns,
-    quota_changes: quotaChangeColumns,
+  const layoutsOf = {
+    keys: keyLayouts,
+    audit: auditLayouts,
+    credentials: credentialLayouts,
+    webhooks: webhookLayouts,
+    quota_changes: quotaChangeLayouts,
   };
-  const tables = Object.entries(columnsOf).map(([name, columns]) => ({
-    table: createSignedTable<AnyRow>(authenticity, name, columns),
+  const tables = Object.entries(layoutsOf).map(([name, layouts]) => ({
+    table: createSignedTable<AnyRow>(authenticity, name, layouts),
+    // The first byte is the layout, and the key that signed comes after it.
     older: database.prepare<{ head: Uint8Array; after: bigint; limit: number }, Placed<AnyRow>>(
       `SELECT rowid AS place, * FROM ${name}
-       WHERE rowid > @after AND substr(mac, 1, length(@head)) <> @head ORDER BY rowid LIMIT @limit`,
+       WHERE rowid > @after AND substr(mac, 2, length(@head)) <> @head ORDER BY rowid LIMIT @limit`,
     ),
     sign: database.prepare<[Uint8Array, bigint]>(`UPDATE ${name} SET mac = ? WHERE rowid = ?`),
   }));

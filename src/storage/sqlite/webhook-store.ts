@@ -9,7 +9,7 @@ import {
   type WebhookStore,
 } from '../../webhook.js';
 import type { Authenticity } from '../authenticity.js';
-import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { createSignedTable, type Signed } from '../signed-table.js';
 import {
   recalled,
   deadLetterOf,
@@ -17,6 +17,7 @@ import {
   failingOf,
   failingRowOf,
   webhookColumns,
+  webhookLayouts,
   webhookOf,
   webhookRowOf,
   type DeadRow,
@@ -39,7 +40,7 @@ export function createWebhookStore(
   authenticity: Authenticity,
   { read, write }: Guard,
 ): WebhookStore {
-  const table = createSignedTable<WebhookRow>(authenticity, 'webhooks', webhookColumns);
+  const table = createSignedTable<WebhookRow>(authenticity, 'webhooks', webhookLayouts);
   const names = [...webhookColumns, 'mac'] as const;
   const count = database.prepare<[], bigint>('SELECT count(*) FROM webhooks').pluck();
   const insert = database.prepare<[Signed<WebhookRow>]>(
@@ -120,7 +121,7 @@ export function createWebhookStore(
   const meaning = ({ webhookID, eventID }: DeadQuery): Dead => ({ id: webhookID, event: eventID ?? null });
 
   function authentic(row: Signed<WebhookRow>): Webhook {
-    if (!table.isAuthentic(row)) throw damaged(`The webhook ${row.id}`);
+    if (!table.isAuthentic(row)) throw table.integrityError(`The webhook ${row.id}`, row);
     return webhookOf(row);
   }
 
