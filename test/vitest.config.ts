@@ -16,9 +16,11 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-setup.ts'],
-    testTimeout: 30_000,
+    // Limits against hanging, generous because the machine may be busy with other work.
+    testTimeout: 120_000,
     // Some build the project first, beside other workers.
-    hookTimeout: 60_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 30_000 } },
     // Much of what lasts long waits for processes of its own, and one worker more than cores keeps these busy meanwhile.
     maxWorkers: Math.min(availableParallelism() + 1, 8),
     sequence: { sequencer: LongestFirst },
