@@ -15,7 +15,7 @@ export interface SignedTable<Row> {
   /** The row, signed in the newest layout. */
   readonly signed: (row: Row) => Signed<Row>;
   readonly isAuthentic: (row: Signed<Row>) => boolean;
-  /** The error for rows of which one is not authentic: a row of an unknown layout is told from a damaged one. */
+  /** The error for rows of which one is not authentic: a row of an unknown layout has another message than a damaged one. */
   readonly integrityError: (what: string, ...rows: readonly Signed<Row>[]) => AppError;
 }
 
@@ -71,9 +71,9 @@ function formOf(value: unknown): string {
   return '?';
 }
 
-/** What is thrown in place of an answer that would be made of rows that are not as we wrote them. It is for the log. */
+/** The error for rows that fail their integrity check. The message is for the log. */
 export function damaged(what: string): AppError {
-  return new AppError('INTERNAL', `${printable(what)} is not as it was written; \`keyfront check\` tells more.`);
+  return new AppError('INTERNAL', `${printable(what)} failed its integrity check; run \`keyfront check\` for details.`);
 }
 
 function newerLayout(what: string, layout: number, newest: number): AppError {

@@ -71,7 +71,7 @@ describe('D-08 a row that is not as it was written', () => {
         expect(await use(), name).toMatchObject(internal);
       }
       expect((await t.graphql('{ orgKey(keyID: "k1") { alias: keyHash } }')).body).toMatchObject(masked);
-      expect(t.logs()).toContain(`The key ${hash('k1')} is not as it was written`);
+      expect(t.logs()).toContain(`The key ${hash('k1')} failed its integrity check`);
       expect(t.logs()).not.toContain('Xq7');
       expect((await service('/svc/org/keys/k2')).status).toBe(200);
     },
@@ -138,7 +138,7 @@ describe('D-08 a row that is not as it was written', () => {
     const answer = await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } });
     expect(answer).toMatchObject(internal);
     await expect(t.app.installation.credentials.list()).rejects.toThrow(
-      `The credential ${id} is not as it was written`,
+      `The credential ${id} failed its integrity check`,
     );
     await expect(t.app.installation.credentials.revoke(id, t.clock.now)).rejects.toThrow(id);
     expect((await service('/svc/org/keys/k1')).status).toBe(200);

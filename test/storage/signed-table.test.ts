@@ -62,7 +62,7 @@ describe('a signed table that knows the first of two layouts', () => {
     for (const one of [damaged, without, { ...row, mac: Uint8Array.of() }]) {
       expect(older.isAuthentic(one)).toBe(false);
       expect(older.integrityError('The thing a', one).message).toBe(
-        'The thing a is not as it was written; `keyfront check` tells more.',
+        'The thing a failed its integrity check; run `keyfront check` for details.',
       );
     }
   });
