@@ -332,7 +332,7 @@ export const commands: Commands = {
   },
   'migrate-store': {
     does: 'Moves all of the data folder into the PostgreSQL database that KEYFRONT_DATABASE_URL names.',
-    more: 'Stop the service first: nobody can write to the file meanwhile. Every row is read back; the file and the key ring stay as they are. May be broken off and run again.',
+    more: 'Stop the service first: no other process can write to the file meanwhile. Every row is read back; the file keeps its rows and is marked, so that services refuse to start on it (`serve --allow-migrated` permits it). May be interrupted and run again; once complete, it exits with 0 and says so.',
     example: 'KEYFRONT_DATABASE_URL=postgres://keyfront@db.internal/keyfront keyfront migrate-store',
     settings: folder,
     run: migrateStore,

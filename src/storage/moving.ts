@@ -52,8 +52,15 @@ const movedSettings = ['key_hash', 'key_ring'];
 /**
  * Moves all rows as they are, signatures and all. Each range is read back and held against what it was made of; one that
  * is the same already is left alone, so that a moving that was broken off goes on where it was.
+ *
+ * @param beforeFinish marks the source. It runs before the target is complete, so that no process can be served from both.
  */
-export async function move(source: RowSource, target: RowTarget, onProgress: (keys: number) => void): Promise<Moved> {
+export async function move(
+  source: RowSource,
+  target: RowTarget,
+  onProgress: (keys: number) => void,
+  beforeFinish: () => void = () => undefined,
+): Promise<Moved> {
   const counts = { keys: 0, entries: 0, found: 0 };
   for (let after: string | undefined = ''; after !== undefined;) {
     const keys: readonly Row[] = await firstOf(source.keys({ after, upTo: undefined }));
@@ -88,6 +95,7 @@ export async function move(source: RowSource, target: RowTarget, onProgress: (ke
     const value = await source.setting(name);
     if (value !== undefined) settings.set(name, value);
   }
+  beforeFinish();
   await target.finish(settings);
   return { ...counts, credentials };
 }

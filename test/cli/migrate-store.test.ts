@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { move } from '../../src/storage/moving.js';
 import { movingName, openForMoving } from '../../src/storage/postgres/engine.js';
@@ -123,6 +124,83 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await after.close();
   });
 
+  it('says that it is complete when it is run again, and changes nothing', async () => {
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    const t = await startApp({ KEYFRONT_DATA: c.folder, ...env });
+    await t.update('key-2', { alias: 'after' });
+    await t.close();
+    const before = await everything(env);
+    for (let time = 0; time < 2; time += 1) {
+      const { code, said } = await c.keyfront(['migrate-store'], env);
+      expect([code, said]).toStrictEqual([0, expect.stringMatching(/^The migration is complete: .* on /)]);
+    }
+    expect(await everything(env)).toStrictEqual(before);
+  });
+
+  it('leaves a file that can be read, and is served and written only with permission', async () => {
+    const before = await everything();
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    const settings = { PORT: '0', LOG_LEVEL: 'silent' };
+    for (const args of [['serve'], ['serve', '--workers', '2'], ['secrets', 'rotate'], ['reset', 'key-1']]) {
+      const { code, said } = await c.keyfront(args, settings);
+      expect([args, code]).toStrictEqual([args, args[0] === 'reset' ? 2 : 1]);
+      if (!args.includes('--workers')) expect(said).toContain('was copied to the database ');
+    }
+    await expect(startApp({ KEYFRONT_DATA: c.folder })).rejects.toThrow('was copied to the database ');
+    expect(await everything()).toStrictEqual(before);
+    expect((await c.keyfront(['check'])).code).toBe(0);
+    expect((await c.keyfront(['serve', '--allow-migrated'], settings)).code).toBe(0);
+    expect((await c.keyfront(['serve'], { ...settings, ...env })).code).toBe(0);
+  });
+
+  it('marks the file before the database is complete, and finishes when it is run again', async () => {
+    const source = holdRows(`${c.folder}/keyfront.db`);
+    const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
+    await opened.settings.set(movingName, source.id);
+    const target = createRowTarget(opened.connections, movingName);
+    const fault = { ...target, finish: () => Promise.reject(new Error('killed')) };
+    const moving = move(
+      source,
+      fault,
+      () => undefined,
+      () => source.mark(opened.name),
+    );
+    await expect(moving).rejects.toThrow('killed');
+    await opened.close();
+    source.close();
+    await expect(startApp({ KEYFRONT_DATA: c.folder })).rejects.toThrow('was copied to the database ');
+    await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(/holds a part of a data folder only/);
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    expect(await everything(env)).toStrictEqual(await everything());
+  });
+
+  it('takes the mark back when another process has written to the file', () => {
+    const file = `${c.folder}/keyfront.db`;
+    const source = holdRows(file);
+    const other = new Database(file);
+    // The moment between two transactions, in which another process can write.
+    const exec = vi.spyOn(Database.prototype, 'exec').mockImplementation(function (this: Database.Database, sql) {
+      this.prepare(sql).run();
+      if (sql === 'COMMIT' && !exec.mock.calls.some(([text]) => text === 'BEGIN IMMEDIATE')) {
+        other.prepare("INSERT INTO settings (name, value) VALUES ('other', 'x')").run();
+      }
+      return this;
+    });
+    expect(() => source.mark('elsewhere')).toThrow('Another process has written to');
+    exec.mockRestore();
+    const mark = other.prepare("SELECT value FROM settings WHERE name = 'migrated_to'").get();
+    other.close();
+    source.close();
+    expect(mark).toBeUndefined();
+  });
+
+  it('does not move into a database in which a service was started too early', async () => {
+    await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(
+      'the data folder holds an installation',
+    );
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+  });
+
   it('goes on where it was broken off, with what has changed since, and nobody serves from a half', async () => {
     const source = holdRows(`${c.folder}/keyfront.db`);
     const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
@@ -152,7 +230,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const before = await place.database?.run('SELECT * FROM credentials ORDER BY id');
     expect(await c.keyfront(['migrate-store'], env)).toMatchObject({
       code: 1,
-      said: expect.stringContaining('is not empty'),
+      said: expect.stringContaining('is not empty: it holds an installation that was not copied from this data folder'),
     });
     expect(await place.database?.run('SELECT * FROM credentials ORDER BY id')).toStrictEqual(before);
     await place.database?.run(`INSERT INTO settings (name, value) VALUES ('${movingName}', 'somebody')`);

@@ -1,5 +1,6 @@
 import { auditColumns } from '../audit-row.js';
 import { keyColumns } from '../key-row.js';
+import { migratedFrom } from '../migrated.js';
 import { smallTables, type HashRange, type RowSource, type RowTarget, type SmallTable } from '../moving.js';
 import { rowsAsColumns } from './columns.js';
 import { inTransaction, type Connections, type Session } from './connections.js';
@@ -18,7 +19,10 @@ const tables = {
 
 type Table = keyof typeof tables;
 
-/** A database that is being filled: `finished` is the setting that says it is, and goes at the end. */
+/**
+ * A database that is being filled. At the end, `migratedFrom` takes the place of the setting `movingName`, which holds the
+ * id of the source until then.
+ */
 export function createRowTarget(connections: Connections, movingName: string): RowTarget {
   const { read, write } = connections;
   const settings = createSettings(connections);
@@ -82,7 +86,7 @@ export function createRowTarget(connections: Connections, movingName: string): R
           for (const [name, value] of values) {
             await session.query('INSERT INTO settings (name, value) VALUES ($1, $2)', [name, value]);
           }
-          await session.query('DELETE FROM settings WHERE name = $1', [movingName]);
+          await session.query('UPDATE settings SET name = $2 WHERE name = $1', [movingName, migratedFrom]);
         }),
       ),
   };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { smallTables, type HashRange, type RowSource } from '../moving.js';
-import { namingDatabase, openDatabase } from './database.js';
+import { migratedTo } from '../migrated.js';
+import { namingDatabase, openDatabase, type Database } from './database.js';
 import { createSettings } from './settings.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -12,12 +13,18 @@ const entriesAtOnce = 500;
 
 export interface HeldRows extends RowSource {
   readonly id: string;
+  /**
+   * Marks the file, durably, as copied to the database of this name. No process is served from it without permission then.
+   *
+   * @throws {Error} when another process has written to the file at the same time; the mark is taken back.
+   */
+  readonly mark: (target: string) => void;
   readonly close: () => void;
 }
 
 /** The rows of a file as they are, which nobody writes to until it is closed: whoever tries is told that storage is busy. */
 export function holdRows(file: string): HeldRows {
-  const database = openDatabase(file);
+  const database = openDatabase(file, 'write');
   try {
     return namingDatabase(file, () => {
       const settings = createSettings(database);
@@ -45,6 +52,7 @@ export function holdRows(file: string): HeldRows {
         small: (table) =>
           Promise.resolve(database.prepare<[], Row>(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`).all()),
         setting: (setting) => Promise.resolve(settings.get(setting)),
+        mark: (target) => mark(database, settings, target),
         close: () => {
           if (database.inTransaction) database.exec('ROLLBACK');
           database.close();
@@ -55,6 +63,23 @@ export function holdRows(file: string): HeldRows {
     database.close();
     throw error;
   }
+}
+
+function mark(database: Database, settings: ReturnType<typeof createSettings>, target: string): void {
+  const before = settings.get(migratedTo);
+  if (before === target) return;
+  // Changes only when another connection commits.
+  const version = () => database.pragma('data_version', { simple: true });
+  const seen = version();
+  settings.set(migratedTo, target);
+  // The mark has to be durable before the target is complete, so the lock is released for a moment.
+  database.exec('COMMIT');
+  database.exec('BEGIN IMMEDIATE');
+  if (version() === seen) return;
+  if (before === undefined) settings.remove(migratedTo);
+  else settings.set(migratedTo, before);
+  database.exec('COMMIT');
+  throw new Error(`Another process has written to ${database.name}. Stop the service, and run migrate-store again.`);
 }
 
 /** Behind every hash. */
