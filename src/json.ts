@@ -54,10 +54,36 @@ export function stringifyJSON(value: unknown, indent?: number): string {
   return text;
 }
 
+/**
+ * Whether a member of the text has an escaped name, which JSON.parse may return as another name on Node 24 and 26
+ * (https://github.com/nodejs/node/issues/63785). Exact for a valid text.
+ */
+export function hasEscapedName(text: string): boolean {
+  if (!text.includes('\\')) return false;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
+    const end = closingQuote(text, at);
+    if (end === -1) return false;
+    if (isName(text, end) && text.slice(at, end).includes('\\')) return true;
+    at = end;
+  }
+  return false;
+}
+
+/** Whether the string whose closing quote stands at `end` is the name of a member. */
+function isName(text: string, end: number): boolean {
+  let at = end + 1;
+  while (isSpace(text.charCodeAt(at))) at++;
+  return text.charCodeAt(at) === colon;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
 /** JSON.parse where it provably gives the right answer; undefined leaves the text to the careful parser. */
 function parseNatively(text: string): JSONValue | undefined {
   const names = countPlainNames(text);
-  if (names === undefined) return undefined;
+  if (names === undefined || hasEscapedName(text)) return undefined;
   try {
     const value = JSON.parse(text) as JSONValue;
     // A repeated name overwrites its first value, so the text then has more names than the value has members.
@@ -264,8 +290,7 @@ class CarefulParser {
 
   #skipSpace(): void {
     for (;;) {
-      const code = this.#text.charCodeAt(this.#at);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      if (!isSpace(this.#text.charCodeAt(this.#at))) return;
       this.#at++;
     }
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parseJSON } from '../json.js';
 
 /** The one file of a backup beside its manifest. */
 export const copyName = 'keyfront.db';
@@ -36,7 +37,7 @@ export function writeManifest(folder: string, manifest: Manifest): void {
 export function readManifest(folder: string): Manifest {
   const path = join(folder, manifestName);
   try {
-    return Manifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return Manifest.parse(parseJSON(readFileSync(path, 'utf8')));
   } catch (cause) {
     throw new Error(`${folder} holds no backup that is whole: ${path} is missing or unreadable.`, { cause });
   }

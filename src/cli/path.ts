@@ -1,4 +1,5 @@
 import type { Path } from '../errors.js';
+import { parseJSON } from '../json.js';
 
 const step = /\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g;
 
@@ -12,7 +13,7 @@ export function pathFrom(text: string): Path {
 
 function unquoted(text: string): string {
   try {
-    return String(JSON.parse(`"${text}"`));
+    return String(parseJSON(`"${text}"`));
   } catch {
     return text;
   }

@@ -1,4 +1,5 @@
 import { resultsIn } from './event-stream.js';
+import { parseJSON } from './json.js';
 import type { TypedDocumentString } from './generated/graphql.js';
 
 /* What a dashboard asks Keyfront with. It needs `fetch` and no package, and runs in browsers as it does in Node. */
@@ -117,8 +118,7 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
     try {
       const response = await post('text/event-stream', query, variables, controller.signal);
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-      if (!isStream || !response.body)
-        throw errorOf((await response.json().catch(() => ({}))) as Answer<Result>, response);
+      if (!isStream || !response.body) throw errorOf(await answerOf<Result>(response), response);
       for await (const answer of resultsIn(response.body, { silentAfterMs, onSilent: abort })) {
         const { data } = answer as Answer<Result>;
         if (!data) throw errorOf(answer as Answer<Result>, response);
@@ -159,7 +159,7 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
     ): Promise<Result> => {
       const accept = 'application/graphql-response+json, application/json';
       const response = await post(accept, document.toString(), variables, signal);
-      const answer = (await response.json().catch(() => ({}))) as Answer<Result>;
+      const answer = await answerOf<Result>(response);
       if (!answer.data || answer.errors?.length) throw errorOf(answer, response);
       return answer.data;
     },
@@ -199,6 +199,17 @@ interface Answer<Result> {
   }[];
   readonly code?: KeyfrontErrorCode;
   readonly message?: string;
+}
+
+/** The body of a response; an empty answer when it is not JSON, as of a proxy. */
+async function answerOf<Result>(response: Response): Promise<Answer<Result>> {
+  try {
+    const body = parseJSON(await response.text());
+    if (typeof body === 'object' && body !== null) return body;
+  } catch {
+    // Not JSON.
+  }
+  return {};
 }
 
 function errorOf({ errors: [first] = [], code, message }: Answer<unknown>, response: Response): KeyfrontError {

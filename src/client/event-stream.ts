@@ -1,3 +1,5 @@
+import { parseJSON } from './json.js';
+
 /** What a stream of results says, each read from its text. Ends where the service ends it, throws where it breaks or falls silent. */
 export async function* resultsIn(
   body: ReadableStream<Uint8Array>,
@@ -18,7 +20,7 @@ export async function* resultsIn(
         text = text.slice(end + 2);
         if (message.startsWith('event: complete')) return;
         const data = /^data: ?(.*)$/m.exec(message)?.[1];
-        if (data) yield JSON.parse(data);
+        if (data) yield parseJSON(data);
       }
     }
   } finally {

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, hash } from 'node:crypto';
+import { hasEscapedName, parseJSON } from '../json.js';
 import { murmur128, murmur32Legacy, murmur64 } from './murmur.js';
 
 /** What the setting may name. The murmur ones are there for parity with gateways and are not cryptographic. */
@@ -68,7 +69,9 @@ function algorithmInToken(keyID: string): string | undefined {
   // Node's decoder skips what it does not know. Gateways refuse it, so a JWT, say, must not pass for a token.
   if (!keyID.startsWith('ey') || keyID.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(keyID)) return undefined;
   try {
-    const token: unknown = JSON.parse(Buffer.from(keyID, 'base64').toString('utf8'));
+    const text = Buffer.from(keyID, 'base64').toString('utf8');
+    // Anything else is read as gateways read it: the last of two members of one name counts.
+    const token: unknown = hasEscapedName(text) ? parseJSON(text) : JSON.parse(text);
     return isToken(token) ? token.h : undefined;
   } catch {
     return undefined;

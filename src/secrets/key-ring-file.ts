@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { parseJSON } from '../json.js';
 import { systemCodeOf } from './durable-file.js';
 
 /** A key as the file holds it: `created` is an ISO date, `key` is {@link keyBytes} bytes in base64. */
@@ -52,7 +53,7 @@ function parseKeys(path: string, text: string): StoredKeys {
   const malformed = (what: string) => new Error(`The key ring ${path} is malformed: ${what}.`);
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = parseJSON(text);
   } catch {
     // The parser's own message quotes the text around the fault, which may be a key.
     throw malformed('it is not JSON');

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseJSONCarefully } from '../../src/json.js';
 import type { Definition } from '../../src/keys/normal-form.js';
 import type { QuotaManager } from '../../src/keys/quota.js';
 import type { QuotaChange, QuotaOutbox } from '../../src/keys/quota-change.js';
 import type { AuditEntry, Change, HistoryRange, Inspected, KeyStore, StoredKey } from '../../src/keys/store.js';
+import { misreadJSON } from '../support/misread-json.js';
 
 const maxInt64 = 9223372036854775807n;
 const minInt64 = -9223372036854775808n;
@@ -131,6 +133,16 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         await reopen();
         expect(plain(await store.find(key.keyHash))).toStrictEqual(key);
       }
+    });
+
+    it.each(misreadJSON)('finds the member name of $second after $first', async ({ first, second, name }) => {
+      for (const [index, text] of [first, second].entries()) {
+        const key = storedKey(index, { definition: { metaData: parseJSONCarefully(text) } });
+        await store.add([added(key)]);
+      }
+      await reopen();
+      const found = [await store.find(hashOf(0)), await store.find(hashOf(1))];
+      expect(found.map((key) => Object.keys(key?.definition.metaData ?? {})[1])).toStrictEqual(['\\', name]);
     });
 
     it('finds nothing for a hash that no key has', async () => {

@@ -1,0 +1,31 @@
+/** One string of a JSON text, and the colon after it if it is the name of a member. */
+const stringToken = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs;
+
+/**
+ * Reads a JSON text as `JSON.parse` specifies it. Node 24 and 26 may return another name for a member whose name is
+ * escaped (https://github.com/nodejs/node/issues/63785), so these names are replaced by plain ones while it reads.
+ * @throws {SyntaxError} when the text is not valid JSON
+ */
+export function parseJSON(text: string): unknown {
+  if (!text.includes('\\')) return JSON.parse(text);
+  // No name in the text begins with the mark, because the text does not contain it.
+  let mark = '#';
+  while (text.includes(mark)) mark += '#';
+  const names = new Map<string, string>();
+  const plain = text.replace(stringToken, (token, characters: string, colon: string | undefined) => {
+    if (colon === undefined || !characters.includes('\\')) return token;
+    const name = `${mark}${names.size}`;
+    names.set(name, JSON.parse(`"${characters}"`) as string);
+    return `"${name}"${colon}`;
+  });
+  const value: unknown = JSON.parse(plain);
+  return names.size === 0 ? value : renamed(value, names);
+}
+
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [names.get(name) ?? name, renamed(member, names)]),
+  );
+}
