@@ -4,6 +4,7 @@ import { AppError, pathText, type Issue } from '../errors.js';
 import type { Installation } from '../installation.js';
 import { parseJSON } from '../json.js';
 import { readDefinition } from '../keys/definition-input.js';
+import { maxIssues } from '../keys/problem.js';
 import { invalidDefinition } from '../keys/issues.js';
 import { prepareImport } from '../keys/import.js';
 import type { Ports } from '../keys/ports.js';
@@ -152,5 +153,6 @@ function takePasswordHash(definition: Record<string, unknown>): { passwordHash: 
 
 function reasonOf({ message, issues }: AppError): string {
   if (issues.length === 0) return message;
-  return issues.map(({ path, message: what }) => `${pathText(path)} ${what}`.trim()).join('; ');
+  const listed = issues.map(({ path, message: what }) => `${pathText(path)} ${what}`.trim()).join('; ');
+  return issues.length < maxIssues ? listed : `${listed}; ${message}`;
 }

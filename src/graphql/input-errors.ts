@@ -3,16 +3,14 @@ import type { z } from 'zod';
 import { demand, type Holder } from '../credential.js';
 import { AppError, type Issue } from '../errors.js';
 import type { Variant } from '../keys/definition.js';
-import { inputs, readDefinition } from '../keys/definition-input.js';
+import { inputs, problemsOf } from '../keys/definition-input.js';
 import { invalidDefinition } from '../keys/issues.js';
+import { maxIssues } from '../keys/problem.js';
 import { core, memberOf, shapeOf, traitsOf } from '../keys/table.js';
 import { valueOfLiteral } from './literal.js';
 import { rootFieldsOf, type RequestedOperation } from './root-fields.js';
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
-
-/** Where there are as many, those of further fields are not looked for: it takes time, and nobody reads them. */
-const enoughIssues = 1000;
 
 /**
  * The better answer for an operation that GraphQL refuses before it runs: UNAUTHENTICATED where the caller lacks a
@@ -43,7 +41,7 @@ export function explainRefusal(
   const variables = { ...defaults, ...operation.variables };
   const issues: Issue[] = [];
   for (const { node, field } of fields) {
-    if (issues.length < enoughIssues) issues.push(...issuesIn(node, field, variables));
+    if (issues.length <= maxIssues) issues.push(...issuesIn(node, field, variables));
   }
   return issues.length > 0 ? invalidDefinition(issues) : undefined;
 }
@@ -59,13 +57,7 @@ function issuesIn(
     const value = given && valueOfLiteral(given.value, variables);
     // A definition that is missing altogether is a matter of the operation, which GraphQL explains well.
     if (!variant || value === undefined || value === null) return [];
-    try {
-      readDefinition(variant, asGraphQLReads(inputs[variant], value));
-      return [];
-    } catch (error) {
-      if (error instanceof AppError) return error.issues;
-      throw error;
-    }
+    return problemsOf(variant, asGraphQLReads(inputs[variant], value));
   });
 }
 

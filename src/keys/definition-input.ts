@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import { fieldsOnlyIn, KeyDefinition, type Variant } from './definition.js';
+import type { Issue } from '../errors.js';
 import { freeFormObject } from './fields.js';
+import { withoutExcess } from './issue-limit.js';
 import { invalidDefinition, issuesOf } from './issues.js';
 import { quickReadOf, refused, type QuickRead } from './quick-read.js';
 import { rules } from './rules.js';
@@ -34,16 +36,43 @@ export function standardInput(variant: Variant) {
   const { validate, ...standard } = inputs[variant]['~standard'];
   const quickly = (raw: unknown) => {
     const value = quickReads[variant](raw);
-    return value === refused ? validate(raw) : { value: value as KeyDefinition };
+    return value === refused ? validate(withoutExcess(inputs[variant], raw)) : { value: value as KeyDefinition };
   };
   return { '~standard': { ...standard, validate: quickly } };
 }
 
-/** Reads a definition in the domain's names. Throws INVALID with every problem it has, paths in the domain's names. */
+/**
+ * Reads a definition in the domain's names.
+ * @throws {AppError} INVALID with the problems it has, paths in the domain's names
+ */
 export function readDefinition(variant: Variant, raw: unknown): KeyDefinition {
+  const result = parseDefinition(variant, withoutNullsOfOther(variant, raw));
+  if (Array.isArray(result)) throw invalidDefinition(result);
+  return result;
+}
+
+/** The problems of a definition, at most one more than are listed; none for a valid one. */
+export function problemsOf(variant: Variant, raw: unknown): readonly Issue[] {
+  const result = parseDefinition(variant, raw);
+  return Array.isArray(result) ? result : [];
+}
+
+/** Null means absent, also for a field that only the other variant has. */
+function withoutNullsOfOther(variant: Variant, raw: unknown): unknown {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
+  const absent = othersOf[variant].filter((field) => Object.hasOwn(raw, field) && Reflect.get(raw, field) === null);
+  if (absent.length === 0) return raw;
+  return Object.fromEntries(Object.entries(raw).filter(([field]) => !absent.includes(field)));
+}
+
+const othersOf: Record<Variant, readonly string[]> = {
+  preview: [...fieldsOnlyIn('update')],
+  update: [...fieldsOnlyIn('preview')],
+};
+
+function parseDefinition(variant: Variant, raw: unknown): KeyDefinition | Issue[] {
   const quick = quickReads[variant](raw);
   if (quick !== refused) return quick as KeyDefinition;
-  const result = inputs[variant].safeParse(raw);
-  if (result.success) return result.data;
-  throw invalidDefinition(issuesOf(result.error.issues, variant));
+  const result = inputs[variant].safeParse(withoutExcess(inputs[variant], raw));
+  return result.success ? result.data : issuesOf(result.error.issues, variant);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { problem } from './problem.js';
+import { maxIssues, problem } from './problem.js';
 import type { IssueCode } from './issue-codes.js';
 import { isInt64 } from './int64.js';
 import { isSound, reservedNames } from './text.js';
@@ -13,9 +13,17 @@ export const freeFormBounds = `At most ${mostLevels} levels deep, and ${mostMemb
 
 type Report = (code: IssueCode, message: string, path: (string | number)[]) => void;
 
-/** Bounds what is stored without being understood. Stops at the first problem of a member and goes on with the next. */
-function examine(value: unknown, report: Report): void {
+/**
+ * Bounds what is stored without being understood. Stops at the first problem of a member and continues with the next,
+ * until there are more problems than are listed.
+ */
+function examine(value: unknown, reportTo: Report): void {
   let members = 0;
+  let found = 0;
+  const report: Report = (code, message, path) => {
+    found += 1;
+    reportTo(code, message, path);
+  };
   const visit = (node: unknown, path: (string | number)[]): void => {
     if (typeof node === 'string') {
       if (!isSound(node)) report('MALFORMED_TEXT', 'must be well-formed Unicode without NUL', path);
@@ -30,7 +38,7 @@ function examine(value: unknown, report: Report): void {
       for (const [name, member] of Object.entries(node)) {
         members += 1;
         if (members === mostMembers + 1) report('TOO_MANY', `must have at most ${mostMembers} members in all`, []);
-        if (members > mostMembers) return;
+        if (members > mostMembers || found > maxIssues) return;
         const at = [...path, Array.isArray(node) ? Number(name) : name];
         if (!isSound(name)) report('MALFORMED_TEXT', 'must have a name of well-formed Unicode without NUL', at);
         else if (reservedNames.has(name)) report('RESERVED_NAME', 'must have another name', at);

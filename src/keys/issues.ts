@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { AppError, type Issue, type Path } from '../errors.js';
 import { nearest } from '../nearest.js';
 import { fieldsOnlyIn, KeyDefinition, type Variant } from './definition.js';
+import { maxIssues } from './problem.js';
 import { shapeAt } from './table.js';
 
 const nouns: Record<string, string> = {
@@ -19,19 +20,32 @@ const units: Record<string, string> = { string: 'characters', array: 'members' }
 /** For how many unknown fields the one that was meant is looked for. It takes time, and a body has room for thousands. */
 const mostHints = 20;
 
-/** Turns what zod found into our issues. Field names in a message stand in backticks, so that a face can rename them. */
+/**
+ * Turns what zod found into our issues, at most one more than are listed. Field names in a message stand in backticks, so
+ * that each API can rename them.
+ */
 export function issuesOf(found: readonly z.core.$ZodIssue[], variant: Variant): Issue[] {
+  const issues: Issue[] = [];
   let unknown = 0;
-  return found.flatMap((issue) => {
+  for (const issue of found) {
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
-    return issue.code === 'unrecognized_keys'
-      ? issue.keys.map((name) => unknownField([...path, name], variant, ++unknown <= mostHints))
-      : [{ path, ...verdict(issue) }];
-  });
+    if (issue.code !== 'unrecognized_keys') issues.push({ path, ...verdict(issue) });
+    else {
+      for (const name of issue.keys.slice(0, maxIssues + 1)) {
+        issues.push(unknownField([...path, name], variant, ++unknown <= mostHints));
+      }
+    }
+    if (issues.length > maxIssues) break;
+  }
+  return issues.slice(0, maxIssues + 1);
 }
 
-/** The error that names every problem of a definition. */
+/** The error that lists the problems of a definition; when there are more than `maxIssues`, it lists the first and says so. */
 export function invalidDefinition(issues: readonly Issue[]): AppError {
+  if (issues.length > maxIssues) {
+    const message = `The key definition has ${maxIssues} problems and more; only the first ${maxIssues} problems are listed.`;
+    return new AppError('INVALID', message, { issues: issues.slice(0, maxIssues) });
+  }
   const many = issues.length === 1 ? 'a problem' : `${issues.length} problems`;
   return new AppError('INVALID', `The key definition has ${many}.`, { issues });
 }

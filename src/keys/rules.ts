@@ -4,7 +4,7 @@ import type { KeyDefinition } from './definition.js';
 import { mostTexts } from './fields.js';
 import type { IssueCode } from './issue-codes.js';
 import { policiesOf } from './normal-form.js';
-import { problem } from './problem.js';
+import { maxIssues, problem } from './problem.js';
 import { hasMoreBytes } from './text.js';
 
 type Report = (path: (string | number)[], code: IssueCode, message: string) => void;
@@ -83,7 +83,8 @@ export const rules = z.check<KeyDefinition>((ctx) => {
   // What has a problem of its own is absent here, and must not be said to be missing.
   const known = new Set(failed.map(pathText));
   examine(sound, (path, code, message) => {
-    if (!known.has(pathText(path))) ctx.issues.push(problem(code, message, undefined, path));
+    if (ctx.issues.length <= maxIssues && !known.has(pathText(path)))
+      ctx.issues.push(problem(code, message, undefined, path));
   });
 });
 rules._zod.def.when = () => true;

@@ -20,7 +20,11 @@ export function warningsOf(definition: KeyDefinition, now: Date): Warning[] {
   const warn = (path: Path, code: WarningCode, message: string) => warnings.push({ path, code, message });
   const { accessRights, expires, monitor } = definition;
 
-  if (given(definition.applyPolicyID)) warn(['applyPolicyID'], 'DEPRECATED_FIELD', 'was moved into `applyPolicies`');
+  if (given(definition.applyPolicyID)) {
+    const isEmpty = definition.applyPolicyID.trim() === '';
+    const message = isEmpty ? 'is empty, and was ignored; use `applyPolicies`' : 'was moved into `applyPolicies`';
+    warn(['applyPolicyID'], 'DEPRECATED_FIELD', message);
+  }
   if (given(definition.enableDetailRecording)) {
     warn(['enableDetailRecording'], 'DEPRECATED_FIELD', 'was moved into `enableDetailedRecording`');
   }

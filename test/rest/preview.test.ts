@@ -143,6 +143,19 @@ describe('POST /api/keys/preview', () => {
     },
   );
 
+  it('reads null as absent for a field that only an update has', async () => {
+    const { status, body } = await t.preview({ rsa_certificate_id: null, enable_detail_recording: null });
+    expect([status, body['data']]).toEqual([200, {}]);
+  });
+
+  it('warns that an empty apply_policy_id was ignored', async () => {
+    const { body } = await t.preview({ apply_policy_id: ' ' });
+    expect(body).toMatchObject({
+      data: {},
+      warnings: [{ path: 'apply_policy_id', message: 'is empty, and was ignored; use `apply_policies`' }],
+    });
+  });
+
   it('names all problems of a definition at once', async () => {
     const { status, body } = await t.preview({
       aliass: 'x',

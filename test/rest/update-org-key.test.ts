@@ -107,6 +107,11 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     },
   );
 
+  it('reads null as absent for a field that only a preview has', async () => {
+    const { status } = await t.update('k1', { key_id: null, mtls_static_certificate_bindings: null });
+    expect(status).toBe(200);
+  });
+
   it.each([['text'], [17], [true], [[1]]])('refuses %j as meta_data', async (value) => {
     const { status, body } = await refused(() => t.update('k1', { meta_data: value }));
     expect(status).toBe(400);

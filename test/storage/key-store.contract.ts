@@ -137,7 +137,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it.each(misreadJSON)('finds the member name of $second after $first', async ({ first, second, name }) => {
       for (const [index, text] of [first, second].entries()) {
-        const key = storedKey(index, { definition: { metaData: parseJSONCarefully(text) } });
+        const key = storedKey(index, { definition: { metaData: parseJSONCarefully(text) ?? {} } });
         await store.add([added(key)]);
       }
       await reopen();
