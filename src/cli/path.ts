@@ -13,7 +13,8 @@ export function pathFrom(text: string): Path {
 
 function unquoted(text: string): string {
   try {
-    return String(parseJSON(`"${text}"`));
+    const name = parseJSON(`"${text}"`);
+    return typeof name === 'string' ? name : text;
   } catch {
     return text;
   }
