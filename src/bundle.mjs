@@ -28,7 +28,7 @@ export async function bundle(/** @type {string} */ modules, /** @type {string} *
     splitting: true,
     format: 'esm',
     platform: 'node',
-    target: 'node20.19',
+    target: 'node22.15',
     external,
     // Packages in the older form of modules ask for Node's own parts with it.
     banner: {
