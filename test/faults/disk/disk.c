@@ -327,3 +327,12 @@ int rename(const char *from, const char *to) { return renamed("rename", 'R', fro
 int link(const char *from, const char *to) { return renamed("link", 'L', from, to, really_link); }
 
 int unlink(const char *path) { return renamed("unlink", 'U', path, NULL, really_unlink); }
+
+static int really_remove(const char *path, const char *unused) {
+  (void)unused;
+  REAL(remove);
+  return real(path);
+}
+
+/* Node 24 removes files by this call of the C library, which does not call unlink through the linker. */
+int remove(const char *path) { return renamed("unlink", 'U', path, NULL, really_remove); }
