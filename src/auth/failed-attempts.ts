@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 const mostFailures = 10;
 const windowMs = 60_000;
 const mostTracked = 10_000;
@@ -47,15 +49,9 @@ function createWindows(): (key: string, at: number) => number[] {
   };
 }
 
-/** What one client has to itself: an IPv4 address, or the first 64 bits of an IPv6 one. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const [head = '', tail = ''] = address.split('::', 2).map((part) => part.split('%', 1)[0]);
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  return [...before, ...zeros, ...after]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
+/** What one client has to itself: an IPv4 address, or the first 64 bits of an IPv6 address. */
+function networkOf(text: string): string {
+  if (!ipaddr.isValid(text)) return text;
+  const address = ipaddr.process(text);
+  return address instanceof ipaddr.IPv6 ? address.parts.slice(0, 4).join(':') : address.toString();
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /**
  * Where a request really comes from: the socket's other end, or what the outermost of `trustedProxies` proxies saw.
@@ -21,7 +22,7 @@ export function clientAddressOf(
   return address;
 }
 
-/** An IPv4 address in the form that IPv6 sockets give it is the same address. */
+/** One spelling for each address: IPv4 in IPv6 (`::ffff:192.0.2.1`) is the IPv4 address, hexadecimal is lower case. */
 function plain(address: string): string {
-  return /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)?.[1] ?? address.toLowerCase();
+  return isIP(address) === 0 ? address : ipaddr.process(address).toString();
 }

@@ -1,58 +1,43 @@
 import { lookup as resolve, type LookupAddress } from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** Where webhooks may go: each includes those before it. Plain HTTP goes to loopback and private addresses only. */
 export const targetKinds = ['public', 'loopback', 'private'] as const;
 export type TargetKind = (typeof targetKinds)[number];
 
-type Range = readonly [network: string, prefix: number];
+/** Addresses at which clouds publish the credentials of a machine, inside ranges that are private otherwise. */
+const cloudMetadata = ['100.100.100.200/32', 'fd00:ec2::/32'].map((range) => ipaddr.parseCIDR(range));
+const globalUnicastIPv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-const loopback = listOf([['127.0.0.0', 8]], [['::1', 128]]);
-const privateNetworks = listOf(
-  [
-    ['10.0.0.0', 8],
-    ['100.64.0.0', 10],
-    ['172.16.0.0', 12],
-    ['192.168.0.0', 16],
-  ],
-  [['fc00::', 7]],
-);
-/** What is no host at all, or tells a machine of a cloud about itself. */
-const never = listOf(
-  [
-    ['0.0.0.0', 8],
-    ['100.100.100.200', 32],
-    ['169.254.0.0', 16],
-    ['192.0.0.0', 24],
-    ['192.0.2.0', 24],
-    ['192.88.99.0', 24],
-    ['198.18.0.0', 15],
-    ['198.51.100.0', 24],
-    ['203.0.113.0', 24],
-    ['224.0.0.0', 3],
-  ],
-  [
-    // The first is that of a cloud; two others lead to IPv4 addresses by detours.
-    ['fd00:ec2::', 32],
-    ['2001::', 23],
-    ['2001:db8::', 32],
-    ['2002::', 16],
-  ],
-);
-const publicIPv6 = listOf([], [['2000::', 3]]);
+/** `::192.0.2.1`, deprecated by RFC 4291, section 2.5.5.1. ipaddr.js reads it as `::ffff:192.0.2.1`. */
+const ipv4Compatible = /^::\d+(?:\.\d+){3}$/;
 
-/** What kind of address it is; undefined for one that nothing is ever sent to. */
-export function kindOfAddress(address: string): TargetKind | undefined {
-  const family = isIP(address);
-  if (family === 0) return undefined;
-  const embedded = family === 6 ? embeddedIPv4(address) : undefined;
-  if (embedded !== undefined) return kindOfAddress(embedded);
-  const type = family === 4 ? 'ipv4' : 'ipv6';
-  const isIn = (list: BlockList) => list.check(address, type);
-  if (isIn(never)) return undefined;
-  if (isIn(loopback)) return 'loopback';
-  if (isIn(privateNetworks)) return 'private';
-  return family === 4 || isIn(publicIPv6) ? 'public' : undefined;
+/** The kind of an address; undefined for one that nothing is ever sent to. */
+export function kindOfAddress(text: string): TargetKind | undefined {
+  if (isIP(text) === 0 || ipv4Compatible.test(text)) return undefined;
+  const address = translated(ipaddr.process(text));
+  if (cloudMetadata.some(([network, prefix]) => network.kind() === address.kind() && address.match(network, prefix))) {
+    return undefined;
+  }
+  switch (address.range()) {
+    case 'loopback':
+      return 'loopback';
+    case 'private':
+    case 'carrierGradeNat':
+    case 'uniqueLocal':
+      return 'private';
+    case 'unicast':
+      return address instanceof ipaddr.IPv6 && !address.match(globalUnicastIPv6) ? undefined : 'public';
+    default:
+      return undefined;
+  }
+}
+
+/** The IPv4 address that a NAT64 address (64:ff9b::/96, RFC 6052) stands for; any other address unchanged. */
+function translated(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (!(address instanceof ipaddr.IPv6) || !address.match(ipaddr.IPv6.parseCIDR('64:ff9b::/96'))) return address;
+  return new ipaddr.IPv4(address.toByteArray().slice(12));
 }
 
 /** An address that nothing may be sent to, by its kind. The message names neither address nor name. */
@@ -121,21 +106,4 @@ export function hostOf({ hostname }: URL): string {
 /** A URL for people: what may be a token in it is left out. */
 export function shownURL({ protocol, host, pathname, search }: URL): string {
   return `${protocol}//${host}${pathname === '/' ? '' : '/…'}${search === '' ? '' : '?…'}`;
-}
-
-/** The IPv4 address that an IPv6 address stands for: mapped, or translated (64:ff9b::/96). */
-function embeddedIPv4(address: string): string | undefined {
-  // A URL writes every address of IPv6 in one way, the embedded part as two groups.
-  const { hostname } = new URL(`http://[${address.replace(/%.*$/, '')}]/`);
-  const [, high, low] = /^\[(?:::ffff:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(hostname) ?? [];
-  if (high === undefined || low === undefined) return undefined;
-  const bits = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
-  return bits.flatMap((group) => [group >> 8, group & 255]).join('.');
-}
-
-function listOf(ipv4: readonly Range[], ipv6: readonly Range[]): BlockList {
-  const list = new BlockList();
-  for (const [network, prefix] of ipv4) list.addSubnet(network, prefix, 'ipv4');
-  for (const [network, prefix] of ipv6) list.addSubnet(network, prefix, 'ipv6');
-  return list;
 }
