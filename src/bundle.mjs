@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 /** What has compiled parts, finds files of its own beside it, or is needed by few and read only then. */
 const external = [
   'better-sqlite3',
-  'bcrypt',
+  '@node-rs/bcrypt',
   '@node-rs/argon2',
   '@graphql-yoga/render-graphiql',
   '@opentelemetry/sdk-node',

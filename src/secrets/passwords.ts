@@ -1,7 +1,7 @@
 import { hash as argon2Hash } from '@node-rs/argon2';
-import bcrypt from 'bcrypt';
+import { hash as bcryptHash } from '@node-rs/bcrypt';
+import pLimit from 'p-limit';
 import { AppError } from '../errors.js';
-import { createWorkSlots } from './work-slots.js';
 
 export type PasswordHashType = 'bcrypt' | 'argon2id';
 
@@ -12,7 +12,7 @@ export interface PasswordHasher {
   waiting(): number;
 }
 
-const bcryptCost = 10;
+const bcryptOptions = { cost: 10, version: '2b', rejectLongPasswords: true } as const;
 const bcryptMaxBytes = 72;
 /** OWASP's minimum, memory in KiB. 2 is Argon2id: the package's const enum cannot be used under isolatedModules. */
 const argon2Options = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -26,13 +26,20 @@ const argon2idForm =
  * which leaves half of the pool's four threads to files and DNS; at most `queueLimit` (32) wait.
  */
 export function createPasswordHasher(options: { concurrency?: number; queueLimit?: number } = {}): PasswordHasher {
-  const slots = createWorkSlots(options.concurrency ?? 2, options.queueLimit ?? 32);
+  const { concurrency = 2, queueLimit = 32 } = options;
+  const limit = pLimit(concurrency);
   return {
-    waiting: () => slots.waiting(),
+    waiting: () => limit.pendingCount,
     async hash(password, type) {
-      if (type === 'argon2id') return slots.run(() => argon2Hash(password, argon2Options));
-      refuseWhatBcryptCuts(password);
-      return slots.run(() => bcrypt.hash(password, bcryptCost));
+      if (type === 'bcrypt') refuseWhatBcryptCuts(password);
+      if (limit.activeCount >= concurrency && limit.pendingCount >= queueLimit) {
+        throw new AppError('UNAVAILABLE', 'Too many requests of this kind are waiting; try again shortly.', {
+          retryAfterSeconds: 1,
+        });
+      }
+      return limit(() =>
+        type === 'bcrypt' ? bcryptHash(password, bcryptOptions) : argon2Hash(password, argon2Options),
+      );
     },
   };
 }

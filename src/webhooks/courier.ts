@@ -6,8 +6,8 @@ import type { Logger } from '../log.js';
 import type { Meter } from '../watch.js';
 import type { DeadLetter, FailingKey, HeldWebhook, Settlement, WebhookStore } from '../webhook.js';
 import { createBackoff } from './backoff.js';
+import type { LimitFunction } from 'p-limit';
 import { eventIDOf, messageOf, unreadableIDOf, type ShownPart } from './event.js';
-import type { Limited } from './limited.js';
 import type { Post } from './post.js';
 import { askedWaitMs, waitMs, type Schedule } from './schedule.js';
 import type { Outcome } from './send.js';
@@ -25,7 +25,7 @@ export interface CourierPorts {
   readonly shown: ShownPart;
   readonly schedule: Schedule;
   /** What all couriers together ask storage for at a time. */
-  readonly storage: Limited;
+  readonly storage: LimitFunction;
   readonly clockMs: () => number;
   readonly random: () => number;
 }

@@ -7,7 +7,7 @@ import type { Meter } from '../watch.js';
 import type { HeldWebhook, Webhook, WebhookStore } from '../webhook.js';
 import { createCourier, type Courier } from './courier.js';
 import type { ShownPart } from './event.js';
-import { createLimited } from './limited.js';
+import pLimit from 'p-limit';
 import { createPost } from './post.js';
 import { usualSchedule, type Schedule } from './schedule.js';
 import type { TargetKind } from './targets.js';
@@ -68,7 +68,7 @@ export function startDeliverer(ports: DelivererPorts, pace: Pace = {}): Delivere
   const ending = new Map<string, Promise<void>>();
   /** Until when those that have come to an end by themselves are left alone. */
   const rested = new Map<string, number>();
-  const storage = createLimited(storageAtOnce);
+  const storage = pLimit(storageAtOnce);
   let isStopping = false;
   let isWell = true;
   let damaged: readonly string[] = [];

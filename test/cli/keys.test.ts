@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hash as argon2 } from '@node-rs/argon2';
-import bcrypt from 'bcrypt';
+import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { importLines } from '../../src/cli/import-keys.js';
 import { parseJSON, stringifyJSON } from '../../src/json.js';
@@ -203,7 +203,7 @@ describe('keys import', () => {
 });
 
 describe('keys import --passwords-are-hashed', () => {
-  const bcryptHash = bcrypt.hashSync('correct horse', 4);
+  const bcryptHash = hashBcrypt('correct horse', { cost: 4, version: '2b' });
 
   it('keeps bcrypt and argon2id hashes as they are, with their type', async () => {
     const argonHash = await argon2('correct horse', { memoryCost: 64, timeCost: 1 });
@@ -255,14 +255,18 @@ describe('keys import --passwords-are-hashed', () => {
     const [line] = await exported('--with-secrets');
     const { password } = line?.['basic_auth_data'] as { password: string };
     expect(password).not.toBe(bcryptHash);
-    expect(await bcrypt.compare(bcryptHash, password)).toBe(true);
+    expect(await verifyBcrypt(bcryptHash, password)).toBe(true);
   });
 });
 
 describe('keys export', () => {
   const everything = {
     ...fullUpdate,
-    basic_auth_data: { hash_type: 'bcrypt', password: bcrypt.hashSync('Xq7-password', 4), user: 'u' },
+    basic_auth_data: {
+      hash_type: 'bcrypt',
+      password: hashBcrypt('Xq7-password', { cost: 4, version: '2b' }),
+      user: 'u',
+    },
     hmac_string: 'Xq7-hmac',
     jwt_data: { secret: 'Xq7-jwt' },
     date_created: '2020-01-01T00:00:00Z',

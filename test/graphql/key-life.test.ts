@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import bcrypt from 'bcrypt';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.js';
 import { placeOf } from '../../src/keys/keep-secrets.js';
@@ -173,7 +173,7 @@ describe('createOrgKey', () => {
     const { sealer } = t.app.installation;
     const opened = (name: 'jwtSecret' | 'hmacString') =>
       sealer.open(key?.secrets[name] ?? new Uint8Array(), placeOf(sha256('k1'), name));
-    expect(await bcrypt.compare('hunter2-password', key?.secrets.passwordHash ?? '')).toBe(true);
+    expect(await verifyBcrypt('hunter2-password', key?.secrets.passwordHash ?? '')).toBe(true);
     expect([opened('jwtSecret'), opened('hmacString')]).toStrictEqual(['hunter2-jwt', 'hunter2-hmac']);
     const { audit } = await stateOf(t, 'k1');
     expect(answer.text + t.logs() + JSON.stringify(audit)).not.toContain('hunter2');

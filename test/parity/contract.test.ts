@@ -1,4 +1,4 @@
-import bcrypt from 'bcrypt';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { placeOf } from '../../src/keys/keep-secrets.js';
 import type { StoredKey } from '../../src/keys/store.js';
@@ -327,7 +327,7 @@ describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) =
     for (const clear of [{ basic_auth_data: { password: null } }, { basic_auth_data: null }]) {
       await replace({ basic_auth_data: { password: 'one' } });
       const hash = passwordOf(await stored());
-      expect(await bcrypt.compare('one', hash ?? '')).toBe(true);
+      expect(await verifyBcrypt('one', hash ?? '')).toBe(true);
       for (const definition of [
         {},
         { basic_auth_data: {} },

@@ -1,8 +1,7 @@
 import { verify } from '@node-rs/argon2';
-import bcrypt from 'bcrypt';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { describe, expect, it } from 'vitest';
 import { createPasswordHasher, hashTypeOf } from '../../src/secrets/passwords.js';
-import { createWorkSlots } from '../../src/secrets/work-slots.js';
 
 const hasher = createPasswordHasher();
 const overload = { code: 'UNAVAILABLE', retryAfterSeconds: 1 };
@@ -12,8 +11,8 @@ describe('hash', () => {
     const hash = await hasher.hash('pässword', 'bcrypt');
     expect(hash).toMatch(/^\$2b\$10\$/);
     expect(hashTypeOf(hash)).toBe('bcrypt');
-    expect(await bcrypt.compare('pässword', hash)).toBe(true);
-    expect(await bcrypt.compare('password', hash)).toBe(false);
+    expect(await verifyBcrypt('pässword', hash)).toBe(true);
+    expect(await verifyBcrypt('password', hash)).toBe(false);
   });
 
   it('makes an Argon2id hash with the stated parameters that verifies', async () => {
@@ -53,67 +52,6 @@ describe('hash', () => {
     expect(results.filter(({ status }) => status === 'rejected')).toEqual([
       { status: 'rejected', reason: expect.objectContaining(overload) },
     ]);
-  });
-});
-
-describe('work slots', () => {
-  /** A task that ends when told to, and a record of the order in which tasks started. */
-  function createTasks() {
-    const started: string[] = [];
-    const open = (name: string) => {
-      const { promise, resolve, reject } = deferred();
-      return { run: () => (started.push(name), promise), resolve, reject };
-    };
-    return { started, open };
-  }
-  function deferred() {
-    let resolve: () => void = () => {};
-    let reject: (error: Error) => void = () => {};
-    const promise = new Promise<void>((yes, no) => ([resolve, reject] = [yes, no]));
-    return { promise, resolve, reject };
-  }
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
-
-  it('start no more than the stated number at once, and the others in the order they came', async () => {
-    const slots = createWorkSlots(2, 2);
-    const { started, open } = createTasks();
-    const tasks = ['a', 'b', 'c', 'd'].map(open);
-    const all = Promise.all(tasks.map((task) => slots.run(task.run)));
-    await settled();
-    expect(started).toEqual(['a', 'b']);
-    tasks[1]?.resolve();
-    await settled();
-    expect(started).toEqual(['a', 'b', 'c']);
-    for (const task of tasks) task.resolve();
-    await all;
-    expect(started).toEqual(['a', 'b', 'c', 'd']);
-  });
-
-  it('free the place of a task that fails or throws', async () => {
-    const slots = createWorkSlots(1, 1);
-    const { open } = createTasks();
-    const failing = open('a');
-    const first = expect(slots.run(failing.run)).rejects.toThrow('no luck');
-    const second = expect(
-      slots.run(() => {
-        throw new Error('at once');
-      }),
-    ).rejects.toThrow('at once');
-    failing.reject(new Error('no luck'));
-    await Promise.all([first, second]);
-    expect(await slots.run(async () => 'served')).toBe('served');
-  });
-
-  it('never run a task they turned away', async () => {
-    const slots = createWorkSlots(1, 0);
-    const { started, open } = createTasks();
-    const [running, refused] = [open('running'), open('refused')];
-    const done = slots.run(running.run);
-    await expect(slots.run(refused.run)).rejects.toMatchObject(overload);
-    running.resolve();
-    await done;
-    await settled();
-    expect(started).toEqual(['running']);
   });
 });
 

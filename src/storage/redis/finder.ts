@@ -1,41 +1,30 @@
+import DataLoader from 'dataloader';
 import type { KeyStore, StoredKey } from '../../keys/store.js';
 
-interface Asking {
-  readonly resolve: (key: StoredKey | undefined) => void;
-  readonly reject: (error: unknown) => void;
+/** Finds keys as the store does, with one read for all requests of one tick of the event loop. */
+export function createFinder(store: Pick<KeyStore, 'find' | 'findMany'>): KeyStore['find'] {
+  const loader = new DataLoader<string, StoredKey | undefined>((keyHashes) => findAll(store, keyHashes), {
+    cache: false,
+    batchScheduleFn: (dispatch) => setImmediate(dispatch),
+  });
+  return (keyHash) => loader.load(keyHash);
 }
 
-/** Finds keys as the store does, with one look for all who ask at about the same time. */
-export function createFinder(store: Pick<KeyStore, 'find' | 'findMany'>): KeyStore['find'] {
-  let waiting = new Map<string, Asking[]>();
-
-  async function findOne(keyHash: string, asking: readonly Asking[]): Promise<void> {
-    try {
-      const found = await store.find(keyHash);
-      for (const { resolve } of asking) resolve(found);
-    } catch (error) {
-      for (const { reject } of asking) reject(error);
-    }
+/** Reads the keys together; if that fails, one by one, so that a damaged key fails alone. */
+async function findAll(
+  store: Pick<KeyStore, 'find' | 'findMany'>,
+  keyHashes: readonly string[],
+): Promise<(StoredKey | undefined | Error)[]> {
+  const findOne = (keyHash: string) => store.find(keyHash).catch(asError);
+  if (keyHashes.length === 1) return Promise.all(keyHashes.map(findOne));
+  try {
+    const found = new Map((await store.findMany([...new Set(keyHashes)])).map((key) => [key.keyHash, key]));
+    return keyHashes.map((keyHash) => found.get(keyHash));
+  } catch {
+    return Promise.all(keyHashes.map(findOne));
   }
+}
 
-  async function findWaiting(): Promise<void> {
-    const asked = [...waiting];
-    waiting = new Map();
-    const [first] = asked;
-    if (first && asked.length === 1) return findOne(...first);
-    try {
-      const keys = await store.findMany(asked.map(([keyHash]) => keyHash));
-      const found = new Map(keys.map((key) => [key.keyHash, key]));
-      for (const [keyHash, asking] of asked) for (const { resolve } of asking) resolve(found.get(keyHash));
-    } catch {
-      // One that is damaged must not keep the others from being found.
-      await Promise.all(asked.map(([keyHash, asking]) => findOne(keyHash, asking)));
-    }
-  }
-
-  return (keyHash) =>
-    new Promise((resolve, reject) => {
-      if (waiting.size === 0) setImmediate(() => void findWaiting());
-      waiting.set(keyHash, [...(waiting.get(keyHash) ?? []), { resolve, reject }]);
-    });
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('The key cannot be read.', { cause: thrown });
 }
