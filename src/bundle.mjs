@@ -11,7 +11,6 @@ const external = [
   '@node-rs/bcrypt',
   '@node-rs/argon2',
   '@graphql-yoga/render-graphiql',
-  '@opentelemetry/sdk-node',
   '@redis/client',
   'pg',
   'swagger-ui-dist',

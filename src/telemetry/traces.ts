@@ -3,7 +3,7 @@ import { codeOf } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { SpanFacts, Tracer } from '../watch.js';
 
-type API = typeof OpenTelemetry;
+type API = Omit<typeof OpenTelemetry, 'default'>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Traces {
@@ -23,25 +23,29 @@ export function wantsTraces(env: Environment): boolean {
   return ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'].some((name) => env[name]?.trim());
 }
 
-/** Starts the standard SDK, which reads its variables itself. Loads it only now: that takes longer than all of our own. */
+/**
+ * Starts tracing: spans in batches over OTLP/HTTP (protobuf), W3C trace context. The SDK reads its own variables
+ * (sampler, batches, headers, endpoints, resource attributes). Loaded on demand: it takes longer to load than the service.
+ */
 export async function startTraces(env: Environment, version: string, log: Logger): Promise<Traces> {
-  const [api, { NodeSDK, resources }] = await Promise.all([
-    import('@opentelemetry/api'),
-    import('@opentelemetry/sdk-node'),
-  ]);
+  const { api, sdk, resources, OTLPTraceExporter } = await import('./open-telemetry.js');
   api.diag.setLogger(createComplaints(log), { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
-  const sdk = new NodeSDK({
+  for (const { name, supported } of unsupportedSettings(env))
+    log.warn({ name, supported }, 'OpenTelemetry setting ignored');
+  const isConsole = env['OTEL_TRACES_EXPORTER']?.trim() === 'console';
+  const provider = new sdk.NodeTracerProvider({
+    // Other detectors would report the machine, its user and the command line.
     resource: resources
       .defaultResource()
-      .merge(resources.resourceFromAttributes({ 'service.name': 'keyfront', 'service.version': version })),
-    // Unless told otherwise: what else the SDK would look for names the machine, its user and our command line.
-    ...(env['OTEL_NODE_RESOURCE_DETECTORS'] === undefined && { resourceDetectors: [resources.envDetector] }),
-    // Metrics are read at /metrics, and logs are written where they always are.
-    metricReaders: [],
-    logRecordProcessors: [],
-    instrumentations: [],
+      .merge(resources.resourceFromAttributes({ 'service.name': 'keyfront', 'service.version': version }))
+      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
+    spanProcessors: [
+      isConsole
+        ? new sdk.SimpleSpanProcessor(new sdk.ConsoleSpanExporter())
+        : new sdk.BatchSpanProcessor(new OTLPTraceExporter()),
+    ],
   });
-  sdk.start();
+  provider.register();
   return {
     tracer: createTracer(api, api.trace.getTracer('keyfront', version)),
     stop: async () => {
@@ -49,10 +53,26 @@ export async function startTraces(env: Environment, version: string, log: Logger
       const late = new Promise((resolve) => {
         timer = setTimeout(resolve, flushWithinMs);
       });
-      await Promise.race([sdk.shutdown().catch(() => log.warn('the last traces could not be sent')), late]);
+      await Promise.race([provider.shutdown().catch(() => log.warn('the last traces could not be sent')), late]);
       clearTimeout(timer);
     },
   };
+}
+
+/** What can be chosen here of each standard variable that offers more elsewhere. */
+const supportedValues: Readonly<Record<string, readonly string[]>> = {
+  OTEL_TRACES_EXPORTER: ['otlp', 'console', 'none'],
+  OTEL_EXPORTER_OTLP_PROTOCOL: ['http/protobuf'],
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ['http/protobuf'],
+  OTEL_PROPAGATORS: ['tracecontext,baggage', 'tracecontext', 'baggage,tracecontext'],
+};
+
+/** Standard variables whose value is not supported, such as gRPC, B3 or Zipkin. */
+export function unsupportedSettings(env: Environment): { name: string; supported: readonly string[] }[] {
+  return Object.entries(supportedValues).flatMap(([name, supported]) => {
+    const value = env[name]?.replaceAll(' ', '') ?? '';
+    return value === '' || supported.includes(value) ? [] : [{ name, supported }];
+  });
 }
 
 /** What the SDK complains of may quote an address with a credential in it, and comes with every batch. */

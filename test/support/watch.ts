@@ -1,5 +1,5 @@
 import * as api from '@opentelemetry/api';
-import { node } from '@opentelemetry/sdk-node';
+import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { names } from '../../src/cli/watching.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import { createTracer } from '../../src/telemetry/traces.js';
@@ -33,8 +33,8 @@ export interface TestWatch {
 /** Metrics and traces as the service has them, the traces kept in memory. One at a time: OpenTelemetry is global. */
 export function createTestWatch(): TestWatch {
   const { meter, registry } = createMetrics({ version, operations: names() });
-  const exporter = new node.InMemorySpanExporter();
-  const provider = new node.NodeTracerProvider({ spanProcessors: [new node.SimpleSpanProcessor(exporter)] });
+  const exporter = new InMemorySpanExporter();
+  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   provider.register();
   return {
     meter,

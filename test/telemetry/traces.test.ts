@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import ts from 'typescript';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { wantsTraces } from '../../src/telemetry/traces.js';
+import { unsupportedSettings, wantsTraces } from '../../src/telemetry/traces.js';
 import { version } from '../../src/version.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { nodesOf, sourceFiles } from '../support/source.js';
@@ -175,6 +175,19 @@ describe('what is not asked for', () => {
     expect(wantsTraces(env)).toBe(wanted);
   });
 
+  it.each<[Record<string, string>, string[]]>([
+    [{}, []],
+    [{ OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }, []],
+    [{ OTEL_PROPAGATORS: 'tracecontext, baggage' }, []],
+    [
+      { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_PROPAGATORS: 'b3' },
+      ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_PROPAGATORS'],
+    ],
+    [{ OTEL_TRACES_EXPORTER: 'zipkin' }, ['OTEL_TRACES_EXPORTER']],
+  ])('reports settings that are not supported: %o', (env, names) => {
+    expect(unsupportedSettings(env).map(({ name }) => name)).toEqual(names);
+  });
+
   it('is not loaded either: prom-client and OpenTelemetry are imported where they are started, and for types', () => {
     const names = /prom-client|@opentelemetry\//;
     const statics = sourceFiles().flatMap(({ path, tree }) =>
@@ -191,8 +204,10 @@ describe('what is not asked for', () => {
     const loaders = sourceFiles().filter(({ tree }) =>
       nodesOf(tree).some(
         (node) =>
-          (ts.isImportDeclaration(node) && /telemetry\/metrics\.js/.test(node.moduleSpecifier.getText())) ||
-          (ts.isExportDeclaration(node) && /telemetry\/metrics\.js/.test(node.moduleSpecifier?.getText() ?? '')),
+          (ts.isImportDeclaration(node) &&
+            /telemetry\/metrics\.js|open-telemetry\.js/.test(node.moduleSpecifier.getText())) ||
+          (ts.isExportDeclaration(node) &&
+            /telemetry\/metrics\.js|open-telemetry\.js/.test(node.moduleSpecifier?.getText() ?? '')),
       ),
     );
     expect(loaders.map(({ path }) => path)).toEqual([]);
