@@ -1,22 +1,17 @@
 // Makes one program of the compiled modules and the packages they use: `node src/bundle.mjs`, after tsc. A process starts in
 // a third of the time, most of which would go into finding and reading a thousand files. Nothing is shortened or renamed,
 // so that the stack of an error can be read.
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
-/** What has compiled parts, finds files of its own beside it, or is needed by few and read only then. */
-const external = [
-  'better-sqlite3',
-  '@node-rs/bcrypt',
-  '@node-rs/argon2',
-  '@graphql-yoga/render-graphiql',
-  '@redis/client',
-  'pg',
-  'swagger-ui-dist',
-];
+/** Runtime dependencies: compiled parts, and drivers that are loaded only if a setting asks for them. */
+const external = ['better-sqlite3', '@node-rs/bcrypt', '@node-rs/argon2', '@redis/client', 'pg'];
 
-/** Bundles the program whose modules lie in one folder into another, and says there whose work is in it. */
+/** The files of Swagger UI that `/docs` serves. */
+const swaggerUI = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+
+/** Bundles the compiled modules of one folder into another, with the static files of packages and the licences of both. */
 export async function bundle(/** @type {string} */ modules, /** @type {string} */ into) {
   await rm(into, { recursive: true, force: true });
   const { metafile } = await build({
@@ -36,7 +31,11 @@ export async function bundle(/** @type {string} */ modules, /** @type {string} *
     metafile: true,
     logLevel: 'warning',
   });
-  await writeFile(join(into, 'licences.txt'), await licencesOf(Object.keys(metafile.inputs)));
+  const assets = join(import.meta.dirname, '..', 'node_modules', 'swagger-ui-dist');
+  await mkdir(join(into, 'swagger-ui'));
+  for (const name of swaggerUI) await copyFile(join(assets, name), join(into, 'swagger-ui', name));
+  const inputs = [...Object.keys(metafile.inputs), join(assets, 'swagger-ui.css')];
+  await writeFile(join(into, 'licences.txt'), await licencesOf(inputs));
 }
 
 /** The licences of the packages that the files are of, which ask to be where their work is. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { demandAny, type Asking, type Authenticate } from '../credential.js';
@@ -55,9 +56,12 @@ const types = {
   png: 'image/png',
 };
 
-/** These files of the package, and no others. */
+/** A file of Swagger UI: the copy that `src/bundle.mjs` puts beside the bundle, or the package's when run from source. */
 const ofSwagger = (name: string, contentType: string) =>
-  createKeptFile(async () => readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`)), contentType);
+  createKeptFile(async () => {
+    const copy = new URL(`./swagger-ui/${name}`, import.meta.url);
+    return readFile(existsSync(copy) ? copy : createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`));
+  }, contentType);
 
 const pageFiles: Readonly<Record<(typeof pagePaths)[number], KeptFile>> = {
   '/docs': createKeptFile(() => docsHTML, types.html, {
