@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { fork } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { launch, supportedNode } from './bin/launch.js';
 import type { FromWorker, PrimaryProcess, WorkerProcess } from './cli/io.js';
 import { createOutput } from './cli/output.js';
 import { connectToPrimary } from './cli/primary-channel.js';
@@ -19,7 +20,10 @@ const asLaunched = '(launched)';
 // Node opens its inspector, and with it all memory, to whoever may send this signal. A handler of ours comes before it.
 if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefined);
 
-// The only file that touches the process: everything below it is told what it needs to know.
+const node = supportedNode();
+if (node !== process.execPath) await launch(node, import.meta.url, process.argv.slice(2));
+
+// The only file that touches the process, beside the launcher: every other module gets what it needs as parameters.
 // Whatever is written is for its owner, whoever writes it.
 process.umask(0o077);
 const primary = process.argv[2] === asWorker && process.send ? primaryOfThis() : undefined;

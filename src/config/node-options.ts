@@ -1,12 +1,9 @@
 /**
- * The options of Node that the service runs with: room for short-lived objects, no `__proto__`, no code from strings.
+ * The options of Node that the service runs with: room for short-lived objects, no `__proto__`. Code from strings stays
+ * permitted, because better-sqlite3 13 makes the constructors of rows with it (from column names, never from data).
  * `npm start` and the image repeat them, which saves the process that `bin/keyfront.ts` needs; a test compares all three.
  */
-export const nodeOptions = [
-  '--max-semi-space-size=32',
-  '--disable-proto=delete',
-  '--disallow-code-generation-from-strings',
-] as const;
+export const nodeOptions = ['--max-semi-space-size=32', '--disable-proto=delete'] as const;
 
 /** The options of `nodeOptions` that a process was started without; their values may differ. */
 export function missingNodeOptions(given: readonly string[]): readonly string[] {

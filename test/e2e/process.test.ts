@@ -129,19 +129,6 @@ describe('the first start', () => {
   });
 });
 
-describe('a start where no code may be made of strings', () => {
-  it('answers GraphQL operations the first time and every time', async () => {
-    const { stdout, url } = await started([], { NODE_OPTIONS: '--disallow-code-generation-from-strings' });
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${tokensIn(stdout()).management}` };
-    const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { data { alias expires } } }';
-    for (let time = 0; time < 5; time += 1) {
-      const body = JSON.stringify({ query, variables: { input: { alias: `${time}`, expires: time } } });
-      const answer = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
-      expect(await answer.json()).toEqual({ data: { previewKey: { data: { alias: `${time}`, expires: time } } } });
-    }
-  });
-});
-
 describe('a later start', () => {
   it('shows no credential, and those of the first still open', async () => {
     const first = await started(['--sample']);

@@ -9,7 +9,7 @@ import { quantile } from '../statistics.mjs';
 
 const probe = new URL('probe.mjs', import.meta.url).href;
 const healthScript = new URL('health.mjs', import.meta.url).pathname;
-const flags = ['--max-semi-space-size=32', '--disable-proto=delete', '--disallow-code-generation-from-strings'];
+const flags = ['--max-semi-space-size=32', '--disable-proto=delete'];
 /** A response that takes longer than this counts as none. */
 const timeoutMs = 300_000;
 
