@@ -34,6 +34,8 @@ export interface Config {
   readonly oidc: OIDCSettings | undefined;
   /** Where metrics are read; undefined where they are not measured. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  /** How long a worker may not respond before it is killed and replaced. */
+  readonly workerTimeoutMs: number;
   /** How far from public addresses webhooks may go. */
   readonly webhooksTo: TargetKind;
 }
@@ -91,6 +93,8 @@ export const settings = {
     'For the command line: the service whose keys `get`, `diff`, `put` and the like are about. Default: none, and they work on the data folder.',
   KEYFRONT_SERVICE_CREDENTIAL: 'For the command line: the credential that it asks that service with.',
   KEYFRONT_MANAGEMENT_CREDENTIAL: 'For the command line: the credential of `keyfront preview --url`.',
+  KEYFRONT_WORKER_TIMEOUT_SECONDS:
+    'Seconds, from 1 to 3600, for which a worker of `serve --workers` may not respond before it is killed and replaced. Default: 30.',
   KEYFRONT_METRICS_PORT:
     'Port at which Prometheus reads /metrics, without a credential and apart from all else. Default: none, and nothing is measured.',
   KEYFRONT_METRICS_HOST: 'Address of that port; beyond loopback in production only. Default: 127.0.0.1.',
@@ -161,6 +165,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (!/^\d{1,4}$/.test(restoreDays) || Number(restoreDays) > 3650) {
     problems.push('KEYFRONT_RESTORE_DAYS must be a number of days from 0 to 3650.');
   }
+  const workerTimeout = env['KEYFRONT_WORKER_TIMEOUT_SECONDS'] ?? '30';
+  if (!/^[1-9]\d{0,3}$/.test(workerTimeout) || Number(workerTimeout) > 3600) {
+    problems.push('KEYFRONT_WORKER_TIMEOUT_SECONDS must be a number of seconds from 1 to 3600.');
+  }
   const trustedDocumentsFile = env['KEYFRONT_TRUSTED_DOCUMENTS'];
   const onlyTrustedDocuments = oneOf('KEYFRONT_ONLY_TRUSTED_DOCUMENTS', ['on', 'off'], 'off') === 'on';
   if (onlyTrustedDocuments && trustedDocumentsFile === undefined) {
@@ -211,6 +219,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     trustedProxies: Number(trustedProxies),
     oidc,
     metrics,
+    workerTimeoutMs: Number(workerTimeout) * 1_000,
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     corsOrigins,
     webhooksTo: oneOf('KEYFRONT_WEBHOOKS_TO', targetKinds, production ? 'public' : 'loopback'),

@@ -93,7 +93,10 @@ function startWorker(): WorkerProcess {
       });
     },
     onMessage: (callback) => void child.on('message', (message) => callback(message as FromWorker)),
-    onEnd: (callback) => void child.on('exit', (code) => callback(code === 0, [...inLine])),
+    onEnd: (callback) =>
+      void child.on('exit', (code, signal) =>
+        callback({ isWell: code === 0, reason: signal ?? `exit code ${code}`, unsent: [...inLine] }),
+      ),
     kill: () => void child.kill('SIGKILL'),
   };
 }

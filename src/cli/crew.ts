@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Logger } from '../log.js';
+import { createHeartbeat, type HeartbeatOptions } from './heartbeat.js';
 import type { WorkerProcess } from './io.js';
 import { createTurns } from './turns.js';
+import type { WorkerMetrics } from './worker-metrics.js';
 
 const mostCrashes = 5;
 const crashWindowMs = 60_000;
@@ -9,7 +11,7 @@ const crashWindowMs = 60_000;
 const stopWithinMs = 9_000;
 
 export interface Crew {
-  /** Hands a connection to the worker whose turn it is; where there is none at the moment, to the next that is ready. */
+  /** Hands a connection to the next worker that responds, or keeps it until one does. */
   readonly take: (connection: Socket) => void;
   /** Resolves when the workers cannot go on: storage failed, or they end as soon as they are replaced. */
   readonly failed: Promise<Error>;
@@ -17,9 +19,23 @@ export interface Crew {
   readonly stop: () => Promise<boolean>;
 }
 
-/** So many workers, of which each that ends is replaced. Rejects where one ends before it was ready the first time. */
-export async function createCrew(count: number, startWorker: () => WorkerProcess, log: Logger): Promise<Crew> {
+export interface CrewOptions {
+  readonly count: number;
+  readonly startWorker: () => WorkerProcess;
+  readonly log: Logger;
+  readonly heartbeat: HeartbeatOptions;
+  /** Undefined when nothing is measured. */
+  readonly metrics?: WorkerMetrics | undefined;
+}
+
+/**
+ * Starts the workers and replaces each one that ends or hangs.
+ *
+ * @throws {Error} When one ends before it was ready the first time.
+ */
+export async function createCrew({ count, startWorker, log, metrics, heartbeat: options }: CrewOptions): Promise<Crew> {
   const turns = createTurns();
+  const heartbeat = createHeartbeat(options);
   const running = new Set<WorkerProcess>();
   let ready: WorkerProcess[] = [];
   let unserved: Socket[] = [];
@@ -34,21 +50,27 @@ export async function createCrew(count: number, startWorker: () => WorkerProcess
   });
 
   function take(connection: Socket): void {
-    const [worker, ...others] = ready;
+    const worker = ready.find(heartbeat.isResponsive);
     if (!worker) return void unserved.push(connection);
-    ready = [...others, worker];
+    ready = [...ready.filter((other) => other !== worker), worker];
     worker.send({ kind: 'connection' }, connection);
   }
 
-  function replace(worker: WorkerProcess): void {
+  function takeUnserved(): void {
+    const connections = unserved;
+    unserved = [];
+    connections.forEach(take);
+  }
+
+  function replace(worker: WorkerProcess, reason: string): void {
     if (isStopping) return;
     const now = performance.now();
     crashes = [...crashes.filter((at) => now - at < crashWindowMs), now];
     if (crashes.length > mostCrashes) {
       return fail(new Error(`${crashes.length} workers ended within a minute.`));
     }
-    log.error({ worker: worker.pid }, 'a worker ends; another takes its place');
-    // One that ends before it is ready is a crash like any other.
+    log.error({ worker: worker.pid, reason }, 'a worker is replaced');
+    // A worker that ends before it is ready counts as a crash, too.
     start().catch(() => undefined);
   }
 
@@ -58,17 +80,19 @@ export async function createCrew(count: number, startWorker: () => WorkerProcess
     let isLeaving = false;
     return new Promise((resolve, reject) => {
       let wasReady = false;
-      const leave = () => {
+      const leave = (reason: string) => {
         ready = ready.filter((other) => other !== worker);
-        if (!isLeaving && (wasReady || isComplete)) replace(worker);
+        if (!isLeaving && (wasReady || isComplete)) replace(worker, reason);
         isLeaving = true;
       };
       worker.onMessage((message) => {
+        if (heartbeat.noteMessage(worker)) takeUnserved();
+        metrics?.noteMessage(worker, message);
         if (message.kind === 'turn wanted') turns.want(worker, message.id);
         if (message.kind === 'turn over') turns.over(worker, message.id);
         if (message.kind === 'leaving') {
           if (message.hasLostStorage) fail(new Error('Storage failed.'));
-          leave();
+          leave(message.hasLostStorage ? 'storage failed' : 'an error that was not caught');
           worker.send({ kind: 'stop' });
         }
         if (message.kind === 'ready') {
@@ -76,16 +100,21 @@ export async function createCrew(count: number, startWorker: () => WorkerProcess
           resolve();
           if (isStopping) return worker.send({ kind: 'stop' });
           ready.push(worker);
-          const connections = unserved;
-          unserved = [];
-          connections.forEach(take);
+          metrics?.watch(worker);
+          heartbeat.watch(worker, () => {
+            leave(`no heartbeat for ${options.timeoutMs / 1_000} seconds`);
+            worker.kill();
+          });
+          takeUnserved();
         }
       });
-      worker.onEnd((isWell, unsent) => {
+      worker.onEnd(({ isWell, reason, unsent }) => {
         running.delete(worker);
         turns.forget(worker);
+        heartbeat.forget(worker);
+        metrics?.forget(worker);
         if (isStopping) areWell &&= isWell;
-        leave();
+        leave(reason);
         for (const connection of unsent) {
           if (isStopping) connection.destroy();
           else take(connection);
@@ -98,6 +127,7 @@ export async function createCrew(count: number, startWorker: () => WorkerProcess
 
   async function stop(): Promise<boolean> {
     isStopping = true;
+    heartbeat.stop();
     unserved.forEach((connection) => connection.destroy());
     if (running.size === 0) return areWell;
     const ended = new Promise<void>((resolve) => {

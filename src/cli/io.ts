@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { MetricsSnapshot } from '../telemetry/aggregate.js';
 
 /** What a command sees of the process it runs in. Only `main.ts` makes a real one. */
 export interface IO {
@@ -38,9 +39,18 @@ export interface WorkerProcess {
   /** In the order of the calls, connections included. */
   readonly send: (message: FromPrimary, connection?: Socket) => void;
   readonly onMessage: (callback: (message: FromWorker) => void) => void;
-  /** Calls back when it has ended, with whether it said that all was well, and the connections that never reached it. */
-  readonly onEnd: (callback: (isWell: boolean, unsent: readonly Socket[]) => void) => void;
+  readonly onEnd: (callback: (end: WorkerEnd) => void) => void;
+  /** Ends it at once (SIGKILL), also when it hangs or is stopped. */
   readonly kill: () => void;
+}
+
+export interface WorkerEnd {
+  /** Whether its exit code was 0. */
+  readonly isWell: boolean;
+  /** The exit code or the signal, for the log. */
+  readonly reason: string;
+  /** Connections that never reached it. */
+  readonly unsent: readonly Socket[];
 }
 
 /** The primary, as a worker sees it. */
@@ -53,10 +63,17 @@ export interface PrimaryProcess {
 }
 
 export type FromPrimary =
-  { readonly kind: 'connection' } | { readonly kind: 'your turn'; readonly id: number } | { readonly kind: 'stop' };
+  | { readonly kind: 'connection' }
+  | { readonly kind: 'your turn'; readonly id: number }
+  /** A worker whose event loop runs responds with `pong`. */
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'metrics wanted'; readonly id: number }
+  | { readonly kind: 'stop' };
 
 export type FromWorker =
   | { readonly kind: 'ready' }
+  | { readonly kind: 'pong' }
+  | { readonly kind: 'metrics'; readonly id: number; readonly snapshot: MetricsSnapshot }
   /** It takes no further connections. */
   | { readonly kind: 'leaving'; readonly hasLostStorage: boolean }
   | { readonly kind: 'turn wanted'; readonly id: number }

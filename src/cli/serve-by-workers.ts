@@ -1,11 +1,14 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { requireWholeFile } from '../app.js';
 import type { Config, ConfigSecrets } from '../config.js';
 import { distribute } from '../http/distributor.js';
+import { listenForMetrics, type MetricsServer } from '../http/metrics-server.js';
 import { openInstallation, type Opening } from '../installation.js';
 import { createLogger } from '../log.js';
 import { createCrew } from './crew.js';
 import type { IO } from './io.js';
 import { warnOfSetup, type Greet } from './serve.js';
+import type { WorkerMetrics } from './worker-metrics.js';
 
 interface Service {
   readonly config: Config;
@@ -23,8 +26,6 @@ interface Service {
 export async function serveByWorkers(io: IO, { config, secrets, count, greet, opening }: Service): Promise<number> {
   const { startWorker } = io;
   if (!startWorker) throw new Error('Workers can be started by the program itself only.');
-  if (config.metrics)
-    throw new Error('KEYFRONT_METRICS_PORT measures one process, and is not yet for several workers.');
   const log = createLogger(config.logLevel).child({ pid: io.pid });
   const fault = new Promise<Error>((resolve) =>
     io.onFault?.((thrown) => {
@@ -41,13 +42,25 @@ export async function serveByWorkers(io: IO, { config, secrets, count, greet, op
   );
   if (secrets.databaseURL === undefined) await requireWholeFile(installation, config, log);
   try {
-    const crew = await createCrew(count, startWorker, log);
+    const metrics = config.metrics && (await loadWorkerMetrics());
+    const crew = await createCrew({
+      count,
+      startWorker,
+      log,
+      heartbeat: { timeoutMs: config.workerTimeoutMs, every },
+      metrics,
+    });
     let failure: Error | undefined;
     let areWell = false;
     try {
       const front = await distribute(config, crew.take);
       warnOfSetup(config, io, log);
+      let metricsServer: MetricsServer | undefined;
       try {
+        if (config.metrics && metrics) {
+          metricsServer = await listenForMetrics({ ...config.metrics, read: metrics.read });
+          log.info({ url: metricsServer.url }, 'metrics');
+        }
         const welcome = await greet(installation, `${config.tls ? 'https' : 'http'}://${front.address}`);
         const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
         io.out(welcome);
@@ -55,6 +68,7 @@ export async function serveByWorkers(io: IO, { config, secrets, count, greet, op
         if (failure) log.fatal({ err: failure }, 'the workers cannot go on; stopping');
         else log.info('stopping');
       } finally {
+        await metricsServer?.stop();
         await front.stop();
       }
     } finally {
@@ -64,4 +78,20 @@ export async function serveByWorkers(io: IO, { config, secrets, count, greet, op
   } finally {
     await installation.close();
   }
+}
+
+/** How long a worker may take to hand over its metrics. Prometheus waits ten seconds. */
+const metricsTimeoutMs = 2_000;
+
+/** Loads what collects metrics, which takes time that a start without metrics does not have. */
+async function loadWorkerMetrics(): Promise<WorkerMetrics> {
+  const { createProcessMetrics } = await import('../telemetry/metrics.js');
+  const { createWorkerMetrics } = await import('./worker-metrics.js');
+  const registry = createProcessMetrics();
+  return createWorkerMetrics({ own: () => registry.getMetricsAsJSON(), timeout: () => wait(metricsTimeoutMs) });
+}
+
+function every(intervalMs: number, callback: () => void): () => void {
+  const timer = setInterval(callback, intervalMs);
+  return () => clearInterval(timer);
 }

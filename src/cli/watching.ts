@@ -3,6 +3,7 @@ import { servedSchema } from '../graphql/served-schema.js';
 import { listenForMetrics } from '../http/metrics-server.js';
 import type { Logger } from '../log.js';
 import { routes } from '../rest/routes.js';
+import type { MetricsSnapshot } from '../telemetry/aggregate.js';
 import { startTraces, wantsTraces, type Traces } from '../telemetry/traces.js';
 import { version } from '../version.js';
 import type { Watch } from '../watch.js';
@@ -12,6 +13,8 @@ export interface Watching {
   readonly watch: Watch;
   /** Answers those who collect metrics, where that is wanted. */
   readonly listen: () => Promise<void>;
+  /** The metrics of this process, for the primary of workers; undefined when nothing is measured. */
+  readonly snapshot: (() => Promise<MetricsSnapshot>) | undefined;
   /** Ends all of it, sending what traces are left. */
   readonly stop: () => Promise<void>;
 }
@@ -23,6 +26,7 @@ export async function startWatching({ metrics: address }: Config, { env }: IO, l
   let stopListening: (() => Promise<void>) | undefined;
   return {
     watch: { meter: metrics?.meter, tracer: traces?.tracer },
+    snapshot: metrics && (() => metrics.registry.getMetricsAsJSON()),
     listen: async () => {
       if (!address || !metrics) return;
       const { registry } = metrics;

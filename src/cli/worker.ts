@@ -18,6 +18,17 @@ export async function work(io: IO, primary: PrimaryProcess): Promise<number> {
       resolve('fault');
     }),
   );
+  primary.onMessage((message) => {
+    if (message.kind === 'ping') primary.send({ kind: 'pong' });
+    if (message.kind === 'metrics wanted') {
+      const { id } = message;
+      const read = watching.snapshot?.() ?? Promise.resolve([]);
+      read.then(
+        (snapshot) => primary.send({ kind: 'metrics', id, snapshot }),
+        (error: unknown) => log.error({ err: error }, 'metrics cannot be read'),
+      );
+    }
+  });
   let isStopping = false;
   const gone = new Promise<'gone'>((resolve) =>
     primary.onGone(() => {

@@ -101,6 +101,12 @@ export function createMetrics({ version, operations }: About): Metrics {
     registers,
     aggregator: 'first',
   }).set({ version }, 1);
+  new Gauge({
+    name: 'keyfront_workers',
+    help: 'Processes that serve requests: workers that responded, or 1 without workers.',
+    registers,
+    aggregator: 'sum',
+  }).set(1);
   // A series that begins with its first event hides that one from whoever looks at rates.
   for (const reason of refusedFor) refusals.inc({ reason }, 0);
   for (const outcome of webhookOutcomes) webhooks.inc({ outcome }, 0);
@@ -169,6 +175,13 @@ export function createMetrics({ version, operations }: About): Metrics {
       reads: (what, read) => void sources.set(what, read),
     },
   };
+}
+
+/** The metrics of a process that serves no requests itself. */
+export function createProcessMetrics(): Registry {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  return register;
 }
 
 function oneOf(known: ReadonlySet<string>, name: string): string {

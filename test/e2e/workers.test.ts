@@ -91,6 +91,24 @@ describe('serve --workers 2', () => {
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
+  it('kills a worker that is stopped (SIGSTOP), replaces it and answers every new connection', async () => {
+    const one = await started('stopped', [], { KEYFRONT_WORKER_TIMEOUT_SECONDS: '5' });
+    const [stopped = 0, other = 0] = await workersOf(one);
+    process.kill(stopped, 'SIGSTOP');
+    await one.said(`"worker":${stopped},"reason":"no heartbeat for 5 seconds"`);
+    await gone([stopped]);
+    await workersOf(one, [stopped, other], 1);
+    const statuses = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const response = await fetch(`${one.url}/health`, { headers: { connection: 'close' } });
+        return response.status;
+      }),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    one.signal('SIGTERM');
+    expect(await one.exited).toStrictEqual({ code: 0, signal: null });
+  });
+
   it('leaves no worker behind when the process that accepts connections is killed', async () => {
     const one = await started('orphans');
     const pids = await workersOf(one);
@@ -158,10 +176,27 @@ describe('serve --workers 2', () => {
     expect((await started('port')).stdout()).toContain('kf_mgt_');
   });
 
-  it('is refused together with metrics, of which each process would have its own', async () => {
-    const env = { KEYFRONT_METRICS_PORT: '9464' };
-    await expect(started('measured', [], env)).rejects.toThrow('KEYFRONT_METRICS_PORT measures one process');
-    expect(existsSync(join(folder, 'measured'))).toBe(false);
+  it('answers with the metrics of all workers at one port, and keeps what a worker counted that was killed', async () => {
+    const one = await started('measured', [], { KEYFRONT_METRICS_PORT: '0' });
+    const [victim = 0] = await workersOf(one);
+    const url = /"url":"(http:[^"]+\/metrics)"/.exec(one.stderr())?.[1] ?? '';
+    const read = async () => (await fetch(url)).text();
+    const valueIn = (text: string, series: string) => Number(new RegExp(`^${series} (.+)$`, 'm').exec(text)?.[1]);
+    const health = 'keyfront_requests_total\\{face="health",operation="other",verdict="ok"\\}';
+    const before = await read();
+    expect(valueIn(before, 'keyfront_workers')).toBe(2);
+    expect(valueIn(before, 'keyfront_ready')).toBe(1);
+    for (let count = 0; count < 10; count += 1) {
+      await (await fetch(`${one.url}/health`, { headers: { connection: 'close' } })).text();
+    }
+    const total = valueIn(await read(), health);
+    expect(total).toBe(valueIn(before, health) + 10);
+    process.kill(victim, 'SIGKILL');
+    await gone([victim]);
+    await workersOf(one, [victim]);
+    const after = await read();
+    expect(valueIn(after, 'keyfront_workers')).toBe(2);
+    expect(valueIn(after, health)).toBeGreaterThan(total);
   });
 
   it('serves TLS, and refuses files of it that cannot be used with one message', async () => {

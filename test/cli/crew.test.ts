@@ -1,0 +1,128 @@
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { createCrew } from '../../src/cli/crew.js';
+import type { FromPrimary, FromWorker, WorkerEnd, WorkerProcess } from '../../src/cli/io.js';
+import { createLogger } from '../../src/log.js';
+
+/** A worker in memory. It responds to pings unless it is hung. */
+function createWorker(pid: number) {
+  let receive: (message: FromWorker) => void = () => undefined;
+  let ended: (end: WorkerEnd) => void = () => undefined;
+  const worker = {
+    pid,
+    isHung: false,
+    isKilled: false,
+    connections: [] as Socket[],
+    say: (message: FromWorker) => receive(message),
+    end: (unsent: readonly Socket[] = []) => ended({ isWell: false, reason: 'SIGKILL', unsent }),
+  };
+  const process: WorkerProcess = {
+    pid,
+    send: (message: FromPrimary, connection) => {
+      if (connection) worker.connections.push(connection);
+      if (message.kind === 'ping' && !worker.isHung) receive({ kind: 'pong' });
+      if (message.kind === 'stop') ended({ isWell: true, reason: 'exit code 0', unsent: [] });
+    },
+    onMessage: (callback) => {
+      receive = callback;
+      queueMicrotask(() => receive({ kind: 'ready' }));
+    },
+    onEnd: (callback) => {
+      ended = callback;
+    },
+    kill: () => {
+      worker.isKilled = true;
+    },
+  };
+  return { worker, process };
+}
+
+async function createTestCrew(timeoutMs: number) {
+  const workers: ReturnType<typeof createWorker>['worker'][] = [];
+  let tick = () => undefined as void;
+  let lines = '';
+  const crew = await createCrew({
+    count: 2,
+    startWorker: () => {
+      const { worker, process } = createWorker(100 + workers.length);
+      workers.push(worker);
+      return process;
+    },
+    log: createLogger('info', { write: (line: string) => void (lines += line) }),
+    heartbeat: {
+      timeoutMs,
+      every: (_intervalMs, callback) => {
+        tick = callback;
+        return () => (tick = () => undefined);
+      },
+    },
+  });
+  const [first, second] = workers;
+  if (!first || !second) throw new Error('Two workers were expected.');
+  const take = (count: number) => {
+    for (let index = 0; index < count; index += 1) crew.take({} as Socket);
+  };
+  const ticks = (count: number) => {
+    for (let index = 0; index < count; index += 1) tick();
+  };
+  return { crew, workers, first, second, take, ticks, lines: () => lines };
+}
+
+describe('the workers', () => {
+  it('share connections while all respond, however many pings are sent', async () => {
+    const { first, second, take, ticks, workers } = await createTestCrew(5_000);
+    ticks(100);
+    take(6);
+    expect([first.connections.length, second.connections.length]).toEqual([3, 3]);
+    expect(workers).toHaveLength(2);
+  });
+
+  it('that leave three pings unanswered get no new connections, and get them again once they respond', async () => {
+    const { first, second, take, ticks } = await createTestCrew(30_000);
+    first.isHung = true;
+    ticks(3);
+    take(4);
+    expect([first.connections.length, second.connections.length]).toEqual([0, 4]);
+    first.say({ kind: 'pong' });
+    take(2);
+    expect([first.connections.length, second.connections.length]).toEqual([1, 5]);
+    expect(first.isKilled).toBe(false);
+  });
+
+  it('keep connections waiting while none responds, and take them once one does', async () => {
+    const { first, second, take, ticks } = await createTestCrew(30_000);
+    first.isHung = second.isHung = true;
+    ticks(3);
+    take(3);
+    expect([first.connections.length, second.connections.length]).toEqual([0, 0]);
+    second.say({ kind: 'pong' });
+    expect([first.connections.length, second.connections.length]).toEqual([0, 3]);
+  });
+
+  it('that do not respond for the timeout are killed and replaced at once, with the reason in the log', async () => {
+    const { first, second, take, ticks, workers, lines } = await createTestCrew(5_000);
+    first.isHung = true;
+    ticks(5);
+    expect(first.isKilled).toBe(false);
+    ticks(1);
+    expect(first.isKilled).toBe(true);
+    expect(second.isKilled).toBe(false);
+    expect(workers).toHaveLength(3);
+    await Promise.resolve();
+    take(4);
+    expect(workers.map(({ connections }) => connections.length)).toEqual([0, 2, 2]);
+    expect(lines()).toContain('"worker":100,"reason":"no heartbeat for 5 seconds","msg":"a worker is replaced"');
+    // Its end, which may come later, is not a second failure.
+    first.end();
+    expect(workers).toHaveLength(3);
+    expect(lines().match(/a worker is replaced/g)).toHaveLength(1);
+  });
+
+  it('pass on the connections that never reached a worker that ended', async () => {
+    const { first, second, workers, lines } = await createTestCrew(5_000);
+    first.end([{} as Socket, {} as Socket]);
+    expect(workers).toHaveLength(3);
+    expect(second.connections).toHaveLength(2);
+    expect(lines()).toContain('"worker":100,"reason":"SIGKILL"');
+  });
+});
