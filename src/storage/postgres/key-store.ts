@@ -37,8 +37,8 @@ const purgeKeys = prepared(
 
 /**
  * The key store and the live counters in a PostgreSQL database, which any number of processes may share: nothing is
- * remembered from one answer to the next. Writes are durable when they are answered, and reads are answered from signed
- * rows only.
+ * remembered from one answer to the next. Writes are durable when they resolve. Keys are read from verified rows only;
+ * counts and sums are not verified.
  */
 export function createKeyStore(
   connections: Connections,

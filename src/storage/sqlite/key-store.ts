@@ -20,8 +20,8 @@ const pageSize = 500;
 const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias', 'expires', 'is_inactive']);
 
 /**
- * The key store and the live counters over one SQLite file. Writes are durable when they are answered, and reads are
- * answered from signed rows only.
+ * The key store and the live counters over one SQLite file. Writes are durable when they resolve. Keys are read from
+ * verified rows only; counts and sums are not verified.
  */
 export function createKeyStore(
   database: Database,
