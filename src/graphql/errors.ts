@@ -111,6 +111,7 @@ function withoutValues(message: string): string {
     .replace(/(cannot represent [^:]*): .*$/s, '$1.')
     .replace(/(Expected value of type "[^"]+")(, found| but got:) .*$/s, '$1.')
     .replace(/ with value .*, received .*$/s, '.')
+    .replace(/^(Unexpected parameter) ".*"( in the request body\.)/s, '$1$2')
     .replace(
       /^(Invalid global ID: ).*|^.* (has not been implemented|does not support loading by id)$/s,
       'The id is none of this graph.',

@@ -3,6 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import { noCredential, refuseExhausted, type Authenticate, type Holder } from '../credential.js';
 import { holderOf, type ServerContext } from './context.js';
 import { operationError } from './errors.js';
+import { documentIDOf } from './trusted-documents.js';
 
 /** Who may learn what the schema holds: everybody, or requests with a valid credential only. */
 export const introspectionPolicies = ['open', 'credential'] as const;
@@ -19,7 +20,7 @@ export function useIntrospectionPolicy(
   // Those who may are marked, and not those who may not: a mark that got lost would close the door, not open it.
   const admitted = new WeakSet<object>();
   return {
-    async onParams({ request, context }) {
+    async onParams({ request, params, context }) {
       if (policy === 'open') {
         admitted.add(context);
         return;
@@ -27,6 +28,8 @@ export function useIntrospectionPolicy(
       const holder = await holderOf(authenticate, request, context);
       refuseExhausted(holder);
       if (mayIntrospect(policy, holder)) admitted.add(context);
+      // Before the document is looked up, because that tells a trusted id from an unknown one.
+      else if (documentIDOf(params) !== undefined) throw operationError(noCredential());
     },
     onValidate({ context, params }) {
       if (admitted.has(context) || isHarmless(params.documentAST as DocumentNode)) return;

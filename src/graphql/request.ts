@@ -2,6 +2,7 @@ import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { isUnsupported, readBody, requireJSON } from '../body.js';
 import { AppError } from '../errors.js';
 import { parseJSON } from '../json.js';
+import { malformed, queryParametersOf } from '../query-parameters.js';
 import type { ServerContext } from './context.js';
 import { requestError } from './errors.js';
 
@@ -63,16 +64,21 @@ function mayAnswer(accept: string): boolean {
   });
 }
 
+const members = ['query', 'documentId', 'operationName', 'variables', 'extensions'];
+
 function paramsOfURL(url: string): GraphQLParams {
-  const search = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+  const search = queryParametersOf(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+  for (const name of search.keys()) {
+    if (!members.includes(name)) throw malformed(name, 'is not a parameter here');
+  }
   const json = (name: string) => {
     const text = search.get(name);
     return text ? parseJSON(text) : undefined;
   };
   return {
-    query: search.get('query') ?? undefined,
-    documentId: search.get('documentId') ?? undefined,
-    operationName: search.get('operationName') ?? undefined,
+    query: search.get('query'),
+    documentId: search.get('documentId'),
+    operationName: search.get('operationName'),
     variables: json('variables'),
     extensions: json('extensions'),
   } as GraphQLParams;

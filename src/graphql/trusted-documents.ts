@@ -92,7 +92,7 @@ export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plug
   const needed = 'Only trusted documents are answered here. Send the `documentId` of one, and no `query`.';
   const persisted = usePersistedOperations({
     allowArbitraryOperations: !only,
-    extractPersistedOperationId: (params) => idOf(params) ?? null,
+    extractPersistedOperationId: (params) => documentIDOf(params) ?? null,
     getPersistedOperation: (id) => documents.get(withoutPrefix(id)) ?? null,
     customErrors: {
       persistedQueryOnly: () => refusal(needed),
@@ -113,7 +113,7 @@ export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plug
 /** Holds a text that comes with an id to be what the id says. The text is used, and not kept. */
 const useTextsBesideIDs: Plugin = {
   onParams({ params, setParams }) {
-    const id = idOf(params);
+    const id = documentIDOf(params);
     if (typeof params.query !== 'string' || id === undefined) return;
     if (withoutPrefix(id) !== createHash('sha256').update(params.query, 'utf8').digest('hex')) {
       throw operationError(new AppError('INVALID', 'The id beside the `query` is not its SHA-256.'));
@@ -124,7 +124,7 @@ const useTextsBesideIDs: Plugin = {
 };
 
 /** The id that a request names its document by: `documentId` as in the GraphQL over HTTP draft, or as Apollo sends it. */
-function idOf(params: GraphQLParams & { readonly documentId?: unknown }): string | undefined {
+export function documentIDOf(params: GraphQLParams & { readonly documentId?: unknown }): string | undefined {
   const persistedQuery: unknown = params.extensions?.['persistedQuery'];
   const hash = isObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
   const id = params.documentId ?? hash ?? undefined;

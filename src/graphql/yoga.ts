@@ -84,9 +84,9 @@ export function createGraphQLServer({ keys, authenticate, revalidate, audit, log
     plugins: [
       ...plugins,
       useExactRequests,
-      ...useTrustedDocuments(options.trustedDocuments),
-      // Before all that compares an operation with the schema, or weighs it by what the schema says.
+      // Before all that looks a document up, compares an operation with the schema, or weighs it by what the schema says.
       useIntrospectionPolicy(introspection, authenticate),
+      ...useTrustedDocuments(options.trustedDocuments),
       useLimits,
       useUnconditionalSubscriptions,
       useExactFloats,

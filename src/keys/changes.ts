@@ -25,9 +25,23 @@ export interface FieldChange {
 /** What differs between two states of a key: first the definition, then the secrets, only as set, changed or cleared. */
 export function changesBetween(before: StoredKey | undefined, after: StoredKey): FieldChange[] {
   return [
-    ...definitionChanges(before?.definition ?? {}, after.definition),
+    ...(before
+      ? definitionChanges(
+          withObjectsOfSecrets(before, after.definition),
+          withObjectsOfSecrets(after, before.definition),
+        )
+      : definitionChanges({}, after.definition)),
     ...secretChanges(before?.secrets, after.secrets),
   ];
+}
+
+/** The object around a secret is there for as long as the secret is set, as reads show it. */
+function withObjectsOfSecrets({ definition, secrets }: StoredKey, other: Definition): Definition {
+  const lacks = (name: 'basicAuthData' | 'jwtData') => definition[name] === undefined && other[name] !== undefined;
+  const hasPassword = secrets.passwordHash !== undefined && lacks('basicAuthData');
+  const hasSecret = secrets.jwtSecret !== undefined && lacks('jwtData');
+  if (!hasPassword && !hasSecret) return definition;
+  return { ...definition, ...(hasPassword && { basicAuthData: {} }), ...(hasSecret && { jwtData: {} }) };
 }
 
 /** What differs between two definitions. */

@@ -12,13 +12,21 @@ import { quotaFigures, type QuotaFigures, type Sight } from './quota.js';
 import { quotaChangeOf, type ResetStatus } from './quota-change.js';
 import { checkReason } from './reason.js';
 import type { AuditEntry, Operation, StoredKey } from './store.js';
-import { applyUpdate, requireVersion, successor, type IsSameSecret, type PreparedUpdate } from './update.js';
+import {
+  applyUpdate,
+  requireVersion,
+  successor,
+  versionsOf,
+  type ExpectedVersion,
+  type IsSameSecret,
+  type PreparedUpdate,
+} from './update.js';
 import { warningsOf, type Warning } from './warnings.js';
 
 /** What every change of a key may say beside what it changes. */
 export interface ChangeOptions {
-  /** Refuse the change where the key is at another version by now. */
-  readonly expectedVersion?: number | undefined;
+  /** Reject the change when the key has another version. */
+  readonly expectedVersion?: ExpectedVersion | undefined;
   /** Why, for the history. */
   readonly reason?: string | undefined;
 }
@@ -105,12 +113,12 @@ export function createChanging(ports: Ports) {
     }
   }
 
-  /** Adds to a CONFLICT which fields have changed since the version that the caller knows. */
+  /** Adds to a CONFLICT which fields have changed since the newest version that the caller knows. */
   async function withChangesSince(
     caller: Caller,
     error: unknown,
     keyHash: string,
-    expected: number | undefined,
+    expected: ExpectedVersion | undefined,
   ): Promise<unknown> {
     if (!(error instanceof AppError) || error.code !== 'CONFLICT' || expected === undefined) return error;
     try {
@@ -122,18 +130,17 @@ export function createChanging(ports: Ports) {
     }
   }
 
-  async function explained(error: AppError, keyHash: string, expected: number): Promise<AppError> {
+  async function explained(error: AppError, keyHash: string, expected: ExpectedVersion): Promise<AppError> {
     const current = await store.find(keyHash);
-    const known = current && (await store.definitionAt(keyHash, expected));
+    if (!current) return error;
+    const version = Math.max(...versionsOf(expected).filter((past) => past < current.version));
+    const known = await store.definitionAt(keyHash, version);
     if (!known) return error;
-    const changes = [
-      ...definitionChanges(known, current.definition),
-      ...(await secretsChangedSince(current, expected)),
-    ];
+    const changes = [...definitionChanges(known, current.definition), ...(await secretsChangedSince(current, version))];
     const issues = changes.map(({ path }) => ({
       path,
       code: 'CHANGED_SINCE',
-      message: `has changed since version ${expected}`,
+      message: `has changed since version ${version}`,
     }));
     return new AppError('CONFLICT', error.message, { issues, cause: error });
   }

@@ -45,9 +45,18 @@ export function successor(stored: StoredKey, now: Date): StoredKey {
 }
 
 /** Throws CONFLICT where the key is not at the version that the caller knows. */
-export function requireVersion(stored: StoredKey, expected: number | undefined): void {
-  if (expected === undefined || expected === stored.version) return;
-  throw new AppError('CONFLICT', `The key has version ${stored.version} by now, not ${expected}.`);
+export function requireVersion(stored: StoredKey, expected: ExpectedVersion | undefined): void {
+  if (expected === undefined) return;
+  const versions = versionsOf(expected);
+  if (versions.includes(stored.version)) return;
+  throw new AppError('CONFLICT', `The key has version ${stored.version} by now, not ${versions.join(' or ')}.`);
+}
+
+/** The version that a change is meant for; of several, one must be current. */
+export type ExpectedVersion = number | readonly number[];
+
+export function versionsOf(expected: ExpectedVersion): readonly number[] {
+  return typeof expected === 'number' ? [expected] : expected;
 }
 
 /** How a stored password was hashed; each of the two writes its name at the front. */

@@ -1,3 +1,4 @@
+import type { CredentialKind } from '../credential.js';
 import { AppError, pathText, type ErrorCode } from '../errors.js';
 import { stringifyJSON } from '../json.js';
 
@@ -25,12 +26,19 @@ export function methodRefused(allow: string, requestID: string): Response {
   return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, 405, { allow });
 }
 
-/** The answer to anything thrown. `status` replaces the code's own where HTTP knows a closer one. */
+/** How to authenticate, for a 401. A header of its own has no registered scheme. */
+const challenges: Record<CredentialKind, string> = {
+  management: 'Bearer realm="keyfront"',
+  service: 'ApiKey realm="keyfront", header="X-Svc-Authorization"',
+};
+
+/** The response to anything thrown. `status` replaces the code's own where HTTP knows a closer one. */
 export function errorResponse(
   thrown: unknown,
   requestID: string,
   status?: number,
   headers?: Record<string, string>,
+  credential?: CredentialKind,
 ): Response {
   const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL', 'Internal error.');
   const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
@@ -43,7 +51,9 @@ export function errorResponse(
     request_id: requestID,
   };
   return jsonResponse(body, status ?? statuses[error.code], {
-    ...(error.code === 'UNAUTHENTICATED' && { 'www-authenticate': 'Bearer realm="keyfront"' }),
+    ...(error.code === 'UNAUTHENTICATED' && {
+      'www-authenticate': credential ? challenges[credential] : Object.values(challenges).join(', '),
+    }),
     ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(error.retryAfterSeconds) }),
     ...headers,
   });

@@ -86,7 +86,11 @@ const requestIDHeader = {
 };
 
 const etagHeader = (operation: Route['operation']) => ({
-  ETag: { description: 'The version of the key.', schema: { type: 'string' }, examples: etagsOf(operation) },
+  ETag: {
+    description: 'The version of the key, for `If-Match`. State and live quota do not change it.',
+    schema: { type: 'string' },
+    examples: etagsOf(operation),
+  },
 });
 
 const resetHeader = {

@@ -28,7 +28,7 @@ const ifMatch = {
   name: 'If-Match',
   in: 'header',
   description:
-    'The ETag of the version that the change is meant for; 412 where the key has another by now. Any version where it is absent or `*`.',
+    'The ETag of the version that the change is meant for, or several, of which one must be current; 412 otherwise. Any version if it is absent or `*`.',
   schema: text,
 };
 

@@ -7,9 +7,9 @@ import { viewOfStored } from '../keys/view.js';
 import { nearest } from '../nearest.js';
 import { readDefinition } from '../keys/definition-input.js';
 import { inWireNames, readJSONBody, warningsMember } from './body.js';
-import { isKnown } from '../entity-tag.js';
 import { jsonResponse } from './errors.js';
-import { expectedVersionFrom, keyIDFrom, malformed, noParameters } from './parameters.js';
+import { malformed, queryParametersOf } from '../query-parameters.js';
+import { expectedVersionsFrom, keyIDFrom, noParameters } from './parameters.js';
 import type { Call } from './routes.js';
 import { definitionFromWire, definitionToWire } from './wire.js';
 
@@ -33,15 +33,15 @@ export async function listOrgKeys({ caller, keys, query }: Call): Promise<Respon
   });
 }
 
-/** `GET /svc/org/keys/{keyID}`: the definition without its secrets; the `ETag` is the key's version. */
-export async function getOrgKey({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+/**
+ * `GET /svc/org/keys/{keyID}`: the definition without its secrets. The `ETag` is the key's version, for `If-Match`. There
+ * is no 304: the state and the live quota change while the version stays.
+ */
+export async function getOrgKey({ caller, keys, wildcard, query }: Call): Promise<Response> {
   noParameters(query);
   const key = await keys.existingOrgKey(caller, keyIDFrom(wildcard));
-  const etag = `"${key.version}"`;
-  if (isKnown(request.headers.get('if-none-match'), etag))
-    return new Response(null, { status: 304, headers: { etag } });
   const [member = {}] = await keyMembers(keys, [key]);
-  return jsonResponse(member, 200, { etag });
+  return jsonResponse(member, 200, { etag: `"${key.version}"` });
 }
 
 /** `POST /svc/org/keys/{keyID}`: creates a key that does not exist. */
@@ -60,7 +60,7 @@ export async function createOrgKey({ request, caller, keys, wildcard, query }: C
 export async function deleteOrgKey({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
   noParameters(query);
   const keyID = keyIDFrom(wildcard);
-  const expectedVersion = expectedVersionFrom(request.headers.get('if-match'));
+  const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));
   const { key } = await inWireNames(null, () => keys.deleteOrgKey(caller, keyID, { expectedVersion }));
   return changed('deleted', keyID, key);
 }
@@ -69,7 +69,7 @@ export async function deleteOrgKey({ request, caller, keys, wildcard, query }: C
 export async function restoreOrgKey({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
   noParameters(query);
   const keyID = keyIDFrom(wildcard);
-  const expectedVersion = expectedVersionFrom(request.headers.get('if-match'));
+  const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));
   const { key } = await inWireNames(null, () => keys.restoreOrgKey(caller, keyID, { expectedVersion }));
   return changed('restored', keyID, key);
 }
@@ -124,6 +124,14 @@ function keyMember(keys: Call['keys'], key: StoredKey, figures: QuotaFigures | u
   };
 }
 
+/** Hashes have 8, 16, 32 or 64 digits; those of another algorithm than today's are places in the list as well. */
+function placeFrom(text: string): string {
+  if (!/^(?:[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{64})$/.test(text)) {
+    throw malformed('after', 'must be the `next` of the page before');
+  }
+  return text;
+}
+
 type Read = (text: string, name: string) => Partial<KeyFilter>;
 
 const seconds = (text: string, name: string): bigint => {
@@ -151,13 +159,10 @@ function pageFrom(query: string): { filter: KeyFilter; limit: number; after: str
   let limit = 20;
   let after: string | undefined;
   const filter: Partial<KeyFilter> = {};
-  const seen = new Set<string>();
-  for (const [name, text] of new URLSearchParams(query)) {
-    if (seen.has(name)) throw malformed(name, 'must be given once');
-    seen.add(name);
+  for (const [name, text] of queryParametersOf(query)) {
     const read = Object.hasOwn(filters, name) ? filters[name] : undefined;
     if (read) Object.assign(filter, read(text, name));
-    else if (name === 'after') after = text;
+    else if (name === 'after') after = placeFrom(text);
     else if (name === 'limit') {
       limit = Number(text);
       if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > largestPage)

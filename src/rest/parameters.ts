@@ -1,6 +1,7 @@
 import { AppError } from '../errors.js';
 import { checkKeyID } from '../keys/key-id.js';
 import { nearest } from '../nearest.js';
+import { malformed, queryParametersOf } from '../query-parameters.js';
 
 /** The identifier in the path, decoded once. Throws INVALID where it is not percent-encoded UTF-8, or no identifier. */
 export function keyIDFrom(encoded: string): string {
@@ -20,6 +21,7 @@ export function resetQuotaFrom(query: string): boolean {
   const unknown = parameters
     .map((parameter) => parameter.split('=', 1)[0] ?? '')
     .find((name) => name !== 'reset_quota');
+  if (unknown === '') throw malformed('', 'holds a parameter without a name');
   if (unknown !== undefined) {
     const meant = nearest(unknown, ['reset_quota']);
     throw malformed(unknown, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);
@@ -29,23 +31,21 @@ export function resetQuotaFrom(query: string): boolean {
   return true;
 }
 
-/** The version named by `If-Match`, undefined for any. Throws CONFLICT for a tag that is no version of ours. */
-export function expectedVersionFrom(ifMatch: string | null): number | undefined {
+/**
+ * The versions named by `If-Match`, of which one must be current; undefined for any. Weak tags never match (RFC 9110,
+ * 13.1.1).
+ *
+ * @throws {AppError} CONFLICT when no tag can be that of a version.
+ */
+export function expectedVersionsFrom(ifMatch: string | null): readonly number[] | undefined {
   if (ifMatch === null || ifMatch.trim() === '*') return undefined;
-  const version = /^"([1-9]\d{0,8})"$/.exec(ifMatch.trim())?.[1];
-  if (version === undefined) throw new AppError('CONFLICT', 'No version of the key has this entity tag.');
-  return Number(version);
+  const tags = [...ifMatch.matchAll(/(W\/)?"([^"]*)"/g)];
+  const versions = tags.flatMap(([, weak, tag = '']) => (!weak && /^[1-9]\d{0,8}$/.test(tag) ? [Number(tag)] : []));
+  if (versions.length === 0) throw new AppError('CONFLICT', 'No version of the key has this entity tag.');
+  return versions;
 }
 
 export function noParameters(query: string): void {
-  if (query === '') return;
-  const name = query.split(/[=&]/, 1)[0] ?? '';
-  throw malformed(name, 'is not a parameter here');
-}
-
-export function malformed(name: string, message: string, cause?: unknown): AppError {
-  return new AppError('INVALID', 'A parameter of the request is not valid.', {
-    issues: [{ path: [name], code: 'MALFORMED_ARGUMENT', message }],
-    cause,
-  });
+  const [name] = queryParametersOf(query).keys();
+  if (name !== undefined) throw malformed(name, 'is not a parameter here');
 }

@@ -171,7 +171,7 @@ export function createRESTFace({ keys, authenticate, audit, log }: Parts) {
       if (!(error instanceof AppError) || error.code === 'INTERNAL') {
         log.error({ requestID, err: error }, 'internal error');
       }
-      return errorResponse(error, requestID, closerStatus(error, request));
+      return errorResponse(error, requestID, closerStatus(error, request), undefined, match.route.credential);
     }
   };
 }

@@ -1,7 +1,7 @@
 import { readDefinition } from '../keys/definition-input.js';
 import { inWireNames, readJSONBody, warningsMember } from './body.js';
 import { jsonResponse } from './errors.js';
-import { expectedVersionFrom, keyIDFrom, resetQuotaFrom } from './parameters.js';
+import { expectedVersionsFrom, keyIDFrom, resetQuotaFrom } from './parameters.js';
 import type { Call } from './routes.js';
 import { definitionFromWire } from './wire.js';
 
@@ -12,7 +12,7 @@ export const resetHeader = 'quota-reset';
 export async function updateOrgKey({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
   const keyID = keyIDFrom(wildcard);
   const resetQuota = resetQuotaFrom(query);
-  const expectedVersion = expectedVersionFrom(request.headers.get('if-match'));
+  const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));
   const body = await readJSONBody(request);
   return inWireNames(body, async () => {
     const input = readDefinition('update', definitionFromWire(body));

@@ -256,10 +256,13 @@ function isNothing({ isREST }: Door, { body }: Answer): boolean {
   return (edges ?? items ?? listed)?.length === 0;
 }
 
-function expectRefusal({ isREST }: Door, answer: Answer): void {
+function expectRefusal({ isREST, kinds }: Door, answer: Answer): void {
   if (isREST) {
     expect(answer.status).toBe(401);
-    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="keyfront"/);
+    const challenge = kinds.includes('service')
+      ? /^ApiKey realm="keyfront", header="X-Svc-Authorization"$/
+      : /^Bearer realm="keyfront"$/;
+    expect(answer.headers.get('www-authenticate')).toMatch(challenge);
     expect(answer.body).toStrictEqual({
       status: 'error',
       message: 'A valid credential is required.',

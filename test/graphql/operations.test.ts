@@ -582,6 +582,31 @@ describe('an operation', () => {
     expect(errorsOf(answer)).toMatchObject([{ path: ['a'], extensions: { code: 'INVALID' } }]);
   });
 
+  it.each([
+    ['query={__typename}&query={nothing}', 'query'],
+    ['query={__typename}&variables={}&variables={}', 'variables'],
+    ['query={__typename}&foo=1', 'foo'],
+    ['query={__typename}&Query={__typename}', 'Query'],
+    ['query={__typename}&operationName=%ff', 'operationName'],
+    ['query={__typename}%00', 'query'],
+    ['query={__typename}&', ''],
+  ])('is rejected by GET with ?%s, which names the parameter', async (parameters, path) => {
+    const answer = await t.send(`/graphql?${parameters.replaceAll(/[{}]/g, encodeURIComponent)}`, {
+      headers: { authorization: `Bearer ${t.management}` },
+    });
+    expect([answer.status, issuesOf(answer)]).toEqual([400, [`${path} MALFORMED_ARGUMENT`]]);
+  });
+
+  it('does not repeat the name of an unknown member of the body', async () => {
+    const answer = await t.send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":"{ __typename }","S3CRET":1}',
+    });
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+    expect(answer.text).not.toContain('S3CRET');
+  });
+
   it('may be asked for by GET, where it only reads', async () => {
     const query = encodeURIComponent('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }');
     const variables = encodeURIComponent('{"i":{"keyID":"k"}}');

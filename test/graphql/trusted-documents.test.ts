@@ -253,6 +253,30 @@ describe('where trusted documents are answered beside others', () => {
   });
 });
 
+describe('where introspection needs a credential', () => {
+  it.each([{}, { KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' }])(
+    'G-19 rejects a trusted id and an unknown one alike without a credential: %j',
+    async (env) => {
+      const own = await startApp({ KEYFRONT_TRUSTED_DOCUMENTS: file, KEYFRONT_INTROSPECTION: 'credential', ...env });
+      const none = { authorization: '', 'x-svc-authorization': '' };
+      const shown = async (request: object) => {
+        const { status, text } = await post(own, request, none);
+        return [status, text.replace(/"requestID":"[^"]*"/, '')];
+      };
+      const unknown = `sha256:${sha256('unknown')}`;
+      const trusted = idOf(PreviewKeyDocument);
+      const first = await shown({ documentId: trusted, variables: { input: {} } });
+      expect(first).toEqual([200, expect.stringContaining('UNAUTHENTICATED')]);
+      expect(await shown({ documentId: unknown, variables: { input: {} } })).toEqual(first);
+      for (const sha256Hash of [trusted, unknown]) {
+        expect(await shown({ extensions: { persistedQuery: { version: 1, sha256Hash } } })).toEqual(first);
+      }
+      expect((await post(own, { documentId: trusted, variables: { input: {} } })).body).toHaveProperty('data');
+      await own.close();
+    },
+  );
+});
+
 describe('without trusted documents', () => {
   it('G-19 an id is refused with its reason', async () => {
     const t = await startApp();

@@ -19,6 +19,27 @@ const key = (definition: Definition, secrets: Partial<StoredSecrets> = {}): Stor
 const paths = (before: Definition, after: Definition) =>
   definitionChanges(before, after).map(({ path, kind }) => `${path.join('.')} ${kind}`);
 
+describe('changesBetween', () => {
+  it('reports no removal of an object whose secret stays, as reads show the object', () => {
+    const jwtSecret = new Uint8Array([1]);
+    const before = key(
+      { jwtData: {}, basicAuthData: { user: 'ada', hashType: 'bcrypt' } },
+      { jwtSecret, passwordHash: '$2b$' },
+    );
+    const after = key({}, { jwtSecret, passwordHash: '$2b$' });
+    expect(changesBetween(before, after)).toStrictEqual([
+      { path: ['basicAuthData', 'user'], kind: 'REMOVED', before: 'ada' },
+      { path: ['basicAuthData', 'hashType'], kind: 'REMOVED', before: 'bcrypt' },
+    ]);
+    expect(changesBetween(before, key({})).map(({ path, kind }) => `${path.join('.')} ${kind}`)).toStrictEqual([
+      'jwtData REMOVED',
+      'basicAuthData REMOVED',
+      'basicAuthData.password CLEARED',
+      'jwtData.secret CLEARED',
+    ]);
+  });
+});
+
 describe('the changes between two definitions', () => {
   it('tell what was added, changed and removed, with the values', () => {
     const changes = definitionChanges({ alias: 'a', rate: 1, tags: ['x'] }, { alias: 'b', tags: ['x'], per: 0 });

@@ -130,6 +130,19 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
     expect((await restore('k1', { 'if-match': '*' })).status).toBe(200);
   });
 
+  it.each<[string, number]>([
+    ['"1", "9"', 200],
+    ['"9","1"', 200],
+    ['W/"9", "a,b", "1"', 200],
+    ['"8", "9"', 412],
+    ['W/"1", "9"', 412],
+    ['"a", W/"b"', 412],
+    ['1', 412],
+    ['', 412],
+  ])('change a key of version 1 when one tag of If-Match: %s is that version (%i)', async (tags, status) => {
+    expect((await remove('k1', { 'if-match': tags })).status).toBe(status);
+  });
+
   it('take no parameters', async () => {
     expect((await refused(() => ask(t, 'DELETE', '/svc/org/keys/k1?force=1'))).status).toBe(400);
     expect((await refused(() => ask(t, 'POST', '/svc/org/keys/k1/restore?x'))).status).toBe(400);
