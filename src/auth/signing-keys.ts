@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
 import { fetchText, type FetchLimits } from '../fetch-text.js';
+import { parseJSON, stringifyJSON } from '../json.js';
 import type { Logger } from '../log.js';
 import { isTrustworthy, type OIDCSettings } from './oidc-settings.js';
 
@@ -42,7 +43,8 @@ export function createSigningKeys(
       cacheMaxAge: Infinity,
       [customFetch]: async (keysURL, { headers, redirect }) => {
         const { status, text } = await fetchText(keysURL, { headers, redirect }, limits);
-        return new Response(text === '' ? null : text, { status });
+        // Written anew, so that no escaped member name reaches the JSON.parse of jose (nodejs/node#63785).
+        return new Response(status === 200 ? stringifyJSON(parseJSON(text)) : null, { status });
       },
     });
     await remote.reload();
@@ -91,7 +93,7 @@ async function discover(issuer: string, limits: FetchLimits): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const { status, text } = await fetchText(url, { redirect: 'error' }, limits);
   if (status !== 200) throw new Error(`${url} answers ${status}`);
-  const found: unknown = JSON.parse(text);
+  const found: unknown = parseJSON(text);
   const { issuer: named, jwks_uri: keys } = typeof found === 'object' && found !== null ? (found as Discovery) : {};
   if (named !== issuer) throw new Error(`${url} is of another issuer`);
   if (typeof keys !== 'string' || !isTrustworthy(keys, true)) throw new Error(`${url} has no jwks_uri to be believed`);
