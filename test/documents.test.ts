@@ -71,7 +71,7 @@ function bash(script: string, options: { cwd: string; env: Record<string, string
     execFile(
       'bash',
       ['--norc', '-euo', 'pipefail', '-c', script],
-      { ...options, timeout: 60_000 },
+      { ...options, timeout: 120_000 },
       (error, stdout, stderr) => {
         resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr });
       },
@@ -101,7 +101,7 @@ describe.each(documents)('%s', (name) => {
   });
 
   for (const block of blocks.filter(({ isRun }) => isRun)) {
-    it(`does what line ${block.line} says: ${block.title}`, { timeout: 90_000 }, async () => {
+    it(`does what line ${block.line} says: ${block.title}`, { timeout: 240_000 }, async () => {
       if (!place) throw new Error('There is no service.');
       const answer = await run(block, place);
       if (block.answer !== undefined) expect(settled(answer)).toBe(settled(block.answer));

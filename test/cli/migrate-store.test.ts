@@ -101,7 +101,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await moved.update('key-9', { alias: 'after' });
     expect(before).toHaveLength(count + 4);
     // It is told once nobody else on the server is in the midst of a change.
-    await vi.waitFor(async () => expect(await readAll(moved)).toHaveLength(before.length + 1), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await readAll(moved)).toHaveLength(before.length + 1), { timeout: 60_000 });
     const after = await readAll(moved);
     expect(after.slice(0, -1)).toStrictEqual(before);
     expect(await readAll(moved, among)).toStrictEqual(after.slice(200));

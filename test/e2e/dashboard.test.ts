@@ -59,8 +59,7 @@ async function open(more: Partial<Parameters<typeof openKeyForm>[0]> = {}): Prom
 }
 
 /** Waits until the form says what is expected of it. */
-const until = (form: KeyForm, expected: Partial<FormState>) =>
-  expect.poll(form.state, { timeout: 10_000 }).toMatchObject(expected);
+const until = (form: KeyForm, expected: Partial<FormState>) => expect.poll(form.state).toMatchObject(expected);
 
 async function stored(): Promise<Record<string, unknown>> {
   const { orgKey } = await client().send(OrgKeyDocument, { keyID });
@@ -100,7 +99,7 @@ describe('the form of a dashboard', () => {
     const states: FormState[] = [];
     const form = await open({ client: client({ fetch: slow }), onChange: (state) => states.push(state) });
     for (const rate of [-1, -2, -3]) form.type('rate', rate);
-    await expect.poll(() => asked.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => asked.length).toBe(1);
     expect(asked[0]).toContain('"rate":-3');
 
     form.type('rate', 7);

@@ -96,7 +96,7 @@ async function setStage(engine: typeof sqlite): Promise<Stage> {
 afterEach(async () => stage.end());
 
 const until = async (isSo: () => boolean) => {
-  for (const end = Date.now() + 20_000; !isSo() && Date.now() < end;) await wait(10);
+  for (const end = Date.now() + 60_000; !isSo() && Date.now() < end;) await wait(10);
   expect(isSo()).toBe(true);
 };
 
@@ -111,7 +111,7 @@ async function expectEachOnce(keyIDs: readonly string[]): Promise<void> {
 }
 
 describe('a client that follows the changes', () => {
-  it('is told every change once though its process is killed again and again', { timeout: 60_000 }, async () => {
+  it('is told every change once though its process is killed again and again', async () => {
     const { seen } = await setStage(sqlite);
     let { process, port } = await stage.start();
     stage.moveTo(port);
@@ -155,7 +155,7 @@ describe('a client that follows the changes', () => {
     expect(performance.now() - began).toBeLessThan(6_000);
   });
 
-  it('of one worker is told what the other has changed', { timeout: 30_000 }, async () => {
+  it('of one worker is told what the other has changed', async () => {
     await setStage(sqlite);
     const { port } = await stage.start(['serve', '--workers', '2']);
     const url = `http://127.0.0.1:${port}`;
@@ -176,7 +176,6 @@ describe('a client that follows the changes', () => {
 
   it.skipIf(postgres.isMissing)(
     `of one process is told what another has changed, and goes on at that one when its own is killed, on ${postgres.name}`,
-    { timeout: 60_000 },
     async () => {
       await setStage(postgres);
       const [first, second] = await Promise.all([stage.start(), stage.start()]);

@@ -75,7 +75,7 @@ describe('npm start', () => {
     expect((await fetch(`${one.url}/ready`)).status).toBe(200);
     expect(commandOf(descendantsOf(one.pid).at(-1) ?? 0)).toEqual(expect.arrayContaining([...nodeOptions]));
     one.signal('SIGTERM');
-    await expect.poll(() => isFree(one.port), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => isFree(one.port)).toBe(true);
     await one.exited;
     expect(one.stderr()).toContain('"msg":"stopping"');
   });

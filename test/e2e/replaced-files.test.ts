@@ -106,7 +106,7 @@ describe('D-05 a service whose -wal is deleted', () => {
       },
     });
     expect(await t.app.installation.failed).toMatchObject({ message: expect.stringContaining('-wal was deleted') });
-    await expect.poll(async () => (await t.send('/ready')).status, { timeout: 5_000 }).toBe(503);
+    await expect.poll(async () => (await t.send('/ready')).status).toBe(503);
     await t.close();
   });
 });

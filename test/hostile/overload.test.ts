@@ -73,7 +73,7 @@ afterEach(async () => {
 describe(`Under ${clients} clients that update at once, the service`, () => {
   it(
     'does all it can and refuses the rest with 503 and a time to try again, answers health checks, and loses nothing it has acknowledged',
-    { timeout: 60_000 + 10 * milliseconds },
+    { timeout: 240_000 + 10 * milliseconds },
     async () => {
       const report = await load({ port: s.port, clients, milliseconds, keys, service: s.t.service });
       console.log(`overload: ${JSON.stringify({ ...report, acknowledged: report.acknowledged.length })}`);

@@ -315,14 +315,14 @@ describe('the life of keys, command by command', () => {
     // Two services have to be started for each run on a server, and again for each of its restarts.
     const most = engine === sqlite ? numRuns : runs('MODEL_RUNS', engine === postgresAndRedis ? 6 : 15);
     const name = `is that of a simple model, ${engine === sqlite ? 'on' : 'in two services on'} ${engine.name}`;
-    it.skipIf(engine.isMissing)(name, { timeout: 60_000 + most * maxCommands * 200 }, async () => {
+    it.skipIf(engine.isMissing)(name, { timeout: 240_000 + most * maxCommands * 200 }, async () => {
       expect(await findDifference(engine, most)).toBeNull();
     });
   }
 });
 
 describe('the model, over a planted fault', () => {
-  it.each(Object.entries(lifePlants))('catches %s', { timeout: 120_000 }, async (_, plant) => {
+  it.each(Object.entries(lifePlants))('catches %s', { timeout: 240_000 }, async (_, plant) => {
     expect(await findDifference(sqlite, 60, plant)).toMatch(/^FUZZ_SEED=/);
   });
 });

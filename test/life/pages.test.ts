@@ -119,7 +119,7 @@ function randomQuery(): KeyQuery {
 describe('a page of keys', () => {
   it(
     'is what a look at every key would find, for any filter, order and place',
-    { timeout: 30_000 + pages * 10 },
+    { timeout: 240_000 + pages * 10 },
     async () => {
       for (let run = 0; run < pages; run += 1) {
         const query = randomQuery();
@@ -139,7 +139,7 @@ describe('a page of keys', () => {
 
   it.skipIf(postgres.isMissing)(
     `is what a look at every key would find, on ${postgres.name}`,
-    { timeout: 30_000 + pages * 10 },
+    { timeout: 240_000 + pages * 10 },
     async () => {
       const { database: own, remove } = await postgres.make();
       const opened = await openPostgres(own?.url ?? '');

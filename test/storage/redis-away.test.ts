@@ -104,9 +104,9 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     );
     expect(JSON.stringify(dataOf(history))).toContain('"quotaUsedBeforeReset":null');
     await redis.start();
-    await expect.poll(used, { timeout: 10_000 }).toBe(4);
+    await expect.poll(used).toBe(4);
     t.clock.now = new Date(t.clock.now.getTime() + 6_000);
-    await expect.poll(used, { timeout: 10_000 }).toBe(0);
+    await expect.poll(used).toBe(0);
     expect(t.logs()).toContain('The live counters in Redis cannot be reached');
     expect(t.logs()).toContain('The live counters in Redis can be reached again.');
   });
@@ -135,25 +135,21 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     t = await startApp(settings());
     t.clock.now = new Date(now.getTime() + 6_000);
     await redis.start();
-    await expect.poll(used, { timeout: 10_000 }).toBe(0);
+    await expect.poll(used).toBe(0);
     await consume(3);
     const answer = await t.graphql('{ orgKey(keyID: "k") { quota { used renewsAt } } }');
     expect(dataOf(answer)).toMatchObject({ orgKey: { quota: { used: 3, renewsAt: now.getTime() / 1000 + 60 } } });
-    await expect
-      .poll(async () => t.app.installation.store.changesBefore(new Date(8e15)), { timeout: 5_000 })
-      .toEqual([]);
+    await expect.poll(async () => t.app.installation.store.changesBefore(new Date(8e15))).toEqual([]);
   });
 
   it('gives up a server that takes commands and answers none, in about a second, and finds it again', async () => {
     redis.signal('SIGSTOP');
     const { body } = await consume(1);
     expect(body['errors']).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
-    // From then on nobody waits.
-    const begin = performance.now();
-    await consume(1);
-    expect(performance.now() - begin).toBeLessThan(500);
+    // The next ones are rejected without a wait: two hundred waits of a second would not end within the limit of the test.
+    for (let count = 0; count < 200; count += 1) await consume(1);
     redis.signal('SIGCONT');
-    await expect.poll(used, { timeout: 10_000 }).toBe(4);
+    await expect.poll(used).toBe(4);
   });
 
   it('keeps nobody from starting, and is told of, without its password', async () => {

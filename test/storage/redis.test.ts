@@ -212,7 +212,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await quotas.apart?.settle(hashKeyID('k'));
     expect(await usedOf('k')).toBe(3n);
     later(6_000);
-    await expect.poll(changes, { timeout: 5_000 }).toHaveLength(0);
+    await expect.poll(changes).toHaveLength(0);
     expect(await usedOf('k')).toBe(3n);
   });
 
@@ -228,7 +228,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await redis('HSET', keptOf('k'), ...before);
     expect(await usedOf('k')).toBe(5n);
     later(6_000);
-    await expect.poll(() => usedOf('k'), { timeout: 5_000 }).toBe(0n);
+    await expect.poll(() => usedOf('k')).toBe(0n);
   });
 
   it('are begun from what the keys know where a Redis has lost everything', async () => {

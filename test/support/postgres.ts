@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { inject } from 'vitest';
 
-const startWithinMs = 60_000;
+const startWithinMs = 180_000;
 
 /** Where tests find a PostgreSQL server, or why they have none. */
 export type TestPostgres = { readonly url: string } | { readonly missing: string };
@@ -43,7 +43,7 @@ export async function startPostgres(folder: string, owner = process.ppid): Promi
     if (url !== undefined) return { url };
     await wait(50);
   }
-  return { missing: 'no PostgreSQL server started within a minute.' };
+  return { missing: 'no PostgreSQL server started within three minutes.' };
 }
 
 export interface TestDatabase {

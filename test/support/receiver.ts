@@ -53,7 +53,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       return received.filter(({ id, isTaken }) => isTaken && !known.has(id) && known.add(id));
     },
     behaviour: () => 204,
-    until: async (isSo, patienceMs = 15_000) => {
+    until: async (isSo, patienceMs = 60_000) => {
       for (const end = Date.now() + patienceMs; Date.now() < end; await wait(10)) if (isSo(receiver.taken())) return;
       throw new Error(`The receiver waited in vain; it has taken ${receiver.taken().length} of ${received.length}.`);
     },

@@ -10,7 +10,7 @@ import { createClient } from '@redis/client';
 /** Where tests find a Redis server, which is started when it is first asked for; or why they have none. */
 export type TestRedis = { readonly url: () => Promise<string> } | { readonly missing: string };
 
-const startWithinMs = 10_000;
+const startWithinMs = 60_000;
 
 /** A server of one test file, that may be stopped, killed and started again with what it had. */
 export interface OwnRedis {

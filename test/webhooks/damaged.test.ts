@@ -27,7 +27,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     if (place.database) await place.database.run(`ALTER TABLE ${table} DISABLE TRIGGER USER; ${statement}`);
     else tamper(join(place.folder, 'keyfront.db'), statement);
   }
-  const eventually = <T>(look: () => T) => vi.waitFor(look, { timeout: 10_000, interval: 10 });
+  const eventually = <T>(look: () => T) => vi.waitFor(look, { timeout: 60_000, interval: 10 });
   const versionsOf = (keyID: string) =>
     receiver
       .taken()

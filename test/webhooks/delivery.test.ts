@@ -162,7 +162,7 @@ describeEngines('webhooks', (engine) => {
     expect(await webhooks.replay({ webhookID: id }, Date.now())).toBe(1);
     await receiver.until((taken) => taken.length === 4);
     expect(receiver.taken().at(-1)?.id).toBe(letters[0]?.eventID);
-    const end = Date.now() + 5_000;
+    const end = Date.now() + 60_000;
     while ((await webhooks.deadLetters({ webhookID: id }, 10)).length > 0 && Date.now() < end) await wait(10);
     expect(await webhooks.deadLetters({ webhookID: id }, 10)).toStrictEqual([]);
   });

@@ -40,7 +40,7 @@ describeEngines('after a command has returned', (engine) => {
     place = await engine.make();
     receiver = await startReceiver();
     const { config, secrets } = readConfig(place.env);
-    installation = await openInstallation(config, secrets);
+    installation = await openInstallation(config, secrets, {}, { access: 'create' });
     barrier = createBarrier();
     onLook = () => {};
   });

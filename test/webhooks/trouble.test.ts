@@ -21,7 +21,7 @@ const change = async (keyID: string, alias: string) => expect((await t.update(ke
 const hashOf = (keyID: string) => t.app.installation.ports.hashKeyID(keyID);
 const standing = async () => (await t.app.installation.webhooks.standings())[0];
 const eventually = async (isSo: () => boolean | Promise<boolean>) => {
-  for (const end = Date.now() + 10_000; Date.now() < end; await wait(10)) if (await isSo()) return;
+  for (const end = Date.now() + 60_000; Date.now() < end; await wait(10)) if (await isSo()) return;
   expect(await isSo()).toBe(true);
 };
 

@@ -50,7 +50,7 @@ function definitionOf(/** @type {number} */ n, /** @type {Kind} */ kind) {
  */
 export async function prepare(env, count, kind) {
   const { config, secrets } = readConfig(env);
-  const installation = await openInstallation(config, secrets);
+  const installation = await openInstallation(config, secrets, {}, { access: 'create' });
   try {
     if (await installation.isNew()) await fill(installation, count, kind);
     const issue = async (/** @type {'management' | 'service'} */ of, /** @type {string | undefined} */ orgID) => {
