@@ -111,7 +111,7 @@ async function expectEachOnce(keyIDs: readonly string[]): Promise<void> {
 }
 
 describe('a client that follows the changes', () => {
-  it('is told every change once though its process is killed again and again', async () => {
+  it('yields every change once though its process is killed again and again', async () => {
     const { seen } = await setStage(sqlite);
     let { process, port } = await stage.start();
     stage.moveTo(port);
@@ -155,7 +155,7 @@ describe('a client that follows the changes', () => {
     expect(performance.now() - began).toBeLessThan(6_000);
   });
 
-  it('of one worker is told what the other has changed', async () => {
+  it('of one worker yields what another worker has changed', async () => {
     await setStage(sqlite);
     const { port } = await stage.start(['serve', '--workers', '2']);
     const url = `http://127.0.0.1:${port}`;

@@ -349,7 +349,7 @@ describe.skipIf(postgres.isMissing)(`the feed of changes, on ${postgres.name}, w
     expect(await readAll(feedOf(t))).toStrictEqual(['a 1', 'b 1', 'a 2', 'b 2']);
   });
 
-  it('is told of changes at once, and soon again after its own connection was cut', async () => {
+  it('signals changes at once, and soon again after its own connection was cut', async () => {
     const other = await startApp(place.env);
     await add(t, 'a');
     const following = followAll(feedOf(t), 10);
