@@ -31,6 +31,13 @@ describe(`kill -9 at random moments, under load and during starts (FUZZ_SEED=${s
     ['a change that is answered before it is committed', plant('answers-before-commit'), ['lost']],
     ['a change that is not one transaction', plant('no-transaction'), ['half', 'invented']],
     ['a change that is done, and tried again all the same', plant('does-again'), ['invented']],
+    ['a bulk change that forgets the history of 3 of 10 keys', plant('bulk-forgets-history'), ['half', 'lost']],
+    ['a reset that the next consumption carries out again', plant('resets-at-consumption'), ['lost']],
+    [
+      'an expected version that is compared before the transaction only',
+      plant('checks-version-early'),
+      ['wrong answer'],
+    ],
   ])('would find %s', { timeout: 600_000 }, async (_, planted, kinds) => {
     const { findings } = await killUnderLoad({ main, workspace, seed, cycles: 20, plant: planted });
     // Where nothing is undone as a whole, which of the kinds it is depends on the moments of the kills.

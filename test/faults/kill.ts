@@ -3,6 +3,7 @@ import { createRandom } from '../support/generated.js';
 import { inspect, inspectSecrets } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
+import { addKeysOfMany, startWritingMany } from './kit/many-writers.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
@@ -31,6 +32,7 @@ export async function killUnderLoad({ main, workspace, seed, cycles, plant }: Ki
     const folderSeed = seed + first;
     const random = createRandom(folderSeed);
     const folder = await workspace.fresh(`kill-${first}`);
+    await addKeysOfMany(folder, workspace.folder);
     const ledger: Entry[] = [];
     const where = `FUZZ_SEED=${folderSeed} KILL_CYCLES=${killsPerFolder}`;
     const look = async () => {
@@ -53,11 +55,12 @@ export async function killUnderLoad({ main, workspace, seed, cycles, plant }: Ki
       startMs = Math.round(performance.now() - began);
       // It has recovered from the kill before by itself; nobody writes while the database is looked at.
       await look();
-      const writing = startWriting({ port, folder, seed: folderSeed + cycle, name: `c${cycle}`, ledger });
-      await writing.begun;
+      const load = { port, folder, seed: folderSeed + cycle, name: `c${cycle}`, ledger };
+      const writings = [startWriting(load), startWritingMany(load)];
+      await Promise.all(writings.map(({ begun }) => begun));
       await wait(20 + random.below(380));
       await killNow(service);
-      await writing.over;
+      await Promise.all(writings.map(({ over }) => over));
     }
     await look();
     report.addLedger(ledger, where);

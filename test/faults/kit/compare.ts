@@ -37,16 +37,20 @@ function lost(ledger: readonly Entry[], { histories }: Stored): Finding[] {
 }
 
 function invented(ledger: readonly Entry[], { histories }: Stored): Finding[] {
-  const asked = new Map(ledger.filter(({ kind }) => kind !== 'consume').map((entry) => [entry.mark, entry]));
-  const seen = new Set<string>();
+  const changes = ledger.filter(({ kind }) => kind !== 'consume');
+  const byMark = new Map(changes.map((entry) => [entry.mark, entry]));
+  // A change of many keys has an entry for each of them, all with one mark.
+  const ofKey = new Map(changes.map((entry) => [`${hashOf(entry.keyID)} ${entry.mark}`, entry]));
   const findings: Finding[] = [];
   const found = (what: string) => findings.push({ kind: 'invented', what });
   for (const [keyHash, history] of histories) {
+    const seen = new Set<string>();
     for (const { version, mark } of history) {
       if (mark === startMark && version === 1) continue;
-      const entry = asked.get(mark);
-      if (entry === undefined) found(`version ${version} of ${keyHash} holds ${mark}, which nobody asked for`);
-      else if (hashOf(entry.keyID) !== keyHash) found(`${nameOf(entry)}: is in the history of another key, ${keyHash}`);
+      const entry = ofKey.get(`${keyHash} ${mark}`);
+      const other = byMark.get(mark);
+      if (!entry && !other) found(`version ${version} of ${keyHash} holds ${mark}, which no client asked for`);
+      else if (!entry) found(`${other ? nameOf(other) : mark}: is in the history of another key, ${keyHash}`);
       else if (entry.outcome === 'refused')
         found(`${nameOf(entry)}: was refused (${entry.answer}), and is version ${version}`);
       else if (seen.has(mark)) found(`${nameOf(entry)}: was done twice`);
@@ -74,16 +78,18 @@ function half({ keys, histories }: Stored): Finding[] {
   return findings;
 }
 
+/** The bounds of what can be used, from consumptions and resets in the order of the ledger. */
 function quota(ledger: readonly Entry[], { keys }: Stored): Finding[] {
   const findings: Finding[] = [];
-  const consumptions = ledger.filter(({ kind }) => kind === 'consume');
-  for (const keyID of new Set(consumptions.map((entry) => entry.keyID))) {
-    const sum = (outcome: Entry['outcome']) =>
-      consumptions
-        .filter((entry) => entry.keyID === keyID && entry.outcome === outcome)
-        .reduce((total, { amount }) => total + amount, 0);
+  const counting = ledger.filter(({ kind, isReset }) => kind === 'consume' || isReset === true);
+  for (const keyID of new Set(counting.map((entry) => entry.keyID))) {
+    let [least, most] = [0, 0];
+    for (const { outcome, isReset, amount } of counting.filter((entry) => entry.keyID === keyID)) {
+      if (outcome === 'refused') continue;
+      if (isReset === true) [least, most] = [0, outcome === 'ok' ? 0 : most];
+      else [least, most] = [least + (outcome === 'ok' ? amount : 0), most + amount];
+    }
     const used = keys.get(hashOf(keyID))?.used ?? 0;
-    const [least, most] = [sum('ok'), sum('ok') + sum('maybe')];
     if (used < least) findings.push({ kind: 'lost', what: `${used} are used of ${keyID}, and ${least} were granted` });
     if (used > most)
       findings.push({ kind: 'invented', what: `${used} are used of ${keyID}, and ${most} were asked for` });

@@ -12,11 +12,13 @@ export interface Operation {
   readonly kind: 'update' | 'create' | 'consume';
   readonly face: 'rest' | 'graphql';
   readonly keyID: string;
-  /** Stands in the definition wherever there is room for it, and in no other operation. */
+  /** Stands in the definition in every place that has room for it; no other operation on the same key has it. */
   readonly mark: string;
   /** How much of the quota a consumption takes. */
   readonly amount: number;
   readonly expectedVersion?: number | undefined;
+  /** Whether an update resets the quota as well. Only one client at a time resets or consumes such a quota. */
+  readonly isReset?: boolean;
 }
 
 /** The client's own record of an operation, kept where no fault of the service reaches it. */

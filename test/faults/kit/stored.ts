@@ -52,7 +52,9 @@ export function readStored(data: string): Stored {
       .all();
     const terms = new Map<string, string[]>();
     // A tag's term is the tag behind `t:`.
-    const tags = database.prepare<[], TermRow>('SELECT key_hash, substr(term, 3) AS tag FROM key_terms').all();
+    const tags = database
+      .prepare<[], TermRow>(`SELECT key_hash, substr(term, 3) AS tag FROM key_terms WHERE term LIKE 't:%'`)
+      .all();
     for (const { key_hash, tag } of tags) terms.set(key_hash, [...(terms.get(key_hash) ?? []), tag]);
     const histories = new Map<string, StoredChange[]>();
     const changes = database.prepare<[], ChangeRow>(

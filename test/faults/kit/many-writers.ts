@@ -1,0 +1,161 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createRandom } from '../../support/generated.js';
+import { createClient, type Client, type Sent } from './client.js';
+import { outputOf } from './command.js';
+import type { Entry } from './ledger.js';
+import { carryOut } from './operation.js';
+import { startMark, type DataFolder } from './workspace.js';
+import type { Load, Writing } from './writers.js';
+
+/*
+ * Changes that the plain writers do not make: of many keys in one call, of a quota that is reset while it is counted, and
+ * of one key by writers that all expect the same version.
+ */
+
+const bulkKeys = Array.from({ length: 6 }, (_, index) => `bulk-${index}`);
+const contendedKey = 'contended';
+const countedKey = 'counted';
+const contenders = 3;
+
+/** Brings the keys in that these writers change. */
+export async function addKeysOfMany({ data }: DataFolder, folder: string): Promise<void> {
+  const marked = { org_id: 'acme', alias: startMark, tags: [startMark], hmac_string: startMark };
+  const lines = [
+    ...bulkKeys.map((key_id) => ({ key_id, ...marked, apply_policies: ['bulk'] })),
+    { key_id: contendedKey, ...marked },
+    { key_id: countedKey, ...marked, apply_policies: ['counted'], quota_max: 1_000_000_000_000 },
+  ];
+  const file = join(folder, 'many.jsonl');
+  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  await outputOf(data, 'keys', 'import', file);
+}
+
+/** The same as `startWriting` for these changes. */
+export function startWritingMany({ port, folder, seed, name, ledger }: Load): Writing {
+  const client = createClient(port);
+  let isStopped = false;
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const repeat = async (operation: (count: number) => Promise<readonly Entry[]>) => {
+    for (let count = 1; !isStopped; count += 1) {
+      const entries = await operation(count);
+      ledger.push(...entries);
+      begin();
+      if (entries.some(({ answer }) => answer === 'unreached')) return;
+    }
+  };
+  const { below } = createRandom(seed * 37);
+
+  let known: number | undefined;
+  const contend = (writer: number) => async (count: number) => {
+    const mark = `${name}-v${writer}-${count}`;
+    const update = { kind: 'update', face: 'rest', keyID: contendedKey, mark, amount: 0 } as const;
+    const entry = await carryOut(client, folder, { ...update, expectedVersion: known });
+    known = entry.outcome === 'ok' ? entry.version : undefined;
+    return [entry];
+  };
+  /** One writer alone, so that the order of what it does is the order in which it was done. */
+  const count = async (count: number) => {
+    const mark = `${name}-q-${count}`;
+    if (below(3) > 0) {
+      const operation = { kind: 'consume', face: 'rest', keyID: countedKey, mark, amount: 1 + below(9) } as const;
+      return [await carryOut(client, folder, operation)];
+    }
+    return changeMany(client, folder, { policy: 'counted', keyIDs: [countedKey], mark, isReset: true });
+  };
+  const change = (writer: number) => (count: number) =>
+    changeMany(client, folder, {
+      policy: 'bulk',
+      keyIDs: bulkKeys,
+      mark: `${name}-b${writer}-${count}`,
+      isReset: false,
+    });
+
+  const over = Promise.all([
+    ...Array.from({ length: contenders }, (_, writer) => repeat(contend(writer))),
+    repeat(count),
+    repeat(change(0)),
+    repeat(change(1)),
+  ]).then(() => client.close());
+  return {
+    begun,
+    over,
+    stop: async () => {
+      isStopped = true;
+      await over;
+    },
+  };
+}
+
+interface Bulk {
+  readonly policy: string;
+  readonly keyIDs: readonly string[];
+  readonly mark: string;
+  readonly isReset: boolean;
+}
+
+interface Item {
+  readonly orgKey: { readonly keyID: string };
+  readonly change: { readonly version: number } | null;
+  readonly error: { readonly code: string } | null;
+}
+
+const mutation = `mutation ($policy: String!, $patch: UpdateKeyInput!, $isReset: Boolean!) {
+  done: updateOrgKeys(filter: { policy: $policy }, patch: $patch, resetQuota: $isReset, dryRun: false) {
+    items { orgKey { keyID } change { version } error { code } } } }`;
+
+/** Changes every key of a policy in one call, and returns what the client may hold of each. */
+async function changeMany(client: Client, { service }: DataFolder, bulk: Bulk): Promise<Entry[]> {
+  const { policy, keyIDs, mark, isReset } = bulk;
+  const sent = performance.now();
+  const variables = { policy, isReset, patch: { alias: mark, tags: [mark], hmacString: mark } };
+  const reply = await client.send(
+    'POST',
+    '/graphql',
+    { 'x-svc-authorization': service },
+    JSON.stringify({ query: mutation, variables }),
+  );
+  const items = itemsOf(reply);
+  const base = {
+    kind: 'update',
+    face: 'graphql',
+    mark,
+    amount: 0,
+    isReset,
+    sent,
+    answered: performance.now(),
+  } as const;
+  const answer = typeof reply === 'string' ? reply : `${reply.status} ${reply.text.slice(0, 600)}`;
+  return keyIDs.map((keyID) => ({ ...base, keyID, answer, ...outcomeOf(reply, items, keyID) }));
+}
+
+function itemsOf(reply: Sent): readonly Item[] | undefined {
+  if (typeof reply === 'string') return undefined;
+  try {
+    return (JSON.parse(reply.text) as { data?: { done?: { items: Item[] } } | null }).data?.done?.items;
+  } catch {
+    return undefined;
+  }
+}
+
+function outcomeOf(
+  reply: Sent,
+  items: readonly Item[] | undefined,
+  keyID: string,
+): Pick<Entry, 'outcome' | 'version' | 'wrong'> {
+  if (reply === 'unreached') return { outcome: 'refused' };
+  if (reply === 'unanswered') return { outcome: 'maybe' };
+  if (!items) {
+    const isOpen = /"code":"(UNAVAILABLE|INTERNAL)"/.test(reply.text);
+    return { outcome: 'maybe', wrong: isOpen ? undefined : 'is no report of a bulk change' };
+  }
+  const item = items.find(({ orgKey }) => orgKey.keyID === keyID);
+  if (!item) return { outcome: 'maybe', wrong: `leaves ${keyID} out` };
+  if (item.change) return { outcome: 'ok', version: item.change.version };
+  const code = item.error?.code ?? 'MALFORMED';
+  if (code === 'CONFLICT') return { outcome: 'refused' };
+  return { outcome: 'maybe', wrong: code === 'UNAVAILABLE' ? undefined : `fails for ${keyID} with ${code}` };
+}

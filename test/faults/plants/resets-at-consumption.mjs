@@ -1,0 +1,12 @@
+// A mutant: a reset that was carried out is carried out once more by the next consumption, which is then not counted.
+import { rewrite } from './rewrite.mjs';
+
+globalThis.resetKeys = new Set();
+rewrite(
+  /(\n *)const after = step\.change\(before, (\w+)\);/,
+  '$1const after = step.change(before, $2);$1if (step.isReset) globalThis.resetKeys.add(after.keyHash);',
+);
+rewrite(
+  /const decision = consume\d*\(usable\(caller, stored\), amount, \w+\(\)\);/,
+  '$&\n        if (decision.next && globalThis.resetKeys.delete(stored.keyHash)) decision.next.used = 0n;',
+);
