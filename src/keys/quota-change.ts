@@ -58,8 +58,12 @@ function periodOf({ definition: { quotaRenewalRate = 0n } }: StoredKey): bigint 
 export interface QuotaOutbox {
   /** All of one key, in order. */
   changesOf(keyHash: string): Promise<QuotaChange[]>;
-  /** Those from before the moment, each key's in order: a page of them. */
-  changesBefore(moment: Date): Promise<QuotaChange[]>;
+  /**
+   * Those from before the moment, each key's in order, a page at a time.
+   *
+   * @throws {AppError} INTERNAL after the last page, when the integrity check of some failed; these hold up no others.
+   */
+  changesBefore(moment: Date): AsyncIterable<readonly QuotaChange[]>;
   /** Takes away what has been carried out. */
   forget(changes: readonly QuotaChange[]): Promise<void>;
 }

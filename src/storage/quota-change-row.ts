@@ -12,6 +12,14 @@ export interface QuotaChangeRow {
   period_after: bigint;
 }
 
+/** Where a page ends, in the order of time. */
+export interface PageEnd {
+  readonly at: bigint;
+  readonly id: bigint;
+}
+
+export type PlacedRow = Signed<QuotaChangeRow> & { readonly id: bigint };
+
 /** All of a change of a counter but its signature. */
 export const quotaChangeColumns = [
   'key_hash',
@@ -40,10 +48,17 @@ export function createQuotaChangeTable(authenticity: Authenticity) {
     signedRowOf: (change: QuotaChange) => signed(rowOf(change)),
     /** Throws INTERNAL where one of the rows is not as it was written. */
     read: (rows: readonly Signed<QuotaChangeRow>[]) => rows.map(readOne),
-    /** A damaged one holds up no others, and is told of once it is alone. */
-    readGood: (rows: readonly Signed<QuotaChangeRow>[]) => {
-      const good = rows.filter(isAuthentic);
-      return (good.length > 0 ? good : rows).map(readOne);
+    /** Yields the changes of page after page. Throws INTERNAL at the end when one of the rows failed its integrity check. */
+    async *readPages(readPage: (after: PageEnd) => Promise<readonly PlacedRow[]>): AsyncIterable<QuotaChange[]> {
+      let bad: PlacedRow | undefined;
+      for (let after: PageEnd | undefined = { at: -1n, id: 0n }; after;) {
+        const rows: readonly PlacedRow[] = await readPage(after);
+        const good = rows.filter(isAuthentic);
+        bad ??= rows.find((row) => !good.includes(row));
+        if (good.length > 0) yield good.map(changeOf);
+        after = rows.at(-1);
+      }
+      if (bad) readOne(bad);
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Caller } from '../../src/keys/ports.js';
 import { createKeyService } from '../../src/keys/service.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { generated, runs } from '../support/generated.js';
+import { allOf } from '../support/collect.js';
 import { askRedis, redisSettings, testRedis, unlessMissing } from '../support/redis.js';
 
 const server = testRedis();
@@ -246,6 +247,23 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await redis('SET', counterOf('k'), 'something else');
     await expect(consume('k')).rejects.toMatchObject({ code: 'INTERNAL' });
     expect(await redis('GET', counterOf('k'))).toBe('something else');
+  });
+
+  it('that cannot be reset hold up no resets of other keys, however many they are', async () => {
+    const keyIDs = Array.from({ length: 203 }, (_, index) => `k${index}`);
+    const failing = keyIDs.slice(0, 201);
+    await t.importKeys(...keyIDs.map((key_id) => ({ key_id, org_id: 'acme', quota_max: 10 })));
+    for (const keyID of keyIDs) {
+      later(1);
+      expect(await reset(keyID)).toMatchObject({ quotaReset: 'APPLIED' });
+    }
+    for (const keyID of failing) await redis('SET', counterOf(keyID), 'no integer');
+    // What was carried out is looked at once more after 5 seconds, and then forgotten.
+    later(6_000);
+    const pending = async () => (await allOf(t.app.installation.store.changesBefore(t.clock.now))).length;
+    await expect.poll(pending).toBe(failing.length);
+    for (const keyID of failing) await redis('DEL', counterOf(keyID));
+    await expect.poll(pending).toBe(0);
   });
 
   it('of a page of keys are asked for together: all commands go out before the first answer comes', async () => {

@@ -1,12 +1,12 @@
 import type { QuotaOutbox } from '../../keys/quota-change.js';
 import type { Authenticity } from '../authenticity.js';
-import { createQuotaChangeTable, type QuotaChangeRow } from '../quota-change-row.js';
+import { createQuotaChangeTable, type PlacedRow, type QuotaChangeRow } from '../quota-change-row.js';
 import type { Signed } from '../signed-table.js';
 import { prepared, type Connections } from './connections.js';
 import { mayBeThere } from './sought.js';
 
 const ofKey = prepared('SELECT * FROM quota_changes WHERE key_hash = $1 ORDER BY id');
-const before = prepared('SELECT * FROM quota_changes WHERE at < $1 ORDER BY at, id LIMIT 200');
+const before = prepared('SELECT * FROM quota_changes WHERE at < $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT 200');
 const remove = prepared(
   `DELETE FROM quota_changes c USING unnest($1::text[], $2::text[], $3::bigint[]) AS d (key_hash, date_created, last_updated)
    WHERE c.key_hash = d.key_hash AND c.date_created = d.date_created AND c.last_updated = d.last_updated RETURNING c.id`,
@@ -21,8 +21,8 @@ export function createQuotaOutbox({ read, write }: Connections, authenticity: Au
         table.read(await session.query<Signed<QuotaChangeRow>>(ofKey, [mayBeThere(keyHash) ? keyHash : ''])),
       ),
     changesBefore: (moment) =>
-      read(async (session) =>
-        table.readGood(await session.query<Signed<QuotaChangeRow>>(before, [BigInt(moment.getTime())])),
+      table.readPages(({ at, id }) =>
+        read(async (session) => session.query<PlacedRow>(before, [BigInt(moment.getTime()), at, id])),
       ),
     forget: (changes) =>
       write(async (session) => {

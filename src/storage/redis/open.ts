@@ -45,7 +45,7 @@ export async function openRedisQuotas({
 
   async function carryOut(): Promise<void> {
     try {
-      while (!isClosing && (await quotas.carryOut(new Date(now().getTime() - forgottenAfterMs))) > 0);
+      await quotas.carryOut(new Date(now().getTime() - forgottenAfterMs), () => isClosing);
       told = '';
     } catch (error) {
       const words = error instanceof Error ? error.message : 'it failed for an unknown reason';

@@ -18,8 +18,11 @@ interface Parts {
 
 export interface RedisQuotas extends QuotaManager {
   readonly apart: CountersApart;
-  /** Carries out what was written of counters before the moment, and forgets it; a page of it. Throws what one of it failed of. */
-  readonly carryOut: (before: Date) => Promise<number>;
+  /**
+   * Carries out the changes of counters that were written before the moment, and forgets them. One that fails stays, and
+   * holds up only later ones of its own key. Rejects at the end with the error of the first that failed.
+   */
+  readonly carryOut: (before: Date, isStopped: () => boolean) => Promise<void>;
 }
 
 const mostAttempts = 20;
@@ -154,15 +157,20 @@ export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQ
       }
       throw contended();
     },
-    async carryOut(before) {
-      const changes = await store.changesBefore(before);
-      if (changes.length === 0) return 0;
-      const failures = await applyAll(changes);
-      const done = changes.filter(({ keyHash }) => !failures.has(keyHash));
-      if (done.length > 0) await store.forget(done);
+    async carryOut(before, isStopped) {
+      const failures = new Map<string, unknown>();
+      for await (const page of store.changesBefore(before)) {
+        const changes = page.filter(({ keyHash }) => !failures.has(keyHash));
+        const failed = await applyAll(changes);
+        const done = changes.filter(({ keyHash }) => !failed.has(keyHash));
+        if (done.length > 0) await store.forget(done);
+        for (const [keyHash, error] of failed) failures.set(keyHash, error);
+        // When Redis cannot be reached, the next page would fail as this one did.
+        const isAway = done.length === 0 && [...failed.values()].some(isUnavailable);
+        if (isAway || isStopped()) break;
+      }
       const [failure] = failures.values();
       if (failures.size > 0) throw failure;
-      return done.length;
     },
   };
 }
@@ -201,6 +209,10 @@ interface Write {
 function timeUntil(seconds: bigint, now: Date): string {
   const ms = seconds * 1000n - BigInt(now.getTime());
   return String(ms > longestMs ? longestMs : ms);
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'UNAVAILABLE';
 }
 
 function contended(): AppError {

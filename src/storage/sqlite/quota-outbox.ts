@@ -1,7 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import type { QuotaChange, QuotaOutbox } from '../../keys/quota-change.js';
 import type { Authenticity } from '../authenticity.js';
-import { createQuotaChangeTable, quotaChangeColumns, type QuotaChangeRow } from '../quota-change-row.js';
+import {
+  createQuotaChangeTable,
+  quotaChangeColumns,
+  type PlacedRow,
+  type QuotaChangeRow,
+} from '../quota-change-row.js';
 import type { Signed } from '../signed-table.js';
 import type { Guard } from './guard.js';
 
@@ -17,8 +22,8 @@ export function createQuotaOutbox(database: Database, authenticity: Authenticity
   const ofKey = database.prepare<[string], Signed<QuotaChangeRow>>(
     'SELECT * FROM quota_changes WHERE key_hash = ? ORDER BY id',
   );
-  const before = database.prepare<[bigint], Signed<QuotaChangeRow>>(
-    `SELECT * FROM quota_changes WHERE at < ? ORDER BY at, id LIMIT ${pageSize}`,
+  const before = database.prepare<[bigint, bigint, bigint], PlacedRow>(
+    `SELECT * FROM quota_changes WHERE at < ? AND (at, id) > (?, ?) ORDER BY at, id LIMIT ${pageSize}`,
   );
   const remove = database.prepare<[string, string, bigint]>(
     'DELETE FROM quota_changes WHERE key_hash = ? AND date_created = ? AND last_updated = ?',
@@ -27,7 +32,8 @@ export function createQuotaOutbox(database: Database, authenticity: Authenticity
 
   const outbox: QuotaOutbox = {
     changesOf: (keyHash) => read(() => table.read(ofKey.all(keyHash))),
-    changesBefore: (moment) => read(() => table.readGood(before.all(BigInt(moment.getTime())))),
+    changesBefore: (moment) =>
+      table.readPages(({ at, id }) => read(() => before.all(BigInt(moment.getTime()), at, id))),
     forget: (changes) =>
       write(() => {
         for (const { keyHash, dateCreated, lastUpdated } of changes) remove.run(keyHash, dateCreated, lastUpdated);
