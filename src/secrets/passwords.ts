@@ -12,7 +12,7 @@ export interface PasswordHasher {
   waiting(): number;
 }
 
-const bcryptOptions = { cost: 10, version: '2b', rejectLongPasswords: true } as const;
+const bcryptCost = 10;
 const bcryptMaxBytes = 72;
 /** OWASP's minimum, memory in KiB. 2 is Argon2id: the package's const enum cannot be used under isolatedModules. */
 const argon2Options = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -37,9 +37,7 @@ export function createPasswordHasher(options: { concurrency?: number; queueLimit
           retryAfterSeconds: 1,
         });
       }
-      return limit(() =>
-        type === 'bcrypt' ? bcryptHash(password, bcryptOptions) : argon2Hash(password, argon2Options),
-      );
+      return limit(() => (type === 'bcrypt' ? bcryptHash(password, bcryptCost) : argon2Hash(password, argon2Options)));
     },
   };
 }
