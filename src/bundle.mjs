@@ -5,8 +5,11 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
-/** Runtime dependencies: compiled parts, and drivers that are loaded only if a setting asks for them. */
-const external = ['better-sqlite3', '@node-rs/bcrypt', '@node-rs/argon2', '@redis/client', 'pg'];
+/**
+ * Runtime dependencies: compiled parts, drivers that are loaded only if a setting asks for them, and piscina, which starts
+ * its threads from a file of its own.
+ */
+const external = ['better-sqlite3', '@node-rs/bcrypt', '@node-rs/argon2', '@redis/client', 'pg', 'piscina'];
 
 /** The files of Swagger UI that `/docs` serves. */
 const swaggerUI = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
@@ -15,8 +18,12 @@ const swaggerUI = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'
 export async function bundle(/** @type {string} */ modules, /** @type {string} */ into) {
   await rm(into, { recursive: true, force: true });
   const { metafile } = await build({
-    entryPoints: [join(modules, 'main.js'), join(modules, 'bin', 'keyfront.js')],
-    outbase: modules,
+    // Worker threads start from a file of their own, beside the one that starts them.
+    entryPoints: {
+      main: join(modules, 'main.js'),
+      'bin/keyfront': join(modules, 'bin', 'keyfront.js'),
+      'read-worker': join(modules, 'storage', 'sqlite', 'read-worker.js'),
+    },
     outdir: into,
     bundle: true,
     splitting: true,

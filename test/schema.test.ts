@@ -88,9 +88,7 @@ describe('the GraphQL schema', () => {
       'Mutation.updateOrgKeys(dryRun: Boolean! = true)',
       'Mutation.updateOrgKeys(resetQuota: Boolean = false)',
       'Organization.orgKeys(descending: Boolean = false)',
-      'Organization.orgKeys(orderBy: OrgKeyOrder = KEY_HASH)',
       'Query.orgKeys(descending: Boolean = false)',
-      'Query.orgKeys(orderBy: OrgKeyOrder = KEY_HASH)',
       'Query.previewOrgKeyUpdate(resetQuota: Boolean = false)',
     ]);
   });

@@ -1,8 +1,31 @@
 import { availableParallelism } from 'node:os';
+import { build } from 'esbuild';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './support/longest-first.js';
 
+const root = new URL('..', import.meta.url).pathname;
+
+/** Worker threads run no TypeScript: theirs is bundled from the sources under test. */
+const bundledWorkers = {
+  name: 'bundled-workers',
+  async transform(code: string, id: string) {
+    if (!id.endsWith('/sqlite/query-runner.ts')) return undefined;
+    const outfile = `${root}node_modules/.cache/keyfront-tests/read-worker-${process.pid}.mjs`;
+    await build({
+      entryPoints: [`${root}src/storage/sqlite/read-worker.ts`],
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      packages: 'external',
+      logLevel: 'warning',
+    });
+    return code.replaceAll('./read-worker.js', outfile);
+  },
+};
+
 export default defineConfig({
+  plugins: [bundledWorkers],
   // Node takes the CommonJS build of graphql, and so does Pothos. Left alone, Vite would give our files the other build,
   // and graphql refuses types that were made by another copy of itself.
   resolve: {
@@ -13,7 +36,7 @@ export default defineConfig({
     ],
   },
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root,
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-setup.ts'],
     // Limits against hanging, generous because the machine may be busy with other work.

@@ -3,6 +3,7 @@ import type { Loaders } from './loaders.js';
 import type { Signal } from './plans/run.js';
 import type { Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
+import type { ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
 import type { Turn } from '../keys/turn.js';
 import type { Seen } from '../watch.js';
@@ -41,6 +42,10 @@ export interface Context extends ServerContext {
   readonly audit: Audit;
   readonly holder: Holder;
   readonly loaders: Loaders;
+  /** What the operation may read. */
+  readonly reads: ReadBudget;
+  /** A new budget, and loaders that take it: for each event of a subscription. */
+  readonly renewReads: () => Pick<Context, 'loaders' | 'reads'>;
   /**
    * Verifies the service credential of the request again.
    *
@@ -57,9 +62,9 @@ export interface Context extends ServerContext {
 
 /** The caller behind the credential of the given kind. Throws UNAUTHENTICATED where the request holds none. */
 export function callerOf(
-  { holder, requestID, turn }: Pick<Context, 'holder' | 'requestID' | 'turn'>,
+  { holder, requestID, turn, reads }: Pick<Context, 'holder' | 'requestID' | 'turn' | 'reads'>,
   kind: CredentialKind,
 ): Caller {
   const { id, label, orgID } = demand(holder, kind);
-  return { credentialID: id, label, orgID, requestID, ...(turn && { turn }) };
+  return { credentialID: id, label, orgID, requestID, reads, ...(turn && { turn }) };
 }

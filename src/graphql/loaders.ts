@@ -21,6 +21,6 @@ export function createLoaders(keys: KeyService, caller: () => Caller): Loaders {
   return {
     orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),
     quotas: new DataLoader((found) => keys.quotasOf(found), options),
-    quotaSummaries: new DataLoader((orgIDs) => keys.summariseQuotas(orgIDs), options),
+    quotaSummaries: new DataLoader((orgIDs) => keys.summariseQuotas(orgIDs, caller().reads), options),
   };
 }

@@ -1,7 +1,7 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import type { ConnectionShape, DefaultConnectionArguments } from '@pothos/plugin-relay';
 import type { Caller } from '../keys/ports.js';
-import { keyOrders, type KeyFilter, type KeyOrder, type StoredKey } from '../keys/store.js';
+import { defaultOrder, keyOrders, type KeyFilter, type KeyOrder, type StoredKey } from '../keys/store.js';
 import { builder, type SchemaTypes } from './builder.js';
 import { callerOf, type Context } from './context.js';
 import { cursorOf, positionOf } from './cursor.js';
@@ -73,7 +73,10 @@ const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<KeyPage
 
 const listArgs = builder.args((t) => ({
   filter: t.field({ type: OrgKeyFilter, description: 'Which keys; all that are not deleted where absent.' }),
-  orderBy: t.field({ type: KeyOrderType, defaultValue: 'KEY_HASH', description: 'In which order.' }),
+  orderBy: t.field({
+    type: KeyOrderType,
+    description: 'In which order. When absent: ALIAS with a filter by `aliasPrefix`, else KEY_HASH.',
+  }),
   descending: t.boolean({ defaultValue: false, description: 'Whether the order runs backwards.' }),
 }));
 
@@ -81,13 +84,13 @@ type ListArgs = InputShapeFromFields<typeof listArgs> & DefaultConnectionArgumen
 
 /** A page of the keys that the caller may see. */
 async function keyPage(caller: Caller, args: ListArgs, { keys }: Context): Promise<KeyPage> {
-  const orderBy = args.orderBy ?? 'KEY_HASH';
   const filter = filterOf(args.filter);
+  const orderBy = args.orderBy ?? defaultOrder(filter);
   const page = await connectionPage<StoredKey>(
     args,
     (key) => cursorOf(key, orderBy),
-    ({ before, after, limit, inverted }) =>
-      keys.orgKeys(caller, {
+    async ({ before, after, limit, inverted }) => {
+      const found = await keys.orgKeys(caller, {
         filter,
         orderBy,
         // The last keys of an order are the first of its reverse.
@@ -95,7 +98,9 @@ async function keyPage(caller: Caller, args: ListArgs, { keys }: Context): Promi
         limit,
         ...(after !== undefined && { [inverted ? 'before' : 'after']: positionOf(after, orderBy, 'after') }),
         ...(before !== undefined && { [inverted ? 'after' : 'before']: positionOf(before, orderBy, 'before') }),
-      }),
+      });
+      return [...found.keys];
+    },
   );
   return { ...page, count: () => keys.countOrgKeys(caller, filter) };
 }

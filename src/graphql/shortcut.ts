@@ -9,7 +9,7 @@ import type { Plugin } from 'graphql-yoga';
 import { textOf } from '../body.js';
 import type { Asking, Authenticate, Holder } from '../credential.js';
 import { isObject, parseJSON } from '../json.js';
-import { answerLimitBytes } from './answer-size.js';
+import { answerLimitBytes, isLongerThan } from './answer-size.js';
 import type { Begun, Context, ServerContext } from './context.js';
 import { beginDeadline } from './deadline.js';
 import { createDocumentCache } from './document-cache.js';
@@ -92,9 +92,8 @@ export function createShortcut({ authenticate, mayAsk, contextOf, execute, deadl
     try {
       const result = await executed;
       if (!result || result.errors) return { sent, holder, executed };
-      const text = JSON.stringify(result);
-      // A unit of UTF-16 takes three bytes at the most.
-      return 3 * text.length <= answerLimitBytes ? text : { sent, holder, executed };
+      // Not written before its size is known: what is read for a request may be many times as long.
+      return isLongerThan(result, answerLimitBytes) ? { sent, holder, executed } : JSON.stringify(result);
     } catch {
       return { sent, holder, executed };
     }

@@ -69,7 +69,9 @@ export function useSubscriptions({ streams, log, deadlineMs }: Parts): Plugin<Co
       let failure: unknown;
       try {
         for await (const rootValue of source) {
-          const result = publicResult(await within(deadlineMs, execute({ ...args, rootValue })), requestID, log);
+          const contextValue = { ...(args.contextValue as Context), ...context.renewReads() };
+          const executed = await within(deadlineMs, execute({ ...args, contextValue, rootValue }));
+          const result = publicResult(executed, requestID, log);
           events += 1;
           yield result;
           if (!result.data) return;

@@ -2,6 +2,7 @@ import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import { refuseExhausted, type Authenticator, type Holder } from '../credential.js';
 import type { Audit } from '../keys/attempts.js';
+import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import type { Watch } from '../watch.js';
@@ -50,9 +51,13 @@ export function createGraphQLServer({ keys, authenticate, revalidate, audit, log
   const { execute = createPlannedExecute(servedSchema) } = options;
   const contextOf = ({ requestID, clientAddress }: ServerContext, holder: Holder, headers?: Headers): Context => {
     refuseExhausted(holder);
-    const loaders = createLoaders(keys, () => callerOf({ holder, requestID }, 'service'));
+    const renewReads = () => {
+      const reads = createReadBudget(deadlineMs);
+      return { reads, loaders: createLoaders(keys, () => callerOf({ holder, requestID, reads }, 'service')) };
+    };
     const again = headers ? () => revalidate('service', headers) : noStream;
-    return { keys, audit, requestID, clientAddress, holder, loaders, revalidate: again, openStream: noStream };
+    const known = { keys, audit, requestID, clientAddress, holder, revalidate: again, openStream: noStream };
+    return { ...known, ...renewReads(), renewReads };
   };
   const { shortcut, learn } = createShortcut({
     authenticate,

@@ -50,7 +50,7 @@ export function createBulk({ reading, update, preview, reportError }: Steps) {
       checkReason(request.reason);
       const first = Math.min(request.page?.first ?? bulkLimit, bulkLimit);
       const afterHash = request.page?.afterHash;
-      const keys = await reading.orgKeys(caller, {
+      const { keys } = await reading.orgKeys(caller, {
         filter: request.filter,
         orderBy: 'KEY_HASH',
         descending: false,

@@ -2,6 +2,7 @@ import type { Audit } from './attempts.js';
 import type { ChangeFeed } from './feed.js';
 import type { SecretKeeping } from './keep-secrets.js';
 import type { QuotaManager } from './quota.js';
+import type { ReadBudget } from './read-budget.js';
 import type { Actor, KeyStore } from './store.js';
 import type { Turn } from './turn.js';
 
@@ -10,6 +11,8 @@ export interface Caller extends Actor {
   readonly orgID: string | undefined;
   readonly requestID: string;
   readonly turn?: Turn;
+  /** What the request may read. */
+  readonly reads?: ReadBudget;
 }
 
 /** What the domain needs from the world around it. */

@@ -1,5 +1,6 @@
 import { maxInt64 } from './int64.js';
 import { quotaFigures, withLiveQuotas, type Counter, type QuotaManager } from './quota.js';
+import type { ReadBudget } from './read-budget.js';
 
 /** What the quotas of an organisation's keys come to. Deleted keys do not count. */
 export interface QuotaSummary {
@@ -21,9 +22,10 @@ export async function summariseQuotas(
   quotas: QuotaManager,
   orgIDs: readonly string[],
   now: Date,
+  reads?: ReadBudget,
 ): Promise<QuotaSummary[]> {
   const summaries = new Map<string, QuotaSummary>();
-  for await (const page of quotas.counters(orgIDs)) {
+  for await (const page of quotas.counters(orgIDs, reads)) {
     for (const counter of await withLiveQuotas(quotas, page)) {
       summaries.set(counter.orgID, withCounter(summaries.get(counter.orgID) ?? none, counter, now));
     }

@@ -1,6 +1,7 @@
 import { maxInt64 } from './int64.js';
 import type { Definition } from './normal-form.js';
 import type { ResetStatus } from './quota-change.js';
+import type { ReadBudget } from './read-budget.js';
 import { stateOf } from './state.js';
 import type { QuotaState, StoredKey } from './store.js';
 import { unixSeconds } from './time.js';
@@ -67,7 +68,7 @@ export interface QuotaManager {
     decide: (stored: StoredKey | undefined) => { next: QuotaState | undefined; answer: T },
   ): Promise<T>;
   /** The counters of all keys of these organisations, deleted ones left out, in pages between which others get their turn. */
-  counters(orgIDs: readonly string[]): AsyncIterable<readonly OrgCounter[]>;
+  counters(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly OrgCounter[]>;
   /** Undefined where a key's own `quota` is its live counter. */
   readonly apart?: CountersApart;
 }

@@ -4,8 +4,9 @@ import { placeOf } from './keep-secrets.js';
 import type { Caller, Ports } from './ports.js';
 import { quotaFigures, withLiveQuotas, type QuotaFigures } from './quota.js';
 import { summariseQuotas, type QuotaSummary } from './quota-summary.js';
+import type { ReadBudget } from './read-budget.js';
 import { stateOf, type KeyState } from './state.js';
-import type { AuditEntry, HistoryRange, KeyFilter, KeyQuery, StoredKey } from './store.js';
+import type { AuditEntry, HistoryRange, KeyFilter, KeyPage, KeyQuery, StoredKey } from './store.js';
 
 /** A key by its identifier or by the identifier's hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
@@ -29,7 +30,8 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
     },
     /** For each of the hashes what `orgKey` answers, with one look into the store for all of them. */
     async orgKeysByHash(caller: Caller, keyHashes: readonly string[]): Promise<(StoredKey | undefined)[]> {
-      const found = new Map((await store.findMany([...new Set(keyHashes)])).map((key) => [key.keyHash, key]));
+      const keys = await store.findMany([...new Set(keyHashes)], caller.reads);
+      const found = new Map(keys.map((key) => [key.keyHash, key]));
       return keyHashes.map((keyHash) => present(visible(caller, found.get(keyHash))));
     },
     /** The key, or NOT_FOUND. */
@@ -37,13 +39,13 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
       return usable(caller, await store.find(keyHashOf(keyID)));
     },
     /** A page of keys; nothing where the filter asks for another organisation than the caller's. */
-    async orgKeys(caller: Caller, query: Omit<KeyQuery, 'now'>): Promise<StoredKey[]> {
+    async orgKeys(caller: Caller, query: Omit<KeyQuery, 'now'>): Promise<KeyPage> {
       const filter = bound(caller, query.filter);
-      return filter ? store.list({ ...query, filter, now: now() }) : [];
+      return filter ? store.list({ ...query, filter, now: now() }, caller.reads) : { keys: [], isCut: false };
     },
     async countOrgKeys(caller: Caller, filter: KeyFilter): Promise<number> {
       const own = bound(caller, filter);
-      return own ? store.count(own, now()) : 0;
+      return own ? store.count(own, now(), caller.reads) : 0;
     },
     /**
      * The history of a key as of the version that was read, which later changes do not alter.
@@ -53,7 +55,8 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
     history: (key: StoredKey, range: Omit<HistoryRange, 'asOf'>): Promise<AuditEntry[]> =>
       store.auditOf(key.keyHash, { ...range, asOf: key }),
     /** What the quotas of each organisation's keys come to. The caller may see all of these organisations. */
-    summariseQuotas: (orgIDs: readonly string[]): Promise<QuotaSummary[]> => summariseQuotas(quotas, orgIDs, now()),
+    summariseQuotas: (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
+      summariseQuotas(quotas, orgIDs, now(), reads),
     keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, placeOf(key.keyHash, 'keyID')),
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
     /** The live quota, where it stands in the key itself and need not be asked for elsewhere. */

@@ -1,6 +1,7 @@
 import type { FieldChange } from './changes.js';
 import type { Definition } from './normal-form.js';
 import type { QuotaChange } from './quota-change.js';
+import type { ReadBudget } from './read-budget.js';
 import type { KeyState } from './state.js';
 
 /**
@@ -105,6 +106,11 @@ export const keyOrders = {
 
 export type KeyOrder = keyof typeof keyOrders;
 
+/** The order in which an index finds the keys of a filter, for a list that is asked for in none. */
+export function defaultOrder({ aliasPrefix = '' }: KeyFilter): KeyOrder {
+  return aliasPrefix === '' ? 'KEY_HASH' : 'ALIAS';
+}
+
 /** A place in an order: between a key and the next. */
 export interface Position {
   readonly value: string | bigint;
@@ -121,6 +127,15 @@ export interface KeyQuery {
   readonly limit: number;
   /** The moment that states are judged at. */
   readonly now: Date;
+  /** Cut the page after as many keys as have definitions of this length together; after one at the earliest. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** A page of keys in order. */
+export interface KeyPage {
+  readonly keys: readonly StoredKey[];
+  /** Whether `maxBytes` has cut keys off that are within `limit`. */
+  readonly isCut: boolean;
 }
 
 /** Identifies one state of one key: a key that is purged and created again has another `dateCreated`. */
@@ -143,16 +158,16 @@ export interface HistoryRange {
 /**
  * Where keys are kept. Every promise settles after the write is durable; a rejected one with an `AppError` of code
  * UNAVAILABLE may be tried again. What is answered is what was written: where storage cannot tell, it rejects with
- * INTERNAL.
+ * INTERNAL. Reads for a request take its budget: UNAVAILABLE when its time is up, TOO_LARGE when it reads too much.
  */
 export interface KeyStore {
   /** The key, also where it is deleted and not yet purged. */
   find(keyHash: string): Promise<StoredKey | undefined>;
   /** The keys of these hashes as `find` would have them, in no order, in one look. */
-  findMany(keyHashes: readonly string[]): Promise<StoredKey[]>;
-  /** A page of keys in order. Costs as much for the last page as for the first. */
-  list(query: KeyQuery): Promise<StoredKey[]>;
-  count(filter: KeyFilter, now: Date): Promise<number>;
+  findMany(keyHashes: readonly string[], reads?: ReadBudget): Promise<StoredKey[]>;
+  /** A page of keys in order. Costs as much for the last page as for the first. TOO_LARGE beyond the budget. */
+  list(query: KeyQuery, reads?: ReadBudget): Promise<KeyPage>;
+  count(filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number>;
   /**
    * Reads, applies and writes in one transaction. `change` is pure and synchronous: it may run again, and what it throws
    * undoes everything. Returns what was written.

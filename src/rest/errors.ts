@@ -17,8 +17,18 @@ export const statuses: Record<ErrorCode, number> = {
 
 /** A JSON answer; 64-bit integers are written in digits. */
 export function jsonResponse(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
+  return textResponse(stringifyJSON(body), status, headers);
+}
+
+/** A JSON response with a list of items that are JSON texts already, and more members beside it. */
+export function jsonList(name: string, items: readonly string[], more: Readonly<Record<string, string>>): Response {
+  const others = Object.entries(more).map(([member, value]) => `,${JSON.stringify(member)}:${JSON.stringify(value)}`);
+  return textResponse(`{${JSON.stringify(name)}:[${items.join()}]${others.join('')}}`, 200, {});
+}
+
+function textResponse(text: string, status: number, headers: Record<string, string>): Response {
   const contentType = { 'content-type': 'application/json; charset=utf-8' };
-  return new Response(stringifyJSON(body), { status, headers: { ...contentType, ...headers } });
+  return new Response(text, { status, headers: { ...contentType, ...headers } });
 }
 
 /** The answer to a method that a path does not take. */

@@ -155,7 +155,7 @@ export const operations: Record<Route['operation'], Operation> = {
   orgKeys: {
     summary: 'List organisation keys',
     description:
-      'A page of keys, by hash. All conditions that are given must hold; deleted keys count only where `state` asks for them.',
+      'A page of keys, by alias with `alias_prefix` and by hash without. All conditions that are given must hold; deleted keys count only where `state` asks for them. A page has fewer keys than `limit`, and a `next`, when they would take more than 2 MiB.',
     parameters: [
       filter('org_id', 'Keys of this organisation.'),
       filter('alias_prefix', 'Keys whose alias begins so; case counts.'),
@@ -177,7 +177,7 @@ export const operations: Record<Route['operation'], Operation> = {
     output: {
       name: 'OrgKeyList',
       members: {
-        keys: { type: 'array', items: { $ref: '#/components/schemas/OrgKey' }, description: 'The keys, by hash.' },
+        keys: { type: 'array', items: { $ref: '#/components/schemas/OrgKey' }, description: 'The keys.' },
       },
       optional: { next: { type: 'string', description: 'The place to go on from; absent on the last page.' } },
     },

@@ -2,12 +2,13 @@ import { AppError } from '../errors.js';
 import { integerOf, isInt64 } from '../keys/int64.js';
 import { keyStates, type KeyState } from '../keys/state.js';
 import type { QuotaFigures } from '../keys/quota.js';
-import type { KeyFilter, StoredKey } from '../keys/store.js';
+import { defaultOrder, type KeyFilter, type StoredKey } from '../keys/store.js';
 import { viewOfStored } from '../keys/view.js';
 import { nearest } from '../nearest.js';
 import { readDefinition } from '../keys/definition-input.js';
 import { inWireNames, readJSONBody, warningsMember } from './body.js';
-import { jsonResponse } from './errors.js';
+import { jsonList, jsonResponse } from './errors.js';
+import { cursorOf, listLimitBytes, membersWithin, positionOf } from './key-list.js';
 import { malformed, queryParametersOf } from '../query-parameters.js';
 import { expectedVersionsFrom, keyIDFrom, noParameters } from './parameters.js';
 import type { Call } from './routes.js';
@@ -15,22 +16,23 @@ import { definitionFromWire, definitionToWire } from './wire.js';
 
 const largestPage = 100;
 
-/** `GET /svc/org/keys`: a page of keys by hash, with the cursor of the next where there is one. */
+/** `GET /svc/org/keys`: a page of keys, with the cursor of the next page when there is one. */
 export async function listOrgKeys({ caller, keys, query }: Call): Promise<Response> {
   const { filter, limit, after } = pageFrom(query);
+  const orderBy = defaultOrder(filter);
   const page = await keys.orgKeys(caller, {
     filter,
-    orderBy: 'KEY_HASH',
+    orderBy,
     descending: false,
     limit: limit + 1,
-    ...(after !== undefined && { after: { value: '', keyHash: after } }),
+    maxBytes: listLimitBytes,
+    ...(after !== undefined && { after: positionOf(after, orderBy) }),
   });
-  const shown = page.slice(0, limit);
-  const last = shown.at(-1);
-  return jsonResponse({
-    keys: await keyMembers(keys, shown),
-    ...(page.length > limit && last && { next: last.keyHash }),
-  });
+  const found = page.keys.slice(0, limit);
+  const members = await membersWithin(await withQuotas(keys, found), (shown) => keyMember(keys, shown));
+  const last = found[members.length - 1];
+  const hasMore = page.isCut || members.length < page.keys.length;
+  return jsonList('keys', members, hasMore && last ? { next: cursorOf(last, orderBy) } : {});
 }
 
 /**
@@ -40,8 +42,8 @@ export async function listOrgKeys({ caller, keys, query }: Call): Promise<Respon
 export async function getOrgKey({ caller, keys, wildcard, query }: Call): Promise<Response> {
   noParameters(query);
   const key = await keys.existingOrgKey(caller, keyIDFrom(wildcard));
-  const [member = {}] = await keyMembers(keys, [key]);
-  return jsonResponse(member, 200, { etag: `"${key.version}"` });
+  const [shown] = await withQuotas(keys, [key]);
+  return jsonResponse(shown ? keyMember(keys, shown) : {}, 200, { etag: `"${key.version}"` });
 }
 
 /** `POST /svc/org/keys/{keyID}`: creates a key that does not exist. */
@@ -106,14 +108,20 @@ function changed(action: string, keyID: string, { keyHash, version }: StoredKey,
   return jsonResponse({ action, key: keyID, key_hash: keyHash, status: 'ok', ...more }, 200, { etag: `"${version}"` });
 }
 
-async function keyMembers(keys: Call['keys'], shown: readonly StoredKey[]): Promise<object[]> {
-  const quotas = await keys.quotasOf(shown);
-  return shown.flatMap((key, index) => keyMember(keys, key, quotas[index]) ?? []);
+interface ShownKey {
+  readonly key: StoredKey;
+  readonly figures: QuotaFigures;
 }
 
-function keyMember(keys: Call['keys'], key: StoredKey, figures: QuotaFigures | undefined): object | undefined {
-  if (!figures) return undefined;
-  const { used, remaining, renewsAt } = figures;
+async function withQuotas(keys: Call['keys'], found: readonly StoredKey[]): Promise<ShownKey[]> {
+  const quotas = await keys.quotasOf(found);
+  return found.flatMap((key, index) => {
+    const figures = quotas[index];
+    return figures ? [{ key, figures }] : [];
+  });
+}
+
+function keyMember(keys: Call['keys'], { key, figures: { used, remaining, renewsAt } }: ShownKey): object {
   return {
     key: keys.keyIDOf(key),
     key_hash: key.keyHash,
@@ -122,14 +130,6 @@ function keyMember(keys: Call['keys'], key: StoredKey, figures: QuotaFigures | u
     data: definitionToWire(viewOfStored(key)),
     quota: { used, remaining: remaining ?? -1n, ...(renewsAt !== undefined && { renews_at: renewsAt }) },
   };
-}
-
-/** Hashes have 8, 16, 32 or 64 digits; those of another algorithm than today's are places in the list as well. */
-function placeFrom(text: string): string {
-  if (!/^(?:[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{64})$/.test(text)) {
-    throw malformed('after', 'must be the `next` of the page before');
-  }
-  return text;
 }
 
 type Read = (text: string, name: string) => Partial<KeyFilter>;
@@ -162,7 +162,7 @@ function pageFrom(query: string): { filter: KeyFilter; limit: number; after: str
   for (const [name, text] of queryParametersOf(query)) {
     const read = Object.hasOwn(filters, name) ? filters[name] : undefined;
     if (read) Object.assign(filter, read(text, name));
-    else if (name === 'after') after = placeFrom(text);
+    else if (name === 'after') after = text;
     else if (name === 'limit') {
       limit = Number(text);
       if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > largestPage)

@@ -3,6 +3,7 @@ import { demand, type Asking, type Authenticate, type CredentialKind, type Holde
 import { AppError, codeOf, type ErrorCode } from '../errors.js';
 import { isTold, type Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
+import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import type { Seen } from '../watch.js';
@@ -207,5 +208,5 @@ function matched(pattern: string, path: string): string | undefined {
 
 function callerOf(holder: Holder, kind: CredentialKind, requestID: string): Caller {
   const { id, label, orgID } = demand(holder, kind);
-  return { credentialID: id, label, orgID, requestID };
+  return { credentialID: id, label, orgID, requestID, reads: createReadBudget() };
 }

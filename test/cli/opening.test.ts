@@ -311,7 +311,7 @@ describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () 
   it('is not written by a session that only reads', async () => {
     const place = await postgres.make();
     try {
-      const connections = createConnections(place.env['KEYFRONT_DATABASE_URL'] ?? '', 'test', true);
+      const connections = createConnections(place.env['KEYFRONT_DATABASE_URL'] ?? '', 'test', { isReadOnly: true });
       await expect(connections.write((session) => session.write('CREATE TABLE t (a int)'))).rejects.toThrow(
         'read-only',
       );

@@ -181,7 +181,11 @@ describe('orgKeys', () => {
   });
 
   it.each(filters)('lists for %j exactly those for which it holds', async (filter, matches) => {
-    expect(await walk({ filter }, 100)).toStrictEqual(expected((key) => isHere(key) && matches(key)));
+    const order = 'aliasPrefix' in filter && filter.aliasPrefix !== '' ? 'ALIAS' : 'KEY_HASH';
+    expect(await walk({ filter }, 100)).toStrictEqual(expected((key) => isHere(key) && matches(key), order));
+    expect(await walk({ filter, orderBy: 'KEY_HASH' }, 100)).toStrictEqual(
+      expected((key) => isHere(key) && matches(key)),
+    );
   });
 
   it('lists for state DELETED the deleted ones, and no others', async () => {
@@ -493,7 +497,7 @@ describe('a credential that is bound to an organisation', () => {
       );
     }
     for (const [filter, matches] of filters) {
-      expect(await walk({ filter }, 100, false, boundHeaders())).toStrictEqual(
+      expect(await walk({ filter, orderBy: 'KEY_HASH' }, 100, false, boundHeaders())).toStrictEqual(
         expected((key) => isHere(key) && own(key) && matches(key)),
       );
     }

@@ -132,6 +132,9 @@ export const lifePlants = {
   },
   'a page that skips the first key after its cursor': ({ installation: { store } }) => {
     const page = store.list.bind(store);
-    store.list = async (query) => (await page(query)).slice(query.after ? 1 : 0);
+    store.list = async (query, reads) => {
+      const { keys, isCut } = await page(query, reads);
+      return { keys: keys.slice(query.after ? 1 : 0), isCut };
+    };
   },
 } satisfies Record<string, Plant>;

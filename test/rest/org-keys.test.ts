@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask, issuesOf } from '../support/answers.js';
+import { ask, dataOf, issuesOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { fullUpdate } from '../support/definitions.js';
 
@@ -67,6 +67,42 @@ describe('GET /svc/org/keys', () => {
     expect(found).toHaveLength(27);
     expect(new Set(found).size).toBe(27);
     expect(found).not.toContain('gone');
+  });
+
+  it('sorts by alias when an alias prefix is given, as GraphQL does without an order', async () => {
+    const query = '{ orgKeys(filter: { aliasPrefix: "Key 1" }, first: 100) { edges { node { keyID } } } }';
+    const { edges } = dataOf<{ edges: { node: { keyID: string } }[] }>(await t.graphql(query));
+    const inGraphQL = edges.map(({ node }) => node.keyID);
+    const expected = [1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19].map((index) => `k${index}`);
+    expect(inGraphQL).toStrictEqual(expected);
+    for (const limit of [3, 100]) expect(await walk(`alias_prefix=Key%201&limit=${limit}`)).toStrictEqual(expected);
+  });
+
+  it('rejects the cursor of a list in another order', async () => {
+    const byAlias = (await list('?alias_prefix=Key&limit=1')).next ?? '';
+    const byHash = (await list('?limit=1')).next ?? '';
+    for (const query of [`?after=${byAlias}`, `?alias_prefix=Key&after=${byHash}`]) {
+      const answer = await ask(t, 'GET', `/svc/org/keys${query}`);
+      expect([answer.status, issuesOf(answer)]).toStrictEqual([400, ['after MALFORMED_ARGUMENT']]);
+    }
+  });
+
+  it('shortens a page that would be larger than 2 MiB, and goes on at the next key', async () => {
+    const own = await startApp();
+    try {
+      const ids = Array.from({ length: 14 }, (_, index) => `large-${String(index).padStart(2, '0')}`);
+      const notes = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, 'x'.repeat(50_000)]));
+      await own.importKeys(...ids.map((id) => ({ key_id: id, org_id: 'acme', alias: id, meta_data: notes })));
+      const first = await ask(own, 'GET', '/svc/org/keys?alias_prefix=large&limit=100');
+      expect(first.text.length).toBeLessThanOrEqual(2 * 1024 * 1024);
+      const page = first.body as unknown as List;
+      expect(idsOf(page)).toStrictEqual(ids.slice(0, 10));
+      const second = await ask(own, 'GET', `/svc/org/keys?alias_prefix=large&limit=100&after=${page.next}`);
+      expect(idsOf(second.body as unknown as List)).toStrictEqual(ids.slice(10));
+      expect(second.body).not.toHaveProperty('next');
+    } finally {
+      await own.close();
+    }
   });
 
   it('answers an empty list where nothing matches', async () => {

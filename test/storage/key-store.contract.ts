@@ -465,11 +465,11 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         limit: 1000,
         now: moment,
       } as const;
-      expect(await store.list(tagged)).toHaveLength(1);
+      expect((await store.list(tagged)).keys).toHaveLength(1);
       expect(await store.count({ tag: 't', state: 'DELETED' }, moment)).toBe(2);
       // Its tags are free again, too.
       expect(await store.add([added(storedKey('old 0', { definition: { tags: ['t'] } }))])).toStrictEqual([true]);
-      expect(await store.list(tagged)).toHaveLength(2);
+      expect((await store.list(tagged)).keys).toHaveLength(2);
     });
 
     it('finds nothing damaged that it wrote itself', async () => {

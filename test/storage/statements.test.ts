@@ -43,10 +43,13 @@ describe('D-15 a statement', () => {
       'storage/postgres/feed.ts: horizon',
       'storage/postgres/hold.ts: key',
       // What a page of keys is found by: conditions, every value in which is a parameter.
+      'storage/postgres/key-query.ts: columns',
       "storage/postgres/key-query.ts: conditions.join(' AND ')",
       'storage/postgres/key-query.ts: from',
+      'storage/postgres/key-query.ts: isWithin',
       'storage/postgres/key-query.ts: limit',
       'storage/postgres/key-query.ts: order',
+      'storage/postgres/key-query.ts: sql',
       'storage/postgres/key-store.ts: pageSize',
       "storage/postgres/key-writes.ts: assignments.join(', ')",
       'storage/postgres/key-writes.ts: entry.sql',

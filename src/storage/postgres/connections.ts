@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Pool, types, type PoolClient } from 'pg';
+import { readDeadlineMs } from '../../keys/read-budget.js';
 import { noConnection, troubleOf, unknownOutcome, unwritten } from './errors.js';
 
 /** A statement that the server is to remember how to carry out. */
@@ -34,7 +35,7 @@ export interface Connections {
 const mostConnections = 12;
 /** Nobody waits longer for a connection: whoever asks the service has a deadline as well. */
 const connectWithinMs = 2_000;
-const statementTimeoutMs = 10_000;
+const defaultStatementTimeoutMs = 10_000;
 const lockTimeoutMs = 3_000;
 /** A server that is cut off says nothing at all. */
 const answerWithinMs = 15_000;
@@ -53,11 +54,26 @@ function parserOf(oid: number, format: 'text' | 'binary' | undefined): unknown {
   return oid === int8 ? BigInt : types.getTypeParser(oid, format);
 }
 
-/** `isReadOnly` has the server reject every statement that would write. */
-export function createConnections(url: string, applicationName: string, isReadOnly = false): Connections {
+/** What connections are for. */
+interface Bounds {
+  /** The server rejects every statement that would write. */
+  readonly isReadOnly?: boolean;
+  /** How many there are at most. */
+  readonly max?: number;
+  readonly statementTimeoutMs?: number;
+}
+
+/** For reads that may look at many rows. Requests have as long, and other reads and all writes need none of these. */
+export const boundsOfWideReads = { max: 4, statementTimeoutMs: readDeadlineMs } as const satisfies Bounds;
+
+export function createConnections(
+  url: string,
+  applicationName: string,
+  { isReadOnly = false, max = mostConnections, statementTimeoutMs = defaultStatementTimeoutMs }: Bounds = {},
+): Connections {
   const pool = new Pool({
     connectionString: url,
-    max: mostConnections,
+    max,
     connectionTimeoutMillis: connectWithinMs,
     idleTimeoutMillis: 60_000,
     statement_timeout: statementTimeoutMs,

@@ -1,4 +1,5 @@
 import type { OrgCounter, QuotaManager } from '../../keys/quota.js';
+import { withinBudget } from '../within-budget.js';
 import { prepared, type Connections } from './connections.js';
 import { mayBeThere } from './sought.js';
 
@@ -12,7 +13,7 @@ interface CounterRow {
   readonly quota_renewal_rate: bigint | null;
 }
 
-const pageSize = 2_000;
+const pageSize = 500;
 
 // `json` and not `jsonb`, which holds no NUL, and would write all of a definition anew to find two members of it.
 const select = prepared(
@@ -24,11 +25,13 @@ const select = prepared(
 
 /** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
 export function readCounters({ read }: Connections): QuotaManager['counters'] {
-  return async function* counters(orgIDs) {
+  return async function* counters(orgIDs, reads) {
     const wanted = orgIDs.filter(mayBeThere);
     for (let after = ['', '']; ;) {
       const place = after;
-      const page = await read((session) => session.query<CounterRow>(select, [wanted, ...place]));
+      const page = await withinBudget(reads, () =>
+        read((session) => session.query<CounterRow>(select, [wanted, ...place])),
+      );
       yield page.map(counterOf);
       const last = page.at(-1);
       if (last === undefined || page.length < pageSize) return;

@@ -3,7 +3,7 @@ import { createChangeFeed } from '../change-feed.js';
 import { NoInstallation, type Access, type Contents, type Engine, type Opened } from '../engine.js';
 import { tellingOfChanges } from '../telling-store.js';
 import { within } from '../within.js';
-import { createConnections, prepared, type Connections, type Session } from './connections.js';
+import { boundsOfWideReads, createConnections, prepared, type Connections, type Session } from './connections.js';
 import { createCredentialStore } from './credential-store.js';
 import { forLog, troubleOf } from './errors.js';
 import { createFeedRows } from './feed.js';
@@ -45,12 +45,15 @@ export async function openForMoving(
   access: Access = 'create',
 ): Promise<Opened & { readonly connections: Connections }> {
   const name = nameOf(url);
-  const connections = createConnections(url, 'keyfront', access === 'read');
+  const isReadOnly = access === 'read';
+  const connections = createConnections(url, 'keyfront', { isReadOnly });
+  const wide = createConnections(url, 'keyfront', { ...boundsOfWideReads, isReadOnly });
   let letGo = () => Promise.resolve();
   let stopFollowing: () => void = () => undefined;
   const close = async () => {
     stopFollowing();
     await letGo();
+    await wide.close();
     await connections.close();
   };
   try {
@@ -78,7 +81,7 @@ export async function openForMoving(
         letGo = () => Promise.resolve();
         const feed = createFeedRows(connections, createSignal(url, connections));
         stopFollowing = feed.stop;
-        return createEngine(connections, feed, authenticity, surroundings);
+        return createEngine(connections, wide, feed, authenticity, surroundings);
       },
       close,
       connections,
@@ -143,6 +146,7 @@ const probeWithinMs = 1_500;
 
 function createEngine(
   connections: Connections,
+  wide: Connections,
   feed: ReturnType<typeof createFeedRows>,
   ...[authenticity, { now, watch }]: Parameters<Opened['start']>
 ): Engine {
@@ -160,7 +164,7 @@ function createEngine(
   }
 
   return {
-    store: tellingOfChanges(createKeyStore(connections, authenticity, watch), feed.changed),
+    store: tellingOfChanges(createKeyStore(connections, authenticity, watch, wide), feed.changed),
     feed: createChangeFeed(feed.rows, authenticity),
     credentials: createCredentialStore(connections, authenticity),
     webhooks: createWebhookStore(connections, authenticity),

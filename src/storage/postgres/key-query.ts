@@ -15,7 +15,7 @@ const orderColumns: Record<KeyOrder, { readonly name: string; readonly type: str
 };
 
 /** The statement for a page of keys. Values are parameters throughout; only our own column names are put together. */
-export function pageStatement(query: KeyQuery): Statement {
+export function pageStatement(query: KeyQuery, columns = 'k.*'): Statement {
   const { from, hash, conditions, add, parameters } = where(query.filter, query.now);
   const column = orderColumns[query.orderBy];
   const bounds = [
@@ -34,8 +34,30 @@ export function pageStatement(query: KeyQuery): Statement {
   const order = `${column ? `${column.name} ${direction}, ` : ''}${hash} ${direction}`;
   const limit = add(BigInt(query.limit));
   return {
-    sql: `SELECT k.* FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`,
+    sql: `SELECT ${columns} FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`,
     parameters,
+  };
+}
+
+/**
+ * The rows of a page, within one snapshot: as many as have definitions of `maxBytes` together and at least one, or, when
+ * the page may not be cut, all or none. Each row says how many keys the page has and how long their definitions are.
+ */
+export function boundedPageStatement(query: KeyQuery, maxBytes: bigint, mayCut: boolean): Statement {
+  const { sql, parameters } = pageStatement(query, 'k.key_hash, octet_length(k.definition) AS size');
+  const max = `$${parameters.length + 1}`;
+  const isWithin = mayCut ? `(p.so_far <= ${max} OR p.place = 1)` : `p.bytes <= ${max}`;
+  return {
+    sql: `WITH page AS MATERIALIZED (${sql}),
+      placed AS (SELECT key_hash, size, row_number() OVER () AS place FROM page),
+      sized AS (
+        SELECT key_hash, place, sum(size) OVER (ORDER BY place)::bigint AS so_far, sum(size) OVER ()::bigint AS bytes,
+          count(*) OVER () AS count
+        FROM placed
+      )
+      SELECT p.count AS page_count, p.bytes AS page_bytes, k.*
+      FROM sized p LEFT JOIN keys k ON k.key_hash = p.key_hash AND ${isWithin} ORDER BY p.place`,
+    parameters: [...parameters, maxBytes],
   };
 }
 

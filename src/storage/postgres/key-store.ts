@@ -1,20 +1,24 @@
 import type { QuotaManager } from '../../keys/quota.js';
 import type { QuotaOutbox } from '../../keys/quota-change.js';
+import type { ReadBudget } from '../../keys/read-budget.js';
 import type { Change, Inspected, KeyStore } from '../../keys/store.js';
 import type { Watch } from '../../watch.js';
 import type { Authenticity } from '../authenticity.js';
 import { isMeant } from '../key-filter.js';
 import { keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
 import { damaged, type Signed } from '../signed-table.js';
+import { createTimeSlices, mapInSlices } from '../time-slices.js';
+import { withinBudget } from '../within-budget.js';
 import { writtenRows } from '../written-rows.js';
-import { atOneMoment, prepared, type Connections } from './connections.js';
+import { atOneMoment, prepared, type Connections, type Session } from './connections.js';
 import { readCounters } from './counters.js';
 import { createGroupWrite } from './group-write.js';
 import { createHistory } from './history.js';
-import { countStatement, pageStatement } from './key-query.js';
+import { boundedPageStatement, countStatement } from './key-query.js';
 import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 import { createQuotaOutbox } from './quota-outbox.js';
+import { mayBeThere } from './sought.js';
 
 const pageSize = 500;
 const inspectedAtOnce = 100;
@@ -35,19 +39,38 @@ const purgeKeys = prepared(
    SELECT key_hash FROM gone`,
 );
 
+/** A row of a page, or what is known of one that was not read. */
+type PageRow = { readonly page_count: bigint; readonly page_bytes: bigint } & (
+  Signed<KeyRow> | { readonly [column in keyof Signed<KeyRow>]: null }
+);
+
+const isRead = (row: PageRow): row is PageRow & Signed<KeyRow> => row.key_hash !== null;
+
+const sizes = prepared(
+  `SELECT count(*) AS count, coalesce(sum(octet_length(definition)), 0)::bigint AS bytes FROM keys
+   WHERE key_hash = ANY ($1::text[])`,
+);
+
+async function takeSizes(session: Session, hashes: readonly string[], reads: ReadBudget): Promise<void> {
+  const [found] = await session.query<{ count: bigint; bytes: bigint }>(sizes, [hashes.filter(mayBeThere)]);
+  reads.take('keys', Number(found?.count ?? 0n), Number(found?.bytes ?? 0n));
+}
+
 /**
  * The key store and the live counters in a PostgreSQL database, which any number of processes may share: nothing is
- * remembered from one answer to the next. Writes are durable when they resolve. Keys are read from verified rows only;
- * counts and sums are not verified.
+ * remembered from one answer to the next. Reads that may look at many rows have connections of their own, `wide`. Writes
+ * are durable when they resolve. Keys are read from verified rows only; counts and sums are not verified.
  */
 export function createKeyStore(
   connections: Connections,
   authenticity: Authenticity,
   watch: Watch = {},
+  wide: Connections = connections,
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { read, write } = connections;
   const rows = createKeyRows(authenticity);
   const { table } = rows;
+  const slices = createTimeSlices();
   const history = createHistory(authenticity, connections, rows);
   const change = createGroupWrite(connections, rows, watch);
   const { outbox, signedRowOf } = createQuotaOutbox(connections, authenticity);
@@ -77,25 +100,44 @@ export function createKeyStore(
         const row = (await rows.lookUp(session, [keyHash])).get(keyHash)?.();
         return row && keyOf(row);
       }),
-    findMany: (keyHashes) =>
-      read(async (session) => {
-        const found = await rows.lookUp(session, [...new Set(keyHashes)]);
-        return [...found.values()].flatMap((row) => row() ?? []).map(keyOf);
-      }),
-    list: (query) =>
-      read(async (session) => {
-        const { sql, parameters } = pageStatement(query);
-        const keys = (await session.query<Signed<KeyRow>>(sql, parameters)).map(rows.authentic).map(keyOf);
-        // A damaged index finds authentic rows that nobody asked for, such as another organisation's.
-        if (!keys.every((key) => isMeant(query, key))) throw damaged('An index of the keys');
-        return keys;
-      }),
-    count: (filter, now) =>
-      read(async (session) => {
-        const { sql, parameters } = countStatement(filter, now);
-        const [row] = await session.query<{ count: bigint }>(sql, parameters);
-        return Number(row?.count ?? 0n);
-      }),
+    async findMany(keyHashes, reads) {
+      const hashes = [...new Set(keyHashes)];
+      const found = await read(async (session) => {
+        if (reads && hashes.length > 1) await takeSizes(session, hashes, reads);
+        return rows.lookUp(session, hashes);
+      });
+      const keys = await mapInSlices(
+        slices,
+        found.values(),
+        (read) => {
+          const row = read();
+          return row && keyOf(row);
+        },
+        reads,
+      );
+      return keys.filter((key) => key !== undefined);
+    },
+    async list(query, reads) {
+      const mayCut = query.maxBytes !== undefined;
+      const maxBytes = query.maxBytes ?? reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER;
+      const { sql, parameters } = boundedPageStatement(query, BigInt(maxBytes), mayCut);
+      const found = await withinBudget(reads, () => wide.read((session) => session.query<PageRow>(sql, parameters)));
+      const [first] = found;
+      if (!first) return { keys: [], isCut: false };
+      if (!mayCut) reads?.take('keys', Number(first.page_count), Number(first.page_bytes));
+      const keys = await mapInSlices(slices, found.filter(isRead), (row) => keyOf(rows.authentic(row)), reads);
+      // A damaged index finds authentic rows that are not of the query, such as another organisation's.
+      if (!keys.every((key) => isMeant(query, key))) throw damaged('An index of the keys');
+      return { keys, isCut: keys.length < found.length };
+    },
+    count: (filter, now, reads) =>
+      withinBudget(reads, () =>
+        wide.read(async (session) => {
+          const { sql, parameters } = countStatement(filter, now);
+          const [row] = await session.query<{ count: bigint }>(sql, parameters);
+          return Number(row?.count ?? 0n);
+        }),
+      ),
     update: (keyHash, apply) =>
       change(keyHash, (row) => {
         const changed = apply(row && keyOf(row));
@@ -153,7 +195,7 @@ export function createKeyStore(
         yield { keyHash, isThere: false, key: undefined, isHistoryWhole: false, isListed: true };
       }
     },
-    counters: readCounters(connections),
+    counters: readCounters(wide),
     consume: (keyHash, decide) =>
       change(keyHash, (row) => {
         const { next, answer } = decide(row && keyOf(row));

@@ -129,7 +129,7 @@ export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQ
 
   return {
     apart,
-    counters: (orgIDs) => store.counters(orgIDs),
+    counters: (orgIDs, reads) => store.counters(orgIDs, reads),
     async consume(keyHash, decide) {
       for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
         const looking = lookAt(keyHash).catch((error: unknown) => ({ error }));

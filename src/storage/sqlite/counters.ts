@@ -1,7 +1,6 @@
-import { setImmediate as turnOfOthers } from 'node:timers/promises';
-import type { Database } from 'better-sqlite3';
 import type { OrgCounter, QuotaManager } from '../../keys/quota.js';
-import type { Guard } from './guard.js';
+import type { ReadBudget } from '../../keys/read-budget.js';
+import type { Reader } from './reader.js';
 
 interface CounterRow {
   readonly org_id: string;
@@ -13,45 +12,40 @@ interface CounterRow {
   readonly quota_renewal_rate: bigint | null;
 }
 
-const pageSize = 2_000;
+const pageSize = 500;
+
+const select = `SELECT org_id, key_hash, date_created, quota_used, quota_renews,
+  definition ->> '$.quotaMax' AS quota_max, definition ->> '$.quotaRenewalRate' AS quota_renewal_rate
+  FROM keys WHERE in_time()`;
+const ofMany = `${select} AND org_id IN (SELECT value FROM json_each(@orgIDs)) AND org_id > @after AND deleted IS NULL
+  ORDER BY org_id, key_hash LIMIT ${pageSize}`;
+const ofOne = `${select} AND org_id = @orgID AND key_hash > @after AND deleted IS NULL
+  ORDER BY key_hash LIMIT ${pageSize}`;
 
 /** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
-export function readCounters(database: Database, read: Guard['read']): QuotaManager['counters'] {
-  const select = `SELECT org_id, key_hash, date_created, quota_used, quota_renews,
-    definition ->> '$.quotaMax' AS quota_max, definition ->> '$.quotaRenewalRate' AS quota_renewal_rate FROM keys`;
-  const ofMany = database.prepare<[string, string], CounterRow>(
-    `${select} WHERE org_id IN (SELECT value FROM json_each(?)) AND org_id > ? AND deleted IS NULL
-     ORDER BY org_id, key_hash LIMIT ${pageSize}`,
-  );
-  const ofOne = database.prepare<[string, string], CounterRow>(
-    `${select} WHERE org_id = ? AND key_hash > ? AND deleted IS NULL ORDER BY key_hash LIMIT ${pageSize}`,
-  );
-
-  async function* restOf(orgID: string, after: string): AsyncIterable<CounterRow[]> {
-    for (let last: string | undefined = after; last !== undefined;) {
-      const page = await read(() => ofOne.all(orgID, last ?? ''));
+export function readCounters({ many }: Reader): QuotaManager['counters'] {
+  async function* restOf(orgID: string, from: string, reads?: ReadBudget): AsyncIterable<CounterRow[]> {
+    for (let after: string | undefined = from; after !== undefined;) {
+      const page: CounterRow[] = await many({ sql: ofOne, parameters: { orgID, after } }, reads);
       yield page;
-      last = page.at(-1)?.key_hash;
+      after = page.at(-1)?.key_hash;
     }
   }
 
-  async function* pages(wanted: string): AsyncIterable<CounterRow[]> {
+  async function* pages(orgIDs: string, reads?: ReadBudget): AsyncIterable<CounterRow[]> {
     for (let after = ''; ;) {
-      const page = await read(() => ofMany.all(wanted, after));
+      const page: CounterRow[] = await many({ sql: ofMany, parameters: { orgIDs, after } }, reads);
       yield page;
       const last = page.at(-1);
       if (last === undefined || page.length < pageSize) return;
-      // A full page ends somewhere within an organisation, which is gone through before the next ones.
-      yield* restOf(last.org_id, last.key_hash);
+      // A full page ends somewhere within an organisation, which is read to its end before the next ones.
+      yield* restOf(last.org_id, last.key_hash, reads);
       after = last.org_id;
     }
   }
 
-  return async function* counters(orgIDs) {
-    for await (const page of pages(JSON.stringify(orgIDs))) {
-      yield page.map(counterOf);
-      if (page.length === pageSize) await turnOfOthers();
-    }
+  return async function* counters(orgIDs, reads) {
+    for await (const page of pages(JSON.stringify(orgIDs), reads)) yield page.map(counterOf);
   };
 }
 

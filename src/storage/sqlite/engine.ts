@@ -10,6 +10,8 @@ import { identifyFiles } from './file-identity.js';
 import { createGuard } from './guard.js';
 import { createKeyStore } from './key-store.js';
 import { createProbe } from './probe.js';
+import { createWorkerRunner } from './query-runner.js';
+import { createReader } from './reader.js';
 import { createSettings } from './settings.js';
 import { createSignatures, signOldRows } from './signatures.js';
 import { logBytes, shrinkLog } from './wal.js';
@@ -19,6 +21,8 @@ import { createWebhookStore } from './webhook-store.js';
 export async function openSQLite(file: string, access: Access): Promise<Opened> {
   const database = access === 'read' ? openToRead(file) : openDatabase(file, access);
   const verifyFiles = database.memory || access === 'read' ? () => undefined : identifyFiles(file);
+  // The command line that only reads has nothing else to do meanwhile, and no other thread opens a database in memory.
+  const hasWorkers = !database.memory && access !== 'read';
   // What SQLite finds wrong while a file is opened is told with its name.
   const naming = <T>(work: () => T) => promised(() => namingDatabase(file, work));
   try {
@@ -27,7 +31,7 @@ export async function openSQLite(file: string, access: Access): Promise<Opened> 
       const has = (statement: string) => database.prepare(statement).get() !== undefined;
       const hasKeys = has('SELECT 1 FROM keys LIMIT 1');
       const hasRows = hasKeys || has('SELECT 1 FROM credentials LIMIT 1') || has('SELECT 1 FROM webhooks LIMIT 1');
-      let stopFollowing: () => void = () => undefined;
+      let stop: () => Promise<void> = () => Promise.resolve();
       return {
         name: file,
         hasKeys,
@@ -40,16 +44,15 @@ export async function openSQLite(file: string, access: Access): Promise<Opened> 
         signOldRows: (authenticity, onProgress) => naming(() => signOldRows(database, authenticity, onProgress)),
         start: (authenticity, surroundings) =>
           naming(() => {
-            const { engine, stop } = createEngine(database, verifyFiles, authenticity, surroundings);
-            stopFollowing = stop;
-            return engine;
+            const started = createEngine(database, hasWorkers, verifyFiles, authenticity, surroundings);
+            stop = started.stop;
+            return started.engine;
           }),
-        close: () =>
-          promised(() => {
-            stopFollowing();
-            emptyStrayLog(database, verifyFiles);
-            database.close();
-          }),
+        close: async () => {
+          await stop();
+          emptyStrayLog(database, verifyFiles);
+          database.close();
+        },
       };
     });
   } catch (error) {
@@ -60,17 +63,19 @@ export async function openSQLite(file: string, access: Access): Promise<Opened> 
 
 function createEngine(
   database: Database,
+  hasWorkers: boolean,
   verifyFiles: () => void,
   ...[authenticity, { report, now, watch = {}, inTurn }]: Parameters<Opened['start']>
-): { readonly engine: Engine; readonly stop: () => void } {
+): { readonly engine: Engine; readonly stop: () => Promise<void> } {
   const file = database.name;
   const guard = createGuard(database, { report, watch, inTurn, verifyFiles });
+  const reader = createReader(database, guard, hasWorkers ? () => createWorkerRunner(file) : undefined);
   watch.meter?.reads('wal_bytes', () => logBytes(database));
   const settings = createSettings(database);
   const probe = createProbe(database, file, now);
   const feed = createFeedRows(database, guard);
   const engine: Engine = {
-    store: tellingOfChanges(createKeyStore(database, authenticity, guard), feed.changed),
+    store: tellingOfChanges(createKeyStore(database, authenticity, guard, reader), feed.changed),
     feed: createChangeFeed(feed.rows, authenticity),
     credentials: createCredentialStore(database, authenticity, guard),
     webhooks: createWebhookStore(database, authenticity, guard),
@@ -87,7 +92,11 @@ function createEngine(
     copyTo: (target, onProgress) => copyDatabase(database, target, onProgress),
     shrinkLog: () => guard.read(() => shrinkLog(database)),
   };
-  return { engine, stop: feed.stop };
+  const stop = () => {
+    feed.stop();
+    return reader.close();
+  };
+  return { engine, stop };
 }
 
 /**

@@ -2,7 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../errors.js';
 import type { Watch } from '../../watch.js';
+import type { ReadBudget } from '../../keys/read-budget.js';
 import type { Turn } from '../engine.js';
+import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { whenFree } from './busy.js';
 import { isFatal, isFatalToWrites } from './errors.js';
 import { createGroupCommit } from './group-commit.js';
@@ -12,7 +14,10 @@ import { createGroupCommit } from './group-commit.js';
  * disk from a broken one, and writes nothing more once it is not certain what has been written.
  */
 export interface Guard {
-  readonly read: <T>(work: () => T) => Promise<T>;
+  /** Runs a short read on this connection, in a time slice of the event loop. UNAVAILABLE when the request's time is up. */
+  readonly read: <T>(work: () => T, reads?: ReadBudget) => Promise<T>;
+  /** Where the reads of this connection, and the work on what they find, take their time from. */
+  readonly slices: TimeSlices;
   /**
    * Runs a change in a transaction, which the change must not open itself, and resolves when it is durable.
    *
@@ -34,6 +39,7 @@ interface GuardOptions {
   readonly verifyFiles?: () => void;
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
+  readonly slices?: TimeSlices;
 }
 
 const trialEveryMs = 1_000;
@@ -46,6 +52,7 @@ export function createGuard(
     inTurn,
     verifyFiles = () => undefined,
     nowMs = () => performance.now(),
+    slices = createTimeSlices(),
   }: GuardOptions = {},
 ): Guard {
   // The guard waits itself, so that other requests are served meanwhile.
@@ -106,7 +113,11 @@ export function createGuard(
 
   return {
     failed,
-    async read(work) {
+    slices,
+    async read(work, reads) {
+      const slice = slices.next();
+      if (slice) await slice;
+      reads?.requireTime();
       try {
         return await whenFree(work);
       } catch (error) {

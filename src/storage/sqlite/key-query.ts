@@ -31,7 +31,7 @@ export function sortedStatement({ filter, orderBy }: KeyQuery): Statement | unde
 }
 
 /**
- * The statement for a page of keys. Values are parameters throughout; only our own column names are put together. Where
+ * The statement for the hashes of a page of keys, and the sizes of their definitions. Values are parameters throughout; only our own column names are put together. Where
  * too many keys have a term for them to be sorted, `isCommon` goes through all keys in order instead.
  */
 export function pageStatement(query: KeyQuery, isCommon = false): Statement {
@@ -58,7 +58,7 @@ export function pageStatement(query: KeyQuery, isCommon = false): Statement {
   }
   const order = `${column ? `${column} ${direction}, ` : ''}${hash} ${direction}`;
   return {
-    sql: `SELECT k.* FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT @limit`,
+    sql: `SELECT k.key_hash AS place, octet_length(k.definition) AS size FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT @limit`,
     parameters: { ...parameters, limit: BigInt(query.limit) },
   };
 }
@@ -78,7 +78,7 @@ interface Order {
 
 function where(filter: KeyFilter, now: Date, order?: Order) {
   const parameters: Record<string, string | bigint> = {};
-  const conditions: string[] = [];
+  const conditions: string[] = ['in_time()'];
   const need = (condition: string, values: Record<string, string | bigint> = {}) => {
     conditions.push(condition);
     Object.assign(parameters, values);

@@ -4,10 +4,12 @@ import type { QuotaManager } from '../../keys/quota.js';
 import type { QuotaOutbox } from '../../keys/quota-change.js';
 import type { Change, Inspected, KeyStore, StoredKey } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';
+import { mapInSlices } from '../time-slices.js';
 import { readCounters } from './counters.js';
 import { createGuard, type Guard } from './guard.js';
 import { createHistory } from './history.js';
 import { createQuotaOutbox } from './quota-outbox.js';
+import { createReader, type Reader } from './reader.js';
 import { countStatement, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
 import { isMeant } from '../key-filter.js';
 import { keyColumns, keyLayouts, keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
@@ -15,6 +17,9 @@ import { createSignedTable, damaged, type Signed } from '../signed-table.js';
 import { writtenRows } from '../written-rows.js';
 
 const pageSize = 500;
+
+const selectMany = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
+  WHERE in_time() AND key_hash IN (SELECT value FROM json_each(@hashes))`;
 
 /** Columns that are in an index and that most updates leave as they are. */
 const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias', 'expires', 'is_inactive']);
@@ -27,6 +32,7 @@ export function createKeyStore(
   database: Database,
   authenticity: Authenticity,
   guard: Guard = createGuard(database),
+  reader: Reader = createReader(database, guard),
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { read, write } = guard;
   const table = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
@@ -34,9 +40,6 @@ export function createKeyStore(
   const { add: addQuotaChange, drop: dropQuotaChanges, ...outbox } = createQuotaOutbox(database, authenticity, guard);
   const names = [...keyColumns, 'mac'] as const;
   const select = database.prepare<[string], Signed<KeyRow>>('SELECT * FROM keys WHERE key_hash = ?');
-  const selectMany = database.prepare<[string], Signed<KeyRow>>(
-    'SELECT * FROM keys WHERE key_hash IN (SELECT value FROM json_each(?))',
-  );
   const page = database.prepare<[string], Signed<KeyRow>>(
     `SELECT * FROM keys WHERE key_hash > ? ORDER BY key_hash LIMIT ${pageSize}`,
   );
@@ -169,23 +172,32 @@ export function createKeyStore(
         const row = find(keyHash);
         return row && keyOf(row);
       }),
-    findMany: (keyHashes) =>
-      read(() => {
-        const found = selectMany.all(JSON.stringify(keyHashes));
-        const known = new Set(found.map((row) => row.key_hash));
-        const added = keyHashes.filter((keyHash) => !known.has(keyHash)).flatMap((keyHash) => notThere(keyHash) ?? []);
-        return [...found, ...added].map(authentic);
-      }),
-    list: (query) =>
-      read(() => {
-        const sorted = sortedStatement(query);
-        const { sql, parameters } = pageStatement(query, sorted !== undefined && counted(sorted) > mostSorted);
-        const keys = database.prepare<[object], Signed<KeyRow>>(sql).all(parameters).map(authentic);
-        // A damaged index finds authentic rows that nobody asked for, such as another organisation's.
-        if (!keys.every((key) => isMeant(query, key))) throw damaged('An index of the keys');
-        return keys;
-      }),
-    count: (filter, now) => read(() => counted(countStatement(filter, now))),
+    async findMany(keyHashes, reads) {
+      const parameters = { hashes: JSON.stringify(keyHashes) };
+      const limit = { maxBytes: reads?.bytesLeft() ?? Infinity, mayCut: false };
+      const { rows, found } = await reader.keys<Signed<KeyRow>>({ sql: selectMany, parameters }, reads, limit);
+      reads?.take('keys', found.count, found.bytes);
+      const known = new Set(rows.map((row) => row.key_hash));
+      const unknown = keyHashes.filter((keyHash) => !known.has(keyHash));
+      const added = await read(() => unknown.flatMap((keyHash) => notThere(keyHash) ?? []), reads);
+      return mapInSlices(guard.slices, [...rows, ...added], authentic, reads);
+    },
+    async list(query, reads) {
+      const sorted = sortedStatement(query);
+      const isCommon = sorted !== undefined && (await read(() => counted(sorted), reads)) > mostSorted;
+      const mayCut = query.maxBytes !== undefined;
+      const limit = { maxBytes: query.maxBytes ?? reads?.bytesLeft() ?? Infinity, mayCut };
+      const { rows, found } = await reader.keys<Signed<KeyRow>>(pageStatement(query, isCommon), reads, limit);
+      if (!mayCut) reads?.take('keys', found.count, found.bytes);
+      const keys = await mapInSlices(guard.slices, rows, authentic, reads);
+      // A damaged index finds authentic rows that are not of the query, such as another organisation's.
+      if (!keys.every((key) => isMeant(query, key))) throw damaged('An index of the keys');
+      return { keys, isCut: keys.length < found.count };
+    },
+    async count(filter, now, reads) {
+      const [row] = await reader.many<{ count: bigint }>(countStatement(filter, now), reads);
+      return Number(row?.count ?? 0n);
+    },
     update: (keyHash, change) => write(() => updateOne(keyHash, change)),
     reseal: (keyHash, change) => write(() => resealOne(keyHash, change)),
     add: (keys) => write(() => keys.map(addOne)),
@@ -212,7 +224,7 @@ export function createKeyStore(
         yield { keyHash, isThere: false, key: undefined, isHistoryWhole: false, isListed: true };
       }
     },
-    counters: readCounters(database, read),
+    counters: readCounters(reader),
     consume: (keyHash, decide) =>
       write(() => {
         const row = find(keyHash);

@@ -1,0 +1,94 @@
+import { SqliteError, type Database } from 'better-sqlite3';
+
+/** A statement with `in_time()` among its conditions, which SQLite asks for every row that it looks at. */
+export interface Query {
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, string | bigint>>;
+  /** When to stop, as `clockMs` tells time. */
+  readonly untilMs: number;
+  /** Read the keys with the hashes that `sql` selects as `place`; `size` is the length of each in bytes. */
+  readonly keys?: {
+    readonly maxBytes: number;
+    /** Whether to read as many as are within `maxBytes`, at least one; else none when all are longer. */
+    readonly mayCut: boolean;
+  };
+}
+
+/** What came of a query. It can be sent between threads, which an error with a code cannot. */
+export type QueryResult =
+  | { readonly outcome: 'done'; readonly rows: readonly object[]; readonly found: Found }
+  | { readonly outcome: 'late' }
+  | { readonly outcome: 'failed'; readonly message: string; readonly code: string };
+
+/** How many rows a statement has found and how long they are, beside those that it was allowed to read. */
+export interface Found {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** The time in milliseconds, on one clock for all threads of the process. */
+export const clockMs = (): number => performance.timeOrigin + performance.now();
+
+/** How many rows are looked at between two looks at the clock, which take a tenth as long as one at a small row. */
+const rowsPerLook = 16;
+
+class Late extends Error {}
+
+export type BoundedQuery = (query: Query) => QueryResult;
+
+/** Runs queries on a connection until they are done or their time is up. There is one for a connection. */
+export function createBoundedQuery(database: Database): BoundedQuery {
+  let untilMs = Infinity;
+  let rowsSeen = 0;
+  // A native statement cannot be interrupted from JavaScript, but a function that it calls can throw.
+  database.function('in_time', { deterministic: false }, () => {
+    rowsSeen += 1;
+    if (rowsSeen % rowsPerLook === 0 && clockMs() > untilMs) throw new Late();
+    return 1;
+  });
+  const find = database.transaction((query: Query): QueryResult => {
+    const found = database.prepare<[object], Sized>(query.sql).all(query.parameters);
+    if (!query.keys) return { outcome: 'done', rows: found, found: { count: found.length, bytes: 0 } };
+    const bytes = found.reduce((sum, { size }) => sum + Number(size), 0);
+    const { maxBytes, mayCut } = query.keys;
+    const rows = mayCut || bytes <= maxBytes ? readKeys(found, maxBytes) : [];
+    return { outcome: 'done', rows, found: { count: found.length, bytes } };
+  });
+
+  const select = database.prepare<[string], Named>(
+    'SELECT * FROM keys WHERE key_hash IN (SELECT value FROM json_each(?))',
+  );
+
+  /** The rows in the order in which they were found. */
+  function readKeys(found: readonly Sized[], maxBytes: number): object[] {
+    let bytes = 0;
+    const cut = found.findIndex(({ size }, index) => (bytes += Number(size)) > maxBytes && index > 0);
+    const places = found.slice(0, cut === -1 ? undefined : cut).map(({ place }) => place);
+    const rows = new Map(select.all(JSON.stringify(places)).map((row) => [row.key_hash, row]));
+    return places.flatMap((place) => rows.get(place) ?? []);
+  }
+
+  return (query) => {
+    untilMs = query.untilMs;
+    rowsSeen = 0;
+    if (clockMs() > untilMs) return { outcome: 'late' };
+    try {
+      return find(query);
+    } catch (error) {
+      if (error instanceof Late) return { outcome: 'late' };
+      if (error instanceof SqliteError) return { outcome: 'failed', message: error.message, code: error.code };
+      throw error;
+    } finally {
+      untilMs = Infinity;
+    }
+  };
+}
+
+interface Named {
+  readonly key_hash: string;
+}
+
+interface Sized {
+  readonly place: string;
+  readonly size: bigint;
+}

@@ -1,0 +1,55 @@
+import type { Piscina } from 'piscina';
+import { AppError } from '../../errors.js';
+import type { BoundedQuery, Query, QueryResult } from './bounded-query.js';
+
+/** Runs queries that may look at many rows. */
+export interface QueryRunner {
+  /** UNAVAILABLE when too many wait. */
+  readonly run: (query: Query) => Promise<QueryResult>;
+  readonly close: () => Promise<void>;
+}
+
+/** For a database in memory, which no other thread can open. */
+export function createInlineRunner(run: BoundedQuery): QueryRunner {
+  return { run: (query) => Promise.resolve(query).then(run), close: () => Promise.resolve() };
+}
+
+/** Two, so that a query which needs all of its time holds no other up. */
+const maxThreads = 2;
+const maxWaiting = 64;
+const idleMs = 30_000;
+
+/** Worker threads with a connection each, started when there is a query for them. */
+export function createWorkerRunner(file: string): QueryRunner {
+  let started: Promise<Piscina<Query, QueryResult>> | undefined;
+  let isClosed = false;
+
+  async function start(): Promise<Piscina<Query, QueryResult>> {
+    const { Piscina: Pool } = await import('piscina');
+    return new Pool<Query, QueryResult>({
+      filename: new URL('./read-worker.js', import.meta.url).href,
+      workerData: { file },
+      minThreads: 0,
+      maxThreads,
+      maxQueue: maxWaiting,
+      idleTimeout: idleMs,
+    });
+  }
+
+  return {
+    async run(query) {
+      if (isClosed) throw new Error('The database is closed.');
+      const pool = await (started ??= start());
+      if (pool.queueSize >= maxWaiting) {
+        throw new AppError('UNAVAILABLE', 'Too many reads of many keys are waiting; try again shortly.', {
+          retryAfterSeconds: 1,
+        });
+      }
+      return pool.run(query);
+    },
+    async close() {
+      isClosed = true;
+      await (await started)?.destroy();
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createReadBudget } from '../../src/keys/read-budget.js';
+import type { KeyQuery, StoredKey } from '../../src/keys/store.js';
+import { clockMs, createBoundedQuery, type Query, type QueryResult } from '../../src/storage/sqlite/bounded-query.js';
+import { openDatabase, type Database } from '../../src/storage/sqlite/database.js';
+import { createGuard } from '../../src/storage/sqlite/guard.js';
+import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
+import { createWorkerRunner } from '../../src/storage/sqlite/query-runner.js';
+import { createReader } from '../../src/storage/sqlite/reader.js';
+import { signer } from '../support/signer.js';
+import { added, storedKey } from './key-store.contract.js';
+
+const now = new Date('2026-01-31T12:00:00Z');
+const large = 100_000;
+const withNotes = (name: string): StoredKey =>
+  storedKey(name, { definition: { alias: name, metaData: { notes: name.padEnd(large, 'x') } } });
+const page = (changes: Partial<KeyQuery> = {}): KeyQuery => ({
+  ...{ filter: {}, orderBy: 'KEY_HASH', descending: false, limit: 100, now },
+  ...changes,
+});
+
+let folder: string;
+let database: Database;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-reader-'));
+  database = openDatabase(join(folder, 'keyfront.db'));
+});
+afterEach(async () => {
+  database.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A store whose long reads go to `run`, and what was asked of it. */
+function storeWith(run: (query: Query) => Promise<QueryResult>) {
+  const asked: Query[] = [];
+  const guard = createGuard(database);
+  const reader = createReader(database, guard, () => ({
+    run: (query) => {
+      asked.push(query);
+      return run(query);
+    },
+    close: () => Promise.resolve(),
+  }));
+  return { store: createKeyStore(database, signer, guard, reader), asked };
+}
+const never = () => new Promise<QueryResult>(() => undefined);
+
+describe('a read of many keys', () => {
+  it('is rejected at the deadline of its request when its worker does not return', async () => {
+    const { store, asked } = storeWith(never);
+    const reads = createReadBudget(20);
+    await expect(store.count({}, now, reads)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(asked).toHaveLength(1);
+    await expect(store.count({}, now, reads)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('tells its worker when to stop', async () => {
+    const { store, asked } = storeWith(() => Promise.resolve({ outcome: 'late' }));
+    const reads = createReadBudget(60_000);
+    await expect(store.count({}, now, reads)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(asked[0]?.untilMs).toBeCloseTo(performance.timeOrigin + reads.endsAtMs, 3);
+  });
+
+  it('fails with the code of the database when a worker has failed', async () => {
+    const { store } = storeWith(() =>
+      Promise.resolve({ outcome: 'failed', message: 'database disk image is malformed', code: 'SQLITE_CORRUPT' }),
+    );
+    await expect(store.count({}, now)).rejects.toMatchObject({ name: 'SqliteError', code: 'SQLITE_CORRUPT' });
+  });
+
+  it('goes to a worker for counts and sums, and for pages of large keys, but not for small pages', async () => {
+    const { store, asked } = storeWith(never);
+    await store.add(['a', 'b', 'c', 'd'].map((name) => added(withNotes(name))));
+    const names = ({ keys }: { keys: readonly StoredKey[] }) => keys.map(({ definition }) => definition.alias);
+    expect(names(await store.list(page({ limit: 2 }), createReadBudget(60_000)))).toHaveLength(2);
+    expect(asked).toHaveLength(0);
+    const reads = createReadBudget(20);
+    await expect(store.list(page(), reads)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('stops a statement within its scan', () => {
+    const run = createBoundedQuery(database);
+    const numbers = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) ';
+    const query = { sql: `${numbers} SELECT count(*) AS count FROM n WHERE in_time()`, parameters: {} };
+    expect(run({ ...query, untilMs: clockMs() + 5 })).toStrictEqual({ outcome: 'late' });
+    expect(run({ ...query, untilMs: 0 })).toStrictEqual({ outcome: 'late' });
+  });
+
+  it('reads no row of a page that is larger than what is left of the budget', async () => {
+    const { store, asked } = storeWith(never);
+    await store.add(['a', 'b', 'c'].map((name) => added(withNotes(name))));
+    const reads = createReadBudget(60_000, 2 * large);
+    await expect(store.list(page(), reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+    await expect(store.findMany((await hashes()).slice(), reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+    expect(asked).toHaveLength(0);
+    expect(reads.bytesLeft()).toBe(2 * large);
+  });
+});
+
+const hashes = (): Promise<string[]> =>
+  Promise.resolve(
+    database
+      .prepare<[], { key_hash: string }>('SELECT key_hash FROM keys')
+      .all()
+      .map(({ key_hash }) => key_hash),
+  );
+
+describe('worker threads', () => {
+  it('read what the service has written, and are closed with it', async () => {
+    const guard = createGuard(database);
+    const reader = createReader(database, guard, () => createWorkerRunner(join(folder, 'keyfront.db')));
+    const store = createKeyStore(database, signer, guard, reader);
+    try {
+      await store.add(['a', 'b', 'c', 'd'].map((name) => added(withNotes(name))));
+      expect(await store.count({}, now)).toBe(4);
+      const { keys, isCut } = await store.list(page({ orderBy: 'ALIAS' }), createReadBudget());
+      expect(isCut).toBe(false);
+      expect(keys).toStrictEqual(['a', 'b', 'c', 'd'].map((name) => withNotes(name)));
+      const cut = await store.list(page({ orderBy: 'ALIAS', maxBytes: 3.5 * large }), createReadBudget());
+      expect(cut).toStrictEqual({ keys: keys.slice(0, 3), isCut: true });
+      const one = await store.list(page({ orderBy: 'ALIAS', maxBytes: 1 }), createReadBudget());
+      expect(one).toStrictEqual({ keys: keys.slice(0, 1), isCut: true });
+    } finally {
+      await reader.close();
+    }
+    await expect(store.count({}, now)).rejects.toThrow('The database is closed.');
+  });
+});
