@@ -45,7 +45,7 @@ export interface App {
   readonly close: () => Promise<void>;
 }
 
-/** What tests put in the place of the world's own, and of ours where they compare it to another. */
+/** Replaces parts in tests. Workers set `isWhole` and `inTurn`. */
 export interface AppOverrides extends Overrides {
   readonly execute?: Execute | undefined;
   /** Whoever started us has looked whether the file is whole. */

@@ -19,22 +19,26 @@ export type Encoding = (typeof encodings)[number];
 // The next level of Brotli takes half as long again, for one part in fifty.
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-const compress: Readonly<Record<Encoding, (body: Bytes) => Promise<Uint8Array>>> = {
+const compressions: Readonly<Record<Encoding, (body: Bytes) => Promise<Uint8Array>>> = {
   br: (body) => promisify(brotliCompress)(body, quality),
   gzip: promisify(gzip),
   identity: (body) => Promise.resolve(body),
 };
 
 /** The content type stands for the browser as it is; a text is sent in UTF-8. */
-export function createAsset(type: string, content: string | Uint8Array): Asset {
+export function createAsset(type: string, content: string | Uint8Array, compress = compressions): Asset {
   const body = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
   const kept = new Map<Encoding, Promise<Bytes>>();
   return {
     type,
     etag: createHash('sha256').update(body).digest('hex').slice(0, 32),
     bytes: (encoding) => {
-      const bytes = kept.get(encoding) ?? compress[encoding](body).then((packed) => new Uint8Array(packed));
+      const known = kept.get(encoding);
+      if (known) return known;
+      const bytes = compress[encoding](body).then((packed) => new Uint8Array(packed));
       kept.set(encoding, bytes);
+      // The next request tries again.
+      bytes.catch(() => kept.delete(encoding));
       return bytes;
     },
   };

@@ -3,7 +3,7 @@ import { AppError } from './errors.js';
 /**
  * The request's body as text, without a byte order mark; '' where there is none. Never holds more than the limit. `sent` is
  * what was read of it before.
- * Throws TOO_LARGE, or INVALID with one issue: unsupported_encoding, incomplete_body or malformed_text.
+ * Throws TOO_LARGE, or INVALID with one issue: UNSUPPORTED_ENCODING, INCOMPLETE_BODY or MALFORMED_TEXT.
  */
 export async function readBody(request: Request, limitBytes: number, sent?: Promise<Uint8Array>): Promise<string> {
   const declared = request.headers.get('content-length');
@@ -78,7 +78,7 @@ async function drop(reader: ReadableStreamDefaultReader<Uint8Array>, mostBytes: 
   }
 }
 
-/** The text of a body, without a byte order mark. Throws INVALID with one issue, malformed_text. */
+/** The text of a body, without a byte order mark. Throws INVALID with one issue, MALFORMED_TEXT. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

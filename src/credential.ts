@@ -4,6 +4,21 @@ import { AppError } from './errors.js';
 export const credentialKinds = ['management', 'service'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
+/** Why a presented credential is not valid: in the log and as a label of metrics, never in a response. */
+export const rejectionReasons = [
+  'unknown',
+  'other kind',
+  'revoked',
+  'expired',
+  'malformed',
+  'issuer',
+  'subject',
+  'organisation',
+  'keys unavailable',
+] as const;
+/** With the claims and error codes that jose names, which are too many for a label. */
+export type RejectionReason = (typeof rejectionReasons)[number] | `claim ${string}` | `ERR_${string}`;
+
 /** Who asks, as a verified credential says. */
 export interface Identity {
   readonly id: string;

@@ -22,7 +22,7 @@ import type { OpenQuotas, openRedisQuotas } from './storage/redis/open.js';
 import { openStorage } from './storage/open-storage.js';
 import { makePrivateFolder } from './storage/sqlite/private-files.js';
 
-/** What tests put in the place of the world's own. */
+/** Replaces the clock and the random source in tests. Workers set `inTurn`. */
 export interface Overrides {
   readonly now?: () => Date;
   readonly randomHex?: () => string;

@@ -32,7 +32,7 @@ const caseBit = 0x20;
 
 /**
  * Reads a JSON text without losing anything silently; `__proto__` comes out as a plain own property.
- * Throws INVALID with one issue: malformed_json, duplicate_member, too_deep, out_of_range or imprecise.
+ * Throws INVALID with one issue: MALFORMED_JSON, DUPLICATE_MEMBER, TOO_DEEP, OUT_OF_RANGE or IMPRECISE.
  */
 export function parseJSON(text: string): JSONValue {
   const value = parseNatively(text);

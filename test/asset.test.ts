@@ -36,6 +36,22 @@ describe('an asset', () => {
     expect(await asset.bytes('br')).toBe(await asset.bytes('br'));
   });
 
+  it('is compressed again at the next request after it has failed', async () => {
+    let attempts = 0;
+    const failing = createAsset('text/plain', text, {
+      br: async (body) => {
+        attempts += 1;
+        if (attempts === 1) throw new Error('out of memory');
+        return Promise.resolve(body);
+      },
+      gzip: (body) => Promise.resolve(body),
+      identity: (body) => Promise.resolve(body),
+    });
+    await expect(failing.bytes('br')).rejects.toThrow('out of memory');
+    expect((await failing.bytes('br')).length).toBe(text.length);
+    expect(attempts).toBe(2);
+  });
+
   it('is not sent again to a browser that has it, in the encoding that it has', async () => {
     const tags = new Set<string>();
     for (const accepted of ['br', 'gzip', 'deflate']) {

@@ -7,6 +7,7 @@ import {
   type Authenticator,
   type Holder,
   type Identity,
+  type RejectionReason,
 } from '../credential.js';
 import { AppError } from '../errors.js';
 import type { Logger } from '../log.js';
@@ -29,7 +30,7 @@ interface Parts {
 
 /** Why a credential opens nothing: for the log alone. */
 interface Refusal {
-  readonly reason: string;
+  readonly reason: RejectionReason;
   readonly credentialID?: string;
   /** Whether it is no guess, and does not count as a failed attempt. */
   readonly isExcused?: boolean;

@@ -1,12 +1,12 @@
 import { decodeJwt, errors, jwtVerify } from 'jose';
-import type { Identity } from '../credential.js';
+import type { Identity, RejectionReason } from '../credential.js';
 import type { Logger } from '../log.js';
 import type { OIDCSettings } from './oidc-settings.js';
 import { createSigningKeys, retryAfterMs } from './signing-keys.js';
 
 /** Why a token is not valid, for the log. Excused when it is no guess: genuine and expired, or not verifiable now. */
 interface Refusal {
-  readonly reason: string;
+  readonly reason: RejectionReason;
   readonly isExcused?: boolean;
   /** After how many seconds it can be verified, when that is not possible now. */
   readonly retryAfterSeconds?: number;
@@ -77,6 +77,6 @@ function refusalOf(error: unknown): Refusal {
   if (error instanceof errors.JWTExpired) return { reason: 'expired', isExcused: true };
   if (error instanceof errors.JWTClaimValidationFailed) return { reason: `claim ${error.claim}` };
   const isOurs = !(error instanceof errors.JOSEError) || error instanceof errors.JWKSTimeout;
-  if (!isOurs) return { reason: error.code };
+  if (!isOurs) return { reason: `ERR_${error.code.replace(/^ERR_/, '')}` };
   return { reason: 'keys unavailable', isExcused: true, retryAfterSeconds: retryAfterMs / 1000 };
 }

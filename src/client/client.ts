@@ -20,21 +20,34 @@ export interface ClientOptions {
 export type Credential = string | (() => string | Promise<string>);
 
 export interface Client {
-  /** Sends a document and answers its data. Rejects with a KeyfrontError, or as `fetch` does where nothing answers. */
-  send<Result, Variables>(
-    document: TypedDocumentString<Result, Variables>,
+  /**
+   * Sends a document and returns its data. Fields that failed are null in it, with an error each: look at `errors` before
+   * you take a null for the value.
+   *
+   * @throws {KeyfrontError} if there is no data; otherwise as `fetch` does if there is no response
+   */
+  send<Data, Variables>(
+    document: TypedDocumentString<Data, Variables>,
     variables: Variables,
     options?: { readonly signal?: AbortSignal | undefined },
-  ): Promise<Result>;
+  ): Promise<OperationResult<Data>>;
   /**
-   * Sends a document that asks for `orgKeyChanged` and its cursor, and tells its events, each once and in order. Where the
-   * connection ends, it goes on from the last cursor by itself. Throws a KeyfrontError where that would not help.
+   * Sends a document that asks for `orgKeyChanged` and its cursor, and yields its events, each once and in order. If the
+   * connection ends, it continues from the last cursor by itself.
+   *
+   * @throws {KeyfrontError} if another connection would not help
    */
   follow<Result extends Following, Variables extends { readonly after?: string | null | undefined }>(
     document: TypedDocumentString<Result, Variables>,
     variables: Variables,
     options?: { readonly signal?: AbortSignal | undefined },
-  ): AsyncGenerator<Result, void>;
+  ): AsyncGenerator<OperationResult<Result>, void>;
+}
+
+/** The data of an operation, and the errors of the fields that are null because of them. */
+export interface OperationResult<Data> {
+  readonly data: Data;
+  readonly errors: readonly KeyfrontError[];
 }
 
 interface Following {
@@ -64,6 +77,7 @@ interface Details {
   readonly issues?: readonly KeyfrontIssue[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly requestID?: string | undefined;
+  readonly path?: readonly (string | number)[] | undefined;
 }
 
 /** A refusal. Its `message` is for people. */
@@ -75,6 +89,8 @@ export class KeyfrontError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Names the request in the log of the service. */
   readonly requestID: string | undefined;
+  /** The field of the operation that failed; undefined if the operation failed as a whole. */
+  readonly path: readonly (string | number)[] | undefined;
 
   constructor(code: KeyfrontErrorCode, message: string, details: Details = {}) {
     super(message);
@@ -83,6 +99,7 @@ export class KeyfrontError extends Error {
     this.issues = details.issues ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.requestID = details.requestID;
+    this.path = details.path;
   }
 }
 
@@ -110,7 +127,7 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
     query: string,
     variables: unknown,
     outer: AbortSignal | undefined,
-  ): AsyncGenerator<Result, void> {
+  ): AsyncGenerator<OperationResult<Result>, void> {
     const controller = new AbortController();
     const abort = () => controller.abort();
     outer?.addEventListener('abort', abort, { once: true });
@@ -120,9 +137,7 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
       if (!isStream || !response.body) throw errorOf(await answerOf<Result>(response), response);
       for await (const answer of resultsIn(response.body, { silentAfterMs, onSilent: abort })) {
-        const { data } = answer as Answer<Result>;
-        if (!data) throw errorOf(answer as Answer<Result>, response);
-        yield data;
+        yield resultOf(answer as Answer<Result>, response);
       }
     } finally {
       outer?.removeEventListener('abort', abort);
@@ -138,7 +153,7 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
         let waitMs = Math.min(firstWaitMs * 2 ** failures, longestWaitMs) * (0.5 + Math.random() / 2);
         try {
           for await (const event of connected<Following>(document.toString(), { ...variables, after }, signal)) {
-            after = event.orgKeyChanged.cursor;
+            after = event.data.orgKeyChanged.cursor;
             failures = 0;
             yield event as never;
           }
@@ -152,16 +167,14 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
         await pause(waitMs, signal);
       }
     },
-    send: async <Result, Variables>(
-      document: TypedDocumentString<Result, Variables>,
+    send: async <Data, Variables>(
+      document: TypedDocumentString<Data, Variables>,
       variables: Variables,
       { signal }: { readonly signal?: AbortSignal | undefined } = {},
-    ): Promise<Result> => {
+    ): Promise<OperationResult<Data>> => {
       const accept = 'application/graphql-response+json, application/json';
       const response = await post(accept, document.toString(), variables, signal);
-      const answer = await answerOf<Result>(response);
-      if (!answer.data || answer.errors?.length) throw errorOf(answer, response);
-      return answer.data;
+      return resultOf(await answerOf<Data>(response), response);
     },
   };
 }
@@ -174,15 +187,14 @@ const passing: ReadonlySet<KeyfrontErrorCode> = new Set(['UNAVAILABLE', 'RATE_LI
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
+    if (signal?.aborted) return resolve();
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
   });
 }
 
@@ -195,6 +207,7 @@ interface Answer<Result> {
   readonly data?: Result | null;
   readonly errors?: readonly {
     readonly message: string;
+    readonly path?: readonly (string | number)[];
     readonly extensions?: Details & { readonly code?: KeyfrontErrorCode };
   }[];
   readonly code?: KeyfrontErrorCode;
@@ -212,6 +225,12 @@ async function answerOf<Result>(response: Response): Promise<Answer<Result>> {
   return {};
 }
 
+function resultOf<Data>(answer: Answer<Data>, response: Response): OperationResult<Data> {
+  const { data, errors = [] } = answer;
+  if (!data) throw errorOf(answer, response);
+  return { data, errors: errors.map((error) => errorOf({ errors: [error] }, response)) };
+}
+
 function errorOf({ errors: [first] = [], code, message }: Answer<unknown>, response: Response): KeyfrontError {
   const { status, headers } = response;
   const { code: named = code, ...details } = first?.extensions ?? {};
@@ -221,6 +240,7 @@ function errorOf({ errors: [first] = [], code, message }: Answer<unknown>, respo
     first?.message ?? message ?? `The service answered with status ${status}.`,
     {
       ...details,
+      path: first?.path,
       retryAfterSeconds: details.retryAfterSeconds ?? (Number.isFinite(wait) ? wait : undefined),
       requestID: details.requestID ?? headers.get('x-request-id') ?? undefined,
     },

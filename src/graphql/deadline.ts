@@ -17,15 +17,16 @@ export function useDeadline(deadlineMs: number): Plugin<Context> {
     onExecute({ args, extendContext }) {
       const operation = getOperationAST(args.document as DocumentNode, args.operationName as string | undefined);
       const isMutation = operation?.operation === OperationTypeNode.MUTATION;
-      const deadline = beginDeadline(deadlineMs, isMutation);
-      if (isMutation) extendContext({ deadline });
-      else {
-        // Yoga's own executor asks for all that a signal can do.
-        const controller = new AbortController();
-        deadline.addEventListener('abort', () => controller.abort(deadline.reason));
-        Object.assign(args, { signal: controller.signal });
+      if (isMutation) {
+        const deadline = beginDeadline(deadlineMs, isMutation);
+        extendContext({ deadline });
+        return { onExecuteDone: deadline.end };
       }
-      return { onExecuteDone: deadline.end };
+      // Yoga's own executor needs all that a signal of Node can do.
+      const controller = new AbortController();
+      const timer = setTimeout(() => controller.abort(tooLong(deadlineMs)), deadlineMs);
+      Object.assign(args, { signal: controller.signal });
+      return { onExecuteDone: () => clearTimeout(timer) };
     },
   };
 }
@@ -42,7 +43,8 @@ export interface Deadline extends Signal {
  */
 export function beginDeadline(deadlineMs: number, isMutation: boolean): Deadline {
   const listeners = new Set<() => void>();
-  const reason = () => (isMutation ? notBegun : tooLong)(deadlineMs);
+  let error: Error | undefined;
+  const reason = () => (error ??= (isMutation ? notBegun : tooLong)(deadlineMs));
   let isOver = false;
   const timer = setTimeout(() => {
     isOver = true;

@@ -51,7 +51,7 @@ builder.subscriptionField('orgKeyChanged', (t) =>
   t.field({
     type: OrgKeyChangedEvent,
     description:
-      'Changes of keys as they take effect, each once and in order, over text/event-stream. Live quotas change without a word here. A purged key takes its history with it: nothing is told of it to whoever comes later. Needs a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED beyond 100 subscriptions of a credential.',
+      'Changes of keys as they take effect, each once and in order, over text/event-stream. Consumption of a quota is no change. A purge removes the history of a key with the key: a later subscription does not see it. Needs a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED beyond 100 subscriptions of a credential in one process.',
     extensions: { credential: 'service' },
     args: {
       orgID: t.arg.string({

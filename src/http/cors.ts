@@ -1,5 +1,6 @@
 const methods = 'GET, HEAD, POST, PUT, DELETE';
-const sent = 'Authorization, X-Svc-Authorization, Content-Type, If-Match, If-None-Match';
+const sent =
+  'Authorization, X-Svc-Authorization, Content-Type, If-Match, If-None-Match, Apollo-Require-Preflight, X-GraphQL-Yoga-CSRF, Traceparent, Tracestate';
 const shown = 'ETag, Retry-After, X-Request-ID';
 const preflightSeconds = '600';
 

@@ -2,7 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isJSONContentType } from '../body.js';
 import { everyAnswer } from './headers.js';
 
-/** The type of the answer to each `Accept` header that leaves nothing to be weighed. */
+/**
+ * The type of the response to each `Accept` header that needs no negotiation. Those of most GraphQL clients name two types
+ * (keyfront/client, Apollo Client, Apollo Router), and are left to Yoga.
+ */
 const answerTypes: ReadonlyMap<string, string> = new Map([
   ['*/*', 'application/json; charset=utf-8'],
   ['application/json', 'application/json; charset=utf-8'],
@@ -12,8 +15,8 @@ const answerTypes: ReadonlyMap<string, string> = new Map([
 const unusual = ['content-encoding', 'transfer-encoding', 'expect', 'origin', 'upgrade'];
 
 /**
- * The type of the answer to a request that posts JSON of a known length to this path and wants JSON, as nearly all do.
- * Undefined where it is anything else, or says more than that of what it is.
+ * The type of the answer to a request that posts JSON of a known length to this path and accepts one type of JSON.
+ * Undefined for every other request: browsers, for one, send `Origin` with each POST.
  */
 export function plainAnswerType(
   { method, url, headers }: IncomingMessage,

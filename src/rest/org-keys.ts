@@ -43,7 +43,8 @@ export async function getOrgKey({ caller, keys, wildcard, query }: Call): Promis
   noParameters(query);
   const key = await keys.existingOrgKey(caller, keyIDFrom(wildcard));
   const [shown] = await withQuotas(keys, [key]);
-  return jsonResponse(shown ? keyMember(keys, shown) : {}, 200, { etag: `"${key.version}"` });
+  if (!shown) throw new AppError('INTERNAL', 'The key has no quota figures.');
+  return jsonResponse(keyMember(keys, shown), 200, { etag: `"${key.version}"` });
 }
 
 /** `POST /svc/org/keys/{keyID}`: creates a key that does not exist. */

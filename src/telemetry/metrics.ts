@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { credentialKinds } from '../credential.js';
+import { credentialKinds, rejectionReasons } from '../credential.js';
+import { refusals } from '../keys/quota.js';
 import { refusedFor, webhookOutcomes, type Meter, type Reading } from '../watch.js';
 
 export interface Metrics {
@@ -16,19 +17,9 @@ interface About {
 const fast = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const batches = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/** Reasons of refused credentials that have a label; what a library may say beyond them is `other`. */
-const reasons: ReadonlySet<string> = new Set([
-  'unknown',
-  'other kind',
-  'revoked',
-  'expired',
-  'malformed',
-  'issuer',
-  'subject',
-  'organisation',
-  'keys unavailable',
-]);
-const verdicts: ReadonlySet<string> = new Set(['allowed', 'QUOTA_EXCEEDED', 'INACTIVE', 'EXPIRED']);
+/** Reasons of rejected credentials that have a label; the codes of a library are `other`. */
+const reasons: ReadonlySet<string> = new Set(rejectionReasons);
+const verdicts: ReadonlySet<string> = new Set(['allowed', ...Object.keys(refusals)]);
 const kinds: ReadonlySet<string> = new Set(credentialKinds);
 
 /**
@@ -53,7 +44,7 @@ export function createMetrics({ version, operations }: About): Metrics {
     buckets: fast,
     registers,
   });
-  const refusals = new Counter({
+  const refused = new Counter({
     name: 'keyfront_refused_total',
     help: 'Requests turned away before anything of them was carried out.',
     labelNames: ['reason'] as const,
@@ -108,7 +99,7 @@ export function createMetrics({ version, operations }: About): Metrics {
     aggregator: 'sum',
   }).set(1);
   // A series that begins with its first event hides that one from whoever looks at rates.
-  for (const reason of refusedFor) refusals.inc({ reason }, 0);
+  for (const reason of refusedFor) refused.inc({ reason }, 0);
   for (const outcome of webhookOutcomes) webhooks.inc({ outcome }, 0);
   for (const verdict of verdicts) quotas.inc({ verdict }, 0);
 
@@ -162,7 +153,7 @@ export function createMetrics({ version, operations }: About): Metrics {
         requests.inc({ ...labels, verdict });
         durations.observe(labels, seconds);
       },
-      refused: (reason) => refusals.inc({ reason }),
+      refused: (reason) => refused.inc({ reason }),
       committed: (changes, seconds) => {
         batchSizes.observe(changes);
         commits.observe(seconds);

@@ -49,7 +49,7 @@ const workloads = {
   previews: { ...ownWorkloads.preview, connections },
   'reads of a key': { bodies: all.map((keyID) => body(read, { keyID })), good: '"keyHash":"', connections },
   updates: { ...update, connections },
-  'updates, one client': { ...update, connections: 1 },
+  'updates, one client a process': { ...update, connections: 1 },
   'consumptions, any key': {
     bodies: all.map((keyID) => body(consume, { keyID })),
     good: '"allowed":true',
@@ -193,7 +193,7 @@ function print(/** @type {number} */ entryBytes) {
   say();
 
   const one = 'PostgreSQL, 1 process';
-  const alone = median(one, 'updates, one client', 'serverUs');
+  const alone = median(one, 'updates, one client a process', 'serverUs');
   const among = median(one, 'updates', 'serverUs');
   // A group under load is what came while others were under way; its fixed part is what a lone update has more.
   const row = among * 0.9;

@@ -62,7 +62,9 @@ async function open(more: Partial<Parameters<typeof openKeyForm>[0]> = {}): Prom
 const until = (form: KeyForm, expected: Partial<FormState>) => expect.poll(form.state).toMatchObject(expected);
 
 async function stored(): Promise<Record<string, unknown>> {
-  const { orgKey } = await client().send(OrgKeyDocument, { keyID });
+  const {
+    data: { orgKey },
+  } = await client().send(OrgKeyDocument, { keyID });
   return { ...orgKey?.definition, version: orgKey?.version };
 }
 
@@ -226,7 +228,7 @@ describe('keyfront/client', () => {
     const changing = client({ management: async () => given.shift() ?? '' });
     const ask = () => changing.send(PreviewKeyDocument, { input: { keyID: 'k' } });
     await expect(ask()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
-    expect((await ask()).previewKey.keyID).toBe('k');
+    expect((await ask()).data.previewKey.keyID).toBe('k');
   });
 
   it.each([

@@ -49,12 +49,8 @@ class Stage {
       fetch: (input, init) => fetch(String(input).replace('keyfront.test', `127.0.0.1:${this.#port}`), init),
     });
     void (async () => {
-      for await (const { orgKeyChanged } of client.follow(
-        OrgKeyChangedDocument,
-        { after },
-        { signal: this.#over.signal },
-      )) {
-        if (orgKeyChanged.entry) this.seen.push(orgKeyChanged);
+      for await (const { data } of client.follow(OrgKeyChangedDocument, { after }, { signal: this.#over.signal })) {
+        if (data.orgKeyChanged.entry) this.seen.push(data.orgKeyChanged);
       }
     })();
   }

@@ -1,3 +1,5 @@
+import { createAsset } from '../../src/asset.js';
+import { createServeGraphiQL } from '../../src/graphql/graphiql/serve-graphiql.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { explain } from '../../src/graphql/graphiql/in-browser/explain.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -85,5 +87,22 @@ describe('GraphiQL', () => {
       // Whoever looks over a shoulder, or at a picture in a report, must not read a credential there.
       expect(explain(needed, headers)).not.toMatch(/abc|eyJ/);
     });
+  });
+});
+
+describe('the page of GraphiQL', () => {
+  it('is made again at the next request after it has failed', async () => {
+    let attempts = 0;
+    const serve = createServeGraphiQL(async () => {
+      attempts += 1;
+      if (attempts === 1) throw new Error('EMFILE');
+      return Promise.resolve(new Map([['/', createAsset('text/html', 'a page')]]));
+    });
+    const request = new Request('http://keyfront.test/');
+    await expect(serve('/', request)).rejects.toThrow('EMFILE');
+    expect((await serve('/', request))?.status).toBe(200);
+    expect(await serve('/graphql', request)).toBeUndefined();
+    await serve('/', request);
+    expect(attempts).toBe(2);
   });
 });

@@ -57,7 +57,8 @@ describe('A page of another origin', () => {
     expect(corsOf(asked)).toEqual({
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
-      'access-control-allow-headers': 'Authorization, X-Svc-Authorization, Content-Type, If-Match, If-None-Match',
+      'access-control-allow-headers':
+        'Authorization, X-Svc-Authorization, Content-Type, If-Match, If-None-Match, Apollo-Require-Preflight, X-GraphQL-Yoga-CSRF, Traceparent, Tracestate',
       'access-control-expose-headers': 'ETag, Retry-After, X-Request-ID',
       'access-control-max-age': '600',
     });

@@ -15,13 +15,23 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-let page: Promise<ReadonlyMap<string, Asset>> | undefined;
+/** Returns the part of GraphiQL at this path, or undefined if there is none. */
+export const serveGraphiQL = createServeGraphiQL(createPage);
 
-/** Answers with the part of GraphiQL at this path, or with nothing where there is none. Made on first use, and kept. */
-export async function serveGraphiQL(path: string, request: Request): Promise<Response | undefined> {
-  if (path !== '/' && !path.startsWith('/graphiql/')) return undefined;
-  page ??= createPage();
-  const asset = (await page).get(path);
-  // Workers have no policy but the one that they come with.
-  return asset && answerAsset(asset, request, { 'content-security-policy': policy, 'referrer-policy': 'no-referrer' });
+/** `make` is called at the first request, and again after it has failed. */
+export function createServeGraphiQL(make: () => Promise<ReadonlyMap<string, Asset>>) {
+  let page: Promise<ReadonlyMap<string, Asset>> | undefined;
+  return async (path: string, request: Request): Promise<Response | undefined> => {
+    if (path !== '/' && !path.startsWith('/graphiql/')) return undefined;
+    page ??= make();
+    const assets = await page.catch((error: unknown) => {
+      page = undefined;
+      throw error;
+    });
+    const asset = assets.get(path);
+    // Workers have no policy but the one that they come with.
+    return (
+      asset && answerAsset(asset, request, { 'content-security-policy': policy, 'referrer-policy': 'no-referrer' })
+    );
+  };
 }

@@ -50,8 +50,9 @@ interface FormOptions {
 /** Reads a key and fills a form with it. Rejects with a KeyfrontError. */
 export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: FormOptions): Promise<KeyForm> {
   const read = async () => {
-    const { orgKey } = await client.send(OrgKeyDocument, { keyID, first: 1 });
-    if (!orgKey) throw new KeyfrontError('NOT_FOUND', 'There is no such key.');
+    const { data, errors } = await client.send(OrgKeyDocument, { keyID, first: 1 });
+    const { orgKey } = data;
+    if (!orgKey) throw errors[0] ?? new KeyfrontError('NOT_FOUND', 'There is no such key.');
     return { version: orgKey.version, fields: editable(orgKey.definition) };
   };
 
@@ -78,8 +79,9 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
       const { enableDetailRecording, enableHttpSignatureValidation, rsaCertificateID, ...shared } = inputOf(
         state.fields,
       );
-      const { previewKey } = await client.send(PreviewKeyDocument, { input: { ...shared, keyID } }, { signal });
-      if (!signal.aborted) put({ problems: {}, warnings: byPath(previewKey.warnings), retryAfterSeconds: undefined });
+      const { data } = await client.send(PreviewKeyDocument, { input: { ...shared, keyID } }, { signal });
+      if (!signal.aborted)
+        put({ problems: {}, warnings: byPath(data.previewKey.warnings), retryAfterSeconds: undefined });
     } catch (error) {
       // What was asked before the last key was pressed has nothing to say any more.
       if (!signal.aborted) tell(error);
@@ -103,7 +105,8 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
       forgetPreview();
       try {
         const variables = { keyID, input: inputOf(state.fields), expectedVersion: state.version };
-        const { previewOrgKeyUpdate: effect } = await client.send(PreviewOrgKeyUpdateDocument, variables);
+        const { data } = await client.send(PreviewOrgKeyUpdateDocument, variables);
+        const { previewOrgKeyUpdate: effect } = data;
         put({ ...nothingToTell, effect, warnings: byPath(effect.warnings) });
       } catch (error) {
         tell(error);
@@ -112,13 +115,13 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
     save: async ({ resetQuota = false } = {}) => {
       forgetPreview();
       try {
-        const { updateOrgKey } = await client.send(UpdateOrgKeyDocument, {
+        const { data } = await client.send(UpdateOrgKeyDocument, {
           keyID,
           input: inputOf(state.fields),
           expectedVersion: state.version,
           resetQuota,
         });
-        const { version, definition, warnings } = updateOrgKey;
+        const { version, definition, warnings } = data.updateOrgKey;
         filled = theirs = { version, fields: editable(definition) };
         put({ ...filled, ...nothingToTell, warnings: byPath(warnings), isSaved: true });
       } catch (error) {

@@ -1,0 +1,22 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { expect, it } from 'vitest';
+import { serveHanded } from '../../src/http/server.js';
+import { createLogger } from '../../src/log.js';
+import { answerOf } from '../support/process.js';
+
+it.each([
+  ['headers', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+  ['a body', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'],
+])('cuts a connection that was handed over and never completes %s', async (_name, text) => {
+  // As in a worker: the server never listens, which is when Node itself begins to look for requests that take too long.
+  const limits = { headers: 200, request: 400, answer: 60_000, idle: 60_000 };
+  const server = serveHanded((request) => void request.resume(), { log: createLogger('fatal'), limits });
+  const acceptor = createServer({ pauseOnConnect: true }, server.take).listen(0, '127.0.0.1');
+  await once(acceptor, 'listening');
+  const socket = connect((acceptor.address() as AddressInfo).port, '127.0.0.1');
+  socket.write(text);
+  expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  acceptor.close();
+  await server.stop();
+});
