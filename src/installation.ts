@@ -74,8 +74,10 @@ export interface Installation {
   readonly copyTo: (file: string, onProgress: (pages: number, part: number) => void) => Promise<void>;
   /** Gives the disk back what a write-ahead log has taken that grew large. */
   readonly shrinkLog: () => Promise<Shrinking | undefined>;
-  /** Seals the ring's own word under the active key, as the last step of a rotation. */
+  /** Seals the key check value under the active key, as the last step of a rotation. */
   readonly resealWord: () => Promise<void>;
+  /** Whether everything that could be sealed anew is under the active key: the last rotation ran to its end. */
+  readonly isRotated: (activeID: string) => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
 
@@ -154,6 +156,7 @@ export async function openInstallation(
       copyTo,
       shrinkLog,
       resealWord: () => engine.settings.set(ringWordName, ringWord.sealed(true)),
+      isRotated: async (activeID) => ringWord.keyIDOf((await engine.settings.get(ringWordName)) ?? '') === activeID,
       close,
     };
   } catch (error) {

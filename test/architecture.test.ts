@@ -35,7 +35,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   installation: [...groundFloor, 'keys', 'config', 'secrets', 'storage'],
   chores: [...groundFloor, 'installation'],
   app: [...groundFloor, 'keys', 'change-log', 'chores', 'config', 'installation', ...rooms],
-  cli: [...groundFloor, 'keys', 'config', 'installation', 'app', ...rooms],
+  cli: [...groundFloor, 'keys', 'change-log', 'config', 'installation', 'app', ...rooms],
   main: ['cli', 'bin'],
   bin: ['main', 'config'],
 };

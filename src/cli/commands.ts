@@ -4,6 +4,7 @@ import { check } from './check.js';
 import type { Commands, Option } from './command.js';
 import { connectionOptions } from './connection.js';
 import { issue, list, revoke, rotate as rotateCredential } from './credentials.js';
+import { discardKey } from './discard-key.js';
 import { exportKeys } from './export-keys.js';
 import { importKeys } from './import-keys.js';
 import { migrateStore } from './migrate-store.js';
@@ -209,8 +210,19 @@ export const commands: Commands = {
     does: 'Prints all keys that are not deleted, a line each, in the form that `keys import` takes.',
     options: { 'with-secrets': { is: 'Secrets in clear, and hashes of passwords: keep the file safe.' } },
     example: 'keyfront keys export > keys.jsonl',
+    exits: { 3: 'damaged keys were left out and named; the others are printed' },
     settings: folder,
     run: exportKeys,
+  },
+  'keys discard': {
+    does: 'Removes a key that fails the integrity check, with its history, for good.',
+    more: 'For a damaged key without a backup: nothing else can change it, and its hash cannot be used again until then. An intact key is refused. The attempt is written to the audit log, on standard error.',
+    words: ['HASH'],
+    options: { yes: { is: 'Confirms that the key and its history are removed for good.', isRequired: true } },
+    example: 'keyfront keys discard 6fdc…e1 --yes',
+    exits: { 1: 'there is no such key, or it is intact' },
+    settings: folder,
+    run: discardKey,
   },
   preview: {
     does: 'Checks definitions and tells every problem with its place, without storing anything.',
@@ -347,14 +359,16 @@ export const commands: Commands = {
   },
   'secrets rotate': {
     does: 'Adds a fresh key to the key ring and seals everything under it; services may run meanwhile.',
-    more: 'May be broken off and run again.',
+    more: 'May be interrupted and run again: an incomplete rotation is continued, and adds no further key to the ring.',
     example: 'keyfront secrets rotate',
+    exits: { 3: 'done except for damaged rows, which are named; run it again once they are repaired or discarded' },
     settings: folder,
     run: rotate,
   },
   'secrets prune': {
     does: 'Drops the keys of the key ring under which nothing is sealed any more, some minutes after a rotation.',
     example: 'keyfront secrets prune',
+    exits: { 3: 'done; damaged rows were skipped and named' },
     settings: folder,
     run: prune,
   },

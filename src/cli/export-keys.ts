@@ -2,8 +2,9 @@ import type { Installation } from '../installation.js';
 import { quotaFigures, withLiveQuotas } from '../keys/quota.js';
 import { placeOf } from '../keys/keep-secrets.js';
 import { withSecrets } from '../keys/normal-form.js';
-import type { StoredKey } from '../keys/store.js';
+import type { ScannedKey, StoredKey } from '../keys/store.js';
 import { definitionToWire } from '../rest/wire.js';
+import { createDamagedKeys, damagedAdvice, damagedExit } from './damaged-keys.js';
 import type { IO } from './io.js';
 import { jsonText } from './json-text.js';
 import { withInstallation } from './open.js';
@@ -16,9 +17,15 @@ export async function exportKeys(io: IO, values: Values): Promise<number> {
     const progress = createProgress(io, 'keys');
     const { keys: all } = await installation.contents();
     let count = 0;
-    for await (const keys of pages(installation.store.all())) {
+    const damaged = createDamagedKeys(io);
+    for await (const keys of pages(installation.store.all(), damaged.skip)) {
       for (const key of await withLiveQuotas(installation.ports.quotas, keys)) {
-        io.out(`${jsonText(lineOf(installation, key, values['with-secrets'] === true))}\n`);
+        const line = lineUnlessDamaged(installation, key, values['with-secrets'] === true);
+        if (line === undefined) {
+          damaged.skip(key.keyHash, 'its secrets cannot be opened');
+          continue;
+        }
+        io.out(`${jsonText(line)}\n`);
         // Otherwise whoever reads slowly would have us keep in memory what is not read yet.
         await io.drained?.();
         count += 1;
@@ -29,22 +36,36 @@ export async function exportKeys(io: IO, values: Values): Promise<number> {
     io.say(
       `${count} exported${values['with-secrets'] === true ? ', with their secrets: keep the file safe' : ', without secrets'}.\n`,
     );
-    return 0;
+    if (damaged.count() === 0) return 0;
+    io.say(`${damaged.count()} damaged keys were left out. ${damagedAdvice}\n`);
+    return damagedExit;
   });
 }
 
 const pageSize = 200;
 
 /** The keys that are not deleted, some at a time, so that counters elsewhere are asked for together. */
-async function* pages(all: AsyncIterable<StoredKey>): AsyncIterable<readonly StoredKey[]> {
+async function* pages(
+  all: AsyncIterable<ScannedKey>,
+  skip: (keyHash: string) => void,
+): AsyncIterable<readonly StoredKey[]> {
   let page: StoredKey[] = [];
-  for await (const key of all) {
-    if (key.deleted === undefined) page.push(key);
+  for await (const { keyHash, key } of all) {
+    if (!key) skip(keyHash);
+    else if (key.deleted === undefined) page.push(key);
     if (page.length < pageSize) continue;
     yield page;
     page = [];
   }
   yield page;
+}
+
+function lineUnlessDamaged(installation: Installation, key: StoredKey, showSecrets: boolean): object | undefined {
+  try {
+    return lineOf(installation, key, showSecrets);
+  } catch {
+    return undefined;
+  }
 }
 
 function lineOf({ sealer, now }: Installation, key: StoredKey, showSecrets: boolean): object {

@@ -177,8 +177,13 @@ export interface KeyStore {
   add(keys: readonly Change[]): Promise<boolean[]>;
   /** Seals the secrets of a key anew. Not a change of the key: no version, no audit entry. */
   reseal(keyHash: string, change: (stored: StoredKey) => StoredKey): Promise<void>;
-  /** Every key, ordered by hash, read a page at a time so that writers are not held up. */
-  all(): AsyncIterable<StoredKey>;
+  /** Every key, ordered by hash, read a page at a time so that writers are not held up. A damaged one ends nothing. */
+  all(): AsyncIterable<ScannedKey>;
+  /**
+   * Removes a key whose row fails the integrity check or is missing, with its history. No other operation can change such a
+   * key, and its hash cannot be used again until then. An intact key is left alone.
+   */
+  discard(keyHash: string): Promise<Discarded>;
   /**
    * The history of a key, or a part of it, the oldest entry first.
    *
@@ -191,6 +196,16 @@ export interface KeyStore {
   purge(deletedBefore: Date): Promise<number>;
   /** Looks at every key and all that is kept of it, ordered by hash; what is damaged is told, and not thrown. */
   inspect(): AsyncIterable<Inspected>;
+}
+
+/** `intact`: the key passes the integrity check and was not removed. `absent`: nothing is stored under this hash. */
+export type Discarded = 'discarded' | 'intact' | 'absent';
+
+/** A key as a scan finds it. */
+export interface ScannedKey {
+  readonly keyHash: string;
+  /** Undefined when its row fails the integrity check. */
+  readonly key: StoredKey | undefined;
 }
 
 /** What became of a key in storage. */

@@ -6,6 +6,8 @@ export interface RingWord {
   readonly sealed: (isAllSigned: boolean) => string;
   /** Throws where it was sealed with another ring. */
   readonly saysAllSigned: (kept: string) => boolean;
+  /** The id of the key that it was sealed under. */
+  readonly keyIDOf: (kept: string) => string;
 }
 
 /** Under which name the word is kept: beside everything else that was sealed with the ring. */
@@ -21,5 +23,6 @@ export function createRingWord(sealer: Sealer): RingWord {
   return {
     sealed: (isAllSigned) => Buffer.from(sealer.seal(isAllSigned ? wordOfSigned : word, place)).toString('base64'),
     saysAllSigned: (kept) => sealer.open(Buffer.from(kept, 'base64'), place) === wordOfSigned,
+    keyIDOf: (kept) => sealer.keyIDOf(Buffer.from(kept, 'base64')),
   };
 }

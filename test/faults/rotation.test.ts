@@ -23,7 +23,7 @@ describe(`A rotation of the key ring that is killed while clients write (FUZZ_SE
       print(report);
       expect(report.findings).toEqual([]);
       // Of the rotations that were killed, one at least had begun its work.
-      expect(report.more['keysInRing']).toBeGreaterThan(2);
+      expect(report.more['keysInRing']).toBeGreaterThan(1);
     },
   );
 

@@ -92,8 +92,9 @@ export const lifePlants = {
       });
   },
   'counters that a restart forgets': async ({ installation: { store, ports } }) => {
-    for await (const { keyHash, quota } of store.all()) {
-      await ports.quotas.consume(keyHash, () => ({ next: { ...quota, used: 0n }, answer: undefined }));
+    for await (const { keyHash, key } of store.all()) {
+      if (!key) continue;
+      await ports.quotas.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, answer: undefined }));
     }
   },
   'a stale update that is let through': ({ installation: { store } }) => {

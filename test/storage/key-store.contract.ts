@@ -101,9 +101,13 @@ function plain<T>(value: T): T {
   return value === undefined ? value : (one(value as StoredKey) as T);
 }
 
+/** Gives a key the signature of another one, which is the least that the database lets pass. */
+const forged = (index: number, other: number) =>
+  `UPDATE keys SET mac = (SELECT mac FROM keys WHERE key_hash = '${hashOf(other)}') WHERE key_hash = '${hashOf(index)}'`;
+
 async function everything(store: KeyStore): Promise<StoredKey[]> {
   const keys: StoredKey[] = [];
-  for await (const key of store.all()) keys.push(key);
+  for await (const { key } of store.all()) if (key) keys.push(key);
   return keys;
 }
 
@@ -548,6 +552,43 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         hashes.push(keyHash);
       }
       expect(hashes).toStrictEqual(keys.map(({ keyHash }) => keyHash).sort());
+    });
+
+    it('yields a damaged key by its hash alone, and goes on', async () => {
+      await store.add([1, 2, 3].map((index) => added(storedKey(index))));
+      await place.tamper(forged(2, 3));
+      const found = new Map<string, boolean>();
+      for await (const { keyHash, key } of store.all()) found.set(keyHash, key !== undefined);
+      expect(found).toStrictEqual(new Map([1, 2, 3].map((index) => [hashOf(index), index !== 2])));
+    });
+
+    it('discards a damaged key with all that belongs to it, so that its hash is free', async () => {
+      await store.add([1, 2].map((index) => added(storedKey(index))));
+      await place.tamper(forged(1, 2));
+      await expect(store.add([added(storedKey(1))])).rejects.toMatchObject({ code: 'INTERNAL' });
+      expect(await store.discard(hashOf(1))).toBe('discarded');
+      expect(await store.find(hashOf(1))).toBeUndefined();
+      expect(await store.discard(hashOf(1))).toBe('absent');
+      expect(await store.add([added(storedKey(1))])).toStrictEqual([true]);
+      const problems = [];
+      for await (const { key, isHistoryWhole, isListed } of store.inspect()) {
+        if (!key || !isHistoryWhole || !isListed) problems.push(key);
+      }
+      expect(problems).toStrictEqual([]);
+    });
+
+    it('discards the history of a key whose row is missing', async () => {
+      await store.add([added(storedKey(1))]);
+      await place.tamper(`DELETE FROM keys WHERE key_hash = '${hashOf(1)}'`);
+      await expect(store.find(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL' });
+      expect(await store.discard(hashOf(1))).toBe('discarded');
+      expect(await store.find(hashOf(1))).toBeUndefined();
+    });
+
+    it('does not discard an intact key', async () => {
+      await store.add([added(storedKey(1))]);
+      expect(await store.discard(hashOf(1))).toBe('intact');
+      expect((await store.find(hashOf(1)))?.version).toBe(1);
     });
 
     it('leaves off reading where its reader does', async () => {

@@ -10,7 +10,8 @@ import { damaged, type Signed } from '../signed-table.js';
 import { createTimeSlices, mapInSlices } from '../time-slices.js';
 import { withinBudget } from '../within-budget.js';
 import { writtenRows } from '../written-rows.js';
-import { atOneMoment, prepared, type Connections, type Session } from './connections.js';
+import { atOneMoment, inTransaction, prepared, type Connections, type Session } from './connections.js';
+import { discardKey } from './discard-key.js';
 import { readCounters } from './counters.js';
 import { createGroupWrite } from './group-write.js';
 import { createHistory } from './history.js';
@@ -150,8 +151,13 @@ export function createKeyStore(
       })),
     add: (keys) => (keys.length === 0 ? Promise.resolve([]) : addAll(keys)),
     async *all() {
-      for await (const found of pages(pageSize)) for (const row of found) yield keyOf(rows.authentic(row));
+      for await (const found of pages(pageSize)) {
+        for (const row of found) {
+          yield { keyHash: row.key_hash, key: table.isAuthentic(row) ? keyOf(row) : undefined };
+        }
+      }
     },
+    discard: (keyHash) => write((session) => inTransaction(session, () => discardKey(session, table, keyHash))),
     auditOf: (keyHash, range = {}) => history.read(keyHash, range),
     definitionAt: (keyHash, version) => history.definitionAt(keyHash, version),
     async purge(moment) {

@@ -59,12 +59,19 @@ export function createSignatures({ read, write }: Connections, authenticity: Aut
       }
       return left;
     },
-    async hasOlder() {
-      for (const { start, older } of tables) {
-        const head = authenticity.currentHead();
-        if ((await read((session) => session.query(older, [head, start, 1]))).length > 0) return true;
+    async older() {
+      const head = authenticity.currentHead();
+      let damaged = 0;
+      for (const { table, start, older } of tables) {
+        for (let last: string | bigint | undefined = start; last !== undefined;) {
+          const after: string | bigint = last;
+          const rows: Placed[] = await read((session) => session.query<Placed>(older, [head, after, pageSize]));
+          if (rows.some(table.isAuthentic)) return { hasValid: true, damaged };
+          damaged += rows.length;
+          last = rows.at(-1)?.place;
+        }
       }
-      return false;
+      return { hasValid: false, damaged };
     },
   };
 }

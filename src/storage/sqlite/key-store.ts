@@ -2,7 +2,7 @@ import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { QuotaManager } from '../../keys/quota.js';
 import type { QuotaOutbox } from '../../keys/quota-change.js';
-import type { Change, Inspected, KeyStore, StoredKey } from '../../keys/store.js';
+import type { Change, Discarded, Inspected, KeyStore, StoredKey } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';
 import { mapInSlices } from '../time-slices.js';
 import { readCounters } from './counters.js';
@@ -128,6 +128,18 @@ export function createKeyStore(
     }
     return rows.length;
   }
+  const dropTerms = database.prepare<[string]>('DELETE FROM key_terms WHERE key_hash = ?');
+  function discardOne(keyHash: string): Discarded {
+    const row = select.get(keyHash);
+    if (row && table.isAuthentic(row)) return 'intact';
+    if (!row && !history.has(keyHash)) return 'absent';
+    // The row does not tell which terms it had.
+    dropTerms.run(keyHash);
+    history.forget(keyHash);
+    dropQuotaChanges(keyHash);
+    remove.run(keyHash);
+    return 'discarded';
+  }
   /** Reads the row and what belongs to it in one transaction: another process may write in between. */
   function ofKey<T>(keyHash: string, readMore: (row: KeyRow | undefined) => T): T {
     return database.transaction(() => readMore(find(keyHash)))();
@@ -202,8 +214,11 @@ export function createKeyStore(
     reseal: (keyHash, change) => write(() => resealOne(keyHash, change)),
     add: (keys) => write(() => keys.map(addOne)),
     async *all() {
-      for await (const row of rows()) yield authentic(row);
+      for await (const row of rows()) {
+        yield { keyHash: row.key_hash, key: table.isAuthentic(row) ? keyOf(row) : undefined };
+      }
     },
+    discard: (keyHash) => write(() => discardOne(keyHash)),
     auditOf: (keyHash, range = {}) => read(() => ofKey(keyHash, (row) => history.read(keyHash, row, range))),
     definitionAt: (keyHash, version) => read(() => ofKey(keyHash, (row) => row && history.definitionAt(row, version))),
     async purge(moment) {

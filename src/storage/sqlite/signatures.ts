@@ -110,10 +110,19 @@ export function createSignatures(database: Database, authenticity: Authenticity,
       }
       return left;
     },
-    hasOlder: () =>
-      read(() => {
-        const head = authenticity.currentHead();
-        return tables.some(({ older }) => older.get({ head, after: 0n, limit: 1 }) !== undefined);
-      }),
+    async older() {
+      const head = authenticity.currentHead();
+      let damaged = 0;
+      for (const { table, older } of tables) {
+        for (let last: bigint | undefined = 0n; last !== undefined;) {
+          const after: bigint = last;
+          const rows = await read(() => older.all({ head, after, limit: pageSize }));
+          if (rows.some(table.isAuthentic)) return { hasValid: true, damaged };
+          damaged += rows.length;
+          last = rows.at(-1)?.place;
+        }
+      }
+      return { hasValid: false, damaged };
+    },
   };
 }
