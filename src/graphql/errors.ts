@@ -60,7 +60,7 @@ function translated(error: unknown): GraphQLError {
     return error instanceof GraphQLError ? ours(cause, error) : requestError(cause);
   }
   if (cause instanceof GraphQLError && error instanceof GraphQLError) {
-    return new GraphQLError(withoutValues(cause.message), {
+    return new GraphQLError(`${variableIn(cause, error)}${withoutValues(cause.message)}`, {
       ...placeOf(error),
       extensions: { ...cause.extensions, code: 'INVALID' },
     });
@@ -70,6 +70,12 @@ function translated(error: unknown): GraphQLError {
     originalError: error instanceof Error ? error : new Error('A value that is no Error was thrown.'),
     extensions: { code: 'INTERNAL' },
   });
+}
+
+/** The variable whose value a scalar rejected, which only the outer error names. */
+function variableIn(cause: GraphQLError, error: GraphQLError): string {
+  const name = cause === error ? undefined : /^Variable "(\$\w+)" got invalid value/.exec(error.message)?.[1];
+  return name === undefined ? '' : `Variable "${name}": `;
 }
 
 function ours(error: AppError, located?: GraphQLError, extensions: GraphQLErrorExtensions = {}): GraphQLError {

@@ -61,7 +61,7 @@ function issuesIn(
   });
 }
 
-/** What GraphQL does to a value on its way in: integers in text, one item for a list, numbers as identifiers. */
+/** What GraphQL does to a value on its way in: integers in text, one item for a list, safe integers as identifiers. */
 function asGraphQLReads(schema: z.core.$ZodType, value: unknown): unknown {
   if (value === null || value === undefined) return value;
   const member = memberOf(schema);
@@ -79,7 +79,7 @@ function asGraphQLReads(schema: z.core.$ZodType, value: unknown): unknown {
     // Of more digits than 64 bits have, so that the answer is "out of range" and not "no integer".
     return /^-?\d{1,40}$/.test(value) ? BigInt(value) : value;
   }
-  return traitsOf(schema).scalar === 'ID' && typeof value === 'number' && Number.isInteger(value)
+  return traitsOf(schema).scalar === 'ID' && typeof value === 'number' && Number.isSafeInteger(value)
     ? String(value)
     : value;
 }

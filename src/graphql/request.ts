@@ -89,5 +89,9 @@ function asParams(body: unknown): GraphQLParams {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new AppError('INVALID', 'The body must be a JSON object with a `query` or a `documentId`.');
   }
+  // Yoga would repeat the name, which may be a secret in the wrong place.
+  if (Object.keys(body).some((name) => !members.includes(name))) {
+    throw new AppError('INVALID', `The body has a member that is none of ${members.join(', ')}.`);
+  }
   return body;
 }

@@ -1,4 +1,4 @@
-import { GraphQLError, Kind } from 'graphql';
+import { GraphQLError, GraphQLID, Kind } from 'graphql';
 import { integerOf, isInt64 } from '../keys/int64.js';
 import { builder } from './builder.js';
 import { valueOfLiteral } from './literal.js';
@@ -16,6 +16,18 @@ function parseInt64(value: unknown): bigint {
     throw new GraphQLError('Int64 cannot represent this value: an integer of 64 bits is needed.');
   return integer;
 }
+
+/**
+ * GraphQL's own reader turns a number beyond 2^53-1 into text after it was rounded, and so names another key. Pothos
+ * builds every schema with this one ID, so that its reader is replaced in place.
+ */
+GraphQLID.parseValue = (value) => {
+  if (typeof value === 'string' || Number.isSafeInteger(value)) return String(value);
+  const message = isNumeric(value) ? 'ID cannot represent a number beyond 2^53-1 exactly' : 'ID cannot represent value';
+  throw new GraphQLError(`${message}; send the identifier as a string.`);
+};
+
+const isNumeric = (value: unknown) => typeof value === 'bigint' || Number.isInteger(value);
 
 builder.scalarType('Int64', {
   // No specification is referred to: there is none that answers numbers as far as they are exact, and digits beyond.
