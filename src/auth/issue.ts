@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Credential, CredentialKind, CredentialStore } from '../credential.js';
 import { AppError } from '../errors.js';
+import { checkOwner } from '../keys/owner.js';
 import { createToken, hashToken } from './token.js';
 
 interface Order {
@@ -17,9 +18,8 @@ interface Issued {
 
 /** Issues a credential. Its secret is in the answer and nowhere else. Throws INVALID for a text that storage would change. */
 export async function issueCredential(store: CredentialStore, order: Order, now: Date): Promise<Issued> {
-  if (!order.label.isWellFormed() || order.orgID?.isWellFormed() === false) {
-    throw new AppError('INVALID', 'A label or an organisation holds half of a surrogate pair.');
-  }
+  if (!order.label.isWellFormed()) throw new AppError('INVALID', 'A label holds half of a surrogate pair.');
+  if (order.orgID !== undefined) checkOwner(order.orgID);
   const issued = make(order, now);
   await store.add(issued.credential);
   return issued;

@@ -1,5 +1,6 @@
 import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { Identity, RejectionReason } from '../credential.js';
+import { orgIDProblem } from '../keys/owner.js';
 import type { Logger } from '../log.js';
 import type { OIDCSettings } from './oidc-settings.js';
 import { createSigningKeys, retryAfterMs } from './signing-keys.js';
@@ -58,7 +59,9 @@ export function createSingleSignOn(settings: OIDCSettings, now: () => Date, log:
       const subject = textOf(payload['sub']);
       if (subject === undefined) return { reason: 'subject' };
       const orgID = orgClaim === undefined ? undefined : textOf(payload[orgClaim]);
-      if (orgClaim !== undefined && orgID === undefined) return { reason: 'organisation' };
+      if (orgClaim !== undefined && (orgID === undefined || orgIDProblem(orgID) !== undefined)) {
+        return { reason: 'organisation' };
+      }
       const label = subject.slice(0, longestSubject).toWellFormed();
       return { id: `oidc:${label}`, kind: 'management', label, orgID };
     } catch (error) {

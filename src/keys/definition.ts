@@ -207,8 +207,9 @@ export const KeyDefinition = z.strictObject({
   monitor: nested('When the gateway raises events about the use of the quota.', Monitor),
   oauthClientID: text('Identifier, at the gateway, of the OAuth client that the key belongs to.'),
   oauthKeys: freeFormObject('Identifiers of keys by OAuth client. They are carried as they are.'),
-  orgID: text(
-    'Identifier of the organisation that owns the key. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. Example: acme.',
+  orgID: ruledText(
+    'Identifier of the organisation that owns the key, of at most 223 bytes and the characters of key identifiers. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. Example: acme.',
+    is.orgID,
   ),
   per: limits.per,
   quotaMax: limits.quotaMax,

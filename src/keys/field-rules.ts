@@ -1,5 +1,6 @@
 import { maxInt64 } from './int64.js';
 import { keyIDProblem } from './key-id.js';
+import { orgIDProblem } from './owner.js';
 import { rule } from './rule.js';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
@@ -49,6 +50,12 @@ export const digits = rule<string>((value) =>
     ? undefined
     : ['MALFORMED_TIMESTAMP', 'must be Unix seconds, written in digits'],
 );
+
+/** A blank text names no organisation, as gateways write it. */
+export const orgID = rule<string>((value) => {
+  const found = value.trim() === '' ? undefined : orgIDProblem(value);
+  return found === undefined ? undefined : ['MALFORMED_ORG_ID', found];
+});
 
 export const keyID = rule<string>((value) => {
   const found = keyIDProblem(value);

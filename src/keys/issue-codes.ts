@@ -21,6 +21,8 @@ export const issueCodes = {
   MALFORMED_DATE: 'The text is not an RFC 3339 date and time with an offset.',
   MALFORMED_TIMESTAMP: 'The text is not a run of digits.',
   MALFORMED_KEY_ID: 'The key identifier has a character, a length or a form that key identifiers must not have.',
+  MALFORMED_ORG_ID:
+    'The identifier of the organisation has a character or a length that key identifiers must not have.',
   MALFORMED_ARGUMENT: 'A parameter beside the definition has a value it must not have.',
   CHANGED_SINCE: 'The field has changed since the version that the change was meant for.',
   DUPLICATE_LABEL: 'Two access rights carry the same label.',

@@ -8,11 +8,18 @@ const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 /** Why a text cannot be a key identifier, or undefined where it can. Identifiers are compared byte by byte. */
 export function keyIDProblem(keyID: string): string | undefined {
   if (keyID === '') return 'must not be empty';
-  if (!isSound(keyID)) return 'must be well-formed Unicode without NUL';
-  if (hasMoreBytes(keyID, mostBytes)) return `must have at most ${mostBytes} bytes`;
-  if (invisible.test(keyID)) return 'must not hold control or format characters';
-  if (/[/\\]/.test(keyID)) return 'must not hold a slash or a backslash';
+  const found = characterProblem(keyID, mostBytes);
+  if (found !== undefined) return found;
   if (keyID === '.' || keyID === '..') return 'must not be a dot segment';
+  return undefined;
+}
+
+/** Why a text cannot be a part of a key identifier, as its owner is; undefined if it can. */
+export function characterProblem(text: string, maxBytes: number): string | undefined {
+  if (!isSound(text)) return 'must be well-formed Unicode without NUL';
+  if (hasMoreBytes(text, maxBytes)) return `must have at most ${maxBytes} bytes`;
+  if (invisible.test(text)) return 'must not hold control or format characters';
+  if (/[/\\]/.test(text)) return 'must not hold a slash or a backslash';
   return undefined;
 }
 

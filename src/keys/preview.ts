@@ -1,5 +1,6 @@
 import type { KeyDefinition } from './definition.js';
 import { normalise, type Definition, type SecretChanges } from './normal-form.js';
+import { checkOwner } from './owner.js';
 import { warningsOf, type Warning } from './warnings.js';
 
 /** What a preview answers. Nothing of it is stored. */
@@ -22,9 +23,13 @@ interface Surroundings {
   readonly randomHex: () => string;
 }
 
-/** Answers a valid definition with its normal form, identifier and hash. Pure: all that varies is handed in. */
+/**
+ * Returns a valid definition in its normal form, with its identifier and hash. Pure: all that varies is a parameter.
+ * @throws {AppError} INVALID when the owner of a new identifier is that of a credential from before owners had a rule
+ */
 export function previewKey(input: KeyDefinition, { now, ownerID, hashKeyID, randomHex }: Surroundings): KeyPreview {
   const { definition, secrets } = normalise(input);
-  const keyID = input.keyID ?? `${definition.orgID ?? ownerID ?? ''}${randomHex()}`;
+  const owner = definition.orgID ?? ownerID ?? '';
+  const keyID = input.keyID ?? `${owner.trim() === '' ? '' : checkOwner(owner)}${randomHex()}`;
   return { keyID, keyHash: hashKeyID(keyID), definition, secrets, warnings: warningsOf(input, now) };
 }

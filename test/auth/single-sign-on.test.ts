@@ -296,6 +296,15 @@ describe('the organisation of a token', () => {
     expect(await reasons()).toStrictEqual(['organisation']);
   });
 
+  it.each(['a/b', 'a\u0000b', '\ud800', 'o'.repeat(224)])(
+    'rejects a token whose claim cannot begin a key identifier: %j',
+    async (org) => {
+      await orgs('org');
+      expectRefusal(await preview(await issuer.sign(claims({ org }))));
+      expect(await reasons()).toStrictEqual(['organisation']);
+    },
+  );
+
   it.each(['constructor', '__proto__', 'toString'])(
     'is not found in what every object has, such as %s',
     async (claim) => {

@@ -194,7 +194,7 @@ export type PreviewKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Identifiers of keys by OAuth client. They are carried as they are. At most 32 levels deep, and 10000 members in all. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. At most 256 characters. Example: acme. */
+  /** Identifier of the organisation that owns the key, of at most 223 bytes and the characters of key identifiers. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** The period that `rate` is counted over, in seconds; 0 or less switches the rate limit off. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
@@ -308,7 +308,7 @@ export type UpdateKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Identifiers of keys by OAuth client. They are carried as they are. At most 32 levels deep, and 10000 members in all. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. At most 256 characters. Example: acme. */
+  /** Identifier of the organisation that owns the key, of at most 223 bytes and the characters of key identifiers. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** The period that `rate` is counted over, in seconds; 0 or less switches the rate limit off. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
