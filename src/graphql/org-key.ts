@@ -135,14 +135,14 @@ builder.node(OrgKey, {
         type: HistoryEntry,
         description:
           'The changes of the key up to its `version`, the oldest first; `last: 5` returns the newest five. Error: NOT_FOUND when the key was purged while it was read.',
-        resolve: (key, args, { keys }) =>
+        resolve: (key, args, { keys, reads }) =>
           connectionPage<AuditEntry>(
             args,
             ({ versionAfter }) => String(versionAfter),
             async ({ before, after, limit, inverted }) =>
               inverted
-                ? (await keys.history(key, { ...range(before, after), last: true, limit })).reverse()
-                : keys.history(key, { ...range(before, after), limit }),
+                ? (await keys.history(key, { ...range(before, after), last: true, limit }, reads)).reverse()
+                : keys.history(key, { ...range(before, after), limit }, reads),
           ),
       },
       { name: 'HistoryEntryConnection', description: 'A page of the history of a key.' },

@@ -52,8 +52,8 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
      *
      * @throws {AppError} NOT_FOUND when the key has been purged since.
      */
-    history: (key: StoredKey, range: Omit<HistoryRange, 'asOf'>): Promise<AuditEntry[]> =>
-      store.auditOf(key.keyHash, { ...range, asOf: key }),
+    history: (key: StoredKey, range: Omit<HistoryRange, 'asOf'>, reads?: ReadBudget): Promise<AuditEntry[]> =>
+      store.auditOf(key.keyHash, { ...range, asOf: key }, reads),
     /** What the quotas of each organisation's keys come to. The caller may see all of these organisations. */
     summariseQuotas: (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
       summariseQuotas(quotas, orgIDs, now(), reads),

@@ -189,7 +189,7 @@ export interface KeyStore {
    *
    * @throws {AppError} NOT_FOUND when `asOf` names a key that has been purged since it was read.
    */
-  auditOf(keyHash: string, range?: HistoryRange): Promise<AuditEntry[]>;
+  auditOf(keyHash: string, range?: HistoryRange, reads?: ReadBudget): Promise<AuditEntry[]>;
   /** The definition that a key had at a version, without secrets; undefined where there was no such version. */
   definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
   /** Removes keys deleted before the moment, and what was remembered of them. Returns how many. */

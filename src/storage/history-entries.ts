@@ -10,6 +10,11 @@ export interface Span {
   readonly newest: number;
 }
 
+/** The error of a history whose key is not there any more. */
+export function purgedMeanwhile(): AppError {
+  return new AppError('NOT_FOUND', 'The key was purged while it was read.');
+}
+
 /**
  * The versions of a range.
  *
@@ -22,7 +27,7 @@ export function spanOf(
 ): Span {
   const current = row ? Number(row.version) : 0;
   if (asOf && (row?.date_created !== asOf.dateCreated || current < asOf.version)) {
-    throw new AppError('NOT_FOUND', 'The key was purged while it was read.');
+    throw purgedMeanwhile();
   }
   const version = asOf?.version ?? current;
   const first = Math.max(after + 1, 1);
@@ -78,4 +83,32 @@ export function createChain(isGood: (row: Signed<AuditRow>) => boolean) {
 
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
+}
+
+/** How long the entries are that one short read reads; one entry may be longer. */
+const readBytes = 256 * 1024;
+
+/** How long the entry of a version is, in bytes. */
+export interface SizedVersion {
+  readonly version: bigint;
+  readonly size: bigint;
+}
+
+export function sizeOf(found: readonly SizedVersion[]): number {
+  return found.reduce((bytes, { size }) => bytes + Number(size), 0);
+}
+
+/** The span in parts that are short enough to be read at once. What is missing in it lies in one of them too. */
+export function* partsOf({ first, newest }: Span, found: readonly SizedVersion[]): Iterable<Span> {
+  let from = first;
+  let bytes = 0;
+  for (const { version, size } of found) {
+    if (bytes > 0 && bytes + Number(size) > readBytes) {
+      yield { first: from, newest: Number(version) - 1 };
+      from = Number(version);
+      bytes = 0;
+    }
+    bytes += Number(size);
+  }
+  if (from <= newest) yield { first: from, newest };
 }

@@ -4,7 +4,16 @@ import { parseJSONCarefully } from '../../src/json.js';
 import type { Definition } from '../../src/keys/normal-form.js';
 import type { QuotaManager } from '../../src/keys/quota.js';
 import type { QuotaChange, QuotaOutbox } from '../../src/keys/quota-change.js';
-import type { AuditEntry, Change, HistoryRange, Inspected, KeyStore, StoredKey } from '../../src/keys/store.js';
+import { createReadBudget } from '../../src/keys/read-budget.js';
+import type {
+  AuditEntry,
+  Change,
+  HistoryRange,
+  Inspected,
+  KeyPage,
+  KeyStore,
+  StoredKey,
+} from '../../src/keys/store.js';
 import { allOf } from '../support/collect.js';
 import { misreadJSON } from '../support/misread-json.js';
 
@@ -302,6 +311,41 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.update(key.keyHash, (found) => ({ ...nextVersion(found), audit: third }));
       await reopen();
       expect(await store.auditOf(key.keyHash)).toStrictEqual([first, second, third]);
+    });
+
+    it('reads a long history in parts, and rejects one that is larger than the budget before reading it', async () => {
+      const large = (version: number) => ({
+        definition: { alias: `at ${version}`, metaData: { notes: 'x'.repeat(100_000) } },
+      });
+      await store.add([added(storedKey(1, large(1)))]);
+      for (let version = 2; version <= 9; version += 1)
+        await store.update(hashOf(1), (found) => nextVersion(found, large(version)));
+      const versions = Array.from({ length: 9 }, (_, index) => index + 1);
+      const found = await store.auditOf(hashOf(1), {}, createReadBudget());
+      expect(found.map(({ versionAfter }) => versionAfter)).toStrictEqual(versions);
+      const reads = createReadBudget(5_000, 500_000);
+      await expect(store.auditOf(hashOf(1), {}, reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+      expect(reads.bytesLeft()).toBe(500_000);
+      expect(await store.auditOf(hashOf(1), { limit: 2 }, reads)).toHaveLength(2);
+      expect(reads.bytesLeft()).toBeLessThan(300_000);
+    });
+
+    it('cuts a page at its length, and rejects one that is larger than the budget', async () => {
+      const notes = { metaData: { notes: 'x'.repeat(10_000) } };
+      const names = ['a', 'b', 'c', 'd'];
+      await store.add(names.map((alias) => added(storedKey(alias, { definition: { alias, ...notes } }))));
+      const query = { filter: {}, orderBy: 'ALIAS', descending: false, limit: 10, now: new Date() } as const;
+      const aliases = ({ keys }: KeyPage) => keys.map(({ definition }) => definition.alias);
+      const whole = await store.list(query, createReadBudget());
+      expect([aliases(whole), whole.isCut]).toStrictEqual([names, false]);
+      const cut = await store.list({ ...query, maxBytes: 25_000 }, createReadBudget());
+      expect([aliases(cut), cut.isCut]).toStrictEqual([['a', 'b'], true]);
+      const one = await store.list({ ...query, maxBytes: 1 }, createReadBudget());
+      expect([aliases(one), one.isCut]).toStrictEqual([['a'], true]);
+      const reads = createReadBudget(5_000, 25_000);
+      await expect(store.list(query, reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+      await expect(store.findMany(names.map(hashOf), reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+      expect(reads.bytesLeft()).toBe(25_000);
     });
 
     it('reads a history as of the version that was read, and not as of later ones', async () => {

@@ -2,12 +2,14 @@ import { AppError } from '../../errors.js';
 import { parseJSON } from '../../json.js';
 import type { Definition } from '../../keys/normal-form.js';
 import { definitionFromJSON } from '../../keys/stored-form.js';
+import type { ReadBudget } from '../../keys/read-budget.js';
 import type { AuditEntry, HistoryRange, Inspected } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';
 import { auditLayouts, auditEntryOf, type AuditRow } from '../audit-row.js';
-import { createChain, isUnbroken, spanOf, type Span } from '../history-entries.js';
+import { createChain, isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from '../history-entries.js';
 import { keyOf, termsOf, type KeyRow } from '../key-row.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
+import { createTimeSlices, mapInSlices } from '../time-slices.js';
 import { prepared, type Connections, type Session } from './connections.js';
 import type { KeyRows } from './key-rows.js';
 
@@ -15,6 +17,10 @@ import type { KeyRows } from './key-rows.js';
 const between = prepared(
   `SELECT a.*, k.date_created AS key_created FROM audit a JOIN keys k ON k.key_hash = a.key_hash
    WHERE a.key_hash = $1 AND a.version_after BETWEEN $2 AND $3 ORDER BY a.version_after`,
+);
+const sizes = prepared(
+  `SELECT version_after AS version, (octet_length(definition) + octet_length(changes))::bigint AS size FROM audit
+   WHERE key_hash = $1 AND version_after BETWEEN $2 AND $3 ORDER BY version_after`,
 );
 const chunk = prepared(
   'SELECT * FROM audit WHERE key_hash = $1 AND version_after > $2 ORDER BY version_after LIMIT 500',
@@ -29,29 +35,46 @@ const mostLooks = 5;
 /** The history of keys. */
 export function createHistory(authenticity: Authenticity, { read }: Connections, rows: KeyRows) {
   const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
+  const slices = createTimeSlices();
 
   /**
    * The entries of the span that `spanFor` returns for the key's row. Entries are never changed and are removed only
    * together with their key: when one is missing although the key is still the same, the history is damaged.
    */
-  async function entries(keyHash: string, spanFor: (row: KeyRow | undefined) => Span): Promise<AuditRow[]> {
+  async function entries(
+    keyHash: string,
+    spanFor: (row: KeyRow | undefined) => Span,
+    reads?: ReadBudget,
+  ): Promise<AuditRow[]> {
     let before: Signed<KeyRow> | undefined;
     for (let look = 1; look <= mostLooks; look += 1) {
       const row = await read(async (session) => (await rows.lookUp(session, [keyHash])).get(keyHash)?.());
       const span = spanFor(row);
       if (!row || span.newest < span.first) return [];
       const isAsBefore = before !== undefined && Buffer.compare(before.mac, row.mac) === 0;
-      const { key_hash } = row;
-      const found = await read((session) =>
-        session.query<Signed<AuditRow> & { readonly key_created: string }>(between, [
-          key_hash,
-          span.first,
-          span.newest,
-        ]),
-      );
-      const isOfKey = found.every(({ key_created }) => key_created === row.date_created);
-      if (isOfKey && isUnbroken(found, span, table.isAuthentic)) return found;
-      if (isAsBefore) throw table.integrityError(`The history of ${keyHash}`, ...found);
+      const bounds = [row.key_hash, span.first, span.newest];
+      const sized = reads ? await read((session) => session.query<SizedVersion>(sizes, bounds)) : [];
+      if (!before) reads?.take('history entries', sized.length, sizeOf(sized));
+      const found: AuditRow[] = [];
+      let broken: Signed<AuditRow>[] | undefined;
+      for (const part of partsOf(span, sized)) {
+        reads?.requireTime();
+        const entriesOfPart = await read((session) =>
+          session.query<Signed<AuditRow> & { readonly key_created: string }>(between, [
+            row.key_hash,
+            part.first,
+            part.newest,
+          ]),
+        );
+        const isOfKey = entriesOfPart.every(({ key_created }) => key_created === row.date_created);
+        if (!isOfKey || !isUnbroken(entriesOfPart, part, table.isAuthentic)) {
+          broken = entriesOfPart;
+          break;
+        }
+        found.push(...entriesOfPart);
+      }
+      if (!broken) return found;
+      if (isAsBefore) throw table.integrityError(`The history of ${keyHash}`, ...broken);
       before = row;
     }
     throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 });
@@ -60,8 +83,9 @@ export function createHistory(authenticity: Authenticity, { read }: Connections,
   return {
     table,
     /** @throws {AppError} NOT_FOUND as `spanOf` does. */
-    async read(keyHash: string, range: HistoryRange): Promise<AuditEntry[]> {
-      return (await entries(keyHash, (row) => spanOf(range, row))).map(auditEntryOf);
+    async read(keyHash: string, range: HistoryRange, reads?: ReadBudget): Promise<AuditEntry[]> {
+      const found = await entries(keyHash, (row) => spanOf(range, row), reads);
+      return mapInSlices(slices, found, auditEntryOf, reads);
     },
     async definitionAt(keyHash: string, version: number): Promise<Definition | undefined> {
       const [row] = await entries(keyHash, (key) =>

@@ -158,7 +158,7 @@ export function createKeyStore(
       }
     },
     discard: (keyHash) => write((session) => inTransaction(session, () => discardKey(session, table, keyHash))),
-    auditOf: (keyHash, range = {}) => history.read(keyHash, range),
+    auditOf: (keyHash, range = {}, reads) => history.read(keyHash, range, reads),
     definitionAt: (keyHash, version) => history.definitionAt(keyHash, version),
     async purge(moment) {
       let purged = 0;

@@ -2,15 +2,26 @@ import type { Database } from 'better-sqlite3';
 import { parseJSON } from '../../json.js';
 import type { Definition } from '../../keys/normal-form.js';
 import { definitionFromJSON } from '../../keys/stored-form.js';
+import type { ReadBudget } from '../../keys/read-budget.js';
 import type { AuditEntry, HistoryRange } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';
 import { auditColumns, auditLayouts, auditEntryOf, type AuditRow } from '../audit-row.js';
-import { isUnbroken, lastLinked, spanOf, type Span } from '../history-entries.js';
+import {
+  isUnbroken,
+  lastLinked,
+  partsOf,
+  purgedMeanwhile,
+  sizeOf,
+  spanOf,
+  type SizedVersion,
+  type Span,
+} from '../history-entries.js';
 import type { KeyRow } from '../key-row.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
+import type { Guard } from './guard.js';
 
 /** The history of keys. What is asked for a key takes its row, which has been found authentic. */
-export function createHistory(database: Database, authenticity: Authenticity) {
+export function createHistory(database: Database, authenticity: Authenticity, { read }: Pick<Guard, 'read'>) {
   const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
   const names = [...auditColumns, 'mac'];
   const insert = database.prepare<[Signed<AuditRow>]>(
@@ -18,6 +29,13 @@ export function createHistory(database: Database, authenticity: Authenticity) {
   );
   const between = database.prepare<[string, number, number], Signed<AuditRow>>(
     'SELECT * FROM audit WHERE key_hash = ? AND version_after BETWEEN ? AND ? ORDER BY version_after',
+  );
+  const sizes = database.prepare<[string, number, number], SizedVersion>(
+    `SELECT version_after AS version, octet_length(definition) + octet_length(changes) AS size FROM audit
+     WHERE key_hash = ? AND version_after BETWEEN ? AND ? ORDER BY version_after`,
+  );
+  const isThere = database.prepare<[string, string], object>(
+    'SELECT 1 FROM keys WHERE key_hash = ? AND date_created = ?',
   );
   const any = database.prepare<[string], object>('SELECT 1 FROM audit WHERE key_hash = ? LIMIT 1');
   const forget = database.prepare<[string]>('DELETE FROM audit WHERE key_hash = ?');
@@ -40,9 +58,38 @@ export function createHistory(database: Database, authenticity: Authenticity) {
     },
     /** Whether anything is remembered of a key with this hash, be it there or not. */
     has: (keyHash: string): boolean => any.get(keyHash) !== undefined,
-    /** @throws {AppError} NOT_FOUND as `spanOf` does. */
-    read: (keyHash: string, row: KeyRow | undefined, range: HistoryRange): AuditEntry[] =>
-      entries(keyHash, spanOf(range, row)).map(auditEntryOf),
+    /**
+     * The entries of a range of the key whose row `find` returns, in short reads, because an entry never changes.
+     *
+     * @throws {AppError} NOT_FOUND as `spanOf` does, and when the key is purged between two reads.
+     */
+    async read(find: () => KeyRow | undefined, range: HistoryRange, reads?: ReadBudget): Promise<AuditEntry[]> {
+      const { row, span, found } = await read(
+        () =>
+          database.transaction(() => {
+            const key = find();
+            const wanted = spanOf(range, key);
+            const sized = key && wanted.first <= wanted.newest;
+            return {
+              row: key,
+              span: wanted,
+              found: sized ? sizes.all(key.key_hash, wanted.first, wanted.newest) : [],
+            };
+          })(),
+        reads,
+      );
+      if (!row) return [];
+      reads?.take('history entries', found.length, sizeOf(found));
+      const all: AuditEntry[] = [];
+      for (const part of partsOf(span, found)) {
+        const readPart = () => {
+          if (!isThere.get(row.key_hash, row.date_created)) throw purgedMeanwhile();
+          return entries(row.key_hash, part).map(auditEntryOf);
+        };
+        all.push(...(await read(() => database.transaction(readPart)(), reads)));
+      }
+      return all;
+    },
     definitionAt({ key_hash, version: current }: KeyRow, version: number): Definition | undefined {
       if (version < 1 || version > Number(current)) return undefined;
       const [row] = entries(key_hash, { first: version, newest: version });

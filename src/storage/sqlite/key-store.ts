@@ -36,7 +36,7 @@ export function createKeyStore(
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { read, write } = guard;
   const table = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
-  const history = createHistory(database, authenticity);
+  const history = createHistory(database, authenticity, guard);
   const { add: addQuotaChange, drop: dropQuotaChanges, ...outbox } = createQuotaOutbox(database, authenticity, guard);
   const names = [...keyColumns, 'mac'] as const;
   const select = database.prepare<[string], Signed<KeyRow>>('SELECT * FROM keys WHERE key_hash = ?');
@@ -219,7 +219,7 @@ export function createKeyStore(
       }
     },
     discard: (keyHash) => write(() => discardOne(keyHash)),
-    auditOf: (keyHash, range = {}) => read(() => ofKey(keyHash, (row) => history.read(keyHash, row, range))),
+    auditOf: (keyHash, range = {}, reads) => history.read(() => find(keyHash), range, reads),
     definitionAt: (keyHash, version) => read(() => ofKey(keyHash, (row) => row && history.definitionAt(row, version))),
     async purge(moment) {
       let purged = 0;
