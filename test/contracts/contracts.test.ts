@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { baseOf } from './base.mjs';
+import { basesOf } from './base.mjs';
 import { verdictOn } from './verdict.mjs';
 
 const base = `
@@ -18,15 +18,19 @@ const base = `
   type Mutation { reset(id: ID!): Key! }`;
 
 /** `coordinate` of each change, by what the verdict makes of it. */
-async function verdict(before: string | undefined, after: string | undefined, changelog = '', file = 'schema.graphql') {
-  const { refused, named, dangerous } = await verdictOn(`schema/${file}`, before, after, changelog);
+async function verdict(
+  before: string | undefined,
+  after: string | undefined,
+  { changelog = '', baseChangelog = '', file = 'schema.graphql' } = {},
+) {
+  const { refused, named } = await verdictOn(`schema/${file}`, before, after, changelog, baseChangelog);
   const places = (changes: readonly { coordinate: string }[]) => [
     ...new Set(changes.map(({ coordinate }) => coordinate)),
   ];
-  return { refused: places(refused), named: places(named), dangerous: places(dangerous) };
+  return { refused: places(refused), named: places(named) };
 }
 
-const nothing = { refused: [], named: [], dangerous: [] };
+const nothing = { refused: [], named: [] };
 
 describe('the verdict on a change of the schema', () => {
   it.each([
@@ -56,9 +60,9 @@ describe('the verdict on a change of the schema', () => {
     ['a new member of a union', 'Key | Other', 'Found', 'Key | Other | Third'],
     ['another default', 'last: Int = 5', 'Key.keys(last:)', 'last: Int = 6'],
     ['a new default', 'first: Int', 'Key.keys(first:)', 'first: Int = 5'],
-  ])('lets pass and tells of %s', async (_, part, place, replacement) => {
+  ])('rejects %s, which may break a client', async (_, part, place, replacement) => {
     const changed = `${base.replace(part, replacement)} type Third { at: Moment }`;
-    expect(await verdict(`${base} type Third { at: Moment }`, changed)).toEqual({ ...nothing, dangerous: [place] });
+    expect(await verdict(`${base} type Third { at: Moment }`, changed)).toEqual({ ...nothing, refused: [place] });
   });
 
   it.each([
@@ -79,8 +83,11 @@ describe('the verdict on a change of the schema', () => {
     const places = ['Key.state', 'Key.keys(first:)'];
     const changelog = (heading: string, named: string) => `# Changelog\n\n## ${heading}\n\n- Gone: ${named}.\n`;
     const both = '`Key.state`, `Key.keys(first:)`';
-    expect(await verdict(base, broken, changelog('Unreleased', both))).toEqual({ ...nothing, named: places });
-    expect(await verdict(base, broken, changelog('Unreleased', '`Key.state`'))).toEqual({
+    expect(await verdict(base, broken, { changelog: changelog('Unreleased', both) })).toEqual({
+      ...nothing,
+      named: places,
+    });
+    expect(await verdict(base, broken, { changelog: changelog('Unreleased', '`Key.state`') })).toEqual({
       ...nothing,
       refused: ['Key.keys(first:)'],
       named: ['Key.state'],
@@ -92,15 +99,40 @@ describe('the verdict on a change of the schema', () => {
       changelog('Unreleased', 'Key.state, Key.keys(first:)'),
       changelog('Unreleased', '`Key.states`, `Key.keys`'),
     ]) {
-      expect(await verdict(base, broken, silent)).toEqual({ ...nothing, refused: places });
+      expect(await verdict(base, broken, { changelog: silent })).toEqual({ ...nothing, refused: places });
     }
+  });
+
+  it('rejects a change whose place the changelog named before the base', async () => {
+    const broken = base.replace('state: State!', '');
+    const entry = '- `Key.state` may be null.\n';
+    const baseChangelog = `# Changelog\n\n## Unreleased\n\n${entry}`;
+    const named = { ...nothing, named: ['Key.state'] };
+    const refused = { ...nothing, refused: ['Key.state'] };
+    expect(await verdict(base, broken, { changelog: baseChangelog, baseChangelog })).toEqual(refused);
+    const reworded = baseChangelog.replace('may be null', 'can be null');
+    expect(await verdict(base, broken, { changelog: reworded, baseChangelog })).toEqual(refused);
+    const changelog = `${baseChangelog}- \`Key.state\` is gone.\n`;
+    expect(await verdict(base, broken, { changelog, baseChangelog })).toEqual(named);
+    // A release in between moves the earlier entry.
+    const released = `# Changelog\n\n## Unreleased\n\n- \`Key.state\` is gone.\n\n## 1.0.0\n\n${entry}`;
+    expect(await verdict(base, broken, { changelog: released, baseChangelog })).toEqual(named);
+    const merely = `# Changelog\n\n## Unreleased\n\n- Nothing.\n\n## 1.0.0\n\n${entry}`;
+    expect(await verdict(base, broken, { changelog: merely, baseChangelog })).toEqual(refused);
+  });
+
+  it('permits a dangerous change that the changelog names', async () => {
+    const changed = base.replace('dryRun: Boolean! = true', 'dryRun: Boolean! = false');
+    const changelog = '## Unreleased\n\n- The default of `Query.key(dryRun:)` is false.\n';
+    expect(await verdict(base, changed)).toEqual({ ...nothing, refused: ['Query.key(dryRun:)'] });
+    expect(await verdict(base, changed, { changelog })).toEqual({ ...nothing, named: ['Query.key(dryRun:)'] });
   });
 
   it('lets a new contract pass, and refuses that one is gone unless the changelog names its file', async () => {
     expect(await verdict(undefined, base)).toEqual(nothing);
     expect(await verdict(base, undefined)).toEqual({ ...nothing, refused: ['schema/schema.graphql'] });
     const changelog = '## Unreleased\n\n- `schema/schema.graphql` is gone.\n';
-    expect(await verdict(base, undefined, changelog)).toEqual({ ...nothing, named: ['schema/schema.graphql'] });
+    expect(await verdict(base, undefined, { changelog })).toEqual({ ...nothing, named: ['schema/schema.graphql'] });
   });
 });
 
@@ -110,7 +142,7 @@ describe('the verdict on a change of the subgraph', () => {
     type Key @key(fields: "id") @key(fields: "hash") { id: ID! hash: ID! state: Int }
     extend type Query { key: Key }`;
   const on = (part: string, replacement: string) =>
-    verdict(subgraph, subgraph.replace(part, replacement), '', 'subgraph.graphql');
+    verdict(subgraph, subgraph.replace(part, replacement), { file: 'subgraph.graphql' });
 
   it('refuses that a field of a type is gone, also of one that is only extended here', async () => {
     expect(await on(' state: Int', '')).toEqual({ ...nothing, refused: ['Key.state'] });
@@ -121,6 +153,12 @@ describe('the verdict on a change of the subgraph', () => {
     expect((await on('@key(fields: "hash")', '')).refused).toEqual(['Key']);
     expect((await on('@key(fields: "id")', '@key(fields: "id hash")')).refused).toEqual(['Key']);
     expect((await on('@key(fields: "id")', '@key(fields: "id", resolvable: false)')).refused).toEqual(['Key']);
+  });
+
+  it('rejects that a type loses @shareable, and with it the composition with other subgraphs', async () => {
+    const shared = `${subgraph} type PageInfo @shareable { more: Boolean }`;
+    const { refused } = await verdict(shared, shared.replace(' @shareable', ''), { file: 'subgraph.graphql' });
+    expect(refused).toEqual(['PageInfo']);
   });
 
   it('lets a further key pass', async () => {
@@ -141,7 +179,7 @@ describe('the verdict on a change of the REST document', () => {
   const on = (change: (copy: typeof document) => void) => {
     const copy = structuredClone(document);
     change(copy);
-    return verdict(JSON.stringify(document), JSON.stringify(copy), '', 'openapi.json');
+    return verdict(JSON.stringify(document), JSON.stringify(copy), { file: 'openapi.json' });
   };
 
   it('refuses that a path, an operation, a parameter, a schema or a property is gone', async () => {
@@ -164,11 +202,9 @@ describe('the verdict on a change of the REST document', () => {
     expect(await on(({ paths }) => Object.assign(paths, { '/more': { get: operation(now) } }))).toEqual(nothing);
   });
 
-  it('tells of another type, and lets new properties and parameters pass without a word', async () => {
-    const { refused, dangerous } = await on(
-      ({ components }) => (components.schemas.Key.properties.id.type = 'integer'),
-    );
-    expect([refused, dangerous]).toEqual([[], ['Key.id']]);
+  it('rejects another type, and lets new properties and parameters pass without a word', async () => {
+    const { refused } = await on(({ components }) => (components.schemas.Key.properties.id.type = 'integer'));
+    expect(refused).toEqual(['Key.id']);
     const grown = on(({ paths, components }) => {
       paths['/keys'].get.parameters.push({ name: 'after' });
       Object.assign(components.schemas.Key.properties, { tag: { type: 'string' } });
@@ -222,33 +258,57 @@ describe('npm run contracts', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('passes and says so where there is nothing to compare with, then holds each commit to the one before it', () => {
+  it('compares main with every earlier state of its contracts', () => {
+    write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n');
     const first = commit('first');
-    expect(baseOf(repository, undefined)).toBeUndefined();
-    expect(check()).toMatchObject({ status: 0, said: expect.stringContaining('compared with nothing') });
+    expect(check().status).toBe(0);
 
     write('schema/schema.graphql', base.replace('state: State!', ''));
-    commit('broken');
-    expect(baseOf(repository, undefined)?.commit).toBe(first);
+    const broken = commit('broken');
+    expect(basesOf(repository, undefined, undefined).map(({ commit }) => commit)).toEqual([broken, first]);
     const refused = check();
     expect(refused.status).toBe(1);
     expect(refused.said).toContain("schema/schema.graphql: BREAKING: Key.state: Field 'state' was removed");
+    write('README.md', 'Earlier words.');
+    commit('harmless');
+    write('schema/schema.graphql', `${base.replace('state: State!', '')} scalar Period`);
+    commit('harmless change of the schema');
+    expect(check()).toMatchObject({ status: 1, said: expect.stringContaining('BREAKING: Key.state') });
 
     write('CHANGELOG.md', named);
     expect(check()).toMatchObject({
       status: 0,
       said: expect.stringContaining('breaking, as the changelog says: Key.state'),
     });
-    git('checkout', '-q', '--', 'CHANGELOG.md');
-    git('checkout', '-q', '--detach');
+    commit('named');
+    // The entry permits this change, and no later one of the same place.
+    write('schema/schema.graphql', `${base} scalar Period`);
+    commit('restored');
+    expect(check().status).toBe(0);
+    write('schema/schema.graphql', `${base.replace('state: State!', '')} scalar Period`);
     expect(check().status).toBe(1);
-    git('checkout', '-q', 'main');
+    git('checkout', '-q', '--', 'schema');
   });
 
-  it('passes in a clone of a single commit, and says that there is nothing to compare with', () => {
+  it('compares main with nothing older than contracts.since of package.json', () => {
+    const restored = git('rev-parse', 'HEAD');
+    write('package.json', JSON.stringify({ contracts: { since: restored } }));
+    commit('since');
+    expect(check()).toMatchObject({ status: 0, said: expect.stringMatching(/^[^\n]*contracts\.since[^\n]*\n$/) });
+    write('package.json', JSON.stringify({ contracts: { since: 'f'.repeat(40) } }));
+    expect(check()).toMatchObject({ status: 0, said: expect.stringContaining('compared with nothing') });
+    git('rm', '-q', '-f', 'package.json');
+    commit('without');
+  });
+
+  it('has nothing to compare with in a clone of a single commit that lacks contracts.since, and says so', () => {
+    write('package.json', JSON.stringify({ contracts: { since: git('rev-parse', 'HEAD') } }));
+    commit('since again');
     const clone = join(folder, 'clone');
     git('clone', '-q', '--depth', '1', `file://${repository}`, clone);
     expect(check(clone)).toMatchObject({ status: 0, said: expect.stringContaining('compared with nothing') });
+    git('rm', '-q', '-f', 'package.json');
+    commit('without again');
   });
 
   it('holds a branch to where it left origin/main, however many commits ago, and a new contract to nothing', () => {
@@ -262,17 +322,24 @@ describe('npm run contracts', () => {
     commit('something gone');
     write('README.md', 'Words.');
     commit('something else');
-    expect(baseOf(repository, undefined)).toEqual({ commit: fork, reason: 'where the branch left origin/main' });
+    expect(basesOf(repository, undefined, undefined)).toEqual([
+      { commit: fork, reason: 'where the branch left origin/main' },
+    ]);
     const { status, said } = check();
     expect([status, said.match(/\w+: \S+(?=: Enum)/g)]).toEqual([1, ['BREAKING: State.OFF']]);
     expect(said).not.toContain('subgraph');
     expect(check(repository, 'HEAD^').status).toBe(0);
-    expect(baseOf(repository, 'HEAD^')?.reason).toBe('SCHEMA_BASE');
+    expect(basesOf(repository, 'HEAD^', undefined).map(({ reason }) => reason)).toEqual(['SCHEMA_BASE']);
+    git('update-ref', '-d', 'refs/remotes/origin/main');
+    expect(basesOf(repository, undefined, undefined)).toEqual([{ commit: fork, reason: 'where the branch left main' }]);
   });
 
   it('fails where SCHEMA_BASE names no commit, instead of comparing with another', () => {
     for (const wanted of ['nonsense', '--all', 'HEAD:CHANGELOG.md']) {
-      expect(check(repository, wanted)).toMatchObject({ status: 1, said: expect.stringContaining('no commit here') });
+      expect(check(repository, wanted)).toMatchObject({
+        status: 1,
+        said: expect.stringMatching(/^SCHEMA_BASE is [^\n]* no commit of this clone has that name[^\n]*\n$/),
+      });
     }
   });
 

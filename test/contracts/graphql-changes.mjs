@@ -26,12 +26,23 @@ export async function graphqlChanges(base, current) {
   const found = await diff(before.schema, after.schema);
   const changes = found
     .filter(({ criticality }) => criticality.level !== CriticalityLevel.NonBreaking)
+    .filter(({ type, path = '' }) => !isHarmless(type, path))
     .map(({ criticality, path, message }) => ({
       isBreaking: criticality.level === CriticalityLevel.Breaking,
       coordinate: coordinateOf(path),
       message,
     }));
   return [...changes, ...nowRequired(before.schema, after.schema), ...lostKeys(before.document, after.document)];
+}
+
+/**
+ * A new `@shareable` only permits more. The inspector compares several `@key` of one type by their order; `lostKeys`
+ * compares them by what they say.
+ * @param {string} type
+ * @param {string} path
+ */
+function isHarmless(type, path) {
+  return /\.@key\b/.test(path) || (/^DIRECTIVE_USAGE_.*_ADDED$/.test(type) && /\.@shareable\b/.test(path));
 }
 
 /** @param {string} sdl */

@@ -9,8 +9,8 @@ import { openAPIChanges } from './openapi-changes.mjs';
  */
 
 /**
- * `refused` are the breaking changes that the changelog does not name.
- * @typedef {{ refused: readonly Change[], named: readonly Change[], dangerous: readonly Change[] }} Verdict
+ * `named` are the changes for which the changelog gained an entry since the base, `refused` all others.
+ * @typedef {{ refused: readonly Change[], named: readonly Change[] }} Verdict
  */
 
 /** @type {Readonly<Record<string, (base: string, current: string) => Change[] | Promise<Change[]>>>} */
@@ -24,23 +24,30 @@ const readers = {
 export const contracts = Object.keys(readers);
 
 /**
- * Judges what became of a contract. One that is new breaks nobody; undefined stands for a file that is not there.
+ * Judges the changes of a contract, breaking and dangerous ones alike. A new contract breaks no client; undefined stands
+ * for a file that does not exist. A change is named when its place stands in backquotes under Unreleased, and in the whole
+ * changelog more often than in that of the base: an entry of an earlier change permits no later one.
  * @param {string} file
  * @param {string | undefined} base
  * @param {string | undefined} current
  * @param {string} changelog
+ * @param {string} baseChangelog
  * @returns {Promise<Verdict>}
  */
-export async function verdictOn(file, base, current, changelog) {
+export async function verdictOn(file, base, current, changelog, baseChangelog) {
   const changes = await changesOf(file, base, current);
-  const words = unreleased(changelog);
-  const breaking = changes.filter(({ isBreaking }) => isBreaking);
-  const isNamed = (/** @type {Change} */ { coordinate }) => words.includes(`\`${coordinate}\``);
-  return {
-    refused: breaking.filter((change) => !isNamed(change)),
-    named: breaking.filter(isNamed),
-    dangerous: changes.filter(({ isBreaking }) => !isBreaking),
-  };
+  const isNamed = (/** @type {Change} */ { coordinate }) =>
+    mentions(unreleased(changelog), coordinate) > 0 &&
+    mentions(changelog, coordinate) > mentions(baseChangelog, coordinate);
+  return { refused: changes.filter((change) => !isNamed(change)), named: changes.filter(isNamed) };
+}
+
+/**
+ * @param {string} text
+ * @param {string} coordinate
+ */
+function mentions(text, coordinate) {
+  return text.split(`\`${coordinate}\``).length - 1;
 }
 
 /**
