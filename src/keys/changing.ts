@@ -11,7 +11,7 @@ import type { Caller, Ports } from './ports.js';
 import { quotaFigures, type QuotaFigures, type Sight } from './quota.js';
 import { quotaChangeOf, type ResetStatus } from './quota-change.js';
 import { checkReason } from './reason.js';
-import type { AuditEntry, Operation, StoredKey } from './store.js';
+import type { AuditEntry, Change, Operation, StoredKey } from './store.js';
 import {
   applyUpdate,
   requireVersion,
@@ -82,7 +82,7 @@ export function createChanging(ports: Ports) {
     const at = now();
     let before: StoredKey | undefined;
     try {
-      const { next, audit, quotaChange } = await store.update(keyHash, (stored) => {
+      const apply = (stored: StoredKey | undefined): Change => {
         const found = stored && sight ? { ...stored, quota: sight(stored) } : stored;
         before = step.admit(found);
         if (before) requireVersion(before, step.expectedVersion);
@@ -93,7 +93,10 @@ export function createChanging(ports: Ports) {
           audit: entryOf(caller, step, reason, at, before, after, isKnown),
           ...(apart && before && { quotaChange: quotaChangeOf(before, after, at, step.isReset === true) }),
         };
-      });
+      };
+      // A new key must not take the identifier of another organisation's.
+      const scope = step.operation === 'create' ? undefined : caller.orgID;
+      const { next, audit, quotaChange } = await store.update(keyHash, apply, scope);
       const status = quotaChange && apart ? await apart.settle(keyHash) : 'APPLIED';
       const quotaReset = step.isReset === true ? status : undefined;
       return { ...result(at, before, next, audit.changes, step.input, isKnown), quotaReset };
@@ -179,7 +182,7 @@ export function createChanging(ports: Ports) {
   async function updatable(caller: Caller, request: UpdateRequest): Promise<StoredKey> {
     const { expectedVersion } = request;
     const keyHash = checked(caller, request);
-    const stored = usable(caller, await store.find(keyHash));
+    const stored = usable(caller, await store.find(keyHash, caller.orgID));
     try {
       requireVersion(stored, expectedVersion);
     } catch (error) {
@@ -277,7 +280,7 @@ export function createChanging(ports: Ports) {
     options: ChangeOptions,
   ): Promise<KeyChange> {
     const keyHash = hashKeyID(checkKeyID(keyID));
-    const { dateCreated } = usable(caller, await store.find(keyHash));
+    const { dateCreated } = usable(caller, await store.find(keyHash, caller.orgID));
     const definition = await store.definitionAt(keyHash, toVersion);
     if (definition === undefined) throw new AppError('NOT_FOUND', `The key has no version ${toVersion}.`);
     // How the password was hashed then says nothing of the one that is stored now.

@@ -22,11 +22,15 @@ export function createConsuming({ quotas, now, hashKeyID }: Ports) {
           ],
         });
       }
-      return quotas.consume(keyHash, (stored) => {
-        const decision = consume(usable(caller, stored), amount, now());
-        caller.turn?.begin();
-        return decision;
-      });
+      return quotas.consume(
+        keyHash,
+        (stored) => {
+          const decision = consume(usable(caller, stored), amount, now());
+          caller.turn?.begin();
+          return decision;
+        },
+        caller.orgID,
+      );
     },
   };
 }

@@ -66,6 +66,8 @@ export interface QuotaManager {
   consume<T>(
     keyHash: string,
     decide: (stored: StoredKey | undefined) => { next: QuotaState | undefined; answer: T },
+    /** As for `KeyStore.find`. */
+    orgID?: string,
   ): Promise<T>;
   /** The counters of all keys of these organisations, deleted ones left out, in pages between which others get their turn. */
   counters(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly OrgCounter[]>;

@@ -26,17 +26,17 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
     /** Undefined where there is none, it is deleted, or it is not the caller's to see. */
     async orgKey(caller: Caller, reference: KeyReference): Promise<StoredKey | undefined> {
       const keyHash = 'keyID' in reference ? keyHashOf(reference.keyID) : reference.keyHash;
-      return present(visible(caller, await store.find(keyHash)));
+      return present(visible(caller, await store.find(keyHash, caller.orgID)));
     },
     /** For each of the hashes what `orgKey` answers, with one look into the store for all of them. */
     async orgKeysByHash(caller: Caller, keyHashes: readonly string[]): Promise<(StoredKey | undefined)[]> {
-      const keys = await store.findMany([...new Set(keyHashes)], caller.reads);
+      const keys = await store.findMany([...new Set(keyHashes)], caller.reads, caller.orgID);
       const found = new Map(keys.map((key) => [key.keyHash, key]));
       return keyHashes.map((keyHash) => present(visible(caller, found.get(keyHash))));
     },
     /** The key, or NOT_FOUND. */
     async existingOrgKey(caller: Caller, keyID: string): Promise<StoredKey> {
-      return usable(caller, await store.find(keyHashOf(keyID)));
+      return usable(caller, await store.find(keyHashOf(keyID), caller.orgID));
     },
     /** A page of keys; nothing where the filter asks for another organisation than the caller's. */
     async orgKeys(caller: Caller, query: Omit<KeyQuery, 'now'>): Promise<KeyPage> {

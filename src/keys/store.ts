@@ -161,18 +161,21 @@ export interface HistoryRange {
  * INTERNAL. Reads for a request take its budget: UNAVAILABLE when its time is up, TOO_LARGE when it reads too much.
  */
 export interface KeyStore {
-  /** The key, also where it is deleted and not yet purged. */
-  find(keyHash: string): Promise<StoredKey | undefined>;
+  /**
+   * The key, also where it is deleted and not yet purged. With `orgID`, another organisation's key is as good as none: it
+   * is neither read nor verified, so that the time taken does not show that it exists.
+   */
+  find(keyHash: string, orgID?: string): Promise<StoredKey | undefined>;
   /** The keys of these hashes as `find` would have them, in no order, in one look. */
-  findMany(keyHashes: readonly string[], reads?: ReadBudget): Promise<StoredKey[]>;
+  findMany(keyHashes: readonly string[], reads?: ReadBudget, orgID?: string): Promise<StoredKey[]>;
   /** A page of keys in order. Costs as much for the last page as for the first. TOO_LARGE beyond the budget. */
   list(query: KeyQuery, reads?: ReadBudget): Promise<KeyPage>;
   count(filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number>;
   /**
    * Reads, applies and writes in one transaction. `change` is pure and synchronous: it may run again, and what it throws
-   * undoes everything. Returns what was written.
+   * undoes everything. Returns what was written. `orgID` as for `find`.
    */
-  update(keyHash: string, change: (stored: StoredKey | undefined) => Change): Promise<Change>;
+  update(keyHash: string, change: (stored: StoredKey | undefined) => Change, orgID?: string): Promise<Change>;
   /** Adds new keys in one transaction. A key that exists is left as it is; tells for each whether it was added. */
   add(keys: readonly Change[]): Promise<boolean[]>;
   /** Seals the secrets of a key anew. Not a change of the key: no version, no audit entry. */

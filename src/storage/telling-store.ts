@@ -7,8 +7,8 @@ export function tellingOfChanges<Store extends Pick<KeyStore, 'update' | 'add'>>
 ): Store {
   return {
     ...store,
-    update: async (keyHash, change) => {
-      const done = await store.update(keyHash, change);
+    update: async (...change) => {
+      const done = await store.update(...change);
       onChange();
       return done;
     },

@@ -167,6 +167,40 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       }
     });
 
+    it('neither reads nor verifies a key of another organisation than the given one', async () => {
+      await store.add([added(storedKey('own')), added(storedKey('foreign', { orgID: 'globex' }))]);
+      const [own, foreign] = [hashOf('own'), hashOf('foreign')];
+      // A row that were verified would be an INTERNAL error.
+      await place.tamper(`UPDATE keys SET quota_used = 7, mac = sealed_key_id WHERE key_hash = '${foreign}'`);
+      await expect(store.find(foreign)).rejects.toMatchObject({ code: 'INTERNAL' });
+      for (const keyHash of [foreign, hashOf('unknown')]) {
+        expect(await store.find(keyHash, 'acme')).toBeUndefined();
+        expect((await store.findMany([keyHash, own], undefined, 'acme')).map((key) => key.keyHash)).toStrictEqual([
+          own,
+        ]);
+        const given: unknown[] = [];
+        const change = (stored: StoredKey | undefined) => {
+          given.push(stored);
+          return nextVersion(stored);
+        };
+        await expect(store.update(keyHash, change, 'acme')).rejects.toThrow('There is no such key.');
+        const decide = (stored: StoredKey | undefined) => ({ next: undefined, answer: stored });
+        expect(await store.consume(keyHash, decide, 'acme')).toBeUndefined();
+        expect(given).toStrictEqual([undefined]);
+      }
+      // Beside each other, and so in one group of changes.
+      const changes = ['acme', 'globex'].map((orgID) => store.update(own, (stored) => nextVersion(stored), orgID));
+      expect((await Promise.allSettled(changes)).map(({ status }) => status)).toStrictEqual(['fulfilled', 'rejected']);
+      expect((await store.find(own, 'acme'))?.version).toBe(2);
+    });
+
+    it('rejects a key of the given organisation whose row is missing although it has a history', async () => {
+      await store.add([added(storedKey('own')), added(storedKey('foreign', { orgID: 'globex' }))]);
+      for (const name of ['own', 'foreign']) await place.tamper(`DELETE FROM keys WHERE key_hash = '${hashOf(name)}'`);
+      await expect(store.find(hashOf('own'), 'acme')).rejects.toMatchObject({ code: 'INTERNAL' });
+      expect(await store.find(hashOf('foreign'), 'acme')).toBeUndefined();
+    });
+
     it('finds many keys at once, deleted ones too, each once and none for a hash that no key has', async () => {
       const keys = [full, storedKey(1), storedKey(2, { deleted: new Date('2026-01-31T12:00:00Z') }), storedKey(3)];
       await store.add(keys.map(added));

@@ -5,7 +5,7 @@ import { keyOf, termsOf, type KeyRow } from '../key-row.js';
 import type { QuotaChangeRow } from '../quota-change-row.js';
 import type { Signed } from '../signed-table.js';
 import { inTransaction, type Connections, type Session } from './connections.js';
-import type { KeyRows } from './key-rows.js';
+import type { FoundKey, KeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 
 /** What a change makes of a key: the next row, where there is one, and what the history is to remember of it. */
@@ -23,6 +23,8 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown };
 interface Waiting {
   readonly keyHash: string;
   readonly change: Change<unknown>;
+  /** Another organisation's row is not given to the change, and not verified for it. */
+  readonly orgID: string | undefined;
   /** Told how many changes were written together. */
   readonly onGroup: ((size: number) => void) | undefined;
   readonly resolve: (value: unknown) => void;
@@ -135,7 +137,7 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows, { meter,
   async function lookAndWrite(session: Session, byKey: ReadonlyMap<string, readonly Waiting[]>) {
     const found = await rows.lookUp(session, [...byKey.keys()]);
     const applied = new Map(
-      [...byKey].map(([keyHash, changes]) => [keyHash, apply(changes, found.get(keyHash) ?? (() => undefined))]),
+      [...byKey].map(([keyHash, changes]) => [keyHash, apply(changes, found.get(keyHash) ?? noKey)]),
     );
     const writes = [...applied.values()].flatMap((one) => one.write ?? []);
     return { applied, written: writes.length > 0 ? await writeKeys(session, writes) : new Set<string>() };
@@ -148,15 +150,15 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows, { meter,
     waiting = [...changes.filter((item) => !tired.includes(item)), ...waiting];
   }
 
-  const enter = <T>(keyHash: string, change: Change<T>, onGroup?: Waiting['onGroup']): Promise<T> =>
+  const enter = <T>(keyHash: string, change: Change<T>, orgID?: string, onGroup?: Waiting['onGroup']): Promise<T> =>
     new Promise<T>((resolve, reject) => {
-      waiting.push({ keyHash, change, onGroup, resolve: resolve as Waiting['resolve'], reject, misses: 0 });
+      waiting.push({ keyHash, change, orgID, onGroup, resolve: resolve as Waiting['resolve'], reject, misses: 0 });
       schedule();
     });
   if (!tracer) return enter;
-  return <T>(keyHash: string, change: Change<T>): Promise<T> =>
+  return <T>(keyHash: string, change: Change<T>, orgID?: string): Promise<T> =>
     tracer.within('commit', {}, (tell) =>
-      enter(keyHash, change, (size) => tell({ 'keyfront.commit.batch_size': size })),
+      enter(keyHash, change, orgID, (size) => tell({ 'keyfront.commit.batch_size': size })),
     );
 }
 
@@ -169,19 +171,25 @@ function busyKey(): AppError {
   return new AppError('UNAVAILABLE', 'Storage is busy; nothing was written.', { retryAfterSeconds: 1 });
 }
 
-function apply(changes: readonly Waiting[], find: () => Signed<KeyRow> | undefined): Applied {
+const noKey: FoundKey = { orgID: undefined, read: () => undefined };
+
+function apply(changes: readonly Waiting[], found: FoundKey): Applied {
   let before: Signed<KeyRow> | undefined;
-  try {
-    before = find();
-  } catch (error) {
-    return { outcomes: changes.map(() => ({ error })), write: undefined };
+  let row: Signed<KeyRow> | undefined;
+  let isRead = false;
+  /** The row as the changes so far have left it, read for the first change that may see it. */
+  function current(orgID: string | undefined): Signed<KeyRow> | undefined {
+    const owner = row?.org_id ?? found.orgID;
+    if (owner !== undefined && orgID !== undefined && owner !== orgID) return undefined;
+    if (!isRead) row = before = found.read();
+    isRead = true;
+    return row;
   }
-  let row = before;
   const entries: Signed<AuditRow>[] = [];
   const quotaChanges: Signed<QuotaChangeRow>[] = [];
-  const outcomes = changes.map(({ change }): Outcome => {
+  const outcomes = changes.map(({ change, orgID }): Outcome => {
     try {
-      const { next, entry, quotaChange, answer } = change(row);
+      const { next, entry, quotaChange, answer } = change(current(orgID));
       row = next ?? row;
       if (entry) entries.push(entry);
       if (quotaChange) quotaChanges.push(quotaChange);

@@ -48,7 +48,7 @@ export function createHistory(authenticity: Authenticity, { read }: Connections,
   ): Promise<AuditRow[]> {
     let before: Signed<KeyRow> | undefined;
     for (let look = 1; look <= mostLooks; look += 1) {
-      const row = await read(async (session) => (await rows.lookUp(session, [keyHash])).get(keyHash)?.());
+      const row = await read(async (session) => (await rows.lookUp(session, [keyHash])).get(keyHash)?.read());
       const span = spanFor(row);
       if (!row || span.newest < span.first) return [];
       const isAsBefore = before !== undefined && Buffer.compare(before.mac, row.mac) === 0;

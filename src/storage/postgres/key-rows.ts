@@ -12,10 +12,21 @@ type Found = { readonly asked: string; readonly is_lost: boolean } & (
 // One statement sees one moment, in which a key that is not there has no history either, unless somebody took it away.
 const select = prepared(
   `SELECT asked.hash AS asked, k.*,
-     CASE WHEN k.key_hash IS NULL THEN EXISTS (SELECT FROM audit a WHERE a.key_hash = asked.hash) ELSE false END AS is_lost
-   FROM unnest($1::text[]) AS asked (hash) LEFT JOIN keys k ON k.key_hash = asked.hash`,
+     CASE WHEN k.key_hash IS NULL THEN EXISTS (
+       SELECT FROM (SELECT org_id FROM audit a WHERE a.key_hash = asked.hash ORDER BY version_after LIMIT 1) AS first
+       WHERE $2::text IS NULL OR first.org_id = $2
+     ) ELSE false END AS is_lost
+   FROM unnest($1::text[]) AS asked (hash)
+     LEFT JOIN keys k ON k.key_hash = asked.hash AND ($2::text IS NULL OR k.org_id = $2)`,
 );
 const lock = prepared('SELECT key_hash FROM keys WHERE key_hash = ANY ($1::text[]) ORDER BY key_hash FOR UPDATE');
+
+export interface FoundKey {
+  /** The organisation of the row, not verified; undefined when there is none. */
+  readonly orgID: string | undefined;
+  /** The row, verified. Throws INTERNAL when it is damaged, or is missing although it has a history. */
+  readonly read: () => Signed<KeyRow> | undefined;
+}
 
 /** Reads rows of keys, and knows ours. */
 export function createKeyRows(authenticity: Authenticity) {
@@ -29,18 +40,25 @@ export function createKeyRows(authenticity: Authenticity) {
   return {
     table,
     authentic,
-    /** The rows of these hashes, or what to throw in place of one. A hash that no key has is in it with nothing. */
+    /**
+     * The rows of these hashes, or what to throw in place of one. A hash that no key has is in it with nothing, as is one
+     * of another organisation's key when an organisation is given.
+     */
     async lookUp(
       session: Session,
       keyHashes: readonly string[],
-    ): Promise<ReadonlyMap<string, () => Signed<KeyRow> | undefined>> {
-      const rows = await session.query<Found>(select, [keyHashes.filter(mayBeThere)]);
+      orgID?: string,
+    ): Promise<ReadonlyMap<string, FoundKey>> {
+      const rows = await session.query<Found>(select, [keyHashes.filter(mayBeThere), orgID ?? null]);
       return new Map(
         rows.map((row) => [
           row.asked,
-          () => {
-            if (row.is_lost) throw damaged(`The key ${row.asked}`);
-            return row.key_hash === null ? undefined : authentic(row);
+          {
+            orgID: row.org_id ?? undefined,
+            read: () => {
+              if (row.is_lost) throw damaged(`The key ${row.asked}`);
+              return row.key_hash === null ? undefined : authentic(row);
+            },
           },
         ]),
       );

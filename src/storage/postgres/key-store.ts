@@ -49,11 +49,19 @@ const isRead = (row: PageRow): row is PageRow & Signed<KeyRow> => row.key_hash !
 
 const sizes = prepared(
   `SELECT count(*) AS count, coalesce(sum(octet_length(definition)), 0)::bigint AS bytes FROM keys
-   WHERE key_hash = ANY ($1::text[])`,
+   WHERE key_hash = ANY ($1::text[]) AND ($2::text IS NULL OR org_id = $2)`,
 );
 
-async function takeSizes(session: Session, hashes: readonly string[], reads: ReadBudget): Promise<void> {
-  const [found] = await session.query<{ count: bigint; bytes: bigint }>(sizes, [hashes.filter(mayBeThere)]);
+async function takeSizes(
+  session: Session,
+  hashes: readonly string[],
+  reads: ReadBudget,
+  orgID: string | undefined,
+): Promise<void> {
+  const [found] = await session.query<{ count: bigint; bytes: bigint }>(sizes, [
+    hashes.filter(mayBeThere),
+    orgID ?? null,
+  ]);
   reads.take('keys', Number(found?.count ?? 0n), Number(found?.bytes ?? 0n));
 }
 
@@ -96,22 +104,22 @@ export function createKeyStore(
 
   return {
     ...outbox,
-    find: (keyHash) =>
+    find: (keyHash, orgID) =>
       read(async (session) => {
-        const row = (await rows.lookUp(session, [keyHash])).get(keyHash)?.();
+        const row = (await rows.lookUp(session, [keyHash], orgID)).get(keyHash)?.read();
         return row && keyOf(row);
       }),
-    async findMany(keyHashes, reads) {
+    async findMany(keyHashes, reads, orgID) {
       const hashes = [...new Set(keyHashes)];
       const found = await read(async (session) => {
-        if (reads && hashes.length > 1) await takeSizes(session, hashes, reads);
-        return rows.lookUp(session, hashes);
+        if (reads && hashes.length > 1) await takeSizes(session, hashes, reads, orgID);
+        return rows.lookUp(session, hashes, orgID);
       });
       const keys = await mapInSlices(
         slices,
         found.values(),
-        (read) => {
-          const row = read();
+        (one) => {
+          const row = one.read();
           return row && keyOf(row);
         },
         reads,
@@ -139,11 +147,15 @@ export function createKeyStore(
           return Number(row?.count ?? 0n);
         }),
       ),
-    update: (keyHash, apply) =>
-      change(keyHash, (row) => {
-        const changed = apply(row && keyOf(row));
-        return { ...signedRows(changed, row), answer: changed };
-      }),
+    update: (keyHash, apply, orgID) =>
+      change(
+        keyHash,
+        (row) => {
+          const changed = apply(row && keyOf(row));
+          return { ...signedRows(changed, row), answer: changed };
+        },
+        orgID,
+      ),
     reseal: (keyHash, apply) =>
       change(keyHash, (row) => ({
         next: row && table.signed(rowOf(apply(keyOf(row)), row.history_link)),
@@ -202,12 +214,16 @@ export function createKeyStore(
       }
     },
     counters: readCounters(wide),
-    consume: (keyHash, decide) =>
-      change(keyHash, (row) => {
-        const { next, answer } = decide(row && keyOf(row));
-        if (!row || !next) return { answer };
-        return { next: table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null }), answer };
-      }),
+    consume: (keyHash, decide, orgID) =>
+      change(
+        keyHash,
+        (row) => {
+          const { next, answer } = decide(row && keyOf(row));
+          if (!row || !next) return { answer };
+          return { next: table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null }), answer };
+        },
+        orgID,
+      ),
   };
 
   /** All in one statement, and so all or none. Whoever adds a key at the same time may be faster. */
@@ -217,7 +233,7 @@ export function createKeyStore(
       const writes = new Map<string, { readonly index: number; readonly write: KeyWrite }>();
       for (const [index, added] of keys.entries()) {
         const { keyHash } = added.next;
-        if (found.get(keyHash)?.() !== undefined || writes.has(keyHash)) continue;
+        if (found.get(keyHash)?.read() !== undefined || writes.has(keyHash)) continue;
         const { next, entry } = signedRows(added, undefined);
         const addedTerms = [...termsOf(added.next)];
         const one = { before: undefined, row: next, entries: [entry], quotaChanges: [], addedTerms, droppedTerms: [] };

@@ -37,7 +37,11 @@ export function createHistory(database: Database, authenticity: Authenticity, { 
   const isThere = database.prepare<[string, string], object>(
     'SELECT 1 FROM keys WHERE key_hash = ? AND date_created = ?',
   );
-  const any = database.prepare<[string], object>('SELECT 1 FROM audit WHERE key_hash = ? LIMIT 1');
+  // The owner never changes, so that the first entry tells it, however long the history is.
+  const any = database.prepare<[string, string | null], object>(
+    `SELECT 1 FROM (SELECT org_id FROM audit WHERE key_hash = ? ORDER BY version_after LIMIT 1)
+     WHERE org_id = coalesce(?, org_id)`,
+  );
   const forget = database.prepare<[string]>('DELETE FROM audit WHERE key_hash = ?');
   const withoutKey = database.prepare<[], { key_hash: string }>(
     'SELECT DISTINCT key_hash FROM audit WHERE key_hash NOT IN (SELECT key_hash FROM keys)',
@@ -56,8 +60,8 @@ export function createHistory(database: Database, authenticity: Authenticity, { 
     add(row: AuditRow): void {
       insert.run(table.signed(row));
     },
-    /** Whether anything is remembered of a key with this hash, be it there or not. */
-    has: (keyHash: string): boolean => any.get(keyHash) !== undefined,
+    /** Whether there is a history of a key with this hash, of the organisation if one is given, whether the key exists or not. */
+    has: (keyHash: string, orgID: string | null): boolean => any.get(keyHash, orgID) !== undefined,
     /**
      * The entries of a range of the key whose row `find` returns, in short reads, because an entry never changes.
      *

@@ -20,6 +20,8 @@ const pageSize = 500;
 
 const selectMany = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
   WHERE in_time() AND key_hash IN (SELECT value FROM json_each(@hashes))`;
+const selectManyOfOne = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
+  WHERE in_time() AND key_hash IN (SELECT value FROM json_each(@hashes)) AND org_id = @org`;
 
 /** Columns that are in an index and that most updates leave as they are. */
 const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias', 'expires', 'is_inactive']);
@@ -39,7 +41,10 @@ export function createKeyStore(
   const history = createHistory(database, authenticity, guard);
   const { add: addQuotaChange, drop: dropQuotaChanges, ...outbox } = createQuotaOutbox(database, authenticity, guard);
   const names = [...keyColumns, 'mac'] as const;
-  const select = database.prepare<[string], Signed<KeyRow>>('SELECT * FROM keys WHERE key_hash = ?');
+  // With an organisation, another's row is not even read: the time taken does not show that it exists.
+  const select = database.prepare<[string, string | null], Signed<KeyRow>>(
+    'SELECT * FROM keys WHERE key_hash = ? AND org_id = coalesce(?, org_id)',
+  );
   const page = database.prepare<[string], Signed<KeyRow>>(
     `SELECT * FROM keys WHERE key_hash > ? ORDER BY key_hash LIMIT ${pageSize}`,
   );
@@ -69,16 +74,16 @@ export function createKeyStore(
   );
 
   /** Throws where a key that is not there has a history: it was not taken away by us. Another process may have just added it. */
-  function notThere(keyHash: string): Signed<KeyRow> | undefined {
-    if (!history.has(keyHash)) return undefined;
-    const added = select.get(keyHash);
+  function notThere(keyHash: string, orgID: string | null): Signed<KeyRow> | undefined {
+    if (!history.has(keyHash, orgID)) return undefined;
+    const added = select.get(keyHash, orgID);
     if (!added) throw damaged(`The key ${keyHash}`);
     return added;
   }
 
   /** The row, where it is ours. */
-  function find(keyHash: string): Signed<KeyRow> | undefined {
-    const row = select.get(keyHash) ?? notThere(keyHash);
+  function find(keyHash: string, orgID: string | null = null): Signed<KeyRow> | undefined {
+    const row = select.get(keyHash, orgID) ?? notThere(keyHash, orgID);
     if (row && !table.isAuthentic(row)) throw table.integrityError(`The key ${keyHash}`, row);
     return row;
   }
@@ -99,8 +104,8 @@ export function createKeyStore(
     for (const term of known) if (!terms.has(term)) dropTerm.run(term, next.keyHash);
   }
 
-  function updateOne(keyHash: string, change: (stored: StoredKey | undefined) => Change): Change {
-    const row = find(keyHash);
+  function updateOne(keyHash: string, change: (stored: StoredKey | undefined) => Change, orgID?: string): Change {
+    const row = find(keyHash, orgID);
     const stored = row && keyOf(row);
     const changed = change(stored);
     put(changed, row, stored);
@@ -130,9 +135,9 @@ export function createKeyStore(
   }
   const dropTerms = database.prepare<[string]>('DELETE FROM key_terms WHERE key_hash = ?');
   function discardOne(keyHash: string): Discarded {
-    const row = select.get(keyHash);
+    const row = select.get(keyHash, null);
     if (row && table.isAuthentic(row)) return 'intact';
-    if (!row && !history.has(keyHash)) return 'absent';
+    if (!row && !history.has(keyHash, null)) return 'absent';
     // The row does not tell which terms it had.
     dropTerms.run(keyHash);
     history.forget(keyHash);
@@ -156,7 +161,7 @@ export function createKeyStore(
 
   /** The key with all that belongs to it, at one moment: services may go on while it is looked at. */
   const inspectOne = database.transaction((keyHash: string): Inspected | undefined => {
-    const row = select.get(keyHash);
+    const row = select.get(keyHash, null);
     if (!row) return undefined;
     // What belongs to a row is held against what the row says, and a damaged one says nothing.
     const nothing = { keyHash, isThere: true, key: undefined, isHistoryWhole: true, isListed: true };
@@ -179,19 +184,23 @@ export function createKeyStore(
 
   return {
     ...outbox,
-    find: (keyHash) =>
+    find: (keyHash, orgID) =>
       read(() => {
-        const row = find(keyHash);
+        const row = find(keyHash, orgID);
         return row && keyOf(row);
       }),
-    async findMany(keyHashes, reads) {
-      const parameters = { hashes: JSON.stringify(keyHashes) };
+    async findMany(keyHashes, reads, orgID) {
+      const hashes = JSON.stringify(keyHashes);
+      const statement: Statement =
+        orgID === undefined
+          ? { sql: selectMany, parameters: { hashes } }
+          : { sql: selectManyOfOne, parameters: { hashes, org: orgID } };
       const limit = { maxBytes: reads?.bytesLeft() ?? Infinity, mayCut: false };
-      const { rows, found } = await reader.keys<Signed<KeyRow>>({ sql: selectMany, parameters }, reads, limit);
+      const { rows, found } = await reader.keys<Signed<KeyRow>>(statement, reads, limit);
       reads?.take('keys', found.count, found.bytes);
       const known = new Set(rows.map((row) => row.key_hash));
       const unknown = keyHashes.filter((keyHash) => !known.has(keyHash));
-      const added = await read(() => unknown.flatMap((keyHash) => notThere(keyHash) ?? []), reads);
+      const added = await read(() => unknown.flatMap((keyHash) => notThere(keyHash, orgID ?? null) ?? []), reads);
       return mapInSlices(guard.slices, [...rows, ...added], authentic, reads);
     },
     async list(query, reads) {
@@ -210,7 +219,7 @@ export function createKeyStore(
       const [row] = await reader.many<{ count: bigint }>(countStatement(filter, now), reads);
       return Number(row?.count ?? 0n);
     },
-    update: (keyHash, change) => write(() => updateOne(keyHash, change)),
+    update: (keyHash, change, orgID) => write(() => updateOne(keyHash, change, orgID)),
     reseal: (keyHash, change) => write(() => resealOne(keyHash, change)),
     add: (keys) => write(() => keys.map(addOne)),
     async *all() {
@@ -240,9 +249,9 @@ export function createKeyStore(
       }
     },
     counters: readCounters(reader),
-    consume: (keyHash, decide) =>
+    consume: (keyHash, decide, orgID) =>
       write(() => {
-        const row = find(keyHash);
+        const row = find(keyHash, orgID);
         const { next, answer } = decide(row && keyOf(row));
         if (!row || !next) return answer;
         const signed = table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
