@@ -15,8 +15,14 @@ it.each([
   const acceptor = createServer({ pauseOnConnect: true }, server.take).listen(0, '127.0.0.1');
   await once(acceptor, 'listening');
   const socket = connect((acceptor.address() as AddressInfo).port, '127.0.0.1');
-  socket.write(text);
-  expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 408 /);
-  acceptor.close();
-  await server.stop();
+  const giveUp = setTimeout(() => socket.destroy(new Error('The connection was not cut.')), 15_000);
+  try {
+    socket.write(text);
+    expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  } finally {
+    clearTimeout(giveUp);
+    socket.destroy();
+    acceptor.close();
+    await server.stop();
+  }
 });
