@@ -83,9 +83,10 @@ async function answers(installation: Installation): Promise<Map<string, string>>
     );
   }
   for (const [orderBy, filter] of lists) {
-    await note(`list by ${orderBy} of ${JSON.stringify(filter)}`, () =>
-      keys.orgKeys(caller, { filter, orderBy, descending: false, limit: 1000 }),
-    );
+    await note(`list by ${orderBy} of ${JSON.stringify(filter)}`, async () => {
+      const page = await keys.orgKeys(caller, { filter, orderBy, descending: false, limit: 1000 });
+      return page.keys;
+    });
   }
   await installation.close();
   return found;
