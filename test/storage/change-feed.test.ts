@@ -316,12 +316,12 @@ describe.skipIf(postgres.isMissing)(`the feed of changes, on ${postgres.name}, w
     await add(t, 'a');
     const connections = createConnections(place.database?.url ?? '', 'a test');
     const authenticity = createSigner(followKeyRing(join(place.folder, 'key-ring.json')));
-    await connections.write((session) =>
+    await connections.run((session) =>
       inTransaction(session, async () => {
         await session.query('SELECT pg_current_xact_id()');
         await change(t, 'a');
-        const within = { read: <T>(work: (own: typeof session) => Promise<T>) => work(session) };
-        const store = createKeyStore({ ...within, write: within.read, close: connections.close }, authenticity);
+        const within = { run: <T>(work: (own: typeof session) => Promise<T>) => work(session) };
+        const store = createKeyStore({ ...within, close: connections.close }, authenticity);
         await store.update(hashOf('a'), (found) => nextVersion(found));
         await store.update(hashOf('a'), (found) => nextVersion(found));
       }),

@@ -68,7 +68,7 @@ describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () 
   /** The place that the last page begins at; undefined where there is one page only. */
   const lastPlace = async (asked: KeyQuery): Promise<Position | undefined> => {
     const { sql, parameters } = pageStatement({ ...asked, descending: !asked.descending, limit: limit + 1 });
-    const rows = await connections.read((session) => session.query<KeyRow>(sql, parameters));
+    const rows = await connections.run((session) => session.query<KeyRow>(sql, parameters));
     const row = rows[limit];
     return (
       row && {

@@ -38,11 +38,11 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     name = `keyfront-test-${Math.random().toString(36).slice(2)}`;
     statements = [];
     connections = createConnections(database.url, name);
-    const { write } = connections;
+    const { run } = connections;
     const listening: Connections = {
       ...connections,
-      write: (work) =>
-        write((session) =>
+      run: (work) =>
+        run((session) =>
           work({
             query: (statement, parameters) => session.query(statement, parameters),
             write: (statement, parameters) => {
@@ -97,8 +97,8 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
         current_setting('synchronous_commit') AS commit, current_user = '${role}' AS "isRole"`);
     const wanted = [{ isolation: 'read committed', commit: 'on', isRole: true }];
     try {
-      expect(await own.read(settings)).toStrictEqual(wanted);
-      expect(await own.write((session) => inTransaction(session, () => settings(session)))).toStrictEqual(wanted);
+      expect(await own.run(settings)).toStrictEqual(wanted);
+      expect(await own.run((session) => inTransaction(session, () => settings(session)))).toStrictEqual(wanted);
     } finally {
       await own.close();
       await database.run(`DROP ROLE ${role}`);
@@ -152,7 +152,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     const attempts = async (failures: number) => {
       let count = 0;
       const answer = await connections
-        .write(async (session) => {
+        .run(async (session) => {
           count += 1;
           if (count <= failures) await session.write(conflict);
           return 'done';
@@ -174,7 +174,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   it('lets both of two transactions through that wait for each other', async () => {
     await store.add([1, 2].map((index) => added(storedKey(index))));
     const locked = (hashes: string[]) =>
-      connections.write((session) =>
+      connections.run((session) =>
         inTransaction(session, async () => {
           for (const hash of hashes) {
             await session.query('SELECT FROM keys WHERE key_hash = $1 FOR UPDATE', [hash]);

@@ -33,8 +33,7 @@ export function recorded(connections: Connections): { connections: Connections; 
   return {
     sent,
     connections: {
-      read: (work) => connections.read((session) => work(note(session))),
-      write: (work) => connections.write((session) => work(note(session))),
+      run: (work) => connections.run((session) => work(note(session))),
       close: () => connections.close(),
     },
   };

@@ -25,10 +25,11 @@ export interface Session {
  * before anything was to be written; what cannot be done is UNAVAILABLE, in words that say whether it may have been.
  */
 export interface Connections {
-  /** Work that changes nothing. */
-  readonly read: <T>(work: (session: Session) => Promise<T>) => Promise<T>;
-  /** Work that writes, by one statement or within a transaction of its own. It may run again. */
-  readonly write: <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+  /**
+   * Runs work on one connection. It may run again, so that it writes by one statement or in a transaction of its own, and
+   * by `Session.write`, which is how an unknown outcome is noticed.
+   */
+  readonly run: <T>(work: (session: Session) => Promise<T>) => Promise<T>;
   readonly close: () => Promise<void>;
 }
 
@@ -141,7 +142,7 @@ export function createConnections(
     }
   }
 
-  async function settle<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async function run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     for (let count = 1; ; count += 1) {
       const sent = { isOpen: false };
       try {
@@ -156,7 +157,7 @@ export function createConnections(
     }
   }
 
-  return { read: settle, write: settle, close: () => pool.end() };
+  return { run, close: () => pool.end() };
 }
 
 /** Runs work within a transaction that sees one moment throughout, and writes nothing. */

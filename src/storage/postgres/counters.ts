@@ -24,13 +24,13 @@ const select = prepared(
 );
 
 /** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
-export function readCounters({ read }: Connections): QuotaManager['counters'] {
+export function readCounters({ run }: Connections): QuotaManager['counters'] {
   return async function* counters(orgIDs, reads) {
     const wanted = orgIDs.filter(mayBeThere);
     for (let after = ['', '']; ;) {
       const place = after;
       const page = await withinBudget(reads, () =>
-        read((session) => session.query<CounterRow>(select, [wanted, ...place])),
+        run((session) => session.query<CounterRow>(select, [wanted, ...place])),
       );
       yield page.map(counterOf);
       const last = page.at(-1);

@@ -38,7 +38,7 @@ const replaceOne = prepared(
 const mostTurns = 10;
 
 /** Credentials in the same database as the keys. Another process's change is seen by the next look-up. */
-export function createCredentialStore({ read, write }: Connections, authenticity: Authenticity): CredentialStore {
+export function createCredentialStore({ run }: Connections, authenticity: Authenticity): CredentialStore {
   const table = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialLayouts);
 
   function authentic(row: Signed<CredentialRow>): Signed<CredentialRow> {
@@ -64,7 +64,7 @@ export function createCredentialStore({ read, write }: Connections, authenticity
 
   /** Looks and writes until nobody has written in between. `attempt` resolves to undefined where somebody has. */
   function until<T>(attempt: (session: Session) => Promise<T | undefined>): Promise<T> {
-    return write(async (session) => {
+    return run(async (session) => {
       for (let turn = 1; turn <= mostTurns; turn += 1) {
         const done = await attempt(session);
         if (done !== undefined) return done;
@@ -85,7 +85,7 @@ export function createCredentialStore({ read, write }: Connections, authenticity
 
   return {
     findBySecretHash: (secretHash, at) =>
-      read(async (session) => {
+      run(async (session) => {
         const [row] = await session.query<FoundRow>(nearest, [BigInt(at.getTime()), secretHash]);
         if (row === undefined) return undefined;
         const isAuthentic = table.isAuthentic(row);
@@ -94,11 +94,11 @@ export function createCredentialStore({ read, write }: Connections, authenticity
         return { id: row.id, kind: row.kind, label: row.label, orgID: row.org_id ?? undefined, state: row.state };
       }),
     add: (credential) =>
-      write(async (session) => {
+      run(async (session) => {
         await session.write(insertOne, valuesOf(table.signed(credentialRowOf(credential))));
       }),
     list: () =>
-      read(async (session) =>
+      run(async (session) =>
         (await session.query<Signed<CredentialRow>>(all)).map((row) => credentialOf(authentic(row))),
       ),
     revoke: (id, at) =>
@@ -118,7 +118,7 @@ export function createCredentialStore({ read, write }: Connections, authenticity
         return done.length === 1 ? replacement : undefined;
       }),
     markUsed: (uses) =>
-      write(async (session) => {
+      run(async (session) => {
         const rows = await session.query<Signed<CredentialRow>>(byIDs, [[...uses.keys()].filter(mayBeThere)]);
         for (const row of rows.map(authentic)) {
           const used = BigInt(uses.get(row.id)?.getTime() ?? 0);
@@ -127,7 +127,7 @@ export function createCredentialStore({ read, write }: Connections, authenticity
         }
       }),
     damaged: () =>
-      read(async (session) =>
+      run(async (session) =>
         (await session.query<Signed<CredentialRow>>(all)).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
       ),
   };

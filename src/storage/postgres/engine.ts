@@ -58,7 +58,7 @@ export async function openForMoving(
   };
   try {
     if (access !== 'read') letGo = await holdDatabase(connections);
-    const [is] = await connections.read(async (session) => {
+    const [is] = await connections.run(async (session) => {
       requireSuitable(await session.query<Suitable>(suitable));
       await prepareSchema(session, access, name);
       return session.query<{ hasKeys: boolean; hasCredentials: boolean }>(
@@ -150,12 +150,12 @@ function createEngine(
   feed: ReturnType<typeof createFeedRows>,
   ...[authenticity, { now, watch }]: Parameters<Opened['start']>
 ): Engine {
-  const { read, write } = connections;
+  const { run } = connections;
 
   async function whyUnusable(): Promise<string | undefined> {
     try {
-      if ((await read(versionOf)) !== schemaVersion) return 'the database has the schema of another version';
-      await write((session) => session.write(probe, [now().toISOString()]));
+      if ((await run(versionOf)) !== schemaVersion) return 'the database has the schema of another version';
+      await run((session) => session.write(probe, [now().toISOString()]));
       return undefined;
     } catch (error) {
       const cause = error instanceof AppError && error.cause instanceof Error ? error.cause : forLog(error);
@@ -177,7 +177,7 @@ function createEngine(
     // What a server does about its own files is not seen from here; `inspect` looks at every row.
     damages: () => Promise.resolve([]),
     contents: () =>
-      read(async (session): Promise<Contents> => {
+      run(async (session): Promise<Contents> => {
         const [count] = await session.query<{ keys: bigint }>('SELECT count(*) AS keys FROM keys');
         const [newest] = await session.query<{ at: bigint; key_hash: string; version_after: bigint }>(
           'SELECT at, key_hash, version_after FROM audit ORDER BY id DESC LIMIT 1',

@@ -48,10 +48,10 @@ const standing = prepared(
  * The history as one sequence, in the order of its transactions. It is read up to the oldest of the server that is still
  * under way: what that one writes, and all after it, comes later. `changed` is to be called after commits of our own.
  */
-export function createFeedRows({ read }: Connections, signal: Signal) {
+export function createFeedRows({ run }: Connections, signal: Signal) {
   const { follow, hint, stop } = createFollowers({
     look: () =>
-      read(async (session) => {
+      run(async (session) => {
         const [row] = await session.query<{ newest: string | null; isPending: boolean }>(standing);
         return { newest: row?.newest ?? '', isPending: row?.isPending === true };
       }),
@@ -60,7 +60,7 @@ export function createFeedRows({ read }: Connections, signal: Signal) {
   });
   const rows: FeedRows = {
     look: (place, limit) =>
-      read(async (session) => {
+      run(async (session) => {
         const [first, ...scanned] = await session.query<Bounds | Found>(look, [place.tx, place.id, limit]);
         const { horizon: end, newest_id, tx, id, link } = first as Bounds;
         return {
@@ -69,9 +69,9 @@ export function createFeedRows({ read }: Connections, signal: Signal) {
           scanned: scanned as Found[],
         };
       }),
-    entries: (ids) => read((session) => session.query<Signed<AuditRow> & { readonly id: bigint }>(some, [[...ids]])),
+    entries: (ids) => run((session) => session.query<Signed<AuditRow> & { readonly id: bigint }>(some, [[...ids]])),
     newest: () =>
-      read(async (session) => {
+      run(async (session) => {
         const [row] = await session.query<Place & { readonly link: Uint8Array }>(last);
         return row;
       }),

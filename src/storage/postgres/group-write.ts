@@ -53,7 +53,7 @@ const mostMisses = 10;
  * two round trips however many they are. A key is never in two groups of a process at once. One change that fails, fails
  * alone; none is answered before it is durable. A lone one waits for nobody.
  */
-export function createGroupWrite({ write }: Connections, rows: KeyRows, { meter, tracer }: Watch = {}) {
+export function createGroupWrite({ run }: Connections, rows: KeyRows, { meter, tracer }: Watch = {}) {
   let waiting: Waiting[] = [];
   meter?.reads('commits_waiting', () => waiting.length);
   const busy = new Set<string>();
@@ -103,7 +103,7 @@ export function createGroupWrite({ write }: Connections, rows: KeyRows, { meter,
     let done: Awaited<ReturnType<typeof lookAndWrite>>;
     try {
       const isContended = items.some(({ misses }) => misses >= missesBeforeLock);
-      done = await write((session) =>
+      done = await run((session) =>
         isContended
           ? inTransaction(session, async () => {
               await rows.lock(session, [...byKey.keys()]);

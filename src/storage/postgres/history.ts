@@ -33,7 +33,7 @@ const withoutKey = prepared(
 const mostLooks = 5;
 
 /** The history of keys. */
-export function createHistory(authenticity: Authenticity, { read }: Connections, rows: KeyRows) {
+export function createHistory(authenticity: Authenticity, { run }: Connections, rows: KeyRows) {
   const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
   const slices = createTimeSlices();
 
@@ -48,18 +48,18 @@ export function createHistory(authenticity: Authenticity, { read }: Connections,
   ): Promise<AuditRow[]> {
     let before: Signed<KeyRow> | undefined;
     for (let look = 1; look <= mostLooks; look += 1) {
-      const row = await read(async (session) => (await rows.lookUp(session, [keyHash])).get(keyHash)?.read());
+      const row = await run(async (session) => (await rows.lookUp(session, [keyHash])).get(keyHash)?.read());
       const span = spanFor(row);
       if (!row || span.newest < span.first) return [];
       const isAsBefore = before !== undefined && Buffer.compare(before.mac, row.mac) === 0;
       const bounds = [row.key_hash, span.first, span.newest];
-      const sized = reads ? await read((session) => session.query<SizedVersion>(sizes, bounds)) : [];
+      const sized = reads ? await run((session) => session.query<SizedVersion>(sizes, bounds)) : [];
       if (!before) reads?.take('history entries', sized.length, sizeOf(sized));
       const found: AuditRow[] = [];
       let broken: Signed<AuditRow>[] | undefined;
       for (const part of partsOf(span, sized)) {
         reads?.requireTime();
-        const entriesOfPart = await read((session) =>
+        const entriesOfPart = await run((session) =>
           session.query<Signed<AuditRow> & { readonly key_created: string }>(between, [
             row.key_hash,
             part.first,
@@ -119,7 +119,7 @@ export function createHistory(authenticity: Authenticity, { read }: Connections,
     },
     /** Hashes of keys that a history speaks of and that are not there. */
     withoutKey: async (): Promise<string[]> => {
-      const found = await read((session) => session.query<{ key_hash: string }>(withoutKey));
+      const found = await run((session) => session.query<{ key_hash: string }>(withoutKey));
       return found.map(({ key_hash }) => key_hash);
     },
   };

@@ -10,13 +10,13 @@ const key = `hashtextextended('keyfront ' || current_schema(), 0)`;
  * Waits until no other process is opening this database or filling it, and keeps others from it until the function that
  * it resolves to is called, or this process is gone.
  */
-export async function holdDatabase({ read }: Connections): Promise<() => Promise<void>> {
+export async function holdDatabase({ run }: Connections): Promise<() => Promise<void>> {
   let letGo: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
     letGo = resolve;
   });
   return new Promise((resolve, reject) => {
-    const held = read(async (session) => {
+    const held = run(async (session) => {
       const end = performance.now() + patienceMs;
       for (;;) {
         const [lock] = await session.query<{ is_held: boolean }>(`SELECT pg_try_advisory_lock(${key}) AS is_held`);

@@ -76,7 +76,7 @@ export function createKeyStore(
   watch: Watch = {},
   wide: Connections = connections,
 ): KeyStore & QuotaManager & QuotaOutbox {
-  const { read, write } = connections;
+  const { run } = connections;
   const rows = createKeyRows(authenticity);
   const { table } = rows;
   const slices = createTimeSlices();
@@ -94,7 +94,7 @@ export function createKeyStore(
   async function* pages(size: number): AsyncIterable<Signed<KeyRow>[]> {
     for (let last = ''; ;) {
       const after = last;
-      const found = await read((session) => session.query<Signed<KeyRow>>(page, [after, size]));
+      const found = await run((session) => session.query<Signed<KeyRow>>(page, [after, size]));
       yield found;
       const final = found.at(-1);
       if (final === undefined) return;
@@ -105,13 +105,13 @@ export function createKeyStore(
   return {
     ...outbox,
     find: (keyHash, orgID) =>
-      read(async (session) => {
+      run(async (session) => {
         const row = (await rows.lookUp(session, [keyHash], orgID)).get(keyHash)?.read();
         return row && keyOf(row);
       }),
     async findMany(keyHashes, reads, orgID) {
       const hashes = [...new Set(keyHashes)];
-      const found = await read(async (session) => {
+      const found = await run(async (session) => {
         if (reads && hashes.length > 1) await takeSizes(session, hashes, reads, orgID);
         return rows.lookUp(session, hashes, orgID);
       });
@@ -130,7 +130,7 @@ export function createKeyStore(
       const mayCut = query.maxBytes !== undefined;
       const maxBytes = query.maxBytes ?? reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER;
       const { sql, parameters } = boundedPageStatement(query, BigInt(maxBytes), mayCut);
-      const found = await withinBudget(reads, () => wide.read((session) => session.query<PageRow>(sql, parameters)));
+      const found = await withinBudget(reads, () => wide.run((session) => session.query<PageRow>(sql, parameters)));
       const [first] = found;
       if (!first) return { keys: [], isCut: false };
       if (!mayCut) reads?.take('keys', Number(first.page_count), Number(first.page_bytes));
@@ -141,7 +141,7 @@ export function createKeyStore(
     },
     count: (filter, now, reads) =>
       withinBudget(reads, () =>
-        wide.read(async (session) => {
+        wide.run(async (session) => {
           const { sql, parameters } = countStatement(filter, now);
           const [row] = await session.query<{ count: bigint }>(sql, parameters);
           return Number(row?.count ?? 0n);
@@ -169,20 +169,20 @@ export function createKeyStore(
         }
       }
     },
-    discard: (keyHash) => write((session) => inTransaction(session, () => discardKey(session, table, keyHash))),
+    discard: (keyHash) => run((session) => inTransaction(session, () => discardKey(session, table, keyHash))),
     auditOf: (keyHash, range = {}, reads) => history.read(keyHash, range, reads),
     definitionAt: (keyHash, version) => history.definitionAt(keyHash, version),
     async purge(moment) {
       let purged = 0;
       for (let place: readonly [bigint, string] | undefined = [-(2n ** 63n), '']; place !== undefined;) {
         const after: readonly [bigint, string] = place;
-        const found = await read((session) =>
+        const found = await run((session) =>
           session.query<Signed<KeyRow> & { deleted: bigint }>(deletedBefore, [BigInt(moment.getTime()), ...after]),
         );
         // What is damaged stays for whoever looks into it: its date may be what was damaged.
         const good = found.filter(table.isAuthentic);
         if (good.length > 0) {
-          const gone = await write((session) =>
+          const gone = await run((session) =>
             session.write(purgeKeys, [good.map(({ key_hash }) => key_hash), good.map(({ mac }) => mac)]),
           );
           purged += gone.length;
@@ -195,7 +195,7 @@ export function createKeyStore(
     async *inspect() {
       for await (const found of pages(inspectedAtOnce)) {
         const hashes = found.map(({ key_hash }) => key_hash);
-        const inspected = await read((session) =>
+        const inspected = await run((session) =>
           atOneMoment(session, async () => {
             // Read again: services may go on while it is looked at.
             const now = await session.query<Signed<KeyRow>>(
@@ -228,7 +228,7 @@ export function createKeyStore(
 
   /** All in one statement, and so all or none. Whoever adds a key at the same time may be faster. */
   function addAll(keys: readonly Change[]): Promise<boolean[]> {
-    return write(async (session) => {
+    return run(async (session) => {
       const found = await rows.lookUp(session, [...new Set(keys.map(({ next }) => next.keyHash))]);
       const writes = new Map<string, { readonly index: number; readonly write: KeyWrite }>();
       for (const [index, added] of keys.entries()) {

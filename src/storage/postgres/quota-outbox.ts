@@ -13,19 +13,19 @@ const remove = prepared(
 );
 
 /** What is to be done to counters elsewhere, beside the keys whose changes ask for it. */
-export function createQuotaOutbox({ read, write }: Connections, authenticity: Authenticity) {
+export function createQuotaOutbox({ run }: Connections, authenticity: Authenticity) {
   const table = createQuotaChangeTable(authenticity);
   const outbox: QuotaOutbox = {
     changesOf: (keyHash) =>
-      read(async (session) =>
+      run(async (session) =>
         table.read(await session.query<Signed<QuotaChangeRow>>(ofKey, [mayBeThere(keyHash) ? keyHash : ''])),
       ),
     changesBefore: (moment) =>
       table.readPages(({ at, id }) =>
-        read(async (session) => session.query<PlacedRow>(before, [BigInt(moment.getTime()), at, id])),
+        run(async (session) => session.query<PlacedRow>(before, [BigInt(moment.getTime()), at, id])),
       ),
     forget: (changes) =>
-      write(async (session) => {
+      run(async (session) => {
         await session.write(remove, [
           changes.map(({ keyHash }) => keyHash),
           changes.map(({ dateCreated }) => dateCreated),

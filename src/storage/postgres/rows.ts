@@ -24,7 +24,7 @@ type Table = keyof typeof tables;
  * id of the source until then.
  */
 export function createRowTarget(connections: Connections, movingName: string): RowTarget {
-  const { read, write } = connections;
+  const { run } = connections;
   const settings = createSettings(connections);
   const rowsOf = (table: Table): RowSource['keys'] =>
     async function* (range) {
@@ -38,7 +38,7 @@ export function createRowTarget(connections: Connections, movingName: string): R
               where: place,
               values: [last?.[first], range.upTo ?? null, ...(second === undefined ? [] : [last?.[second]])],
             };
-        const rows = await read((session) =>
+        const rows = await run((session) =>
           session.query<Row>(
             `SELECT ${columns} FROM ${table} WHERE ${after.where} AND ($2::text IS NULL OR key_hash <= $2)
              ORDER BY ${tables[table].order.join(', ')} LIMIT ${chunkSize}`,
@@ -54,10 +54,10 @@ export function createRowTarget(connections: Connections, movingName: string): R
     keys: rowsOf('keys'),
     audit: rowsOf('audit'),
     terms: rowsOf('key_terms'),
-    small: (table) => read((session) => session.query<Row>(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`)),
+    small: (table) => run((session) => session.query<Row>(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`)),
     setting: (name) => settings.get(name),
     replace: (range, from) =>
-      write((session) =>
+      run((session) =>
         inTransaction(session, async () => {
           for (const table of ['keys', 'audit', 'key_terms'] as const) await clear(session, table, range);
           for await (const rows of from.keys(range)) await insert(session, 'keys', tables.keys.columns, rows);
@@ -67,7 +67,7 @@ export function createRowTarget(connections: Connections, movingName: string): R
         }),
       ),
     replaceSmall: (table, rows) =>
-      write((session) =>
+      run((session) =>
         inTransaction(session, async () => {
           await session.query(`DELETE FROM ${table}`);
           const [first] = rows;
@@ -75,7 +75,7 @@ export function createRowTarget(connections: Connections, movingName: string): R
         }),
       ),
     finish: (values) =>
-      write((session) =>
+      run((session) =>
         inTransaction(session, async () => {
           // What is written from now on comes after what was moved.
           for (const table of numbered) {

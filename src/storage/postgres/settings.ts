@@ -6,15 +6,15 @@ const upsert = prepared(
   'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
 );
 
-export function createSettings({ read, write }: Connections): Settings {
+export function createSettings({ run }: Connections): Settings {
   return {
     get: (name) =>
-      read(async (session) => {
+      run(async (session) => {
         const [row] = await session.query<{ value: string }>(select, [name]);
         return row?.value;
       }),
     set: (name, value) =>
-      write(async (session) => {
+      run(async (session) => {
         await session.write(upsert, [name, value]);
       }),
   };

@@ -14,7 +14,7 @@ const deadAfterMs = 10_000;
 export type Signal = ReturnType<typeof createSignal>;
 
 /** How processes on one database tell each other that there is a change. What is told may be lost; nothing depends on it. */
-export function createSignal(url: string, { write }: Connections) {
+export function createSignal(url: string, { run }: Connections) {
   let isTelling = false;
   let isWanted = false;
 
@@ -22,7 +22,7 @@ export function createSignal(url: string, { write }: Connections) {
     isTelling = true;
     while (isWanted) {
       isWanted = false;
-      await write((session) => session.query(tell)).catch(() => undefined);
+      await run((session) => session.query(tell)).catch(() => undefined);
       await wait(tellEveryMs, undefined, { ref: false });
     }
     isTelling = false;

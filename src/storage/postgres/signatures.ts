@@ -14,7 +14,7 @@ type AnyRow = Readonly<Record<string, unknown>>;
 /** A row with the place where it stands, whatever table it is of. */
 type Placed = Signed<AnyRow> & { readonly place: string | bigint };
 
-export function createSignatures({ read, write }: Connections, authenticity: Authenticity): Signatures {
+export function createSignatures({ run }: Connections, authenticity: Authenticity): Signatures {
   const tables = [
     { name: 'keys', layouts: keyLayouts, place: 'key_hash', type: 'text', start: '' },
     { name: 'audit', layouts: auditLayouts, place: 'id', type: 'bigint', start: 0n },
@@ -42,7 +42,7 @@ export function createSignatures({ read, write }: Connections, authenticity: Aut
       for (const { table, start, older, sign } of tables) {
         for (let last: string | bigint | undefined = start; last !== undefined;) {
           const after: string | bigint = last;
-          const rows: Placed[] = await read((session) =>
+          const rows: Placed[] = await run((session) =>
             session.query<Placed>(older, [authenticity.currentHead(), after, pageSize]),
           );
           const good = rows.filter(table.isAuthentic);
@@ -51,7 +51,7 @@ export function createSignatures({ read, write }: Connections, authenticity: Aut
             good.map((row) => table.signed(row).mac),
             good.map(({ mac }) => mac),
           ];
-          if (good.length > 0) await write((session) => session.write(sign, columns));
+          if (good.length > 0) await run((session) => session.write(sign, columns));
           for (let row = 0; row < good.length; row += 1) onRow();
           left += rows.length - good.length;
           last = rows.at(-1)?.place;
@@ -65,7 +65,7 @@ export function createSignatures({ read, write }: Connections, authenticity: Aut
       for (const { table, start, older } of tables) {
         for (let last: string | bigint | undefined = start; last !== undefined;) {
           const after: string | bigint = last;
-          const rows: Placed[] = await read((session) => session.query<Placed>(older, [head, after, pageSize]));
+          const rows: Placed[] = await run((session) => session.query<Placed>(older, [head, after, pageSize]));
           if (rows.some(table.isAuthentic)) return { hasValid: true, damaged };
           damaged += rows.length;
           last = rows.at(-1)?.place;

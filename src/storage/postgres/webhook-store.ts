@@ -104,7 +104,7 @@ const putDead = prepared(
 );
 
 /** Webhooks in the same database as the keys. */
-export function createWebhookStore({ read, write }: Connections, authenticity: Authenticity): WebhookStore {
+export function createWebhookStore({ run }: Connections, authenticity: Authenticity): WebhookStore {
   const table = createSignedTable<WebhookRow>(authenticity, 'webhooks', webhookLayouts);
 
   function authentic(row: Signed<WebhookRow>): Webhook {
@@ -116,7 +116,7 @@ export function createWebhookStore({ read, write }: Connections, authenticity: A
   const meaning = ({ webhookID, eventID }: DeadQuery) => [webhookID, eventID ?? null];
   const isSought = ({ webhookID, eventID = '' }: DeadQuery) => mayBeThere(webhookID) && mayBeThere(eventID);
   const atOnce = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
-    write((session) => inTransaction(session, () => work(session)));
+    run((session) => inTransaction(session, () => work(session)));
 
   return {
     add: (webhook, cursor) =>
@@ -131,7 +131,7 @@ export function createWebhookStore({ read, write }: Connections, authenticity: A
           cursor,
         ]);
       }),
-    list: () => read(async (session) => (await session.query<Signed<WebhookRow>>(all)).map(authentic)),
+    list: () => run(async (session) => (await session.query<Signed<WebhookRow>>(all)).map(authentic)),
     change: (id, change) =>
       atOnce(async (session) => {
         const [row] = mayBeThere(id) ? await session.query<Signed<WebhookRow>>(byID, [id]) : [];
@@ -152,13 +152,13 @@ export function createWebhookStore({ read, write }: Connections, authenticity: A
         await session.query(dropProgress);
         return removed.length > 0;
       }),
-    isRecalled: (id) => read(async (session) => (await session.query(isRecalled, [id])).length > 0),
+    isRecalled: (id) => run(async (session) => (await session.query(isRecalled, [id])).length > 0),
     damaged: () =>
-      read(async (session) =>
+      run(async (session) =>
         (await session.query<Signed<WebhookRow>>(all)).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
       ),
     standings: () =>
-      read(async (session) => {
+      run(async (session) => {
         const rows = await session.query<{ id: string; failing: bigint; dead: bigint }>(standings);
         return rows.map((row) => ({
           webhookID: row.id,
@@ -167,19 +167,19 @@ export function createWebhookStore({ read, write }: Connections, authenticity: A
         }));
       }),
     deadLetters: (query, limit) =>
-      read(async (session) =>
+      run(async (session) =>
         isSought(query)
           ? (await session.query<DeadRow>(deadLetters, [...meaning(query), limit])).map(deadLetterOf)
           : [],
       ),
     replay: (query, dueMs) =>
-      write(async (session) =>
+      run(async (session) =>
         isSought(query) ? (await session.write(replay, [...meaning(query), BigInt(dueMs)])).length : 0,
       ),
     discard: (query) =>
-      write(async (session) => (isSought(query) ? (await session.write(discard, meaning(query))).length : 0)),
+      run(async (session) => (isSought(query) ? (await session.write(discard, meaning(query))).length : 0)),
     async hold(holder, forMs) {
-      const found = await read((session) => session.query<HeldRow>(holdable));
+      const found = await run((session) => session.query<HeldRow>(holdable));
       const damaged = found.filter((row) => !table.isAuthentic(row)).map(({ id }) => id);
       const rows = found.filter((row) => row.paused === null && !damaged.includes(row.id));
       const recalledIDs = found
@@ -190,12 +190,12 @@ export function createWebhookStore({ read, write }: Connections, authenticity: A
       const held = rows.filter(isMine).map((row) => heldOf(row, row.cursor, Number(row.left)));
       // Most of the time there is nothing to be taken, and nothing to be written.
       if (free.length === 0) return { held, recalled: recalledIDs, damaged };
-      const taken = await write((session) =>
+      const taken = await run((session) =>
         session.write<{ webhook_id: string; cursor: string }>(hold, [free.map(({ id }) => id), holder, BigInt(forMs)]),
       );
       const cursors = new Map(taken.map((row) => [row.webhook_id, row.cursor]));
       // As they are now: the rows above may have been changed before their leases were acquired.
-      const current = await read((session) => session.query<Signed<WebhookRow>>(byIDs, [[...cursors.keys()]]));
+      const current = await run((session) => session.query<Signed<WebhookRow>>(byIDs, [[...cursors.keys()]]));
       const acquired = current.flatMap((row) => {
         const cursor = cursors.get(row.id);
         const isGood = cursor !== undefined && row.paused === null && table.isAuthentic(row);
@@ -204,19 +204,19 @@ export function createWebhookStore({ read, write }: Connections, authenticity: A
       return { held: [...held, ...acquired], recalled: recalledIDs, damaged };
     },
     letGo: (holder) =>
-      write(async (session) => {
+      run(async (session) => {
         await session.write(letGo, [holder]);
       }),
-    isHeld: (holder, id) => read(async (session) => (await session.query(isHeld, [id, holder])).length > 0),
+    isHeld: (holder, id) => run(async (session) => (await session.query(isHeld, [id, holder])).length > 0),
     releaseRecalled: (holder, id) =>
       atOnce(async (session) => {
         await session.query(releaseRecalled, [id, holder]);
         await session.query(dropProgress);
       }),
     failing: (webhookID) =>
-      read(async (session) => (await session.query<FailingRow>(failing, [webhookID])).map(failingOf)),
+      run(async (session) => (await session.query<FailingRow>(failing, [webhookID])).map(failingOf)),
     replayed: (webhookID, nowMs, limit) =>
-      read(async (session) =>
+      run(async (session) =>
         (await session.query<DeadRow>(replayed, [webhookID, BigInt(nowMs), limit])).map(deadLetterOf),
       ),
     settle: (holder, webhookID, settlement) =>
