@@ -199,7 +199,7 @@ describe('What is packed', () => {
     const use = `
       import { createClient, KeyfrontError, OrgKeyDocument } from 'keyfront/client';
       const client = createClient({ url: 'http://127.0.0.1:1', service: 'x' });
-      const version = client.send(OrgKeyDocument, { keyID: 'k' }).then(({ orgKey }) => orgKey?.version);
+      const version = client.send(OrgKeyDocument, { keyID: 'k' }).then(({ data }) => data.orgKey?.version);
       void version.catch((error: unknown) => console.log(error instanceof KeyfrontError, OrgKeyDocument.length > 100));
       export const typed: Promise<number | undefined> = version;
     `;

@@ -5,7 +5,12 @@ import { readStored } from './stored.js';
 
 /** Looks at a data folder after a fault, with `keyfront check` and against what the clients know. */
 export async function inspect(data: string, ledger: readonly Entry[]): Promise<Finding[]> {
-  const { code, said } = await keyfront(data, 'check');
+  let { code, said } = await keyfront(data, 'check');
+  if (code !== 0 && /no complete installation|no installation/i.test(said)) {
+    // The first start was interrupted, and the next one completes it; check creates nothing.
+    await keyfront(data, 'credentials', 'issue', '--kind', 'service', '--label', 'after the fault');
+    ({ code, said } = await keyfront(data, 'check'));
+  }
   const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${said}` }];
   // What cannot be opened at all has nothing to compare.
   if (said.includes('cannot be')) return findings;
