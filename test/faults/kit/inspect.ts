@@ -6,8 +6,8 @@ import { readStored } from './stored.js';
 /** Looks at a data folder after a fault, with `keyfront check` and against what the clients know. */
 export async function inspect(data: string, ledger: readonly Entry[]): Promise<Finding[]> {
   let { code, said } = await keyfront(data, 'check');
-  if (code !== 0 && /no complete installation|no installation/i.test(said)) {
-    // The first start was interrupted, and the next one completes it; check creates nothing.
+  if (code !== 0) {
+    // An interrupted first start is completed by the next one, which check is not: it creates and migrates nothing.
     await keyfront(data, 'credentials', 'issue', '--kind', 'service', '--label', 'after the fault');
     ({ code, said } = await keyfront(data, 'check'));
   }
