@@ -39,6 +39,7 @@ describe('D-15 a statement', () => {
       "storage/postgres/credential-store.ts: names.join(', ')",
       "storage/postgres/credential-store.ts: names.map((_, index) => `$${index + 1}`).join(', ')",
       "storage/postgres/credential-store.ts: names.map((column, index) => `$${index + 8}::${typeOf(column)}`).join(', ')",
+      'storage/postgres/discard-key.ts: name',
       'storage/postgres/feed-order.ts: next',
       'storage/postgres/feed.ts: horizon',
       'storage/postgres/hold.ts: key',
@@ -264,6 +265,9 @@ const naughty = [
   '__proto__',
 ];
 
+/** An organisation with the text in its name, or with the index if an identifier must not hold the text. */
+const orgOf = (text: string, index: number) => `o${/[/\\\p{Cc}\p{Cf}]/u.test(text) ? String(index) : text}`;
+
 describeEngines('D-15 a text that looks like a statement', ({ make }) => {
   let t: TestApp;
   let place: EnginePlace;
@@ -273,7 +277,7 @@ describeEngines('D-15 a text that looks like a statement', ({ make }) => {
     await t.importKeys(
       ...naughty.map((text, index) => ({
         key_id: `key-${index}`,
-        org_id: `o${text}`,
+        org_id: orgOf(text, index),
         alias: text,
         tags: [`tag ${text}`],
         apply_policies: [`policy ${text}`],
@@ -296,7 +300,7 @@ describeEngines('D-15 a text that looks like a statement', ({ make }) => {
         { tag: `tag ${text}` },
         { policy: `policy ${text}` },
         { api_id: `api ${text}` },
-        { org_id: `o${text}` },
+        { org_id: orgOf(text, index) },
       ]) {
         const { status, body } = await list(query);
         expect([status, JSON.stringify(query)]).toStrictEqual([200, JSON.stringify(query)]);

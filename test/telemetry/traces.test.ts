@@ -190,27 +190,26 @@ describe('what is not asked for', () => {
 
   it('is not loaded either: prom-client and OpenTelemetry are imported where they are started, and for types', () => {
     const names = /prom-client|@opentelemetry\//;
-    const statics = sourceFiles().flatMap(({ path, tree }) =>
-      nodesOf(tree)
-        .filter(ts.isImportDeclaration)
-        .filter(
-          (node) =>
-            names.test(node.moduleSpecifier.getText()) &&
-            node.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword,
+    const importersOf = (names: RegExp) =>
+      sourceFiles()
+        .filter(({ tree }) =>
+          nodesOf(tree).some(
+            (node) =>
+              (ts.isImportDeclaration(node) &&
+                names.test(node.moduleSpecifier.getText()) &&
+                node.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword) ||
+              (ts.isExportDeclaration(node) && names.test(node.moduleSpecifier?.getText() ?? '')),
+          ),
         )
-        .map(() => path),
-    );
-    expect(statics).toEqual(['telemetry/metrics.ts']);
-    const loaders = sourceFiles().filter(({ tree }) =>
-      nodesOf(tree).some(
-        (node) =>
-          (ts.isImportDeclaration(node) &&
-            /telemetry\/metrics\.js|open-telemetry\.js/.test(node.moduleSpecifier.getText())) ||
-          (ts.isExportDeclaration(node) &&
-            /telemetry\/metrics\.js|open-telemetry\.js/.test(node.moduleSpecifier?.getText() ?? '')),
-      ),
-    );
-    expect(loaders.map(({ path }) => path)).toEqual([]);
+        .map(({ path }) => path)
+        .toSorted();
+    expect(importersOf(/prom-client|@opentelemetry\//)).toEqual([
+      'telemetry/aggregate.ts',
+      'telemetry/metrics.ts',
+      'telemetry/open-telemetry.ts',
+    ]);
+    expect(importersOf(/telemetry\/aggregate\.js/)).toEqual(['cli/worker-metrics.ts']);
+    expect(importersOf(/telemetry\/metrics\.js|open-telemetry\.js|worker-metrics\.js/)).toEqual([]);
   });
 });
 
