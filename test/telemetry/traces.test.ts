@@ -189,7 +189,6 @@ describe('what is not asked for', () => {
   });
 
   it('is not loaded either: prom-client and OpenTelemetry are imported where they are started, and for types', () => {
-    const names = /prom-client|@opentelemetry\//;
     const importersOf = (names: RegExp) =>
       sourceFiles()
         .filter(({ tree }) =>
