@@ -14,8 +14,8 @@ const now = new Date();
 const seconds = BigInt(Math.floor(now.getTime() / 1000));
 const actor = { credentialID: 'bench', label: 'bench' };
 const caller = { ...actor, orgID: undefined, requestID: '' };
-/** Keys with a long history, and how many entries each of them has. */
-const keysWithHistory = 5;
+/** Keys with a long history, all of the organisation `big`, and how many entries each of them has. */
+export const keysWithHistory = [0, 2, 4];
 const historyEntries = 100;
 
 export const keyIDOf = (/** @type {number} */ n) => `bench-key-${n}`;
@@ -75,7 +75,7 @@ async function fill(installation, /** @type {number} */ count, /** @type {Kind} 
     await store.add(Array.from({ length }, (_, index) => changeOf(ports, from + index, kind)));
   }
   const keys = createKeyService(ports);
-  for (let n = 0; n < Math.min(keysWithHistory, count); n += 1) {
+  for (const n of keysWithHistory.filter((key) => key < count)) {
     for (let entry = 1; entry < historyEntries; entry += 1) {
       const input = { ...definitionOf(n, kind), ...(kind === 'large' && { metaData: largeMetaData(n + entry) }) };
       await keys.updateOrgKey(caller, {

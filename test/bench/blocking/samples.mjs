@@ -76,7 +76,7 @@ export function createSamples({ keyIDOf, hashOf, count }) {
   const input = { alias: 'bench', quotaMax: 1, metaData: metaDataOf(6_000, 'x') };
   const patch = { tags: ['bench'], metaData: metaDataOf(6_000, 'y') };
   const values = {
-    // Keys with even numbers belong to the organisation of the bound credential; the first five have a long history.
+    // The keys with a long history, which belong to the organisation of the bound credential.
     keyID: (index) => keyIDOf((index % 3) * 2),
     keyHash: (index) => hashOf((index % 3) * 2),
     id: (index) => Buffer.from(`OrgKey:${hashOf((index % 3) * 2)}`).toString('base64'),

@@ -63,13 +63,14 @@ export async function startWatched(env, secrets) {
       const tookMs = (performance.now() - began) / answers.length;
       // A change ends at once; its health figures need as many samples as those of the others.
       while (performance.now() - began < seconds * 1_000) await new Promise((resolve) => setTimeout(resolve, 20));
-      const { maxMs } = await query(child, 'read');
+      const { maxMs, cpuMs } = await query(child, 'read');
       const { latencies, failed, noiseMs } = await query(health, 'end');
       return {
         answer: answers[0],
         requests: answers.length,
         tookMs,
         blockMs: maxMs,
+        cpuMs,
         healthP50: quantile(latencies, 0.5),
         // A health request that failed is worse than any slow one.
         healthP99: failed > 0 ? Infinity : quantile(latencies, 0.99),
