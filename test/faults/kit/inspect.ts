@@ -6,7 +6,12 @@ import { readStored } from './stored.js';
 /** Looks at a data folder after a fault, with `keyfront check` and against what the clients know. */
 export async function inspect(data: string, ledger: readonly Entry[]): Promise<Finding[]> {
   let { code, said } = await keyfront(data, 'check');
-  if (code !== 0) {
+  if (
+    code !== 0 &&
+    /first start was interrupted|no installation|There is no|Start the service once|up to date|write a readonly database/i.test(
+      said,
+    )
+  ) {
     // An interrupted first start is completed by the next one, which check is not: it creates and migrates nothing.
     await keyfront(data, 'credentials', 'issue', '--kind', 'service', '--label', 'after the fault');
     ({ code, said } = await keyfront(data, 'check'));
