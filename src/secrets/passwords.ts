@@ -37,9 +37,14 @@ export function createPasswordHasher(options: { concurrency?: number; queueLimit
           retryAfterSeconds: 1,
         });
       }
-      return limit(() => (type === 'bcrypt' ? bcryptHash(password, bcryptCost) : argon2Hash(password, argon2Options)));
+      return limit(() => (type === 'bcrypt' ? hashWithBcrypt(password) : argon2Hash(password, argon2Options)));
     },
   };
+}
+
+/** The library writes `$2y$`, which some verifiers do not know. `$2b$` names the same algorithm, and all know it. */
+async function hashWithBcrypt(password: string): Promise<string> {
+  return (await bcryptHash(password, bcryptCost)).replace(/^\$2y\$/, '$2b$');
 }
 
 /** bcrypt ignores what follows byte 72, and many verifiers what follows a NUL: other passwords would match as well. */

@@ -64,7 +64,8 @@ async function answers(installation: Installation): Promise<Map<string, string>>
   const found = new Map<string, string>();
   const note = async (question: string, ask: () => Promise<unknown>) => {
     try {
-      found.set(question, stringifyJSON((await ask()) ?? null));
+      // A thread returns bytes as Uint8Array and the database as Buffer; a clone has Uint8Array alone.
+      found.set(question, stringifyJSON(structuredClone((await ask()) ?? null)));
     } catch (error) {
       found.set(question, error instanceof AppError ? error.code : `crash: ${String(error)}`);
     }

@@ -167,6 +167,21 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       }
     });
 
+    it('returns nothing for the former organisation of a key that moved to another', async () => {
+      await store.add([added(storedKey('moved'))]);
+      await store.update(hashOf('moved'), (stored) => nextVersion(stored, { orgID: 'globex' }));
+      expect(await store.find(hashOf('moved'), 'acme')).toBeUndefined();
+      expect(await store.findMany([hashOf('moved')], undefined, 'acme')).toStrictEqual([]);
+      const seen: unknown[] = [];
+      const look = (stored: StoredKey | undefined): Change => {
+        seen.push(stored);
+        throw new Error('no change');
+      };
+      await expect(store.update(hashOf('moved'), look, 'acme')).rejects.toThrow('no change');
+      expect(seen).toStrictEqual([undefined]);
+      expect(await store.find(hashOf('moved'), 'globex')).toMatchObject({ orgID: 'globex', version: 2 });
+    });
+
     it('neither reads nor verifies a key of another organisation than the given one', async () => {
       await store.add([added(storedKey('own')), added(storedKey('foreign', { orgID: 'globex' }))]);
       const [own, foreign] = [hashOf('own'), hashOf('foreign')];

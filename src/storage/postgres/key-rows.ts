@@ -9,12 +9,13 @@ type Found = { readonly asked: string; readonly is_lost: boolean } & (
   Signed<KeyRow> | { readonly [column in keyof Signed<KeyRow>]: null }
 );
 
-// One statement sees one moment, in which a key that is not there has no history either, unless somebody took it away.
+// One statement reads one snapshot, in which a key without a row has no history, unless another writer removed the row.
+// The row of a key that moved to another organisation is there, and its first history entry names the former one.
 const select = prepared(
   `SELECT asked.hash AS asked, k.*,
      CASE WHEN k.key_hash IS NULL THEN EXISTS (
        SELECT FROM (SELECT org_id FROM audit a WHERE a.key_hash = asked.hash ORDER BY version_after LIMIT 1) AS first
-       WHERE $2::text IS NULL OR first.org_id = $2
+       WHERE $2::text IS NULL OR first.org_id = $2 AND NOT EXISTS (SELECT FROM keys other WHERE other.key_hash = asked.hash)
      ) ELSE false END AS is_lost
    FROM unnest($1::text[]) AS asked (hash)
      LEFT JOIN keys k ON k.key_hash = asked.hash AND ($2::text IS NULL OR k.org_id = $2)`,

@@ -73,12 +73,17 @@ export function createKeyStore(
     `SELECT * FROM keys WHERE deleted < ? LIMIT ${pageSize}`,
   );
 
-  /** Throws where a key that is not there has a history: it was not taken away by us. Another process may have just added it. */
+  /**
+   * Another look for a key that was not found but has a history. Another process may have added it in between, and it may
+   * have moved from this organisation to another; otherwise a writer other than Keyfront removed its row.
+   *
+   * @throws {AppError} INTERNAL when the row is missing.
+   */
   function notThere(keyHash: string, orgID: string | null): Signed<KeyRow> | undefined {
     if (!history.has(keyHash, orgID)) return undefined;
-    const added = select.get(keyHash, orgID);
-    if (!added) throw damaged(`The key ${keyHash}`);
-    return added;
+    const row = select.get(keyHash, null);
+    if (!row) throw damaged(`The key ${keyHash}`);
+    return orgID === null || row.org_id === orgID ? row : undefined;
   }
 
   /** The row, where it is ours. */
