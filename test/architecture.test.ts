@@ -13,6 +13,7 @@ const groundFloor = [
   'json',
   'body',
   'log',
+  'loopback',
   'nearest',
   'query-parameters',
   'printable',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../src/cli/commands.js';
 import { usageBlock } from '../src/cli/help.js';
-import { settings } from '../src/config.js';
+import { settings } from '../src/config/settings.js';
 import { schema } from '../src/graphql/schema.js';
 import { issueCodes, warningCodes } from '../src/keys/issue-codes.js';
 import { routes } from '../src/rest/routes.js';

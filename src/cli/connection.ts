@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isLoopback } from '../config.js';
 import { AppError, errorCodes, type Issue } from '../errors.js';
 import { fetchText, type FetchedText, type FetchLimits } from '../fetch-text.js';
 import { parseJSON, stringifyJSON } from '../json.js';
+import { isLoopback } from '../loopback.js';
 import type { Option, Values } from './command.js';
 import { UsageError, type IO } from './io.js';
 import { pathFrom } from './path.js';
@@ -83,7 +83,7 @@ function baseOf(text: string, mayBePlain: boolean): URL {
   if (url.username !== '' || url.password !== '') {
     throw new UsageError('The URL must not carry a credential: the process list would show it.');
   }
-  if (url.protocol === 'http:' && !mayBePlain && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''))) {
+  if (url.protocol === 'http:' && !mayBePlain && !isLoopback(url.hostname)) {
     throw new UsageError(
       `Over http:// to ${url.hostname}, whoever is on the way could read the credential. Use https://, or --plain-http if you must.`,
     );

@@ -1,4 +1,4 @@
-import { settings } from '../config.js';
+import { settings } from '../config/settings.js';
 import type { Command, Commands, Option } from './command.js';
 
 /** Variables of other programs' conventions that have an effect. */

@@ -1,10 +1,11 @@
 import { createApp } from '../app.js';
 import { issueCredential } from '../auth/issue.js';
-import { isLoopback, readConfig, type Config, type ConfigSecrets } from '../config.js';
+import { readConfig, type Config, type ConfigSecrets } from '../config.js';
 import { missingNodeOptions } from '../config/node-options.js';
 import { listen } from '../http/server.js';
 import type { Installation, Opening } from '../installation.js';
 import { createLogger, type Logger } from '../log.js';
+import { isLoopback } from '../loopback.js';
 import type { Values } from './command.js';
 import { importLines } from './import-keys.js';
 import { UsageError, type IO } from './io.js';

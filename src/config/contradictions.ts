@@ -1,0 +1,39 @@
+import { isLoopback } from '../loopback.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The problems of settings that do not go together, each as a sentence. Problems of a single value are not among them. */
+export function contradictionsIn(env: Env): string[] {
+  const has = (name: string) => env[name] !== undefined;
+  // An empty host is a problem of its own.
+  const isExposed = (host = '') => env['NODE_ENV'] !== 'production' && host.trim() !== '' && !isLoopback(host);
+  const isHMAC = env['KEYFRONT_KEY_HASH'] === 'hmac-sha256';
+  const pepper = env['KEYFRONT_KEY_HASH_PEPPER'];
+  const { PORT: port = '4000', KEYFRONT_METRICS_PORT: metricsPort } = env;
+  const oidc = Object.keys(env).filter((name) => name.startsWith('KEYFRONT_OIDC_') && has(name));
+  const problems: Readonly<Record<string, boolean>> = {
+    'HOST: development listens on loopback only; set NODE_ENV=production to listen anywhere else.': isExposed(
+      env['HOST'],
+    ),
+    'KEYFRONT_METRICS_HOST is of use with KEYFRONT_METRICS_PORT only.':
+      has('KEYFRONT_METRICS_HOST') && metricsPort === undefined,
+    'KEYFRONT_METRICS_PORT must be another port than PORT, which clients can reach.':
+      metricsPort !== undefined && Number(metricsPort) !== 0 && Number(metricsPort) === Number(port),
+    'KEYFRONT_METRICS_HOST: development listens on loopback only; set NODE_ENV=production for anything else.':
+      metricsPort !== undefined && isExposed(env['KEYFRONT_METRICS_HOST']),
+    'KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes for KEYFRONT_KEY_HASH=hmac-sha256.':
+      isHMAC && Buffer.byteLength(pepper ?? '') < 32,
+    'KEYFRONT_KEY_HASH_PEPPER is of use with KEYFRONT_KEY_HASH=hmac-sha256 only.': !isHMAC && pepper !== undefined,
+    'KEYFRONT_QUOTA_KEYS is of use with KEYFRONT_QUOTA_URL only.':
+      has('KEYFRONT_QUOTA_KEYS') && !has('KEYFRONT_QUOTA_URL'),
+    'KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on needs a file of them in KEYFRONT_TRUSTED_DOCUMENTS.':
+      env['KEYFRONT_ONLY_TRUSTED_DOCUMENTS'] === 'on' && !has('KEYFRONT_TRUSTED_DOCUMENTS'),
+    [`${oidc.join(', ')}: single sign-on needs KEYFRONT_OIDC_ISSUER as well.`]:
+      oidc.length > 0 && !has('KEYFRONT_OIDC_ISSUER'),
+    'KEYFRONT_OIDC_ISSUER needs KEYFRONT_OIDC_AUDIENCE as well.':
+      has('KEYFRONT_OIDC_ISSUER') && !has('KEYFRONT_OIDC_AUDIENCE'),
+    'KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY belong together; one of them is missing.':
+      has('KEYFRONT_TLS_CERT') !== has('KEYFRONT_TLS_KEY'),
+  };
+  return Object.keys(problems).filter((problem) => problems[problem]);
+}

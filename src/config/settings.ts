@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { isTrustworthy } from '../auth/oidc-settings.js';
+import { logLevels } from '../log.js';
+import { keyHashAlgorithms } from '../secrets/key-hash.js';
+import { targetKinds } from '../webhooks/targets.js';
+
+const matching = (isValid: (text: string) => boolean, error: string) => z.string().refine(isValid, error);
+
+const nonEmpty = (error: string) => matching((text) => text.trim() !== '', error);
+
+const oneOf = <const T extends string>(values: readonly T[]) => z.enum(values, `must be one of ${values.join(', ')}.`);
+
+const integer = (min: number, max: number, unit = '') => {
+  const error = `must be a number ${unit}from ${min} to ${max}.`;
+  return z.string().regex(/^\d+$/, error).transform(Number).pipe(z.number().min(min, error).max(max, error));
+};
+
+const port = integer(0, 65_535);
+const onOff = oneOf(['on', 'off']).transform((value) => value === 'on');
+// An empty path would be the working directory.
+const file = nonEmpty('must name a file.');
+const trusted = 'must be an https URL, or an http URL of a loopback address';
+const postgresURL = matching(isPostgresURL, 'must be a URL of the form postgres://user:PASS@host:5432/database.');
+const redisURL = matching(isRedisURL, 'must be a URL of the form redis://user:PASS@host:6379/0, or rediss:// for TLS.');
+const counterName = matching(
+  isNamePattern,
+  'must hold {keyHash} once, no other braces and no spaces, such as quota-{keyHash}.',
+);
+const origins = z
+  .string()
+  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .refine(
+    (all) => all.every(isOrigin),
+    'must be origins as a browser writes them, such as https://dash.example.com, separated by commas.',
+  );
+
+/**
+ * Every setting by its name: how it is read, its default and its meaning. `--help` and OPERATING.md list them in this
+ * order. An error message follows the name of the setting and never repeats the value, which may be a secret.
+ */
+export const settingsFor = (production: boolean) =>
+  z.object({
+    NODE_ENV: oneOf(['development', 'test', 'production'])
+      .prefault('development')
+      .describe('development, test or production.'),
+    // Node would listen on every address if it were empty.
+    HOST: nonEmpty('must not be empty: give an address, 0.0.0.0 for all of IPv4.')
+      .prefault('127.0.0.1')
+      .describe('Address to listen on; beyond loopback in production only.'),
+    PORT: port.prefault('4000').describe('Port to listen on.'),
+    LOG_LEVEL: oneOf(logLevels)
+      .prefault('info')
+      .describe(`Lowest level that is logged: ${logLevels.join(', ')}.`),
+    KEYFRONT_DATA: nonEmpty('must name a folder.')
+      .prefault('data')
+      .describe('Folder of the database and the key ring.'),
+    KEYFRONT_DATABASE_URL: postgresURL
+      .optional()
+      .describe(
+        'PostgreSQL database in place of the SQLite file, such as postgres://user:PASS@host:5432/keyfront. Kept out of every log.',
+      ),
+    KEYFRONT_QUOTA_URL: redisURL
+      .optional()
+      .describe(
+        'Redis 7 or Valkey for the live quota, such as redis://:PASS@host:6379 or rediss://…, in place of the database. Kept out of every log.',
+      ),
+    KEYFRONT_QUOTA_KEYS: counterName
+      .prefault('keyfront:quota:{keyHash}')
+      .describe('Name of a counter in Redis; {keyHash} stands for the hash of its key.'),
+    KEYFRONT_KEY_RING: file
+      .optional()
+      .describe('File of the keys that seal secrets. Default: key-ring.json in the data folder.'),
+    KEYFRONT_KEY_HASH: oneOf(keyHashAlgorithms)
+      .prefault('sha256')
+      .describe(`How key identifiers are hashed: ${keyHashAlgorithms.join(', ')}.`),
+    KEYFRONT_KEY_HASH_PEPPER: z.string().optional().describe('The secret of hmac-sha256, at least 32 bytes.'),
+    KEYFRONT_RESTORE_DAYS: integer(0, 3650, 'of days ')
+      .prefault('30')
+      .describe('For how many days a deleted key can be restored before it is purged, from 0 to 3650.'),
+    KEYFRONT_GRAPHIQL: onOff
+      .prefault(production ? 'off' : 'on')
+      .describe('on or off: GraphiQL at `/` and the REST documents at `/docs`.'),
+    KEYFRONT_INTROSPECTION: oneOf(['open', 'credential'])
+      .prefault(production ? 'credential' : 'open')
+      .describe(
+        'Who may read the GraphQL schema and `/openapi.json`: open (everyone) or credential (requests with a valid one).',
+      ),
+    KEYFRONT_TRUSTED_DOCUMENTS: file
+      .optional()
+      .describe('JSON file of GraphQL documents that requests can name by their id. Default: none.'),
+    KEYFRONT_ONLY_TRUSTED_DOCUMENTS: onOff
+      .prefault('off')
+      .describe('on or off. Whether every other GraphQL document is rejected.'),
+    KEYFRONT_TRUSTED_PROXIES: integer(0, 10)
+      .prefault('0')
+      .describe('How many proxies stand in front and add to X-Forwarded-For, from 0 to 10; 0 ignores the header.'),
+    KEYFRONT_OIDC_ISSUER: matching((text) => isTrustworthy(text, false), `${trusted}, without a query.`)
+      .optional()
+      .describe(
+        'Issuer of single sign-on: its tokens (JWT) preview like a management credential. https, or http on loopback.',
+      ),
+    KEYFRONT_OIDC_AUDIENCE: nonEmpty('must not be empty.')
+      .optional()
+      .describe('What its tokens must name as their audience.'),
+    KEYFRONT_OIDC_JWKS_URL: matching((text) => isTrustworthy(text, true), `${trusted}.`)
+      .optional()
+      .describe('URL of its keys. Default: the one in its /.well-known/openid-configuration.'),
+    KEYFRONT_OIDC_ORG_CLAIM: nonEmpty('must name a claim.')
+      .optional()
+      .describe(
+        'The claim that names the one organisation of a caller; a token without it is rejected. Default: callers are bound to none.',
+      ),
+    KEYFRONT_TLS_CERT: file
+      .optional()
+      .describe('File of the certificate and its chain, in PEM form, to use TLS (1.2 or later) instead of plain HTTP.'),
+    KEYFRONT_TLS_KEY: file.optional().describe('File of the private key that belongs to the certificate, in PEM form.'),
+    KEYFRONT_CORS_ORIGINS: origins
+      .optional()
+      .describe(
+        'Origins whose pages may call the service from a browser, such as https://dash.example.com, separated by commas. Default: none.',
+      ),
+    KEYFRONT_WEBHOOKS_TO: oneOf(targetKinds)
+      .prefault(production ? 'public' : 'loopback')
+      .describe(
+        'Where webhooks may go: public (https only), loopback (also this machine, over http too) or private (also private networks, over http too).',
+      ),
+    KEYFRONT_URL: z
+      .string()
+      .optional()
+      .describe(
+        'For the command line: the service whose keys `get`, `diff`, `put` and the like are about. Default: none, and they work on the data folder.',
+      ),
+    KEYFRONT_SERVICE_CREDENTIAL: z
+      .string()
+      .optional()
+      .describe('For the command line: the credential that it sends to that service.'),
+    KEYFRONT_MANAGEMENT_CREDENTIAL: z
+      .string()
+      .optional()
+      .describe('For the command line: the credential of `keyfront preview --url`.'),
+    KEYFRONT_WORKER_TIMEOUT_SECONDS: integer(1, 3600, 'of seconds ')
+      .prefault('30')
+      .describe(
+        'Seconds, from 1 to 3600, for which a worker of `serve --workers` may not respond before it is killed and replaced.',
+      ),
+    KEYFRONT_METRICS_PORT: port
+      .optional()
+      .describe(
+        'Port at which Prometheus reads /metrics, without a credential and apart from all else. Default: none, and nothing is measured.',
+      ),
+    KEYFRONT_METRICS_HOST: nonEmpty('must not be empty: give an address.')
+      .prefault('127.0.0.1')
+      .describe('Address of that port; beyond loopback in production only.'),
+  });
+
+/** Every setting with its meaning and its default, for `--help` and OPERATING.md. */
+export const settings: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries<z.ZodType>(settingsFor(true).shape).map(([name, schema]) => [
+    name,
+    [schema.description, ...defaultTexts(settingsFor(false).shape[name as 'HOST'], schema)].join(' '),
+  ]),
+);
+
+function defaultTexts(...profiles: readonly z.ZodType[]): string[] {
+  const [development, production] = profiles.map((one) =>
+    one instanceof z.ZodPrefault ? String(one.def.defaultValue) : undefined,
+  );
+  if (development === undefined || production === undefined) return [];
+  if (development === production) return [`Default: ${production}.`];
+  return [`Default: ${development} in development, ${production} in production.`];
+}
+
+function isPostgresURL(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) && new URL(text).pathname.length > 1;
+}
+
+function isRedisURL(text: string): boolean {
+  return /^rediss?:\/\/[^/]/.test(text) && URL.canParse(text) && /^(\/\d*)?$/.test(new URL(text).pathname);
+}
+
+/** Whether the text can name counters: it holds `{keyHash}` once and no other braces, which Redis would interpret. */
+function isNamePattern(pattern: string): boolean {
+  const [before, after, ...more] = pattern.split('{keyHash}');
+  return after !== undefined && more.length === 0 && /^[!-z|~]{0,200}$/.test(`${before}${after}`);
+}
+
+/** Whether the text is exactly an origin: no path, no final slash, no capital, no default port. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
