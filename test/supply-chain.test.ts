@@ -35,15 +35,24 @@ const lockfile = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'
   packages: Readonly<Record<string, Package>>;
 };
 const packages = Object.entries(lockfile.packages).filter(([path]) => path !== '');
+/** Packages that tests and benchmarks install in folders of their own. */
+const folders = ['test/federation/apollo', 'test/bench/peers'];
 const inProduction = packages.filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true);
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 describe('The lockfile', () => {
-  it('has every package from the public registry, with the hash of what it must be', () => {
-    expect(packages.length).toBeGreaterThan(100);
-    const strays = packages.filter(
+  it.each(['.', ...folders])('of %s has every package from the public registry, with its hash', (folder) => {
+    const { packages } = JSON.parse(readFileSync(join(root, folder, 'package-lock.json'), 'utf8')) as typeof lockfile;
+    const entries = Object.entries(packages).filter(([path, { resolved = '', link }]) => {
+      // The benchmark's peers share our copy of graphql.
+      const isGraphql =
+        folder === 'test/bench/peers' && /(^|\/)node_modules\/graphql$/.test(link === true ? resolved : path);
+      return path !== '' && !isGraphql;
+    });
+    expect(entries.length).toBeGreaterThan(100);
+    const strays = entries.filter(
       ([, { resolved, integrity, link }]) =>
-        // Where no address is written down, it is that of the registry.
+        // If no address is given, it is that of the registry.
         !(resolved ?? 'https://registry.npmjs.org/').startsWith('https://registry.npmjs.org/') ||
         !/^sha512-[\w+/]{86}==$/.test(integrity ?? '') ||
         link === true,
@@ -72,12 +81,23 @@ describe('The lockfile', () => {
   });
 });
 
+/** What the licences of development packages may be beside those of production. None restricts what may be done with Keyfront. */
+const developmentLicences = ['MPL-2.0', 'BlueOak-1.0.0', 'Python-2.0', 'CC-BY-4.0', 'Unlicense'];
 const licences = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'];
 const isAllowed = (licence: string) =>
   licence
     .replace(/[()]/g, '')
     .split(' OR ')
     .some((one) => licences.includes(one));
+
+describe('The packages of the root lockfile', () => {
+  it('are all free software, with Apollo’s in a folder of its own', () => {
+    const strays = packages.filter(
+      ([, { license = 'none' }]) => !isAllowed(license) && !developmentLicences.includes(license),
+    );
+    expect(strays.map(([path, { license }]) => `${path} ${license}`)).toEqual([]);
+  });
+});
 
 describe('The packages that run in production', () => {
   it('are few that we ask for, each for a reason that the README names, and what those bring', () => {

@@ -1,23 +1,33 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { composeServices as composeByGuild } from '@theguild/federation-composition';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.js';
 import { createLogger } from '../../src/log.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { companySDL, startCompany } from './company.js';
-import { compose, startGateway, type Answered, type Gateway } from './gateway.js';
+import { installFolder } from '../support/install.mjs';
+import type * as CompanyModule from './apollo/company.mjs';
+import type * as GatewayModule from './apollo/gateway.mjs';
 
 const keyfrontSDL = readFileSync('schema/subgraph.graphql', 'utf8');
 
 let t: TestApp;
 let keyfront: RunningServer;
-let company: Awaited<ReturnType<typeof startCompany>>;
-let gateway: Gateway;
+let companySDL: string;
+let compose: typeof GatewayModule.compose;
+let company: Awaited<ReturnType<typeof CompanyModule.startCompany>>;
+let gateway: GatewayModule.Gateway;
 let headers: Record<string, string>;
 let hashOf: Map<string, string>;
 
 beforeAll(async () => {
+  // Apollo's packages are under the Elastic License, so the project itself does not depend on them.
+  installFolder(fileURLToPath(new URL('apollo', import.meta.url)));
+  const { startCompany, ...companyModule } = await import('./apollo/company.mjs');
+  const { startGateway, ...gatewayModule } = await import('./apollo/gateway.mjs');
+  ({ companySDL } = companyModule);
+  ({ compose } = gatewayModule);
   t = await startApp();
   await t.importKeys(
     { key_id: 'billing', org_id: 'acme', alias: 'Billing', quota_max: 1000, quota_remaining: 250 },
@@ -213,7 +223,7 @@ describe('mutations and errors through a gateway', () => {
   });
 });
 
-function namesAnd(data: Answered['data'], field: string): unknown[] {
+function namesAnd(data: GatewayModule.GatewayResponse['data'], field: string): unknown[] {
   const { edges } = data?.['users'] as { edges: { node: Record<string, unknown> }[] };
   return edges.map(({ node }) => [node['name'], node[field]]);
 }

@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { GraphQLError, parse } from 'graphql';
-import { createYoga } from 'graphql-yoga';
+import { graphql, GraphQLError, parse } from 'graphql';
 
 /**
  * The graph of a company that knows its organisations and people, and nothing of keys but the hash of the one that each
@@ -61,13 +60,6 @@ export const companySDL = `
   }
 `;
 
-export interface User {
-  readonly id: string;
-  readonly name: string;
-  readonly organization: { readonly id: string };
-  readonly orgKey: { readonly keyHash: string } | null;
-}
-
 const organisations = [
   { id: 'acme', name: 'Acme Inc.', plan: 'ENTERPRISE' },
   { id: 'globex', name: 'Globex', plan: 'FREE' },
@@ -75,23 +67,23 @@ const organisations = [
 ];
 
 /** Serves the company's own subgraph over HTTP. */
-export async function startCompany(users: readonly User[]): Promise<{ url: string; close: () => Promise<void> }> {
+export async function startCompany(users) {
   const schema = buildSubgraphSchema({
     typeDefs: parse(companySDL),
     resolvers: {
       Query: {
-        organization: (_: unknown, { name }: { name: string }) => organisations.find((known) => known.name === name),
+        organization: (_, { name }) => organisations.find((known) => known.name === name),
         users: () => ({
           edges: users.map((node) => ({ node, cursor: node.id })),
           pageInfo: { hasNextPage: false, hasPreviousPage: false },
         }),
       },
       Organization: {
-        __resolveReference: ({ id }: { id: string }) => organisations.find((known) => known.id === id),
+        __resolveReference: ({ id }) => organisations.find((known) => known.id === id),
       },
       User: {
-        organization: ({ organization: { id } }: User) => organisations.find((known) => known.id === id),
-        __resolveReference: ({ id }: { id: string }) => {
+        organization: ({ organization: { id } }) => organisations.find((known) => known.id === id),
+        __resolveReference: ({ id }) => {
           const user = users.find((known) => known.id === id);
           if (!user) throw new GraphQLError('There is no such user.');
           return user;
@@ -99,11 +91,14 @@ export async function startCompany(users: readonly User[]): Promise<{ url: strin
       },
     },
   });
-  const yoga = createYoga({ schema, logging: false });
-  const server = createServer((request, response) => void yoga(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const server = createServer(async (request, response) => {
+    const { query, variables, operationName } = await json(request);
+    const result = await graphql({ schema, source: query, variableValues: variables, operationName });
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(result));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
+    url: `http://127.0.0.1:${server.address().port}/graphql`,
     close: () => new Promise((resolve) => void server.close(() => resolve()).closeAllConnections()),
   };
 }

@@ -1,0 +1,23 @@
+import type { GraphQLFormattedError } from 'graphql';
+
+export interface GatewayResponse {
+  readonly data: Record<string, unknown> | null | undefined;
+  readonly errors: readonly GraphQLFormattedError[];
+}
+
+export interface Gateway {
+  readonly ask: (query: string, variables?: object, headers?: Record<string, string>) => Promise<GatewayResponse>;
+  readonly close: () => Promise<void>;
+}
+
+interface Composition {
+  readonly errors?: readonly Error[];
+  readonly hints?: readonly { readonly message: string }[];
+  readonly supergraphSdl?: string;
+}
+
+export function compose(
+  keyfrontSDL: string,
+  urls?: { readonly company: string; readonly keyfront: string },
+): Composition;
+export function startGateway(supergraphSDL: string): Promise<Gateway>;
