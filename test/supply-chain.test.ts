@@ -105,7 +105,7 @@ describe('The packages that run in production', () => {
     expect(inProduction.length).toBeLessThan(95);
   });
 
-  it('have licences that let anybody use them', () => {
+  it('have permissive licences', () => {
     const strays = inProduction.filter(([, { license = 'none' }]) => !isAllowed(license));
     expect(strays).toEqual([]);
   });
