@@ -1,4 +1,4 @@
-import { SqliteError, type Database } from 'better-sqlite3';
+import { SqliteError, type Database, type Statement } from 'better-sqlite3';
 
 /** A statement with `in_time()` among its conditions, which SQLite asks for every row that it looks at. */
 export interface Query {
@@ -32,6 +32,9 @@ export const clockMs = (): number => performance.timeOrigin + performance.now();
 /** How many rows are looked at between two looks at the clock, which take a tenth as long as one at a small row. */
 const rowsPerLook = 16;
 
+/** How many statements are kept, by their texts. */
+const maxStatements = 64;
+
 class Late extends Error {}
 
 export type BoundedQuery = (query: Query) => QueryResult;
@@ -46,8 +49,18 @@ export function createBoundedQuery(database: Database): BoundedQuery {
     if (rowsSeen % rowsPerLook === 0 && clockMs() > untilMs) throw new Late();
     return 1;
   });
+  const statements = new Map<string, Statement<[object], Sized>>();
+  // A statement is freed with its object, and in a thread that makes few objects that is late.
+  function statementOf(sql: string): Statement<[object], Sized> {
+    const statement = statements.get(sql) ?? database.prepare<[object], Sized>(sql);
+    statements.delete(sql);
+    statements.set(sql, statement);
+    const [oldest] = statements.keys();
+    if (statements.size > maxStatements && oldest !== undefined) statements.delete(oldest);
+    return statement;
+  }
   const find = database.transaction((query: Query): QueryResult => {
-    const found = database.prepare<[object], Sized>(query.sql).all(query.parameters);
+    const found = statementOf(query.sql).all(query.parameters);
     if (!query.keys) return { outcome: 'done', rows: found, found: { count: found.length, bytes: 0 } };
     const bytes = found.reduce((sum, { size }) => sum + Number(size), 0);
     const { maxBytes, mayCut } = query.keys;
