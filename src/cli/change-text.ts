@@ -3,7 +3,7 @@ import type { JSONValue } from '../json.js';
 import type { FieldChange } from '../keys/changes.js';
 import type { QuotaFigures } from '../keys/quota.js';
 import { printable } from '../printable.js';
-import { issueToWire, partToWire } from '../rest/wire.js';
+import { issuesToWire, partToWire } from '../rest/wire.js';
 import { jsonText } from './json-text.js';
 import type { Changed } from './keys-port.js';
 import { problemLines, type Problem, type View } from './view.js';
@@ -43,10 +43,7 @@ const secretWords: Readonly<Record<string, string>> = { SET: 'set', CHANGED: 'ch
 
 /** Warnings about a definition, in the names of REST; `body` is what it was read from. */
 export function warningProblems({ warnings }: Pick<Changed, 'warnings'>, body: JSONValue): Problem[] {
-  return warnings.map((warning) => {
-    const { path, code, message } = issueToWire(warning, body);
-    return { path: pathText(path), code, message };
-  });
+  return issuesToWire(warnings, body).map(({ path, code, message }) => ({ path: pathText(path), code, message }));
 }
 
 /** Whether anything but the version is, or would be, other than before. */

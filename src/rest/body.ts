@@ -2,7 +2,7 @@ import { readBody, requireJSON } from '../body.js';
 import { AppError, pathText } from '../errors.js';
 import { parseJSON, type JSONValue } from '../json.js';
 import type { Warning } from '../keys/warnings.js';
-import { issueToWire } from './wire.js';
+import { issuesToWire } from './wire.js';
 
 const bodyLimitBytes = 256 * 1024;
 
@@ -18,18 +18,15 @@ export async function inWireNames<T>(body: JSONValue, work: () => T | Promise<T>
     return await work();
   } catch (error) {
     if (!(error instanceof AppError) || error.issues.length === 0) throw error;
-    const issues = error.issues.map((issue) => issueToWire(issue, body));
+    const issues = issuesToWire(error.issues, body);
     throw new AppError(error.code, error.message, { issues, cause: error });
   }
 }
 
-/** The `warnings` member of an answer, which is only there when there are any. */
+/** The `warnings` member of a response, which is only there when there are any. */
 export function warningsMember(warnings: readonly Warning[], body: JSONValue): { warnings?: object[] } {
   if (warnings.length === 0) return {};
   return {
-    warnings: warnings.map((warning) => {
-      const { path, code, message } = issueToWire(warning, body);
-      return { path: pathText(path), code, message };
-    }),
+    warnings: issuesToWire(warnings, body).map(({ path, code, message }) => ({ path: pathText(path), code, message })),
   };
 }

@@ -71,21 +71,26 @@ function labelled(rights: object): [string, unknown][] {
   return Object.entries(rights).filter(([, entry]) => entry !== null);
 }
 
-/** A problem's path and message in the names of REST; `body` is what it was found in. */
-export function issueToWire(issue: Issue, body: unknown): Issue {
+/** The paths and messages of issues in the names of REST; `body` is what they were found in. */
+export function issuesToWire(issues: readonly Issue[], body: unknown): Issue[] {
+  const rights = isObject(body) ? body['access_rights'] : undefined;
+  const labels = isObject(rights) ? labelled(rights).map(([label]) => label) : [];
+  return issues.map((issue) => issueToWire(issue, labels));
+}
+
+/** `labels` are those of the access rights, in their order. */
+function issueToWire(issue: Issue, labels: readonly string[]): Issue {
   const [first, second, ...rest] = issue.path;
   const message =
     first === 'accessRights' && second === undefined && issue.code === 'WRONG_TYPE'
       ? 'must be an object of labels and their entries'
-      : // Nobody can have meant a member that does not exist.
+      : // The stand-in for a label is no field that can be meant.
         textToWire(issue.message).replace(`; did you mean \`${noMember}\`?`, '');
   if (first !== 'accessRights' || typeof second !== 'number') {
     return { ...issue, path: pathToWire(issue.path), message };
   }
-  const rights = isObject(body) ? body['access_rights'] : undefined;
-  const label = isObject(rights) ? labelled(rights)[second]?.[0] : undefined;
   const inside = rest.at(-1) === labelField ? rest.slice(0, -1) : rest;
-  const path: Path = ['access_rights', label ?? second, ...pathToWire([first, second, ...inside]).slice(2)];
+  const path: Path = ['access_rights', labels[second] ?? second, ...pathToWire([first, second, ...inside]).slice(2)];
   return { ...issue, path, message };
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { KeyDefinition } from '../../src/keys/definition.js';
 import { memberOf, shapeOf } from '../../src/keys/table.js';
-import { definitionFromWire, definitionToWire, issueToWire, wireName } from '../../src/rest/wire.js';
+import { definitionFromWire, definitionToWire, issuesToWire, wireName } from '../../src/rest/wire.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { fullPreview, fullUpdate } from '../support/definitions.js';
 
@@ -98,7 +98,7 @@ describe('the names of REST', () => {
 
   it('come back as they were, whichever face they are of', () => {
     const pairs = Object.values(names).flatMap((level) => Object.entries(level));
-    const rename = (name: string) => String(issueToWire({ path: [name], code: '', message: '' }, {}).path[0]);
+    const rename = (name: string) => String(issuesToWire([{ path: [name], code: '', message: '' }], {})[0]?.path[0]);
     for (const [field, wire] of pairs) {
       expect(rename(field)).toBe(wire);
       expect(rename(wire)).toBe(field);
@@ -106,6 +106,24 @@ describe('the names of REST', () => {
     for (const name of ['label', 'nonsense', 'Alias', 'orgId', 'org_ID', '', '__proto__']) {
       expect(rename(rename(name))).toBe(name);
     }
+  });
+
+  it('reads the labels of a body once, however many issues it has', () => {
+    let reads = 0;
+    const rights = new Proxy(Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`label-${n}`, {}])), {
+      ownKeys: (target) => {
+        reads += 1;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const issues = Array.from({ length: 100 }, (_, n) => ({
+      path: ['accessRights', n, 'apiID'],
+      code: '',
+      message: '',
+    }));
+    const found = issuesToWire(issues, { access_rights: rights });
+    expect(found[99]?.path).toStrictEqual(['access_rights', 'label-99', 'api_id']);
+    expect(reads).toBe(1);
   });
 
   it('lead every field there and back', () => {
