@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * Runtime dependencies: compiled parts, drivers that are loaded only if a setting asks for them, and piscina, which starts
+ * Runtime dependencies: compiled parts, drivers that are loaded only if a setting asks for them, and tinypool, which starts
  * its threads from a file of its own.
  */
-const external = ['better-sqlite3', '@node-rs/bcrypt', '@node-rs/argon2', '@redis/client', 'pg', 'piscina'];
+const external = ['better-sqlite3', '@node-rs/bcrypt', '@node-rs/argon2', '@redis/client', 'pg', 'tinypool'];
 
 /** The files of Swagger UI that `/docs` serves. */
 const swaggerUI = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];

@@ -130,4 +130,17 @@ describe('worker threads', () => {
     }
     await expect(store.count({}, now)).rejects.toThrow('The database is closed.');
   });
+
+  it('reject a query when they cannot open the database, and stay in use', async () => {
+    const absent = join(folder, 'absent.db');
+    const runner = createWorkerRunner(absent);
+    const query = { sql: 'SELECT 1 AS one', parameters: {}, untilMs: Infinity };
+    try {
+      await expect(runner.run(query)).rejects.toThrow('absent.db does not exist');
+      openDatabase(absent).close();
+      await expect(runner.run(query)).resolves.toMatchObject({ outcome: 'done', rows: [{ one: 1n }] });
+    } finally {
+      await runner.close();
+    }
+  });
 });

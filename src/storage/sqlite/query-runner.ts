@@ -1,4 +1,4 @@
-import type { Piscina } from 'piscina';
+import type { Tinypool } from 'tinypool';
 import { AppError } from '../../errors.js';
 import type { BoundedQuery, Query, QueryResult } from './bounded-query.js';
 
@@ -24,14 +24,13 @@ const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 12
 
 /** Worker threads with a connection each, started when there is a query for them. */
 export function createWorkerRunner(file: string): QueryRunner {
-  let started: Promise<Piscina<Query, QueryResult>> | undefined;
+  let started: Promise<Tinypool> | undefined;
   let isClosed = false;
 
-  async function start(): Promise<Piscina<Query, QueryResult>> {
-    const { Piscina: Pool } = await import('piscina');
-    return new Pool<Query, QueryResult>({
+  async function start(): Promise<Tinypool> {
+    const { Tinypool: Pool } = await import('tinypool');
+    return new Pool({
       filename: new URL('./read-worker.js', import.meta.url).href,
-      workerData: { file },
       minThreads: 0,
       maxThreads,
       maxQueue: maxWaiting,
@@ -49,7 +48,7 @@ export function createWorkerRunner(file: string): QueryRunner {
           retryAfterSeconds: 1,
         });
       }
-      return pool.run(query);
+      return pool.run({ file, query }) as Promise<QueryResult>;
     },
     async close() {
       isClosed = true;

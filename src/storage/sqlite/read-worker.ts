@@ -1,12 +1,17 @@
 import { platform, setPriority } from 'node:os';
-import { workerData } from 'node:worker_threads';
-import { createBoundedQuery } from './bounded-query.js';
+import { createBoundedQuery, type BoundedQuery, type Query, type QueryResult } from './bounded-query.js';
 import { openToRead } from './database.js';
 
 // On Linux this concerns the calling thread alone: requests that need no worker go first.
 if (platform() === 'linux') setPriority(10);
 
-const { file } = workerData as { readonly file: string };
+let run: BoundedQuery | undefined;
 
-/** Runs one query in a worker thread, on a connection of its own. */
-export default createBoundedQuery(openToRead(file));
+/**
+ * Runs one query in a worker thread. The first query opens the thread's connection, so that a database which cannot be
+ * opened rejects that query; an error while the thread starts would end the process.
+ */
+export default function runQuery({ file, query }: { readonly file: string; readonly query: Query }): QueryResult {
+  run ??= createBoundedQuery(openToRead(file));
+  return run(query);
+}
