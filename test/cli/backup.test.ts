@@ -167,7 +167,10 @@ describe('D-11 keyfront backup', () => {
   });
 
   it.each([['backup'], ['restore']])('%s needs one folder', async (command) => {
-    expect(await c.keyfront([command])).toMatchObject({ code: 2, said: `Usage: keyfront ${command} DIR\n` });
+    expect(await c.keyfront([command])).toMatchObject({
+      code: 2,
+      said: `error: missing required argument 'DIR'\nUsage: keyfront ${command} DIR\n`,
+    });
     expect((await c.keyfront([command, 'one', 'two'])).code).toBe(2);
   });
 });
