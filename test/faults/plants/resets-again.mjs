@@ -1,16 +1,18 @@
-// A bug for the harnesses to catch: what sets a counter to 0 is done once more some time later.
-import { setTimeout } from 'node:timers';
+// A mutant: a reset is carried out again after each later count in the same counter.
 import { createClient } from '@redis/client';
 
 let prototype = Object.getPrototypeOf(createClient());
 while (!Object.hasOwn(prototype, 'sendCommand')) prototype = Object.getPrototypeOf(prototype);
 const { sendCommand } = prototype;
+const reset = new Set();
 
 prototype.sendCommand = function (command, ...rest) {
   const sent = sendCommand.call(this, command, ...rest);
-  const isReset = command[0] === 'EVALSHA' && command[10] === 'set' && command[11] === '0';
-  const again = () => void sendCommand.call(this, ['SET', command[3], '0', 'KEEPTTL']).catch(() => undefined);
-  // The last of them when nobody counts any more, however slow the machine is.
-  if (isReset) for (const later of [150, 2_500]) setTimeout(again, later);
+  if (command[0] !== 'EVALSHA') return sent;
+  const counter = command[3];
+  if (command[10] === 'set' && command[11] === '0') reset.add(counter);
+  // On the same connection, so that Redis executes it after the count.
+  else if (command[10] === 'add' && reset.has(counter))
+    sendCommand.call(this, ['SET', counter, '0', 'KEEPTTL']).catch(() => undefined);
   return sent;
 };
