@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import { performance } from 'node:perf_hooks';
 import { AppError, pathText, type Issue } from '../errors.js';
 import type { Installation } from '../installation.js';
 import { parseJSON } from '../json.js';

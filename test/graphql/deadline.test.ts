@@ -1,17 +1,15 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Ports } from '../../src/keys/ports.js';
 import { createKeyService } from '../../src/keys/service.js';
 import { dataOf, errorsOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { plant } from '../support/planted.js';
 import { stateOf } from '../support/state.js';
+import { eventLoopTurns, until } from '../support/until.js';
 
-/** Short enough for a test, and long enough for what is not slow on purpose. */
-const deadlineMs = 500;
-const longer = 700;
-/** For what must not happen any more. */
-const aWhile = 150;
+/** Of fake time: it passes only when a test says so. */
+const deadlineMs = 60_000;
+const reachDeadline = () => void vi.advanceTimersByTime(deadlineMs);
 
 let t: TestApp;
 beforeEach(async () => {
@@ -21,19 +19,33 @@ beforeEach(async () => {
     { key_id: 'b', org_id: 'acme' },
     { key_id: 'c', org_id: 'acme' },
   );
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 });
-afterEach(async () => t.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await t.close();
+});
 
 const ports = () => t.app.installation.ports;
 const keys = () => createKeyService(ports());
 
-/** Holds whoever comes through it until it is opened. */
+/** A barrier: callers wait at it until it is opened. */
 function createGate() {
   let open: () => void = () => undefined;
+  let waiting = 0;
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  return { opened, open: () => open() };
+  return {
+    /** Resolves when the gate is opened. */
+    pass: () => {
+      waiting += 1;
+      return opened;
+    },
+    /** Resolves when a caller waits. */
+    isReached: () => until(() => waiting > 0, 'The gate'),
+    open: () => open(),
+  };
 }
 
 /** In the place of a hash that takes its time. */
@@ -48,11 +60,11 @@ describe('a query', () => {
     const ran: string[] = [];
     const gate = createGate();
     const { graphql } = plant(t, {
-      deadlineMs: 50,
+      deadlineMs,
       keys: {
         orgKey: async (caller, reference) => {
           ran.push('orgKey');
-          await gate.opened;
+          await gate.pass();
           return keys().orgKey(caller, reference);
         },
         quotaOf: (key) => {
@@ -61,16 +73,19 @@ describe('a query', () => {
         },
       },
     });
-    const answer = await graphql('{ orgKey(keyID: "a") { quota { used } } __typename }');
+    const response = graphql('{ orgKey(keyID: "a") { quota { used } } __typename }');
+    await gate.isReached();
+    reachDeadline();
+    const answer = await response;
     expect(errorsOf(answer)).toStrictEqual([
       {
-        message: 'The query took longer than 0.05 seconds.',
+        message: 'The query took longer than 60 seconds.',
         extensions: { code: 'UNAVAILABLE', requestID: 'request-1', retryAfterSeconds: 1 },
       },
     ]);
     expect(answer.body).not.toHaveProperty('data');
     gate.open();
-    await wait(aWhile);
+    await eventLoopTurns();
     expect(ran).toEqual(['orgKey']);
   });
 
@@ -78,14 +93,18 @@ describe('a query', () => {
     ['application/json', 200],
     ['application/graphql-response+json', 503],
   ])('G-10 that takes longer is answered to clients of %s with status %i', async (accept, status) => {
-    const { graphql } = plant(t, { deadlineMs: 50, keys: { orgKey: () => new Promise(() => undefined) } });
-    const answer = await graphql('{ orgKey(keyID: "a") { keyHash } }', {}, { accept });
+    const gate = createGate();
+    const { graphql } = plant(t, { deadlineMs, keys: { orgKey: () => gate.pass().then(() => undefined as never) } });
+    const response = graphql('{ orgKey(keyID: "a") { keyHash } }', {}, { accept });
+    await gate.isReached();
+    reachDeadline();
+    const answer = await response;
     expect(answer.status).toBe(status);
     expect(answer.headers.get('retry-after')).toBe('1');
   });
 
   it('G-10 that is in time is answered whole', async () => {
-    const { graphql } = plant(t, { deadlineMs: 10_000 });
+    const { graphql } = plant(t, { deadlineMs });
     expect(dataOf(await graphql('{ orgKeys { edges { node { history { edges { cursor } } } } } }'))).toHaveProperty(
       'edges',
     );
@@ -106,27 +125,30 @@ describe('a mutation', () => {
       const gate = createGate();
       let waiting = 0;
       const { graphql } = plant(t, {
-        deadlineMs: 50,
+        deadlineMs,
         ports: {
           hashPassword: async (password, type) => {
             waiting += 1;
-            await gate.opened;
+            await gate.pass();
             return hash(password, type);
           },
         },
       });
       const before = await everyState();
-      const answer = await graphql(`mutation { ${mutation} }`);
+      const response = graphql(`mutation { ${mutation} }`);
+      await gate.isReached();
+      reachDeadline();
+      const answer = await response;
       expect(answer.body['data']).toBeNull();
       expect(errorsOf(answer)).toMatchObject([
         {
-          message: 'The operation took longer than 0.05 seconds, and this change had not begun: nothing was written.',
+          message: 'The operation took longer than 60 seconds, and this change had not begun: nothing was written.',
           path: [name],
           extensions: { code: 'UNAVAILABLE' },
         },
       ]);
       gate.open();
-      await wait(aWhile);
+      await eventLoopTurns();
       expect(waiting).toBe(1);
       expect(await everyState()).toStrictEqual(before);
     },
@@ -142,17 +164,19 @@ describe('a mutation', () => {
     const { store, quotas } = ports();
     const gate = createGate();
     const { graphql } = plant(t, {
-      deadlineMs: 50,
+      deadlineMs,
       ports: {
-        store: { ...store, update: (...args) => gate.opened.then(() => store.update(...args)) },
-        quotas: { ...quotas, consume: (...args) => gate.opened.then(() => quotas.consume(...args)) },
+        store: { ...store, update: (...args) => gate.pass().then(() => store.update(...args)) },
+        quotas: { ...quotas, consume: (...args) => gate.pass().then(() => quotas.consume(...args)) },
       },
     });
     const before = await everyState();
-    const answer = await graphql(`mutation { ${mutation} }`);
-    expect(errorsOf(answer)).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
+    const response = graphql(`mutation { ${mutation} }`);
+    await gate.isReached();
+    reachDeadline();
+    expect(errorsOf(await response)).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
     gate.open();
-    await wait(aWhile);
+    await eventLoopTurns();
     expect(await everyState()).toStrictEqual(before);
   });
 
@@ -160,9 +184,9 @@ describe('a mutation', () => {
     const { store } = ports();
     const { graphql } = plant(t, {
       deadlineMs,
-      // As of an engine that takes its time to commit.
+      // As of an engine whose commit lasts beyond the deadline.
       ports: {
-        store: { ...store, update: async (...args) => (await Promise.all([store.update(...args), wait(longer)]))[0] },
+        store: { ...store, update: (...args) => store.update(...args).finally(reachDeadline) },
       },
     });
     const answer = await graphql(
@@ -184,9 +208,9 @@ describe('a mutation', () => {
         },
         store: {
           ...store,
-          update: async (...args) => {
+          update: (...args) => {
             steps += 1;
-            return (await Promise.all([store.update(...args), wait(longer)]))[0];
+            return store.update(...args).finally(reachDeadline);
           },
         },
       },
@@ -204,10 +228,14 @@ describe('a mutation', () => {
   });
 
   it('G-10 after one that was done in time does not keep the answer waiting', async () => {
-    const { graphql } = plant(t, { deadlineMs, ports: { hashPassword: () => new Promise(() => undefined) } });
-    const answer = await graphql(`mutation {
+    const gate = createGate();
+    const { graphql } = plant(t, { deadlineMs, ports: { hashPassword: () => gate.pass().then(() => '') } });
+    const response = graphql(`mutation {
       a: updateOrgKey(keyID: "a", input: { alias: "done" }) { version }
       b: updateOrgKey(keyID: "b", ${withPassword}) { version } }`);
+    await gate.isReached();
+    reachDeadline();
+    const answer = await response;
     expect(errorsOf(answer)).toMatchObject([{ path: ['b'], extensions: { code: 'UNAVAILABLE' } }]);
     expect((await stateOf(t, 'a')).key?.definition).toMatchObject({ alias: 'done' });
   });
@@ -222,7 +250,10 @@ describe('a mutation', () => {
           ...store,
           update: async (...args) => {
             updates += 1;
-            return (await Promise.all([store.update(...args), wait(updates === 2 ? longer : 0)]))[0];
+            const isSecond = updates === 2;
+            const updated = await store.update(...args);
+            if (isSecond) reachDeadline();
+            return updated;
           },
         },
       },
@@ -257,7 +288,7 @@ describe('a mutation', () => {
       null,
       {
         code: 'UNAVAILABLE',
-        message: 'The operation took longer than 0.5 seconds, and this change had not begun: nothing was written.',
+        message: 'The operation took longer than 60 seconds, and this change had not begun: nothing was written.',
       },
     ]);
     for (const { orgKey, change } of items) {
@@ -273,7 +304,7 @@ describe('a mutation', () => {
       ports: {
         hashPassword: async (password, type) => {
           hashes += 1;
-          await wait(hashes === 2 ? longer : 0);
+          if (hashes === 2) reachDeadline();
           return hash(password, type);
         },
       },
@@ -288,7 +319,7 @@ describe('a mutation', () => {
   });
 
   it('G-10 that is in time is answered as ever, and nothing is left waiting', async () => {
-    const { graphql } = plant(t, { deadlineMs: 10_000 });
+    const { graphql } = plant(t, { deadlineMs });
     const answer = await graphql(`mutation { updateOrgKey(keyID: "a", ${withPassword}) { version } }`);
     expect(dataOf(answer)).toStrictEqual({ version: 2 });
   });

@@ -1,6 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlannedExecute, type Execute } from '../../src/graphql/plans/use-plans.js';
 import { servedSchema } from '../../src/graphql/served-schema.js';
@@ -8,6 +7,7 @@ import { listen, type RunningServer } from '../../src/http/server.js';
 import { createLogger } from '../../src/log.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { createRandom, runs, seed } from '../support/generated.js';
+import { eventLoopTurns, until } from '../support/until.js';
 import { generateOperation } from './generated-operations.js';
 
 /*
@@ -15,6 +15,9 @@ import { generateOperation } from './generated-operations.js';
  * is sent bodies of a declared length, which may take the shortcut, and the other the same in chunks, which goes to Yoga.
  * SHORTCUT_RUNS=5000 is the full run; FUZZ_SEED brings a run back.
  */
+
+/** Requests whose headers have come, on either side. */
+let arrivals = 0;
 
 interface Side {
   readonly app: TestApp;
@@ -42,7 +45,11 @@ async function startSide(isChunked: boolean, env: Record<string, string> = {}): 
   };
   const app = await startApp(env, { execute: counted });
   await app.importKeys(...keys);
-  const server = await listen(app.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
+  const handle: typeof app.app.handle = (...args) => {
+    arrivals += 1;
+    return app.app.handle(...args);
+  };
+  const server = await listen(handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
   return { app, server, agent: new Agent({ keepAlive: true, maxSockets: 1 }), isChunked, executed };
 }
 
@@ -309,8 +316,8 @@ describe('A request is answered and logged as by Yoga', () => {
   });
 
   it('with all its lines', async () => {
-    // What is told of credentials that open nothing comes a moment later.
-    await wait(50);
+    // The line of a request is written after its response.
+    await until(() => logOf(sides[0]).length === logOf(sides[1]).length, 'As many lines of one as of the other');
     const [short, long] = sides.map((side) => logOf(side).toSorted());
     expect(short).toEqual(long);
     expect(short?.length).toBeGreaterThan(200);
@@ -333,8 +340,10 @@ describe('A request is answered and logged as by Yoga', () => {
       const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
       const length = isChunked ? 'Transfer-Encoding: chunked' : 'Content-Length: 100';
       const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${length}\r\n\r\n`;
+      const before = arrivals;
       socket.write(`${head}${isChunked ? '5\r\n' : ''}{"que`);
-      await wait(100);
+      await until(() => arrivals > before, 'The arrival of the request');
+      await eventLoopTurns();
       socket.destroy();
     }
     await expect

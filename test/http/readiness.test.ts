@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createKeyRingFile } from '../../src/secrets/key-ring.js';
 import { hasRoom } from '../../src/storage/sqlite/probe.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -12,13 +12,16 @@ let t: TestApp;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keyfront-ready-'));
   t = await startApp({ KEYFRONT_DATA: folder });
+  vi.useFakeTimers({ toFake: ['performance'] });
 });
 afterEach(async () => {
+  vi.useRealTimers();
   await t.close();
   await rm(folder, { recursive: true });
 });
 
-const aSecond = () => new Promise((resolve) => setTimeout(resolve, 1_050));
+/** The time between two looks, of which none passes by itself here. */
+const passSecond = () => void vi.advanceTimersByTime(1_000);
 
 /** Does something to the database that the service has open. */
 function onDatabase(statements: string): void {
@@ -57,7 +60,7 @@ describe('/ready says no, to strangers without a reason and to the log with it,'
   ])('%s', async (_what, spoil, reason) => {
     expect(await ready()).toBe('200 ready\n');
     await spoil();
-    await aSecond();
+    passSecond();
     expect(await ready()).toBe('503 not ready\n');
     expect(t.logs()).toContain(reason);
     expect(t.logs().match(/not ready/g)).toHaveLength(1);
@@ -69,7 +72,7 @@ describe('/ready says no, to strangers without a reason and to the log with it,'
     onDatabase("CREATE TRIGGER full BEFORE INSERT ON settings BEGIN SELECT RAISE(FAIL, 'disk is full'); END");
     expect(await ready()).toBe('503 not ready\n');
     onDatabase('DROP TRIGGER full');
-    await aSecond();
+    passSecond();
     expect(await ready()).toBe('200 ready\n');
     expect(t.logs()).toContain('ready again');
   });
@@ -96,7 +99,7 @@ describe('/ready', () => {
     t.clock.now = new Date(t.clock.now.getTime() + 60_000);
     for (let times = 0; times < 50; times += 1) await ready();
     expect(writes()).toBe(first);
-    await aSecond();
+    passSecond();
     await ready();
     expect(writes()).not.toBe(first);
   });

@@ -40,20 +40,24 @@ export interface WireAnswer {
   readonly isClosed: boolean;
 }
 
-/** Sends bytes as they are, and answers what has come back when the other side closes or patience ends. */
-export async function exchange(port: number, bytes: string | Buffer, patienceMs = 3_000): Promise<WireAnswer> {
+/**
+ * Sends bytes as they are, and returns what has come back when the other side closes.
+ *
+ * @param limitMs ends the wait for a connection that stays open; no limit for one that is to be closed
+ */
+export async function exchange(port: number, bytes: string | Buffer, limitMs = 100_000): Promise<WireAnswer> {
   const socket = connect(port, '127.0.0.1');
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-  const { text, isClosed } = await received(socket, patienceMs);
+  const { text, isClosed } = await received(socket, limitMs);
   socket.destroy();
   return { ...parsed(text), text, isClosed };
 }
 
-/** What a socket receives until its other side closes or patience ends. */
-export async function received(socket: Socket, patienceMs: number): Promise<{ text: string; isClosed: boolean }> {
+/** What a socket receives until its other side closes, or the limit has passed. */
+export async function received(socket: Socket, limitMs = 100_000): Promise<{ text: string; isClosed: boolean }> {
   const chunks: Buffer[] = [];
   const isClosed = await new Promise<boolean>((resolve) => {
-    const timer = setTimeout(() => resolve(false), patienceMs);
+    const timer = setTimeout(() => resolve(false), limitMs);
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.on('error', () => undefined);
     socket.on('close', () => {

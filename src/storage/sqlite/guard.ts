@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../errors.js';
 import type { Watch } from '../../watch.js';
