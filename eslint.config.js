@@ -3,18 +3,14 @@ import graphql from '@graphql-eslint/eslint-plugin';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
-// Each schema is linted as a whole of its own: the subgraph's has the directives of federation and its types once more.
-const graphqlProjects = {
-  contract: {
-    schema: 'schema/schema.graphql',
-    documents: 'test/graphql/*.graphql',
-    include: ['schema/schema.graphql', 'test/graphql/*.graphql'],
-  },
-  subgraph: { schema: 'schema/subgraph.graphql', include: ['schema/subgraph.graphql'] },
+const graphqlConfig = {
+  schema: 'schema/schema.graphql',
+  documents: 'test/graphql/*.graphql',
+  include: ['schema/schema.graphql', 'test/graphql/*.graphql'],
 };
 const graphqlLanguage = {
   plugins: { '@graphql-eslint': graphql },
-  languageOptions: { parser: graphql.parser, parserOptions: { graphQLConfig: { projects: graphqlProjects } } },
+  languageOptions: { parser: graphql.parser, parserOptions: { graphQLConfig: graphqlConfig } },
 };
 
 // At the end of a name `id` is written `ID`; every other acronym is a word like others, as in `jwtData`.
@@ -33,7 +29,8 @@ export default defineConfig(
   { files: ['**/*.{js,mjs,ts}'], extends: [eslint.configs.recommended] },
   {
     ...graphqlLanguage,
-    files: ['schema/*.graphql'],
+    // The subgraph's schema has the same types. The linter reads it with Apollo's packages, so test/schema.test.ts checks it.
+    files: ['schema/schema.graphql'],
     rules: {
       ...graphql.configs['flat/schema-recommended'].rules,
       ...graphql.configs['flat/schema-relay'].rules,
@@ -60,23 +57,6 @@ export default defineConfig(
       // Only keys have an identity. Definitions, figures and answers are values, and test/schema.test.ts holds that
       // whatever has an `id` is a Node.
       '@graphql-eslint/strict-id-in-types': 'off',
-    },
-  },
-  {
-    files: ['schema/subgraph.graphql'],
-    rules: {
-      '@graphql-eslint/require-description': [
-        'error',
-        {
-          ...described,
-          // Other subgraphs have these too, and two descriptions of one thing are a hint to whoever composes them.
-          ignoredSelectors: [
-            '[type=ObjectTypeDefinition][name.value=/^(Query|Mutation|Subscription|Organization|PageInfo)$/]',
-            '[type=FieldDefinition][parent.name.value=PageInfo]',
-            '[type=FieldDefinition][parent.name.value=Organization][name.value=id]',
-          ],
-        },
-      ],
     },
   },
   {

@@ -40,6 +40,25 @@ describe('the GraphQL schema', () => {
     expect(parts.filter(({ description }) => !description?.trim()).map(({ name }) => name)).toEqual([]);
   });
 
+  it('describes every type, field, argument and enum value of the subgraph that other subgraphs do not describe too', () => {
+    // Two different descriptions of a shared type are a hint at composition.
+    const shared = /^(Query|Mutation|Subscription|Organization(\.id)?|PageInfo(\.\w+)?)$/;
+    const owners: string[] = [];
+    const missing: string[] = [];
+    visit(parse(readFileSync('schema/subgraph.graphql', 'utf8')), {
+      enter(node) {
+        if (!('name' in node && node.name && 'description' in node)) return;
+        owners.push(node.name.value);
+        const name = owners.join('.');
+        if (!node.description?.value.trim() && !shared.test(name)) missing.push(name);
+      },
+      leave(node) {
+        if ('name' in node && node.name && 'description' in node) owners.pop();
+      },
+    });
+    expect(missing).toEqual([]);
+  });
+
   it('says of every answer that may be null when it is null', () => {
     const nullable = outputs().filter(({ field }) => isNullableType(field.type));
     const silent = nullable.filter(
