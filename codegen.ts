@@ -4,7 +4,7 @@ import { printSchema } from 'graphql';
 import { schema } from './src/graphql/schema.js';
 import { servedSchema } from './src/graphql/served-schema.js';
 import { printSubgraph } from './src/graphql/print-subgraph.js';
-import { openAPIText } from './src/rest/openapi.js';
+import { openAPIText } from './src/rest/openapi/document.js';
 
 /** The generated types lean on one of a package, which users of ours would have to install: it is a line long. */
 const decoration = `/** What a document carries for the compiler alone. */

@@ -26,7 +26,7 @@ import { createKeyService } from './keys/service.js';
 import type { Logger } from './log.js';
 import { createDocuments, documentPath, pagePaths } from './rest/documents.js';
 import { errorResponse, methodRefused } from './rest/errors.js';
-import { createRESTFace } from './rest/routes.js';
+import { createRESTFace } from './rest/router.js';
 import { countingQuotas } from './telemetry/quotas.js';
 import { createFollowing } from './telemetry/requests.js';
 import { partToWire } from './rest/wire.js';

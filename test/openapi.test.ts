@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { errorCodes } from '../src/errors.js';
 import { KeyDefinition } from '../src/keys/definition.js';
 import { issueCodes, warningCodes } from '../src/keys/issue-codes.js';
-import { openAPIDocument } from '../src/rest/openapi.js';
+import { openAPIDocument } from '../src/rest/openapi/document.js';
 import { routes } from '../src/rest/routes.js';
 import { wireName } from '../src/rest/wire.js';
 

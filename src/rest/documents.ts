@@ -6,7 +6,7 @@ import { AppError } from '../errors.js';
 import { docsHTML, docsPolicy, docsScript, docsStyle } from './docs-page.js';
 import { errorResponse, methodRefused } from './errors.js';
 import { createKeptFile, type KeptFile } from './kept-file.js';
-import { openAPIText } from './openapi.js';
+import { openAPIText } from './openapi/document.js';
 
 /** Where the OpenAPI document is. */
 export const documentPath = '/openapi.json';

@@ -1,7 +1,8 @@
 import { servedSchema } from '../../src/graphql/served-schema.js';
 import { healthPaths } from '../../src/http/health.js';
 import { documentPath, pagePaths } from '../../src/rest/documents.js';
-import { routes, type Route } from '../../src/rest/routes.js';
+import type { Route } from '../../src/rest/route.js';
+import { routes } from '../../src/rest/routes.js';
 import { credentialKinds, type CredentialKind } from '../../src/credential.js';
 
 /** What a caller of another organisation is answered: an error's code, or that there is nothing, or what all see. */

@@ -15,7 +15,6 @@ import { parseArgs } from 'node:util';
 import { limits } from '../../build/graphql/limits.js';
 import { sizeOfOperation } from '../../build/graphql/operation-size.js';
 import { servedSchema } from '../../build/graphql/served-schema.js';
-import { operations as documented } from '../../build/rest/operations.js';
 import { routes } from '../../build/rest/routes.js';
 import { graphqlOperations } from './blocking/graphql-operations.mjs';
 import { hashOf, keyIDOf, prepare } from './blocking/keys.mjs';
@@ -79,7 +78,7 @@ function operationsOf(/** @type {number} */ count) {
   const population = { keyIDOf, hashOf, count };
   const all = [
     ...graphqlOperations({ schema: servedSchema, limits, sizeOfOperation, samples: createSamples(population) }),
-    ...restOperations({ routes, operations: documented, population }),
+    ...restOperations({ routes, population }),
   ];
   // What reads lists is sent with a credential of one organisation too, for which other statements are run.
   const bound = all

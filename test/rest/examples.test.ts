@@ -4,7 +4,7 @@ import { sampleKeys } from '../../src/cli/sample.js';
 import { parseJSON } from '../../src/json.js';
 import type { KeyService } from '../../src/keys/service.js';
 import { createLogger } from '../../src/log.js';
-import { createRESTFace } from '../../src/rest/routes.js';
+import { createRESTFace } from '../../src/rest/router.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { mismatches, resolved, type Schema } from '../support/json-schema.js';
 

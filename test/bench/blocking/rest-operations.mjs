@@ -49,12 +49,11 @@ function filled(head, part, tail) {
 
 /**
  * @param {object} parts
- * @param {readonly { operation: string, method: string, path: string, credential: string }[]} parts.routes
- * @param {Record<string, { parameters: readonly Record<string, any>[] }>} parts.operations what the documentation says of each
+ * @param {readonly { operation: string, method: string, path: string, credential: string, parameters: readonly Record<string, any>[] }[]} parts.routes
  * @param {{ keyIDOf: (n: number) => string, hashOf: (n: number) => string }} parts.population
  * @returns {import('./samples.mjs').Operation[]}
  */
-export function restOperations({ routes, operations, population }) {
+export function restOperations({ routes, population }) {
   return routes.flatMap((route) => {
     const { operation, method, credential } = route;
     const at = (n) => route.path.replace('*', population.keyIDOf(n));
@@ -68,7 +67,7 @@ export function restOperations({ routes, operations, population }) {
     });
     switch (operation) {
       case 'orgKeys':
-        return listQueries(operations[operation].parameters, population).map(({ name, query }) =>
+        return listQueries(route.parameters, population).map(({ name, query }) =>
           one(name, { path: `${route.path}?${query}` }),
         );
       case 'orgKey':

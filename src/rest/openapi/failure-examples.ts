@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors.js';
-import type { Example } from './example.js';
+import type { Example } from '../route.js';
 
 /** What every operation may fail with, whatever it was asked. */
 export const failureExamples: { readonly [Code in ErrorCode]?: Pick<Example, 'summary' | 'answer'> } = {

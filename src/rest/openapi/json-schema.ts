@@ -10,8 +10,8 @@ import {
   shapeOf,
   traitsOf,
   type Scalar,
-} from '../keys/table.js';
-import { labelField, textToWire, wireName } from './wire.js';
+} from '../../keys/table.js';
+import { labelField, textToWire, wireName } from '../wire.js';
 
 /** A JSON Schema of draft 2020-12, which is the one that OpenAPI 3.1 uses. */
 export type JSONSchema = Readonly<Record<string, unknown>>;

@@ -1,15 +1,15 @@
-import type { CredentialKind } from '../credential.js';
-import { errorCodes, type ErrorCode } from '../errors.js';
-import { KeyDefinition } from '../keys/definition.js';
-import { inputs } from '../keys/definition-input.js';
-import { issueCodes, warningCodes } from '../keys/issue-codes.js';
-import { resetStatuses } from '../keys/quota-change.js';
-import { statuses } from './errors.js';
-import { answerExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples/in-document.js';
-import { failureExamples } from './examples/failure-examples.js';
+import type { CredentialKind } from '../../credential.js';
+import { errorCodes, type ErrorCode } from '../../errors.js';
+import { KeyDefinition } from '../../keys/definition.js';
+import { inputs } from '../../keys/definition-input.js';
+import { issueCodes, warningCodes } from '../../keys/issue-codes.js';
+import { resetStatuses } from '../../keys/quota-change.js';
+import { statuses } from '../errors.js';
+import { answerExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples.js';
+import { failureExamples } from './failure-examples.js';
 import { objectSchema, type JSONSchema } from './json-schema.js';
-import { operations, type Operation } from './operations.js';
-import { commonErrors, routes, staleStatus, unsupportedStatus, type Route } from './routes.js';
+import { commonErrors, staleStatus, tags, unsupportedStatus, type Route } from '../route.js';
+import { routes } from '../routes.js';
 
 /** The OpenAPI document of the key API, derived from its routes and from the table of fields. */
 export function openAPIDocument(): object {
@@ -22,6 +22,7 @@ export function openAPIDocument(): object {
         'Validates key definitions and updates the keys of organisations. Integers of 64 bits are JSON numbers with all their digits.',
     },
     servers: [{ url: '/' }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths: paths(),
     components: { schemas: schemas(), responses: failures(), securitySchemes },
   };
@@ -52,25 +53,27 @@ function paths(): JSONSchema {
   return Object.fromEntries(byPath);
 }
 
-function pathItem({ operation, method, credential, errors }: Route): JSONSchema {
-  const { summary, description, parameters, input, output, success, isVersioned, mayReset } = operations[operation];
+function pathItem(route: Route): JSONSchema {
+  const { operation, method, credential, errors, tag, summary, description, parameters, input, output } = route;
+  const { success, isVersioned, mayReset, examples } = route;
   return {
     [method.toLowerCase()]: {
       operationId: operation,
+      tags: [tag],
       summary,
       description,
       security: [{ [credential]: [] }],
-      parameters: parameterExamples(operation, parameters),
+      parameters: parameterExamples(examples, parameters),
       ...(input && {
-        requestBody: { required: input.variant !== undefined, content: jsonOf(input.name, bodyExamples(operation)) },
+        requestBody: { required: input.variant !== undefined, content: jsonOf(input.name, bodyExamples(examples)) },
       }),
       responses: {
         200: {
           description: success,
-          headers: { ...requestIDHeader, ...(isVersioned && etagHeader(operation)), ...(mayReset && resetHeader) },
-          content: jsonOf(output.name, answerExamples(operation, 200)),
+          headers: { ...requestIDHeader, ...(isVersioned && etagHeader(examples)), ...(mayReset && resetHeader) },
+          content: jsonOf(output.name, answerExamples(examples, 200)),
         },
-        ...Object.fromEntries([...commonErrors, ...errors].flatMap((code) => failuresOf(code, operation))),
+        ...Object.fromEntries([...commonErrors, ...errors].flatMap((code) => failuresOf(code, route))),
         ...(input && { [unsupportedStatus]: { $ref: '#/components/responses/INVALID' } }),
       },
     },
@@ -85,11 +88,11 @@ const requestIDHeader = {
   'X-Request-ID': { description: 'Names the request in the log of the service.', schema: { type: 'string' } },
 };
 
-const etagHeader = (operation: Route['operation']) => ({
+const etagHeader = (examples: Route['examples']) => ({
   ETag: {
     description: 'The version of the key, for `If-Match`. State and live quota do not change it.',
     schema: { type: 'string' },
-    examples: etagsOf(operation),
+    examples: etagsOf(examples),
   },
 });
 
@@ -111,11 +114,11 @@ const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
 };
 
 /** The answer to an error, under its status. A conflict is about a version, or else about a key that exists. */
-function failuresOf(code: ErrorCode, operation: Route['operation']): [number, JSONSchema][] {
+function failuresOf(code: ErrorCode, { operation, examples }: Route): [number, JSONSchema][] {
   const isStale = code === 'CONFLICT' && operation !== 'createOrgKey';
   const status = isStale ? staleStatus : statuses[code];
-  const examples = answerExamples(operation, status);
-  return [[status, examples ? failure(code, examples) : { $ref: `#/components/responses/${code}` }]];
+  const shown = answerExamples(examples, status);
+  return [[status, shown ? failure(code, shown) : { $ref: `#/components/responses/${code}` }]];
 }
 
 /** The answers that are alike wherever they are given. */
@@ -135,7 +138,7 @@ function failure(code: ErrorCode, examples: JSONSchema | undefined): JSONSchema 
 
 function schemas(): JSONSchema {
   const components = new Map<string, JSONSchema>();
-  for (const { input, output } of Object.values(operations)) {
+  for (const { input, output } of routes) {
     if (input?.schema) components.set(input.name, input.schema);
     if (input?.variant) {
       components.set(input.name, {
@@ -162,7 +165,7 @@ function schemas(): JSONSchema {
   return Object.fromEntries(components);
 }
 
-function answerSchema({ members, optional }: Operation['output']): JSONSchema {
+function answerSchema({ members, optional }: Route['output']): JSONSchema {
   return { type: 'object', required: Object.keys(members), properties: { ...members, ...optional } };
 }
 

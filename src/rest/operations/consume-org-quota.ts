@@ -1,0 +1,138 @@
+import { AppError } from '../../errors.js';
+import { integerOf } from '../../keys/int64.js';
+import { refusals } from '../../keys/quota.js';
+import { malformed } from '../../query-parameters.js';
+import { readJSONBody } from '../body.js';
+import { jsonResponse } from '../errors.js';
+import { keyIDFrom, noParameters } from '../parameters.js';
+import { defineRoute, type Call } from '../route.js';
+import { int64, keyID } from './shared-docs.js';
+
+export const consumeOrgQuota = defineRoute({
+  operation: 'consumeOrgQuota',
+  method: 'POST',
+  path: '/svc/org/keys/*/quota',
+  credential: 'service',
+  errors: ['NOT_FOUND'],
+  tag: 'Quota',
+  summary: 'Take requests from the live quota',
+  description:
+    'For gateways that ask before they let requests pass. Takes all that are asked for, or none. Does not touch the definition or its version.',
+  parameters: [keyID],
+  input: {
+    name: 'QuotaRequest',
+    schema: {
+      type: 'object',
+      description: 'How much to take; the body may be left out for one request.',
+      properties: { amount: { ...int64('How many requests, from 1; 1 where absent.'), minimum: 1 } },
+      additionalProperties: false,
+    },
+  },
+  output: {
+    name: 'QuotaConsumption',
+    members: {
+      allowed: {
+        type: 'boolean',
+        description: 'Whether the requests may pass. If so, they are counted; if not, none of them is.',
+      },
+      used: int64('Requests counted in the current period.'),
+      remaining: int64('Requests left in the current period; -1 where that is unlimited.'),
+      quota_max: int64('Requests allowed in a period; -1 where that is unlimited.'),
+    },
+    optional: {
+      refusal: {
+        type: 'string',
+        enum: Object.keys(refusals),
+        description: 'Why the requests may not pass; absent where they may.',
+      },
+      renews_at: int64('When the period ends, in Unix seconds; absent where the quota does not renew.'),
+    },
+  },
+  success: 'OK',
+  examples: {
+    allowed: {
+      summary: 'Ten requests',
+      parameters: { keyID: 'acme-billing' },
+      body: `{ "amount": 10 }`,
+      status: 200,
+      answer: `{ "allowed": true, "used": 8130, "remaining": 1870, "quota_max": 10000, "renews_at": 1772452800 }`,
+    },
+    refused: {
+      summary: 'More than is left: none is counted',
+      parameters: { keyID: 'acme-billing' },
+      body: `{ "amount": 2000 }`,
+      status: 200,
+      answer: `
+        {
+          "allowed": false,
+          "refusal": "QUOTA_EXCEEDED",
+          "used": 8120,
+          "remaining": 1880,
+          "quota_max": 10000,
+          "renews_at": 1772452800
+        }`,
+    },
+    mistakes: {
+      summary: 'No request at all',
+      parameters: { keyID: 'acme-billing' },
+      body: `{ "amount": 0 }`,
+      status: 400,
+      answer: `
+        {
+          "status": "error",
+          "message": "The amount is not valid.",
+          "code": "INVALID",
+          "issues": [
+            {
+              "path": "amount",
+              "code": "OUT_OF_RANGE",
+              "message": "must be at least 1, and of a size that can be counted"
+            }
+          ],
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+    unknownKey: {
+      summary: 'A key that does not exist',
+      parameters: { keyID: 'acme-nothing' },
+      body: `{ "amount": 1 }`,
+      status: 404,
+      answer: `
+        {
+          "status": "error",
+          "message": "There is no such key.",
+          "code": "NOT_FOUND",
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+  },
+  answer,
+});
+
+/** `POST /svc/org/keys/{keyID}/quota`: takes requests from the live quota, `{"amount": n}` of them or one. */
+async function answer({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+  noParameters(query);
+  const keyID = keyIDFrom(wildcard);
+  const amount = await amountFrom(request);
+  const { allowed, refusal, figures } = await keys.consumeOrgQuota(caller, keyID, amount);
+  return jsonResponse({
+    allowed,
+    ...(refusal && { refusal }),
+    used: figures.used,
+    remaining: figures.remaining ?? -1n,
+    quota_max: figures.max ?? -1n,
+    ...(figures.renewsAt !== undefined && { renews_at: figures.renewsAt }),
+  });
+}
+
+async function amountFrom(request: Request): Promise<bigint> {
+  if (request.headers.get('content-type') === null) return 1n;
+  const body = await readJSONBody(request);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new AppError('INVALID', 'The body must be an object.');
+  const unknown = Object.keys(body).find((name) => name !== 'amount');
+  if (unknown !== undefined) throw malformed(unknown, 'is not a member here; `amount` is the only one');
+  const amount = integerOf(body['amount'] ?? 1n);
+  if (amount === undefined) throw malformed('amount', 'must be an integer');
+  return amount;
+}

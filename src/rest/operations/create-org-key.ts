@@ -1,0 +1,99 @@
+import { readDefinition } from '../../keys/definition-input.js';
+import { inWireNames, readJSONBody, warningsMember } from '../body.js';
+import { changed } from '../key-response.js';
+import { keyIDFrom, noParameters } from '../parameters.js';
+import { defineRoute, type Call } from '../route.js';
+import { definitionFromWire } from '../wire.js';
+import { change, keyID, warnings } from './shared-docs.js';
+
+export const createOrgKey = defineRoute({
+  operation: 'createOrgKey',
+  method: 'POST',
+  path: '/svc/org/keys/*',
+  credential: 'service',
+  errors: ['FORBIDDEN', 'CONFLICT'],
+  tag: 'Keys',
+  summary: 'Create an organisation key',
+  description:
+    'Creates a key that does not exist. The definition names its owner in `org_id`, unless the credential is bound to one.',
+  parameters: [keyID],
+  input: { name: 'UpdateKeyInput', variant: 'update' },
+  output: { ...change('OrgKeyCreation', 'added'), optional: { warnings } },
+  success: 'OK',
+  isVersioned: true,
+  examples: {
+    create: {
+      summary: 'A new key',
+      parameters: { keyID: 'acme-partners' },
+      body: `{ "alias": "Partners", "org_id": "acme", "rate": 10, "per": 1, "quota_max": 1000, "quota_renewal_rate": 86400 }`,
+      status: 200,
+      answer: `
+        {
+          "action": "added",
+          "key": "acme-partners",
+          "key_hash": "7c04b262d38ca1bb106b35b13a9c79d627fb62c9c8c4eba85cb8d7509bbf8116",
+          "status": "ok"
+        }`,
+      etag: '"1"',
+    },
+    mistakes: {
+      summary: 'A hash that does not keep a password well',
+      parameters: { keyID: 'acme-partners' },
+      body: `{ "alias": "Partners", "org_id": "acme", "basic_auth_data": { "user": "partners", "password": "correct horse", "hash_type": "md5" } }`,
+      status: 400,
+      answer: `
+        {
+          "status": "error",
+          "message": "The key definition has a problem.",
+          "code": "INVALID",
+          "issues": [
+            {
+              "path": "basic_auth_data.hash_type",
+              "code": "WEAK_HASH",
+              "message": "must be bcrypt or argon2id; this one can be tried millions of times a second"
+            }
+          ],
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+    otherOrganisation: {
+      summary: 'A key of globex, with a credential that is bound to acme',
+      parameters: { keyID: 'globex-partners' },
+      body: `{ "alias": "Partners", "org_id": "globex" }`,
+      status: 403,
+      answer: `
+        {
+          "status": "error",
+          "message": "The credential is bound to another organisation than the definition names.",
+          "code": "FORBIDDEN",
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+    exists: {
+      summary: 'A key that exists: it is not overwritten',
+      parameters: { keyID: 'acme-billing' },
+      body: `{ "alias": "Billing", "org_id": "acme" }`,
+      status: 409,
+      answer: `
+        {
+          "status": "error",
+          "message": "The key exists already; it is not overwritten.",
+          "code": "CONFLICT",
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+  },
+  answer,
+});
+
+/** `POST /svc/org/keys/{keyID}`: creates a key that does not exist. */
+async function answer({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+  noParameters(query);
+  const keyID = keyIDFrom(wildcard);
+  const body = await readJSONBody(request);
+  return inWireNames(body, async () => {
+    const input = readDefinition('update', definitionFromWire(body));
+    const { key, warnings } = await keys.createOrgKey(caller, { keyID, input });
+    return changed('added', keyID, key, warningsMember(warnings, body));
+  });
+}

@@ -1,0 +1,95 @@
+import { AppError } from '../../errors.js';
+import { keyStates } from '../../keys/state.js';
+import { jsonResponse } from '../errors.js';
+import { keyMember, withQuotas } from '../key-response.js';
+import { keyIDFrom, noParameters } from '../parameters.js';
+import { defineRoute, type Call } from '../route.js';
+import { int64, keyHash, keyID, malformed, unknownKey } from './shared-docs.js';
+
+const orgKey = {
+  name: 'OrgKey',
+  members: {
+    key: { type: 'string', description: 'The key identifier.' },
+    key_hash: keyHash,
+    version: { type: 'integer', description: 'Counts the changes of the key, from 1.' },
+    state: { type: 'string', enum: Object.keys(keyStates), description: 'What has become of the key.' },
+    data: { $ref: '#/components/schemas/StoredKeyDefinition' },
+    quota: {
+      type: 'object',
+      description: 'The live quota.',
+      required: ['used', 'remaining'],
+      properties: {
+        used: int64('Requests counted in the current period.'),
+        remaining: int64('Requests left in the current period; -1 where that is unlimited.'),
+        renews_at: int64('When the period ends, in Unix seconds; absent where the quota does not renew.'),
+      },
+    },
+  },
+};
+
+export const getOrgKey = defineRoute({
+  operation: 'orgKey',
+  method: 'GET',
+  path: '/svc/org/keys/*',
+  credential: 'service',
+  errors: ['NOT_FOUND'],
+  tag: 'Keys',
+  summary: 'Read an organisation key',
+  description: 'The definition without its secrets, and the live quota.',
+  parameters: [keyID],
+  output: orgKey,
+  success: 'OK',
+  isVersioned: true,
+  examples: {
+    key: {
+      summary: 'A key with its live quota',
+      parameters: { keyID: 'acme-billing' },
+      status: 200,
+      answer: `
+        {
+          "key": "acme-billing",
+          "key_hash": "8805bb626b61fcb32e4c55b535399c92ecc8c2bb0dcaa3d327ec5a19da7adbd4",
+          "version": 1,
+          "state": "ACTIVE",
+          "data": {
+            "access_rights": {
+              "invoices": {
+                "api_id": "invoices",
+                "api_name": "Invoices",
+                "versions": ["Default"],
+                "allowed_urls": [{ "methods": ["GET", "POST"], "url": "/invoices/.*" }]
+              }
+            },
+            "alias": "Billing, production",
+            "apply_policies": ["gold"],
+            "date_created": "2026-01-31T12:00:00.000Z",
+            "last_updated": "1769860800",
+            "org_id": "acme",
+            "per": 60,
+            "quota_max": 10000,
+            "quota_remaining": 1880,
+            "quota_renewal_rate": 2592000,
+            "rate": 100,
+            "tags": ["billing", "production"]
+          },
+          "quota": { "used": 8120, "remaining": 1880, "renews_at": 1772452800 }
+        }`,
+      etag: '"1"',
+    },
+    malformed,
+    unknownKey,
+  },
+  answer,
+});
+
+/**
+ * `GET /svc/org/keys/{keyID}`: the definition without its secrets. The `ETag` is the key's version, for `If-Match`. There
+ * is no 304: the state and the live quota change while the version stays.
+ */
+async function answer({ caller, keys, wildcard, query }: Call): Promise<Response> {
+  noParameters(query);
+  const key = await keys.existingOrgKey(caller, keyIDFrom(wildcard));
+  const [shown] = await withQuotas(keys, [key]);
+  if (!shown) throw new AppError('INTERNAL', 'The key has no quota figures.');
+  return jsonResponse(keyMember(keys, shown), 200, { etag: `"${key.version}"` });
+}

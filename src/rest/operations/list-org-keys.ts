@@ -1,0 +1,167 @@
+import { isInt64 } from '../../keys/int64.js';
+import { keyStates, type KeyState } from '../../keys/state.js';
+import { defaultOrder, type KeyFilter } from '../../keys/store.js';
+import { nearest } from '../../nearest.js';
+import { malformed, queryParametersOf } from '../../query-parameters.js';
+import { jsonList } from '../errors.js';
+import { cursorOf, listLimitBytes, membersWithin, positionOf } from '../key-list.js';
+import { keyMember, withQuotas } from '../key-response.js';
+import type { JSONSchema } from '../openapi/json-schema.js';
+import { defineRoute, type Call } from '../route.js';
+import { text } from './shared-docs.js';
+
+const largestPage = 100;
+
+const filter = (name: string, description: string, schema: JSONSchema = text) => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+});
+
+export const listOrgKeys = defineRoute({
+  operation: 'orgKeys',
+  method: 'GET',
+  path: '/svc/org/keys',
+  credential: 'service',
+  errors: [],
+  tag: 'Keys',
+  summary: 'List organisation keys',
+  description:
+    'A page of keys, by alias with `alias_prefix` and by hash without. All conditions that are given must hold; deleted keys count only where `state` asks for them. A page has fewer keys than `limit`, and a `next`, when they would take more than 2 MiB.',
+  parameters: [
+    filter('org_id', 'Keys of this organisation.'),
+    filter('alias_prefix', 'Keys whose alias begins so; case counts.'),
+    filter('tag', 'Keys with this tag.'),
+    filter('policy', 'Keys with this policy.'),
+    filter('api_id', 'Keys with access to the API of this identifier.'),
+    filter('state', 'Keys in this state.', { type: 'string', enum: Object.keys(keyStates) }),
+    filter('expires_before', 'Keys that expire before this moment, in Unix seconds.', {
+      type: 'integer',
+      format: 'int64',
+    }),
+    filter('updated_since', 'Keys changed at this moment or later, in Unix seconds.', {
+      type: 'integer',
+      format: 'int64',
+    }),
+    filter('limit', 'How many keys a page has; 20 where absent.', { type: 'integer', minimum: 1, maximum: 100 }),
+    filter('after', 'Only keys after this place: the `next` of the page before.'),
+  ],
+  output: {
+    name: 'OrgKeyList',
+    members: {
+      keys: { type: 'array', items: { $ref: '#/components/schemas/OrgKey' }, description: 'The keys.' },
+    },
+    optional: { next: { type: 'string', description: 'The place to go on from; absent on the last page.' } },
+  },
+  success: 'OK',
+  examples: {
+    page: {
+      summary: 'The first key of acme, and where to go on',
+      parameters: { org_id: 'acme', limit: 1 },
+      status: 200,
+      answer: `
+        {
+          "keys": [
+            {
+              "key": "acme-mobile",
+              "key_hash": "5429b7fdb3b24431f2ae6f4ea5409c557275077bca58dfc6cdc6445e29871e9e",
+              "version": 1,
+              "state": "ACTIVE",
+              "data": {
+                "access_rights": {
+                  "catalogue": { "api_id": "catalogue", "api_name": "Catalogue", "versions": ["Default"] }
+                },
+                "alias": "Mobile application",
+                "date_created": "2026-01-31T12:00:00.000Z",
+                "last_updated": "1769860800",
+                "org_id": "acme",
+                "per": 1,
+                "quota_max": -1,
+                "rate": 20,
+                "tags": ["mobile"]
+              },
+              "quota": { "used": 0, "remaining": -1 }
+            }
+          ],
+          "next": "5429b7fdb3b24431f2ae6f4ea5409c557275077bca58dfc6cdc6445e29871e9e"
+        }`,
+    },
+    mistakes: {
+      summary: 'A page without a key on it',
+      parameters: { limit: 0 },
+      status: 400,
+      answer: `
+        {
+          "status": "error",
+          "message": "A parameter of the request is not valid.",
+          "code": "INVALID",
+          "issues": [{ "path": "limit", "code": "MALFORMED_ARGUMENT", "message": "must be from 1 to 100" }],
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+  },
+  answer,
+});
+
+/** `GET /svc/org/keys`: a page of keys, with the cursor of the next page when there is one. */
+async function answer({ caller, keys, query }: Call): Promise<Response> {
+  const { filter, limit, after } = pageFrom(query);
+  const orderBy = defaultOrder(filter);
+  const page = await keys.orgKeys(caller, {
+    filter,
+    orderBy,
+    descending: false,
+    limit: limit + 1,
+    maxBytes: listLimitBytes,
+    ...(after !== undefined && { after: positionOf(after, orderBy) }),
+  });
+  const found = page.keys.slice(0, limit);
+  const members = await membersWithin(await withQuotas(keys, found), (shown) => keyMember(keys, shown));
+  const last = found[members.length - 1];
+  const hasMore = page.isCut || members.length < page.keys.length;
+  return jsonList('keys', members, hasMore && last ? { next: cursorOf(last, orderBy) } : {});
+}
+
+type Read = (text: string, name: string) => Partial<KeyFilter>;
+
+const seconds = (text: string, name: string): bigint => {
+  if (!/^-?\d{1,19}$/.test(text) || !isInt64(BigInt(text))) throw malformed(name, 'must be Unix seconds');
+  return BigInt(text);
+};
+
+const filters: Readonly<Record<string, Read>> = {
+  org_id: (orgID) => ({ orgID }),
+  alias_prefix: (aliasPrefix) => ({ aliasPrefix }),
+  tag: (tag) => ({ tag }),
+  policy: (policy) => ({ policy }),
+  api_id: (apiID) => ({ apiID }),
+  state: (text, name) => {
+    const state = Object.keys(keyStates).find((known): known is KeyState => known === text);
+    if (state === undefined) throw malformed(name, `must be one of ${Object.keys(keyStates).join(', ')}`);
+    return { state };
+  },
+  expires_before: (text, name) => ({ expiresBefore: seconds(text, name) }),
+  updated_since: (text, name) => ({ updatedSince: seconds(text, name) }),
+};
+
+/** The page that a query string asks for. Throws INVALID for a parameter that is unknown, repeated or malformed. */
+function pageFrom(query: string): { filter: KeyFilter; limit: number; after: string | undefined } {
+  let limit = 20;
+  let after: string | undefined;
+  const filter: Partial<KeyFilter> = {};
+  for (const [name, text] of queryParametersOf(query)) {
+    const read = Object.hasOwn(filters, name) ? filters[name] : undefined;
+    if (read) Object.assign(filter, read(text, name));
+    else if (name === 'after') after = text;
+    else if (name === 'limit') {
+      limit = Number(text);
+      if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > largestPage)
+        throw malformed(name, `must be from 1 to ${largestPage}`);
+    } else {
+      const meant = nearest(name, [...Object.keys(filters), 'after', 'limit']);
+      throw malformed(name, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);
+    }
+  }
+  return { filter, limit, after };
+}

@@ -1,0 +1,155 @@
+import { readDefinition } from '../../keys/definition-input.js';
+import { withSecrets } from '../../keys/normal-form.js';
+import { inWireNames, readJSONBody, warningsMember } from '../body.js';
+import { jsonResponse } from '../errors.js';
+import { noParameters } from '../parameters.js';
+import { defineRoute, type Call } from '../route.js';
+import { definitionFromWire, definitionToWire } from '../wire.js';
+import { keyHash, warnings } from './shared-docs.js';
+
+export const previewKey = defineRoute({
+  operation: 'previewKey',
+  method: 'POST',
+  path: '/api/keys/preview',
+  credential: 'management',
+  errors: ['FORBIDDEN'],
+  tag: 'Previews',
+  summary: 'Validate a key definition',
+  description:
+    'Checks and normalises a key definition and hashes its identifier, without storing anything. A field that is null counts as left out.',
+  parameters: [],
+  input: { name: 'PreviewKeyInput', variant: 'preview' },
+  output: {
+    name: 'KeyPreview',
+    members: {
+      api_model: { type: 'object', description: 'Always an empty object.' },
+      data: { $ref: '#/components/schemas/KeyDefinition' },
+      key_hash: keyHash,
+      key_id: { type: 'string', description: 'The key identifier that was sent, or a new one.' },
+    },
+    optional: { warnings },
+  },
+  success: 'Key definition is valid.',
+  examples: {
+    definition: {
+      summary: 'A definition; its password is not answered',
+      body: `
+        {
+          "alias": "Billing, staging",
+          "org_id": "acme",
+          "key_id": "acme-staging",
+          "rate": 100,
+          "per": 60,
+          "quota_max": 10000,
+          "quota_renewal_rate": 2592000,
+          "tags": ["billing", " staging"],
+          "access_rights": {
+            "invoices": {
+              "api_id": "invoices",
+              "api_name": "Invoices",
+              "versions": ["Default"],
+              "allowed_urls": [{ "methods": ["get"], "url": "/invoices/.*" }]
+            }
+          },
+          "basic_auth_data": { "user": "billing", "password": "correct horse" }
+        }`,
+      status: 200,
+      answer: `
+        {
+          "api_model": {},
+          "data": {
+            "access_rights": {
+              "invoices": {
+                "api_id": "invoices",
+                "api_name": "Invoices",
+                "versions": ["Default"],
+                "allowed_urls": [{ "methods": ["GET"], "url": "/invoices/.*" }]
+              }
+            },
+            "alias": "Billing, staging",
+            "basic_auth_data": { "user": "billing" },
+            "key_id": "acme-staging",
+            "org_id": "acme",
+            "per": 60,
+            "quota_max": 10000,
+            "quota_renewal_rate": 2592000,
+            "rate": 100,
+            "tags": ["billing", "staging"]
+          },
+          "key_hash": "cf8b241f759c893ae91c0b7116c518a55193d1c827f8334b0436eecf1e782954",
+          "key_id": "acme-staging"
+        }`,
+    },
+    deprecated: {
+      summary: 'A deprecated field, and no identifier: a new one is made',
+      body: `{ "alias": "Billing", "org_id": "acme", "apply_policy_id": "gold" }`,
+      status: 200,
+      answer: `
+        {
+          "api_model": {},
+          "data": { "alias": "Billing", "apply_policies": ["gold"], "org_id": "acme" },
+          "key_hash": "b2b067fdf9105ae9551abecc92fc91f7927e57f90222a6c62997b84565e749b7",
+          "key_id": "acme3f0c9d1e5b7a4826a1d4c6e8f0b2937d",
+          "warnings": [
+            { "path": "apply_policy_id", "code": "DEPRECATED_FIELD", "message": "was moved into \`apply_policies\`" }
+          ]
+        }`,
+    },
+    mistakes: {
+      summary: 'Three mistakes, reported together',
+      body: `{ "alias": 7, "quota_maxx": 1, "access_rights": { "invoices": { "limit": { "quota_max": 1.5 } } } }`,
+      status: 400,
+      answer: `
+        {
+          "status": "error",
+          "message": "The key definition has 3 problems.",
+          "code": "INVALID",
+          "issues": [
+            {
+              "path": "access_rights.invoices.limit.quota_max",
+              "code": "NOT_INTEGER",
+              "message": "must be an integer"
+            },
+            { "path": "alias", "code": "WRONG_TYPE", "message": "must be a text" },
+            {
+              "path": "quota_maxx",
+              "code": "UNKNOWN_FIELD",
+              "message": "is not a field here; did you mean \`quota_max\`?"
+            }
+          ],
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+    otherOrganisation: {
+      summary: 'A definition of globex, with a credential that is bound to acme',
+      body: `{ "alias": "Reports", "org_id": "globex" }`,
+      status: 403,
+      answer: `
+        {
+          "status": "error",
+          "message": "The credential is bound to another organisation than the definition names.",
+          "code": "FORBIDDEN",
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+  },
+  answer,
+});
+
+/** `POST /api/keys/preview`: the definition as it would be stored. Echoes what was sent, less the password. */
+async function answer({ request, caller, keys, query }: Call): Promise<Response> {
+  noParameters(query);
+  const body = await readJSONBody(request);
+  return inWireNames(body, () => {
+    const input = readDefinition('preview', definitionFromWire(body));
+    const { keyID, keyHash, definition, secrets, warnings } = keys.preview(caller, input);
+    const { password, ...echoed } = secrets;
+    return jsonResponse({
+      api_model: {},
+      data: definitionToWire(withSecrets(definition, echoed)),
+      key_hash: keyHash,
+      key_id: keyID,
+      ...warningsMember(warnings, body),
+    });
+  });
+}

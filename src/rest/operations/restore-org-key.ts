@@ -1,0 +1,70 @@
+import { inWireNames } from '../body.js';
+import { changed } from '../key-response.js';
+import { expectedVersionsFrom, keyIDFrom, noParameters } from '../parameters.js';
+import { defineRoute, type Call } from '../route.js';
+import { change, ifMatch, keyID, malformed } from './shared-docs.js';
+
+export const restoreOrgKey = defineRoute({
+  operation: 'restoreOrgKey',
+  method: 'POST',
+  path: '/svc/org/keys/*/restore',
+  credential: 'service',
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  tag: 'Keys',
+  summary: 'Restore a deleted organisation key',
+  description: 'Puts a deleted key back as it was.',
+  parameters: [keyID, ifMatch],
+  output: change('OrgKeyRestoration', 'restored'),
+  success: 'OK',
+  isVersioned: true,
+  examples: {
+    restore: {
+      summary: 'A key that was deleted',
+      parameters: { keyID: 'acme-mobile', 'If-Match': '*' },
+      status: 200,
+      answer: `
+        {
+          "action": "restored",
+          "key": "acme-mobile",
+          "key_hash": "5429b7fdb3b24431f2ae6f4ea5409c557275077bca58dfc6cdc6445e29871e9e",
+          "status": "ok"
+        }`,
+      etag: '"3"',
+    },
+    malformed,
+    notDeleted: {
+      summary: 'A key that is not deleted',
+      parameters: { keyID: 'acme-billing' },
+      status: 404,
+      answer: `
+        {
+          "status": "error",
+          "message": "There is no deleted key to restore.",
+          "code": "NOT_FOUND",
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+    changedSince: {
+      summary: 'For version 1 of a key that was deleted after it',
+      parameters: { keyID: 'acme-mobile', 'If-Match': '"1"' },
+      status: 412,
+      answer: `
+        {
+          "status": "error",
+          "message": "The key has version 2 by now, not 1.",
+          "code": "CONFLICT",
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+  },
+  answer,
+});
+
+/** `POST /svc/org/keys/{keyID}/restore`: puts a deleted key back. */
+async function answer({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+  noParameters(query);
+  const keyID = keyIDFrom(wildcard);
+  const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));
+  const { key } = await inWireNames(null, () => keys.restoreOrgKey(caller, keyID, { expectedVersion }));
+  return changed('restored', keyID, key);
+}

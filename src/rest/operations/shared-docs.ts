@@ -1,0 +1,61 @@
+import type { Example } from '../route.js';
+
+export const keyHash = { type: 'string', description: 'Hash of the key identifier, in lower-case hex.' };
+export const int64 = (description: string) => ({ type: 'integer', format: 'int64', description });
+export const text = { type: 'string' };
+
+export const keyID = { name: 'keyID', in: 'path', required: true, description: 'Identifier of the key.', schema: text };
+export const ifMatch = {
+  name: 'If-Match',
+  in: 'header',
+  description:
+    'The ETag of the version that the change is meant for, or several, of which one must be current; 412 otherwise. Any version if it is absent or `*`.',
+  schema: text,
+};
+
+export const warnings = {
+  type: 'array',
+  items: { $ref: '#/components/schemas/Warning' },
+  description: 'Absent where nothing deserves a second look.',
+};
+
+export const change = (name: string, action: string) => ({
+  name,
+  members: {
+    action: { const: action },
+    key: { type: 'string', description: 'The key identifier.' },
+    key_hash: keyHash,
+    status: { const: 'ok' },
+  },
+});
+
+/** An identifier that no operation on a key accepts. */
+export const malformed: Example = {
+  summary: 'An identifier with a slash in it',
+  parameters: { keyID: 'acme/billing' },
+  status: 400,
+  answer: `
+      {
+        "status": "error",
+        "message": "The key identifier is not valid.",
+        "code": "INVALID",
+        "issues": [
+          { "path": "keyID", "code": "MALFORMED_KEY_ID", "message": "must not hold a slash or a backslash" }
+        ],
+        "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+      }`,
+};
+
+/** A key that does not exist. */
+export const unknownKey: Example = {
+  summary: 'A key that does not exist',
+  parameters: { keyID: 'acme-nothing' },
+  status: 404,
+  answer: `
+      {
+        "status": "error",
+        "message": "There is no such key.",
+        "code": "NOT_FOUND",
+        "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+      }`,
+};

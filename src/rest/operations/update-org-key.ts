@@ -1,0 +1,146 @@
+import { readDefinition } from '../../keys/definition-input.js';
+import { inWireNames, readJSONBody, warningsMember } from '../body.js';
+import { changed } from '../key-response.js';
+import { expectedVersionsFrom, keyIDFrom, resetQuotaFrom } from '../parameters.js';
+import { defineRoute, type Call } from '../route.js';
+import { definitionFromWire } from '../wire.js';
+import { change, ifMatch, keyID, warnings } from './shared-docs.js';
+
+export const updateOrgKey = defineRoute({
+  operation: 'updateOrgKey',
+  method: 'PUT',
+  path: '/svc/org/keys/*',
+  credential: 'service',
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  tag: 'Keys',
+  summary: 'Update an organisation key',
+  description:
+    'Replaces the definition of a key that exists, and resets its quota where asked to: all in one transaction, or nothing. What is left out or null is gone, except for secrets: those stay until they are replaced, or cleared with null.',
+  parameters: [
+    keyID,
+    {
+      name: 'reset_quota',
+      in: 'query',
+      description:
+        'Whether the live quota begins anew: the used count goes to 0, `quota_remaining` to `quota_max`, `quota_renews` to now plus `quota_renewal_rate` where that is above 0.',
+      schema: { type: 'integer', enum: [1] },
+    },
+    ifMatch,
+  ],
+  input: { name: 'UpdateKeyInput', variant: 'update' },
+  output: { ...change('OrgKeyUpdate', 'modified'), optional: { warnings } },
+  success: 'OK',
+  isVersioned: true,
+  mayReset: true,
+  examples: {
+    replace: {
+      summary: 'A new definition for any version, and a reset of the quota',
+      parameters: { keyID: 'acme-billing', reset_quota: 1, 'If-Match': '*' },
+      body: `
+        {
+          "alias": "Billing, production",
+          "rate": 200,
+          "per": 60,
+          "quota_max": 20000,
+          "quota_renewal_rate": 2592000,
+          "tags": ["billing", "production"]
+        }`,
+      status: 200,
+      answer: `
+        {
+          "action": "modified",
+          "key": "acme-billing",
+          "key_hash": "8805bb626b61fcb32e4c55b535399c92ecc8c2bb0dcaa3d327ec5a19da7adbd4",
+          "status": "ok"
+        }`,
+      etag: '"2"',
+    },
+    ifUnchanged: {
+      summary: 'Only if the key still has version 1; the quota goes on',
+      parameters: { keyID: 'acme-mobile', 'If-Match': '"1"' },
+      body: `{ "alias": "Mobile application", "rate": 40, "per": 1, "expires": 1700000000 }`,
+      status: 200,
+      answer: `
+        {
+          "action": "modified",
+          "key": "acme-mobile",
+          "key_hash": "5429b7fdb3b24431f2ae6f4ea5409c557275077bca58dfc6cdc6445e29871e9e",
+          "status": "ok",
+          "warnings": [{ "path": "expires", "code": "EXPIRES_IN_PAST", "message": "has passed already" }]
+        }`,
+      etag: '"2"',
+    },
+    mistakes: {
+      summary: 'A field of the preview alone, and a rate below -1',
+      parameters: { keyID: 'acme-billing' },
+      body: `{ "key_id": "acme-billing", "rate": -5 }`,
+      status: 400,
+      answer: `
+        {
+          "status": "error",
+          "message": "The key definition has 2 problems.",
+          "code": "INVALID",
+          "issues": [
+            { "path": "rate", "code": "OUT_OF_RANGE", "message": "must be at least -1" },
+            { "path": "key_id", "code": "WRONG_VARIANT", "message": "belongs to the preview only" }
+          ],
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+    unknownKey: {
+      summary: 'A key that does not exist: it is not created',
+      parameters: { keyID: 'acme-nothing' },
+      body: `{ "alias": "Nothing" }`,
+      status: 404,
+      answer: `
+        {
+          "status": "error",
+          "message": "There is no such key.",
+          "code": "NOT_FOUND",
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+    changedSince: {
+      summary: 'For version 1 of a key that was changed since: the response lists the changed fields',
+      parameters: { keyID: 'acme-billing', 'If-Match': '"1"' },
+      body: `{ "alias": "Billing, renamed" }`,
+      status: 412,
+      answer: `
+        {
+          "status": "error",
+          "message": "The key has version 2 by now, not 1.",
+          "code": "CONFLICT",
+          "issues": [
+            { "path": "quota_max", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
+            { "path": "rate", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
+            { "path": "quota_remaining", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
+            { "path": "quota_renews", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
+            { "path": "access_rights", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
+            { "path": "apply_policies", "code": "CHANGED_SINCE", "message": "has changed since version 1" }
+          ],
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+  },
+  answer,
+});
+
+/** `PUT /svc/org/keys/{keyID}`: replaces the definition of a key that exists. The `ETag` is the key's new version. */
+async function answer({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+  const keyID = keyIDFrom(wildcard);
+  const resetQuota = resetQuotaFrom(query);
+  const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));
+  const body = await readJSONBody(request);
+  return inWireNames(body, async () => {
+    const input = readDefinition('update', definitionFromWire(body));
+    const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, {
+      keyID,
+      input,
+      resetQuota,
+      expectedVersion,
+    });
+    // The contract defines every member of the body, so the status of the reset is a header.
+    const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
+    return changed('modified', keyID, key, warningsMember(warnings, body), reset);
+  });
+}

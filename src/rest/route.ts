@@ -1,0 +1,86 @@
+import type { CredentialKind } from '../credential.js';
+import type { ErrorCode } from '../errors.js';
+import type { Variant } from '../keys/definition.js';
+import type { Caller } from '../keys/ports.js';
+import type { KeyService } from '../keys/service.js';
+import type { JSONSchema } from './openapi/json-schema.js';
+
+/** A request to a route, its credential checked. */
+export interface Call {
+  readonly request: Request;
+  readonly caller: Caller;
+  readonly keys: KeyService;
+  /** What the path's `*` stands for, still percent-encoded. */
+  readonly wildcard: string;
+  /** The raw query string without its question mark. */
+  readonly query: string;
+}
+
+/** A request and its response, as the documentation shows them. A test sends each request to the sample keys. */
+export interface Example {
+  readonly summary: string;
+  /** By the names of the documented parameters. */
+  readonly parameters?: Readonly<Record<string, string | number>>;
+  /** JSON, as text: names of fields belong into the table of fields. */
+  readonly body?: string;
+  readonly status: number;
+  /** JSON, as text. */
+  readonly answer: string;
+  readonly etag?: string;
+}
+
+/** One operation of the key API: its route, its documentation, its examples and its handler. */
+export interface Route {
+  /** The `operationId` of the documentation, and the name in logs and metrics. */
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With `*` in place of the key identifier. */
+  readonly path: string;
+  readonly credential: CredentialKind;
+  /** The error codes of this operation in addition to `commonErrors`. */
+  readonly errors: readonly ErrorCode[];
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly JSONSchema[];
+  /** The body: a definition of a variant under the name of its schema, or a schema of its own. */
+  readonly input?: { readonly name: string; readonly variant?: Variant; readonly schema?: JSONSchema };
+  readonly output: { readonly name: string; readonly members: JSONSchema; readonly optional?: JSONSchema };
+  readonly success: string;
+  /** Whether the response has the version of the key as its `ETag`. */
+  readonly isVersioned?: true;
+  /** Whether the response has the header `Quota-Reset` after a reset. */
+  readonly mayReset?: true;
+  /** By name; a request and its response have the same name in the document. */
+  readonly examples: Readonly<Record<string, Example>>;
+  readonly answer: (call: Call) => Promise<Response>;
+}
+
+/** The groups of operations in the documentation, with their descriptions. */
+export const tags = {
+  Previews: 'Validate a key definition without storing anything.',
+  Keys: 'Create, read, list, update, delete and restore the keys of organisations.',
+  Quota: 'Take requests from the live quota of a key.',
+} as const;
+
+export type Tag = keyof typeof tags;
+
+/** Keeps the name of an operation as a literal type. */
+export function defineRoute<const Name extends string>(route: Route & { readonly operation: Name }) {
+  return route;
+}
+
+/** The codes that every route may fail with. */
+export const commonErrors: readonly ErrorCode[] = [
+  'INVALID',
+  'UNAUTHENTICATED',
+  'TOO_LARGE',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'UNAVAILABLE',
+];
+
+/** What CONFLICT becomes where `If-Match` asked for a version. Nothing else conflicts in REST. */
+export const staleStatus = 412;
+/** What INVALID becomes for a body that is no JSON by its headers. */
+export const unsupportedStatus = 415;
