@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
+import { preferredType } from './accept.js';
 import { createAuthenticator } from './auth/authenticator.js';
 import { createFailedAttempts } from './auth/failed-attempts.js';
 import { createSingleSignOn } from './auth/single-sign-on.js';
@@ -127,7 +128,8 @@ export async function createApp(
     const preflight = cors.answerPreflight(request);
     if (preflight) return preflight;
     if (path === '/graphql') {
-      const wantsPage = isRead && config.graphiql && (request.headers.get('accept') ?? '').includes('text/html');
+      const isForPage = preferredType(request.headers.get('accept'), ['application/json', 'text/html']) === 'text/html';
+      const wantsPage = isRead && config.graphiql && isForPage;
       return wantsPage ? new Response(null, { status: 302, headers: { location: '/' } }) : undefined;
     }
     const page = config.graphiql ? await serveGraphiQL(path, request) : undefined;

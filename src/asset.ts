@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { acceptedCoding } from './accept.js';
 import { isKnown } from './entity-tag.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -50,7 +51,7 @@ export async function answerAsset(
   request: Request,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  const encoding = bestEncoding(request.headers.get('accept-encoding') ?? '');
+  const encoding = acceptedCoding(request.headers.get('accept-encoding'), encodings) ?? 'identity';
   // What differs in its bytes differs in its tag.
   const etag = `"${asset.etag}${encoding === 'identity' ? '' : `-${encoding}`}"`;
   // A browser asks each time whether what it has is still the same, and no one else keeps it.
@@ -64,15 +65,4 @@ export async function answerAsset(
       ...(encoding !== 'identity' && { 'content-encoding': encoding }),
     },
   });
-}
-
-/** The best that is taken; one that is given the weight 0 is not. */
-function bestEncoding(accepted: string): Encoding {
-  const named = accepted
-    .toLowerCase()
-    .split(',')
-    .map((part) => part.split(';').map((piece) => piece.trim()));
-  const isTaken = (name: string) =>
-    named.some(([coding, weight = '']) => coding === name && !/^q=0(\.0*)?$/.test(weight));
-  return encodings.find(isTaken) ?? 'identity';
 }

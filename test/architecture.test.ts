@@ -6,6 +6,7 @@ import { wireName } from '../src/rest/wire.js';
 import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
 
 const groundFloor = [
+  'accept',
   'asset',
   'entity-tag',
   'errors',

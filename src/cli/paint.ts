@@ -1,22 +1,18 @@
+import { styleText } from 'node:util';
 import type { IO } from './io.js';
 
-const codes = { red: 31, green: 32, yellow: 33, dim: 2, bold: 1 } as const;
+type Style = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
 
-export type Paint = Readonly<Record<keyof typeof codes, (text: string) => string>>;
+export type Paint = Readonly<Record<Style, (text: string) => string>>;
 
-/** Colours where a terminal shows results: FORCE_COLOR first, then NO_COLOR, as Node itself has it. */
+/** Colours if a terminal shows results: FORCE_COLOR first, then NO_COLOR, as in Node. */
 export function createPaint({ env, isTerminal }: IO): Paint {
   const forced = env['FORCE_COLOR'];
   const isOn =
     forced === undefined || forced === ''
       ? isTerminal === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
       : !['0', 'false'].includes(forced);
-  const paint = (code: number) => (text: string) => (isOn ? `\u001b[${code}m${text}\u001b[0m` : text);
-  return {
-    red: paint(codes.red),
-    green: paint(codes.green),
-    yellow: paint(codes.yellow),
-    dim: paint(codes.dim),
-    bold: paint(codes.bold),
-  };
+  // `isOn` is decided here: `styleText` would look at the streams of the process.
+  const paint = (style: Style) => (text: string) => (isOn ? styleText(style, text, { validateStream: false }) : text);
+  return { red: paint('red'), green: paint('green'), yellow: paint('yellow'), dim: paint('dim'), bold: paint('bold') };
 }

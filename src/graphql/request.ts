@@ -1,4 +1,5 @@
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { preferredType } from '../accept.js';
 import { isUnsupported, readBody, requireJSON } from '../body.js';
 import { AppError } from '../errors.js';
 import { parseJSON } from '../json.js';
@@ -16,7 +17,7 @@ export const useExactRequests: Plugin<object, ServerContext> = {
   onRequestParse({ setRequestParser, serverContext: { begun } }) {
     setRequestParser(async (request) => {
       // Yoga would find out only when it answers, and by then a mutation has been executed.
-      if (!mayAnswer(request.headers.get('accept') ?? '')) {
+      if (preferredType(request.headers.get('accept'), responseTypes) === undefined) {
         throw requestError(new AppError('INVALID', 'The answer can be JSON only.'), 406);
       }
       return paramsOf(request, begun?.sent);
@@ -51,18 +52,8 @@ function requirePreflighted(headers: Headers): void {
   );
 }
 
-const answers = ['application/graphql-response+json', 'application/json', 'text/event-stream', 'multipart/mixed'];
-const anyOf = ['*/*', 'application/*', 'text/*', 'multipart/*'];
-
-/** Whether an `Accept` header names a form that Yoga has for its answers. */
-function mayAnswer(accept: string): boolean {
-  if (accept === '') return true;
-  return accept.split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const isUTF8 = parameters.every((parameter) => !parameter.startsWith('charset=') || parameter === 'charset=utf-8');
-    return isUTF8 && (answers.includes(type) || anyOf.includes(type));
-  });
-}
+/** The types of Yoga's responses. */
+const responseTypes = ['application/graphql-response+json', 'application/json', 'text/event-stream', 'multipart/mixed'];
 
 const members = ['query', 'documentId', 'operationName', 'variables', 'extensions'];
 

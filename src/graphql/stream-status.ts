@@ -1,5 +1,6 @@
 import { getOperationAST, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { preferredType } from '../accept.js';
 
 /**
  * Gives a failed request for a stream the status of its error (400, 401, 429, …). Errors of an operation are a 200 for
@@ -16,7 +17,7 @@ export function useStreamStatus(): Plugin {
       },
     onResultProcess({ request, result }) {
       if (!isFailed(result)) return;
-      if (!subscriptions.has(request) && acceptsJSON(request.headers.get('accept') ?? '')) return;
+      if (!subscriptions.has(request) && acceptsJSON(request)) return;
       for (const { extensions } of result.errors ?? []) {
         // Copied: validation errors are cached with their document.
         extensions['http'] = { ...(extensions['http'] as object | undefined), spec: false };
@@ -37,9 +38,8 @@ function isFailed(result: unknown): result is ExecutionResult {
   return typeof result === 'object' && result !== null && 'errors' in result && !('data' in result);
 }
 
-const jsonTypes = ['application/graphql-response+json', 'application/json', 'application/*', '*/*'];
+const jsonTypes = ['application/graphql-response+json', 'application/json'];
 
-function acceptsJSON(accept: string): boolean {
-  if (accept === '') return true;
-  return accept.split(',').some((range) => jsonTypes.includes(range.split(';', 1)[0]?.trim().toLowerCase() ?? ''));
+function acceptsJSON({ headers }: Request): boolean {
+  return preferredType(headers.get('accept'), jsonTypes) !== undefined;
 }

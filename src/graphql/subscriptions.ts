@@ -7,6 +7,7 @@ import {
   type SubscriptionArgs,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { preferredType } from '../accept.js';
 import { AppError, codeOf } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Context } from './context.js';
@@ -31,7 +32,7 @@ interface Parts {
 export function useSubscriptions({ streams, log, deadlineMs }: Parts): Plugin<Context> {
   async function subscribe(args: SubscriptionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
     const { request, ...context } = args.contextValue as Context & { readonly request: Request };
-    if (!takesStreams(request.headers.get('accept') ?? '')) {
+    if (preferredType(request.headers.get('accept'), ['text/event-stream']) === undefined) {
       throw requestError(new AppError('INVALID', 'A subscription is answered as text/event-stream only.'), 406);
     }
     let stream: Stream | undefined;
@@ -123,12 +124,6 @@ function checkAgain(context: Context, stream: Stream): () => void {
   const stop = () => clearInterval(timer);
   stream.signal.addEventListener('abort', stop, { once: true });
   return stop;
-}
-
-const streamTypes = ['text/event-stream', 'text/*', '*/*'];
-
-function takesStreams(accept: string): boolean {
-  return accept === '' || accept.split(',').some((range) => streamTypes.includes(range.split(';', 1)[0]?.trim() ?? ''));
 }
 
 /** Nothing has been answered yet, so that it is the request that is refused. */

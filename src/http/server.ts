@@ -130,7 +130,6 @@ function serverOf(handle: Handle, { tls, log, limits = usualLimits, watch: { met
       meter?.refused('malformed');
       return refuse(response, flaw);
     }
-    joinRepeatedCredentials(request);
     if (healthPaths.includes(request.url ?? '')) return handle(request, response, arrivedMs);
     admit(
       // Whoever hung up while the request was waiting has made it void.
@@ -189,6 +188,8 @@ function optionsFor({ headers, request, idle }: Limits): ServerOptions {
     // Set here so that NODE_OPTIONS cannot change them.
     insecureHTTPParser: false,
     maxHeaderSize,
+    // By default Node drops the second of two `Authorization` headers; joined, neither counts.
+    joinDuplicateHeaders: true,
     // Asked for by us: Node's own refusal lacks the headers that every answer has.
     requireHostHeader: false,
   };
@@ -205,12 +206,6 @@ export function keepAllHeaderLines(server: Server): void {
 /** Whether by TCP or by the TLS above it, a connection is told by its other end. */
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
-}
-
-/** Node keeps the first of two `Authorization` headers and drops the other. Joined, as all others are, neither counts. */
-function joinRepeatedCredentials(request: IncomingMessage): void {
-  const given = request.headersDistinct['authorization'];
-  if (given && given.length > 1) request.headers.authorization = given.join(', ');
 }
 
 /** Whether an answer that has begun has been read to where it is by now: one of events goes on without end. */

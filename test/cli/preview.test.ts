@@ -53,7 +53,7 @@ describe('keyfront preview', () => {
     const file = await c.file('bad.json', stringifyJSON(bad));
     const { code, out } = await c.keyfront(['preview', file], {}, false, terminal);
     expect(code).toBe(1);
-    expect(out).toContain('\u001b[31merror  \u001b[0m');
+    expect(out).toContain('\u001b[31merror  \u001b[39m');
     const { out: plain } = await c.keyfront(['preview', file], { NO_COLOR: '1' }, false, terminal);
     expect(plain).toBe(
       `${file}: not valid\n` +
