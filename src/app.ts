@@ -28,6 +28,7 @@ import type { Logger } from './log.js';
 import { createDocuments, documentPath, pagePaths } from './rest/documents.js';
 import { errorResponse, methodRefused } from './rest/errors.js';
 import { createRESTFace } from './rest/router.js';
+import { createTimeSlices } from './storage/time-slices.js';
 import { countingQuotas } from './telemetry/quotas.js';
 import { createFollowing } from './telemetry/requests.js';
 import { partToWire } from './rest/wire.js';
@@ -80,6 +81,7 @@ export async function createApp(
   }
   const { credentials, now } = installation;
   const audit = createChangeLog(log);
+  const { next: nextSlice } = createTimeSlices();
   const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
   const keys = countingQuotas(createKeyService({ ...installation.ports, audit, reportError }), watch);
   const uses = createUseRecorder(credentials, log);
@@ -92,7 +94,7 @@ export async function createApp(
     log,
     meter: watch.meter,
   });
-  const answerREST = createRESTFace({ keys, authenticate, audit, log });
+  const answerREST = createRESTFace({ keys, authenticate, audit, log, nextSlice });
   const answerDocuments = createDocuments({
     isOpen: config.introspection === 'open',
     hasPage: config.graphiql,
@@ -181,6 +183,7 @@ export async function createApp(
     revalidate,
     audit,
     log,
+    nextSlice,
     introspection: config.introspection,
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     plugins: [useOtherFaces],

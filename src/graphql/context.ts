@@ -54,6 +54,8 @@ export interface Context extends ServerContext {
   readonly revalidate: () => Promise<void>;
   /** Begins an answer that goes on until the signal is aborted. Throws where the credential has too many of them. */
   readonly openStream: (credentialID: string) => AbortSignal;
+  /** Awaited before work that may take milliseconds: undefined while this iteration of the event loop has time for it. */
+  readonly nextSlice: () => Promise<void> | undefined;
   /** Aborted when the time of a mutation is up. */
   readonly deadline?: Signal;
   /** What is left of that time for the one mutation that runs. */

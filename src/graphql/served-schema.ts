@@ -10,7 +10,8 @@ export const servedSchema = audited(guarded(asSubgraph(builder.toSchema({ sortSc
 
 /**
  * Puts the question for the credential outside of everything that Pothos wraps round a resolver, because its
- * validation would otherwise tell an anonymous caller what is wrong with an input; and each mutation into its turn.
+ * validation would otherwise tell an anonymous caller what is wrong with an input; and each mutation into its turn. A
+ * field begins in a time slice: the validation of a large input takes milliseconds, and each alias has its own.
  */
 function guarded(built: GraphQLSchema): GraphQLSchema {
   const mutations = built.getMutationType();
@@ -22,9 +23,16 @@ function guarded(built: GraphQLSchema): GraphQLSchema {
       const resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
         if (credential) callerOf(context, credential);
-        return root === mutations
-          ? inTurn(context, (own) => resolve(source, args, own, info))
-          : resolve(source, args, context, info);
+        const begin = () =>
+          root === mutations
+            ? inTurn(context, (own) => resolve(source, args, own, info))
+            : resolve(source, args, context, info);
+        const slice = context.nextSlice();
+        if (!slice) return begin();
+        return slice.then(() => {
+          if (root !== mutations) context.reads.requireTime();
+          return begin();
+        });
       };
       const { subscribe } = field;
       if (subscribe) {

@@ -28,7 +28,7 @@ import { useSubscriptions } from './subscriptions.js';
 import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.js';
 import { useWatch } from './watched.js';
 
-interface Parts extends Authenticator {
+interface Parts extends Authenticator, Pick<Context, 'nextSlice'> {
   readonly keys: KeyService;
   readonly audit: Audit;
   readonly log: Logger;
@@ -46,7 +46,16 @@ interface Parts extends Authenticator {
 }
 
 /** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
-export function createGraphQLServer({ keys, authenticate, revalidate, audit, log, plugins, ...options }: Parts) {
+export function createGraphQLServer({
+  keys,
+  authenticate,
+  revalidate,
+  audit,
+  log,
+  plugins,
+  nextSlice,
+  ...options
+}: Parts) {
   const { deadlineMs = defaultDeadlineMs, streams = createStreams(), introspection } = options;
   const { execute = createPlannedExecute(servedSchema) } = options;
   const contextOf = ({ requestID, clientAddress }: ServerContext, holder: Holder, headers?: Headers): Context => {
@@ -56,7 +65,7 @@ export function createGraphQLServer({ keys, authenticate, revalidate, audit, log
       return { reads, loaders: createLoaders(keys, () => callerOf({ holder, requestID, reads }, 'service')) };
     };
     const again = headers ? () => revalidate('service', headers) : noStream;
-    const known = { keys, audit, requestID, clientAddress, holder, revalidate: again, openStream: noStream };
+    const known = { keys, audit, nextSlice, requestID, clientAddress, holder, revalidate: again, openStream: noStream };
     return { ...known, ...renewReads(), renewReads };
   };
   const { shortcut, learn } = createShortcut({

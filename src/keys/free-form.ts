@@ -24,29 +24,33 @@ function examine(value: unknown, reportTo: Report): void {
     found += 1;
     reportTo(code, message, path);
   };
-  const visit = (node: unknown, path: (string | number)[]): void => {
+  /** Where the part that is visited stands. */
+  const path: (string | number)[] = [];
+  const visit = (node: unknown): void => {
     if (typeof node === 'string') {
-      if (!isSound(node)) report('MALFORMED_TEXT', 'must be well-formed Unicode without NUL', path);
-      else if (node.length > mostCharacters) report('TOO_LONG', `must have at most ${mostCharacters} characters`, path);
+      if (!isSound(node)) report('MALFORMED_TEXT', 'must be well-formed Unicode without NUL', [...path]);
+      else if (node.length > mostCharacters)
+        report('TOO_LONG', `must have at most ${mostCharacters} characters`, [...path]);
     } else if (typeof node === 'number') {
-      if (!Number.isFinite(node)) report('OUT_OF_RANGE', 'must be a finite number', path);
+      if (!Number.isFinite(node)) report('OUT_OF_RANGE', 'must be a finite number', [...path]);
     } else if (typeof node === 'bigint') {
-      if (!isInt64(node)) report('IMPRECISE', 'is an integer that 64 bits cannot hold', path);
+      if (!isInt64(node)) report('IMPRECISE', 'is an integer that 64 bits cannot hold', [...path]);
     } else if (typeof node === 'object' && node !== null) {
       if (path.length >= mostLevels)
-        return report('TOO_DEEP', `must be nested at most ${mostLevels} levels deep`, path);
-      for (const [name, member] of Object.entries(node)) {
+        return report('TOO_DEEP', `must be nested at most ${mostLevels} levels deep`, [...path]);
+      for (const name of Object.keys(node)) {
         members += 1;
         if (members === mostMembers + 1) report('TOO_MANY', `must have at most ${mostMembers} members in all`, []);
         if (members > mostMembers || found > maxIssues) return;
-        const at = [...path, Array.isArray(node) ? Number(name) : name];
-        if (!isSound(name)) report('MALFORMED_TEXT', 'must have a name of well-formed Unicode without NUL', at);
-        else if (reservedNames.has(name)) report('RESERVED_NAME', 'must have another name', at);
-        else visit(member, at);
+        path.push(Array.isArray(node) ? Number(name) : name);
+        if (!isSound(name)) report('MALFORMED_TEXT', 'must have a name of well-formed Unicode without NUL', [...path]);
+        else if (reservedNames.has(name)) report('RESERVED_NAME', 'must have another name', [...path]);
+        else visit((node as Readonly<Record<string, unknown>>)[name]);
+        path.pop();
       }
     }
   };
-  visit(value, []);
+  visit(value);
 }
 
 export const checkFreeForm = z.check<unknown>((ctx) => {

@@ -58,15 +58,26 @@ function examine(definition: KeyDefinition, report: Report): void {
 
 /** A copy of `value` without the member that each path leads to. A list loses itself when one of its items is meant. */
 function without<T>(value: T, paths: readonly Path[]): T {
-  const copy: unknown = structuredClone(value);
+  // Only what stands on a path is copied: the rest may be 10,000 members of free-form JSON.
+  const copies = new Set<unknown>();
+  const copyOf = (part: unknown): unknown => {
+    if (typeof part !== 'object' || part === null || copies.has(part)) return part;
+    const copy: object = Array.isArray(part) ? [...(part as unknown[])] : { ...part };
+    copies.add(copy);
+    return copy;
+  };
+  const copy = copyOf(value);
   for (const path of paths) {
     let at = copy;
     let owner: object | undefined;
     let name = '';
-    for (const step of path) {
+    for (const [depth, step] of path.entries()) {
       if (typeof at !== 'object' || at === null) break;
       if (!Array.isArray(at)) [owner, name] = [at, String(step)];
-      at = Reflect.get(at, step);
+      if (depth === path.length - 1 || !Object.hasOwn(at, step)) break;
+      const inner = copyOf(Reflect.get(at, step));
+      Reflect.set(at, step, inner);
+      at = inner;
     }
     if (owner) Reflect.deleteProperty(owner, name);
   }

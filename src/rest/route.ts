@@ -14,6 +14,8 @@ export interface Call {
   readonly wildcard: string;
   /** The raw query string without its question mark. */
   readonly query: string;
+  /** Awaited before work that may take milliseconds: undefined while this iteration of the event loop has time for it. */
+  readonly nextSlice: () => Promise<void> | undefined;
 }
 
 /** A request and its response, as the documentation shows them. A test sends each request to the sample keys. */

@@ -8,10 +8,10 @@ import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import type { Seen } from '../watch.js';
 import { errorResponse, methodRefused } from './errors.js';
-import { staleStatus, unsupportedStatus, type Route } from './route.js';
+import { staleStatus, unsupportedStatus, type Call, type Route } from './route.js';
 import { routes } from './routes.js';
 
-interface Parts {
+interface Parts extends Pick<Call, 'nextSlice'> {
   readonly keys: KeyService;
   readonly authenticate: Authenticate;
   readonly audit: Audit;
@@ -22,7 +22,7 @@ interface Parts {
 type From = Omit<Asking, 'headers'> & { readonly seen?: Seen };
 
 /** Answers every path that is none of another face's: the key API's routes, else 404 or 405. */
-export function createRESTFace({ keys, authenticate, audit, log }: Parts) {
+export function createRESTFace({ keys, authenticate, audit, log, nextSlice }: Parts) {
   return async (request: Request, target: string, { seen, ...from }: From): Promise<Response> => {
     const { requestID } = from;
     const [path = '', query = ''] = target.split(/\?(.*)/s);
@@ -48,7 +48,7 @@ export function createRESTFace({ keys, authenticate, audit, log }: Parts) {
     try {
       const holder = await authenticate({ headers: request.headers, ...from });
       caller = callerOf(holder, match.route.credential, requestID);
-      return await match.route.answer({ request, caller, keys, wildcard: match.wildcard, query });
+      return await match.route.answer({ request, caller, keys, wildcard: match.wildcard, query, nextSlice });
     } catch (error) {
       if (seen) seen.verdict = codeOf(error);
       if (isChange(match.route) && !isTold(error)) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.js';
 import type { Variant } from '../../src/keys/definition.js';
-import { readDefinition } from '../../src/keys/definition-input.js';
+import { inputs, readDefinition } from '../../src/keys/definition-input.js';
 
 function refusal(raw: unknown, variant: Variant = 'update'): AppError {
   try {
@@ -257,4 +257,12 @@ describe('a definition is taken', () => {
   it('with a key identifier of 255 bytes', () => {
     expect(() => readDefinition('preview', { keyID: 'x'.repeat(255) })).not.toThrow();
   });
+});
+
+it('copies no member that has no problem of its own', () => {
+  // A proxy cannot be cloned, and stands for 10,000 members of free-form JSON.
+  const metaData = new Proxy({}, {});
+  const result = inputs.preview.safeParse({ alias: 1, metaData, smoothing: { enabled: true } });
+  const paths = result.error?.issues.map(({ path }) => path.join('.'));
+  expect(paths).toEqual(['alias', 'smoothing.step', 'smoothing.delay', 'smoothing.threshold', 'smoothing.trigger']);
 });

@@ -273,6 +273,7 @@ describe('the errors that have nothing to do with what was asked', () => {
       }),
       audit: () => undefined,
       log: createLogger('silent'),
+      nextSlice: () => undefined,
     });
     for (const { operation, name } of good()) {
       const { path, init } = requestOf(operation, name);

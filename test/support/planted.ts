@@ -20,6 +20,7 @@ interface Planted {
   readonly plugins?: readonly Plugin<object, ServerContext>[];
   readonly deadlineMs?: number;
   readonly streams?: Streams;
+  readonly nextSlice?: () => Promise<void> | undefined;
 }
 
 export interface PlantedServer {
@@ -51,6 +52,7 @@ export function plant({ app: { installation }, management, service }: TestApp, p
     ...(planted.authenticate && { authenticate: planted.authenticate }),
     keys: { ...createKeyService({ ...installation.ports, ...planted.ports }), ...planted.keys },
     audit: () => undefined,
+    nextSlice: planted.nextSlice ?? (() => undefined),
     log: createLogger('trace', sink),
     introspection: 'open',
     trustedDocuments: { documents: new Map(), only: false },

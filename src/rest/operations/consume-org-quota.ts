@@ -110,10 +110,11 @@ export const consumeOrgQuota = defineRoute({
 });
 
 /** `POST /svc/org/keys/{keyID}/quota`: takes requests from the live quota, `{"amount": n}` of them or one. */
-async function answer({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+async function answer(call: Call): Promise<Response> {
+  const { caller, keys, wildcard, query } = call;
   noParameters(query);
   const keyID = keyIDFrom(wildcard);
-  const amount = await amountFrom(request);
+  const amount = await amountFrom(call);
   const { allowed, refusal, figures } = await keys.consumeOrgQuota(caller, keyID, amount);
   return jsonResponse({
     allowed,
@@ -125,9 +126,9 @@ async function answer({ request, caller, keys, wildcard, query }: Call): Promise
   });
 }
 
-async function amountFrom(request: Request): Promise<bigint> {
-  if (request.headers.get('content-type') === null) return 1n;
-  const body = await readJSONBody(request);
+async function amountFrom(call: Call): Promise<bigint> {
+  if (call.request.headers.get('content-type') === null) return 1n;
+  const body = await readJSONBody(call);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new AppError('INVALID', 'The body must be an object.');
   const unknown = Object.keys(body).find((name) => name !== 'amount');

@@ -1,9 +1,7 @@
-import { readDefinition } from '../../keys/definition-input.js';
-import { inWireNames, readJSONBody, warningsMember } from '../body.js';
+import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../body.js';
 import { changed } from '../key-response.js';
 import { keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
-import { definitionFromWire } from '../wire.js';
 import { change, keyID, warnings } from './shared-docs.js';
 
 export const createOrgKey = defineRoute({
@@ -87,13 +85,18 @@ export const createOrgKey = defineRoute({
 });
 
 /** `POST /svc/org/keys/{keyID}`: creates a key that does not exist. */
-async function answer({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+async function answer(call: Call): Promise<Response> {
+  const { caller, keys, wildcard, query } = call;
   noParameters(query);
   const keyID = keyIDFrom(wildcard);
-  const body = await readJSONBody(request);
-  return inWireNames(body, async () => {
-    const input = readDefinition('update', definitionFromWire(body));
-    const { key, warnings } = await keys.createOrgKey(caller, { keyID, input });
-    return changed('added', keyID, key, warningsMember(warnings, body));
-  });
+  const body = await readJSONBody(call);
+  return inWireNames(
+    body,
+    async () => {
+      const input = await definitionIn(body, 'update', call);
+      const { key, warnings } = await keys.createOrgKey(caller, { keyID, input });
+      return changed('added', keyID, key, warningsMember(warnings, body));
+    },
+    call.nextSlice,
+  );
 }

@@ -1,10 +1,9 @@
-import { readDefinition } from '../../keys/definition-input.js';
 import { withSecrets } from '../../keys/normal-form.js';
-import { inWireNames, readJSONBody, warningsMember } from '../body.js';
+import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../body.js';
 import { jsonResponse } from '../errors.js';
 import { noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
-import { definitionFromWire, definitionToWire } from '../wire.js';
+import { definitionToWire } from '../wire.js';
 import { keyHash, warnings } from './shared-docs.js';
 
 export const previewKey = defineRoute({
@@ -137,19 +136,24 @@ export const previewKey = defineRoute({
 });
 
 /** `POST /api/keys/preview`: the definition as it would be stored. Echoes what was sent, less the password. */
-async function answer({ request, caller, keys, query }: Call): Promise<Response> {
+async function answer(call: Call): Promise<Response> {
+  const { caller, keys, query } = call;
   noParameters(query);
-  const body = await readJSONBody(request);
-  return inWireNames(body, () => {
-    const input = readDefinition('preview', definitionFromWire(body));
-    const { keyID, keyHash, definition, secrets, warnings } = keys.preview(caller, input);
-    const { password, ...echoed } = secrets;
-    return jsonResponse({
-      api_model: {},
-      data: definitionToWire(withSecrets(definition, echoed)),
-      key_hash: keyHash,
-      key_id: keyID,
-      ...warningsMember(warnings, body),
-    });
-  });
+  const body = await readJSONBody(call);
+  return inWireNames(
+    body,
+    async () => {
+      const input = await definitionIn(body, 'preview', call);
+      const { keyID, keyHash, definition, secrets, warnings } = keys.preview(caller, input);
+      const { password, ...echoed } = secrets;
+      return jsonResponse({
+        api_model: {},
+        data: definitionToWire(withSecrets(definition, echoed)),
+        key_hash: keyHash,
+        key_id: keyID,
+        ...warningsMember(warnings, body),
+      });
+    },
+    call.nextSlice,
+  );
 }

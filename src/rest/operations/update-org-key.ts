@@ -1,9 +1,7 @@
-import { readDefinition } from '../../keys/definition-input.js';
-import { inWireNames, readJSONBody, warningsMember } from '../body.js';
+import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../body.js';
 import { changed } from '../key-response.js';
 import { expectedVersionsFrom, keyIDFrom, resetQuotaFrom } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
-import { definitionFromWire } from '../wire.js';
 import { change, ifMatch, keyID, warnings } from './shared-docs.js';
 
 export const updateOrgKey = defineRoute({
@@ -126,21 +124,26 @@ export const updateOrgKey = defineRoute({
 });
 
 /** `PUT /svc/org/keys/{keyID}`: replaces the definition of a key that exists. The `ETag` is the key's new version. */
-async function answer({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+async function answer(call: Call): Promise<Response> {
+  const { request, caller, keys, wildcard, query } = call;
   const keyID = keyIDFrom(wildcard);
   const resetQuota = resetQuotaFrom(query);
   const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));
-  const body = await readJSONBody(request);
-  return inWireNames(body, async () => {
-    const input = readDefinition('update', definitionFromWire(body));
-    const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, {
-      keyID,
-      input,
-      resetQuota,
-      expectedVersion,
-    });
-    // The contract defines every member of the body, so the status of the reset is a header.
-    const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
-    return changed('modified', keyID, key, warningsMember(warnings, body), reset);
-  });
+  const body = await readJSONBody(call);
+  return inWireNames(
+    body,
+    async () => {
+      const input = await definitionIn(body, 'update', call);
+      const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, {
+        keyID,
+        input,
+        resetQuota,
+        expectedVersion,
+      });
+      // The contract defines every member of the body, so the status of the reset is a header.
+      const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
+      return changed('modified', keyID, key, warningsMember(warnings, body), reset);
+    },
+    call.nextSlice,
+  );
 }

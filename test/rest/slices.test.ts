@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createLogger } from '../../src/log.js';
+import { createKeyService } from '../../src/keys/service.js';
+import { createRESTFace } from '../../src/rest/router.js';
+import { startApp, type TestApp } from '../support/app.js';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+});
+afterAll(async () => t.close());
+
+/** The status of a preview, and in how many steps it was made, each of which others may be served before. */
+async function stepsOf(body: string): Promise<{ status: number; steps: number }> {
+  let steps = 0;
+  const face = createRESTFace({
+    keys: createKeyService(t.app.installation.ports),
+    authenticate: () => Promise.resolve({ management: { id: 'm', kind: 'management', label: 'm', orgID: undefined } }),
+    audit: () => undefined,
+    log: createLogger('silent'),
+    nextSlice: () => {
+      steps += 1;
+      return Promise.resolve();
+    },
+  });
+  const path = '/api/keys/preview';
+  const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+  const request = new Request(`http://keyfront.test${path}`, init);
+  const { status } = await face(request, path, { requestID: 'r1', clientAddress: undefined });
+  return { status, steps };
+}
+
+it('serves other requests before a body is parsed, renamed, validated and returned', async () => {
+  expect(await stepsOf('{"alias":"a"}')).toEqual({ status: 200, steps: 4 });
+});
+
+it('serves other requests before the issues of a body are renamed', async () => {
+  expect(await stepsOf('{"alias":1}')).toEqual({ status: 400, steps: 4 });
+});
