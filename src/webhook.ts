@@ -73,6 +73,8 @@ export interface Settlement {
   /** Hashes of keys of which nothing waits any more. */
   readonly done?: readonly string[];
   readonly dead?: readonly DeadLetter[];
+  /** Dead letters whose replay failed. Not written when they were discarded meanwhile. */
+  readonly replayFailed?: readonly DeadLetter[];
   /** Dead letters that were delivered after all. */
   readonly revived?: readonly string[];
 }
@@ -94,6 +96,7 @@ export interface DeadQuery {
 export interface WebhookStore {
   /** Rejects with CONFLICT beyond the most there may be. */
   add(webhook: Webhook, cursor: string): Promise<void>;
+  /** Those whose row passes its integrity check; `damaged` returns the others. */
   list(): Promise<Webhook[]>;
   /**
    * Reads, applies and writes in one transaction, which also recalls the lease; undefined if there is none. `change` may
@@ -111,7 +114,7 @@ export interface WebhookStore {
   deadLetters(query: DeadQuery, limit: number): Promise<DeadLetter[]>;
   /** From now on they are tried again. Returns how many. */
   replay(query: DeadQuery, dueMs: number): Promise<number>;
-  /** Returns how many there were. */
+  /** Returns how many there were. If there were any, it also recalls the lease: one of them may be about to be sent. */
   discard(query: DeadQuery): Promise<number>;
   /**
    * Acquires, for so long, the leases of all webhooks that are not paused and that no other process holds, and returns all

@@ -121,6 +121,7 @@ export const commands: Commands = {
     more: 'On a terminal the answer is text, else a line of JSON for each.',
     options: viewOptions,
     example: 'keyfront webhooks list',
+    exits: { 3: 'done except for damaged rows, which are named' },
     settings: folder,
     run: listAll,
   },

@@ -9,6 +9,7 @@ import { createPost } from '../webhooks/post.js';
 import { receiverURL, RefusedTarget, shownURL } from '../webhooks/targets.js';
 import type { Values } from './command.js';
 import { overlapOf } from './credentials.js';
+import { damagedExit } from './damaged-keys.js';
 import { UsageError, type IO } from './io.js';
 import { jsonText } from './json-text.js';
 import { withInstallation } from './open.js';
@@ -60,7 +61,9 @@ export async function listAll(io: IO, values: Values): Promise<number> {
     });
     if (view.isJSON) for (const one of all) io.out(`${jsonText(memberOf(one))}\n`);
     else io.out(tableText([headings, ...all.map(rowOf)]));
-    return 0;
+    const damaged = await webhooks.damaged();
+    for (const id of damaged) io.say(`Skipped: ${damagedWebhook(id)}\n`);
+    return damaged.length > 0 ? damagedExit : 0;
   });
 }
 
@@ -194,6 +197,7 @@ export async function discardDead(io: IO, values: Values, [id = '']: readonly st
   return withInstallation(io, { access: 'write' }, async (installation) => {
     await find(installation, id);
     const count = await installation.webhooks.discard({ webhookID: id, eventID: textFrom(values, 'event') });
+    await untilReleased(installation.webhooks, id);
     io.say(count > 0 ? `${count} dead letters are gone.\n` : 'There is no such dead letter.\n');
     return count > 0 ? 0 : 1;
   });
@@ -201,8 +205,12 @@ export async function discardDead(io: IO, values: Values, [id = '']: readonly st
 
 async function find({ webhooks }: Installation, id: string): Promise<Webhook> {
   const found = (await webhooks.list()).find((webhook) => webhook.id === id);
-  if (!found) throw notThere(id);
-  return found;
+  if (found) return found;
+  throw (await webhooks.damaged()).includes(id) ? new Error(damagedWebhook(id)) : notThere(id);
+}
+
+function damagedWebhook(id: string): string {
+  return `The row of the webhook ${printable(id)} fails the integrity check. Remove it with \`keyfront webhooks remove ID\`.`;
 }
 
 /** What is wrong with a URL is for whoever typed it. */

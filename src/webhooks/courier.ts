@@ -428,7 +428,7 @@ export function createCourier({ webhook, cursor: start }: HeldWebhook, post: Pos
     const attempts = letter.attempts + 1;
     const isOver = attempts >= schedule.mostAttempts;
     const dueMs = isOver ? undefined : clockMs() + waitMs(schedule, attempts, askedMs, random);
-    return settle([], { dead: [{ ...letter, attempts, why, died: new Date(clockMs()), dueMs }] });
+    return settle([], { replayFailed: [{ ...letter, attempts, why, died: new Date(clockMs()), dueMs }] });
   }
 
   /** What storage does not answer is asked again by whoever holds the webhook next. */

@@ -1,6 +1,5 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { openInstallation } from '../../src/installation.js';
@@ -10,6 +9,7 @@ import { startApp, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { startReceiver, whyNotBelieved, type Receiver } from '../support/receiver.js';
 import { tamper } from '../support/tamper.js';
+import { until } from '../support/until.js';
 import { quick } from '../support/webhooks.js';
 
 let c: CommandLine;
@@ -92,6 +92,26 @@ describe('webhooks', () => {
     },
   );
 
+  it('list, test, dead, replay and discard go on with the others when the row of one is damaged', async () => {
+    const [good, bad] = [(await add()).id, (await add()).id];
+    tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET org_id = 'forged' WHERE id = '${bad}'`);
+    const advice = `The row of the webhook ${bad} fails the integrity check. Remove it with \`keyfront webhooks remove ID\`.`;
+    const list = await webhooks('list');
+    expect(list).toMatchObject({ code: 3, said: `Skipped: ${advice}\n` });
+    expect(list.out).toContain(good);
+    expect(list.out).not.toContain(bad);
+    expect(await webhooks('test', good)).toMatchObject({ code: 0 });
+    expect(await webhooks('dead', good)).toMatchObject({ code: 0 });
+    for (const command of ['replay', 'discard']) {
+      expect(await webhooks(command, good)).toMatchObject({ code: 1, said: 'There is no such dead letter.\n' });
+    }
+    for (const command of ['test', 'dead', 'replay', 'discard']) {
+      expect(await webhooks(command, bad)).toMatchObject({ code: 1, said: `${advice}\n` });
+    }
+    expect(await webhooks('remove', bad)).toMatchObject({ code: 0 });
+    expect(await webhooks('list')).toMatchObject({ code: 0, said: '' });
+  });
+
   it('test sends a signed ping and tells what came of it', async () => {
     const { id, secret } = await add();
     expect(await webhooks('test', id)).toStrictEqual({ code: 0, out: '', said: 'The receiver answered 204.\n' });
@@ -138,7 +158,7 @@ describe('webhooks', () => {
       { key_id: 'c', org_id: 'acme' },
     );
     const dead = async () => (await webhooks('dead', id)).out.split('\n').filter((line) => line !== '');
-    for (const end = Date.now() + 5_000; (await dead()).length < 3 && Date.now() < end;) await wait(10);
+    await until(async () => (await dead()).length >= 3, 'Three dead letters');
     const letters = (await dead()).map((line) => JSON.parse(line) as Record<string, string>);
     expect(letters).toMatchObject(Array.from({ length: 3 }, () => ({ version: 1, attempts: 2, why: 'answered 500' })));
     const { out } = await c.keyfront(['webhooks', 'dead', id], {}, false, { isTerminal: true });

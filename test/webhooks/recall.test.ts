@@ -4,11 +4,13 @@ import { importLines } from '../../src/cli/import-keys.js';
 import { readConfig } from '../../src/config.js';
 import { openInstallation, type Installation } from '../../src/installation.js';
 import { createLogger } from '../../src/log.js';
+import { unreadableIDOf } from '../../src/webhooks/event.js';
 import { startDeliverer, type Deliverer } from '../../src/webhooks/deliverer.js';
 import { changeWebhook } from '../../src/webhooks/manage.js';
 import { webhookPlace, type WebhookStore } from '../../src/webhook.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { startReceiver, whyNotBelieved, type Receiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
 import { quick } from '../support/webhooks.js';
 
 /** Holds all that reach it until it is opened. */
@@ -188,6 +190,44 @@ describeEngines('after a command has returned', (engine) => {
       await other.close();
     });
   });
+
+  it.each([
+    ['has read the state', 204],
+    ['has sent the request', 500],
+  ] as const)(
+    'sends and keeps no dead letter, when `webhooks discard` has returned while the process %s',
+    async (at, status) => {
+      const { id } = await add(receiver.url);
+      await importKeys('a');
+      const keyHash = installation.ports.hashKeyID('a');
+      const { webhooks, feed } = installation;
+      await webhooks.hold('another process', 60_000);
+      const letter = { eventID: unreadableIDOf(keyHash, 1), webhookID: id, keyHash, version: 1, died: new Date() };
+      const dead = [{ ...letter, attempts: 1, why: 'a test', dueMs: undefined }];
+      await webhooks.settle('another process', id, { cursor: await feed.newest(), dead });
+      await webhooks.letGo('another process');
+      await webhooks.replay({ webhookID: id }, Date.now());
+      deliver(at);
+      if (at === 'has sent the request') {
+        receiver.behaviour = async () => {
+          await barrier.pass();
+          return status;
+        };
+      }
+      await barrier.reached;
+      const returned = keyfront('webhooks', 'discard', id).then((result) => ({
+        ...result,
+        received: receiver.received.length,
+      }));
+      await Promise.race([returned, until(() => webhooks.isRecalled(id), 'The recall of the lease')]);
+      barrier.open();
+      const result = await returned;
+      expect(result).toMatchObject({ code: 0, said: '1 dead letters are gone.\n' });
+      await looks(3);
+      expect(receiver.received).toHaveLength(result.received);
+      expect(await webhooks.deadLetters({ webhookID: id }, 10)).toStrictEqual([]);
+    },
+  );
 
   it('sends none of the changes that waited behind slow requests under the old secret', async () => {
     const { id, secret } = await add(receiver.url);

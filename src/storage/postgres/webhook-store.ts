@@ -46,6 +46,7 @@ const recall = prepared(
      WHEN held_until > ${now} AND holder NOT LIKE '${recalled}%' THEN '${recalled}' || holder ELSE holder END
    WHERE webhook_id = $1`,
 );
+const lockProgress = prepared('SELECT FROM webhook_progress WHERE webhook_id = $1 FOR UPDATE');
 const isRecalled = prepared(
   `SELECT 1 FROM webhook_progress WHERE webhook_id = $1 AND held_until > ${now} AND holder LIKE '${recalled}%'`,
 );
@@ -97,6 +98,9 @@ const putFailing = prepared(
      last_version = excluded.last_version, attempts = excluded.attempts, due = excluded.due, why = excluded.why`,
 );
 const dropFailing = prepared('DELETE FROM webhook_failing WHERE webhook_id = $1 AND key_hash = ANY ($2::text[])');
+const updateDead = prepared(
+  `UPDATE webhook_dead SET died = $3, attempts = $4, why = $5, due = $6 WHERE webhook_id = $1 AND event_id = $2`,
+);
 const putDead = prepared(
   `INSERT INTO webhook_dead (webhook_id, event_id, key_hash, version, died, attempts, why, due)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (webhook_id, event_id) DO UPDATE SET died = excluded.died,
@@ -131,7 +135,10 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
           cursor,
         ]);
       }),
-    list: () => run(async (session) => (await session.query<Signed<WebhookRow>>(all)).map(authentic)),
+    list: () =>
+      run(async (session) =>
+        (await session.query<Signed<WebhookRow>>(all)).filter((row) => table.isAuthentic(row)).map(webhookOf),
+      ),
     change: (id, change) =>
       atOnce(async (session) => {
         const [row] = mayBeThere(id) ? await session.query<Signed<WebhookRow>>(byID, [id]) : [];
@@ -177,7 +184,14 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
         isSought(query) ? (await session.write(replay, [...meaning(query), BigInt(dueMs)])).length : 0,
       ),
     discard: (query) =>
-      run(async (session) => (isSought(query) ? (await session.write(discard, meaning(query))).length : 0)),
+      atOnce(async (session) => {
+        if (!isSought(query)) return 0;
+        // The lease first, as a settlement locks it: the two wait for each other in one order.
+        await session.query(lockProgress, [query.webhookID]);
+        const { length } = await session.query(discard, meaning(query));
+        if (length > 0) await session.query(recall, [query.webhookID]);
+        return length;
+      }),
     async hold(holder, forMs) {
       const found = await run((session) => session.query<HeldRow>(holdable));
       const damaged = found.filter((row) => !table.isAuthentic(row)).map(({ id }) => id);
@@ -221,7 +235,7 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
       ),
     settle: (holder, webhookID, settlement) =>
       atOnce(async (session) => {
-        const { cursor = null, failing: keys = [], done = [], dead = [], revived = [] } = settlement;
+        const { cursor = null, failing: keys = [], done = [], dead = [], replayFailed = [], revived = [] } = settlement;
         if ((await session.query(advance, [webhookID, holder, cursor])).length === 0) return false;
         if (keys.length > 0) {
           const rows = keys.map((key) => failingRowOf(webhookID, key));
@@ -236,6 +250,10 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
             putDead,
             columns.map((column) => row[column]),
           );
+        }
+        for (const letter of replayFailed) {
+          const { webhook_id, event_id, died, attempts, why, due } = deadRowOf(letter);
+          await session.query(updateDead, [webhook_id, event_id, died, attempts, why, due]);
         }
         for (const event of revived) await session.query(discard, [webhookID, event]);
         return true;

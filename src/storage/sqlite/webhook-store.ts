@@ -118,6 +118,10 @@ export function createWebhookStore(
      VALUES (@webhook_id, @event_id, @key_hash, @version, @died, @attempts, @why, @due)`,
   );
 
+  const isDead = database.prepare<[string, string], object>(
+    'SELECT 1 FROM webhook_dead WHERE webhook_id = ? AND event_id = ?',
+  );
+
   const meaning = ({ webhookID, eventID }: DeadQuery): Dead => ({ id: webhookID, event: eventID ?? null });
 
   function authentic(row: Signed<WebhookRow>): Webhook {
@@ -132,7 +136,7 @@ export function createWebhookStore(
         insert.run(table.signed(webhookRowOf(webhook)));
         begin.run(webhook.id, cursor);
       }),
-    list: () => read(() => all.all().map(authentic)),
+    list: () => read(() => all.all().filter(table.isAuthentic).map(webhookOf)),
     change: (id, change) =>
       write(() => {
         const row = byID.get(id);
@@ -170,7 +174,12 @@ export function createWebhookStore(
       ),
     deadLetters: (query, limit) => read(() => deadLetters.all({ ...meaning(query), limit }).map(deadLetterOf)),
     replay: (query, dueMs) => write(() => replay.run({ ...meaning(query), due: BigInt(dueMs) }).changes),
-    discard: (query) => write(() => discard.run(meaning(query)).changes),
+    discard: (query) =>
+      write(() => {
+        const { changes } = discard.run(meaning(query));
+        if (changes > 0) recall.run(query.webhookID);
+        return changes;
+      }),
     async hold(holder, forMs) {
       const found = await read(() => holdable.all());
       const damaged = found.filter((row) => !table.isAuthentic(row)).map(({ id }) => id);
@@ -211,6 +220,9 @@ export function createWebhookStore(
         for (const key of settlement.failing ?? []) putFailing.run(failingRowOf(webhookID, key));
         for (const keyHash of settlement.done ?? []) dropFailing.run(webhookID, keyHash);
         for (const letter of settlement.dead ?? []) putDead.run(deadRowOf(letter));
+        for (const letter of settlement.replayFailed ?? []) {
+          if (isDead.get(webhookID, letter.eventID)) putDead.run(deadRowOf(letter));
+        }
         for (const event of settlement.revived ?? []) discard.run({ id: webhookID, event });
         return true;
       }),
