@@ -43,7 +43,7 @@ export default defineConfig({
     testTimeout: 120_000,
     // Some build the project first, beside other workers.
     hookTimeout: 240_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 100_000 } },
     // Much of what lasts long waits for processes of its own, and one worker more than cores keeps these busy meanwhile.
     maxWorkers: Math.min(availableParallelism() + 1, 8),
     sequence: { sequencer: LongestFirst },

@@ -185,7 +185,9 @@ describe('the last use of a credential', () => {
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('BEGIN IMMEDIATE');
     await minute();
-    await vi.waitFor(() => expect(t.logs()).toContain('the last uses of credentials were not written'), 30_000);
+    await vi.waitFor(() => expect(t.logs()).toContain('the last uses of credentials were not written'), {
+      timeout: 100_000,
+    });
     expect(await opens(t.management)).toBe(true);
     other.exec('ROLLBACK');
     other.close();

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, OrgKeyChangedDocument, type OrgKeyChangedSubscription } from '../../src/client/client.js';
 import { builtMain } from '../faults/kit/build.js';
@@ -6,6 +5,7 @@ import { killNow, launch, portOf, type Process } from '../faults/kit/service.js'
 import { openStream } from '../support/event-stream.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { postgres, sqlite, type EnginePlace } from '../support/engines.js';
+import { until } from '../support/until.js';
 
 type Event = OrgKeyChangedSubscription['orgKeyChanged'];
 const beginning = Buffer.from('0.0.').toString('base64url');
@@ -90,11 +90,6 @@ async function setStage(engine: typeof sqlite): Promise<Stage> {
   return stage;
 }
 afterEach(async () => stage.end());
-
-const until = async (isSo: () => boolean) => {
-  for (const end = Date.now() + 60_000; !isSo() && Date.now() < end;) await wait(10);
-  expect(isSo()).toBe(true);
-};
 
 async function expectEachOnce(keyIDs: readonly string[]): Promise<void> {
   for (const keyID of keyIDs) {

@@ -21,6 +21,7 @@ import { postgres } from '../support/engines.js';
 import { freshDatabase, testPostgres, type TestDatabase } from '../support/postgres.js';
 import { createProxy, type Proxy } from '../support/proxy.js';
 import { signer } from '../support/signer.js';
+import { until } from '../support/until.js';
 import { added, auditOf, hashOf, nextVersion, storedKey } from './key-store.contract.js';
 
 const server = await testPostgres();
@@ -173,12 +174,15 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
 
   it('lets both of two transactions through that wait for each other', async () => {
     await store.add([1, 2].map((index) => added(storedKey(index))));
+    let arrived = 0;
     const locked = (hashes: string[]) =>
       connections.run((session) =>
         inTransaction(session, async () => {
           for (const hash of hashes) {
             await session.query('SELECT FROM keys WHERE key_hash = $1 FOR UPDATE', [hash]);
-            await wait(100);
+            arrived += 1;
+            // Each waits until the other has its first lock.
+            await until(() => arrived >= 2, 'A lock of each');
           }
           return 'done';
         }),
@@ -359,12 +363,12 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
       });
       expect(answer.headers.get('retry-after')).toBe('2');
     }
-    await wait(1_100);
-    expect([(await t.send('/ready')).status, (await t.send('/health')).status]).toStrictEqual([503, 200]);
+    const isReady = async () => (await t.send('/ready')).status === 200;
+    await until(async () => !(await isReady()), '503 of /ready');
+    expect((await t.send('/health')).status).toBe(200);
     proxy.mend();
-    await wait(1_100);
+    await until(isReady, '200 of /ready');
     expect((await t.update('k1', { alias: 'found' })).status).toBe(200);
-    expect((await t.send('/ready')).status).toBe(200);
     expect(t.logs()).not.toContain(password);
   });
 
