@@ -137,9 +137,9 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     more.push(app);
     await app.importKeys({ key_id: 'acme-org', org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
     const name = counterOf('acme-org', app);
-    const seconds = Math.floor(Date.now() / 1000);
     for (let count = 0; count < 3; count += 1)
       if ((await redis<number>('INCR', name)) === 1) await redis('EXPIRE', name, '40');
+    const seconds = Math.floor(Date.now() / 1000);
     const answer = await consume('acme-org', 2n, app);
     expect(answer).toMatchObject({ allowed: true, figures: { used: 5n, remaining: 5n } });
     // As EXPIRE has set it, less what this test takes; a period of ours would be 60 seconds.
