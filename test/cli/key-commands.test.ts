@@ -116,7 +116,7 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
       ].toSorted(),
     );
     const painted = await keyfront(['diff', keyID, file], {}, true);
-    expect(painted.out).toContain('\u001b[31m100\u001b[0m → \u001b[32m200\u001b[0m');
+    expect(painted.out).toContain('\u001b[31m100\u001b[39m → \u001b[32m200\u001b[39m');
   });
 
   it('diff counts the reset of a quota as a difference', async () => {
