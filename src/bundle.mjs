@@ -2,8 +2,9 @@
 // a third of the time, most of which would go into finding and reading a thousand files. Nothing is shortened or renamed,
 // so that the stack of an error can be read.
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { billOfMaterials } from './sbom.mjs';
 
 /**
  * Runtime dependencies: compiled parts, drivers that are loaded only if a setting asks for them, and tinypool, which starts
@@ -14,7 +15,10 @@ const external = ['better-sqlite3', '@node-rs/bcrypt', '@node-rs/argon2', '@redi
 /** The files of Swagger UI that `/docs` serves. */
 const swaggerUI = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
-/** Bundles the compiled modules of one folder into another, with the static files of packages and the licences of both. */
+/**
+ * Bundles the compiled modules of one folder into another, with the static files of packages, the licences of both, the
+ * bill of materials, and what the package `keyfront-client` has beside its modules.
+ */
 export async function bundle(/** @type {string} */ modules, /** @type {string} */ into) {
   await rm(into, { recursive: true, force: true });
   const { metafile } = await build({
@@ -42,20 +46,47 @@ export async function bundle(/** @type {string} */ modules, /** @type {string} *
   await mkdir(join(into, 'swagger-ui'));
   for (const name of swaggerUI) await copyFile(join(assets, name), join(into, 'swagger-ui', name));
   const inputs = [...Object.keys(metafile.inputs), join(assets, 'swagger-ui.css')];
-  await writeFile(join(into, 'licences.txt'), await licencesOf(inputs));
+  const packages = packagesOf(inputs);
+  await writeFile(join(into, 'licences.txt'), await licencesOf(packages));
+  const root = join(import.meta.dirname, '..');
+  const bill = await billOfMaterials(packages.map((folder) => relative(root, folder)));
+  await writeFile(join(into, 'sbom.json'), `${JSON.stringify(bill, null, 2)}\n`);
+  await writeClientPackage(join(into, 'client'));
 }
 
-/** The licences of the packages that the files are of, which ask to be where their work is. */
-async function licencesOf(/** @type {readonly string[]} */ files) {
-  const packages = new Map(
-    files.flatMap((file) => {
-      const [, folder, name] = /^(.*\bnode_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(file) ?? [];
-      return folder !== undefined && name !== undefined && !name.startsWith('.') ? [[name, folder]] : [];
-    }),
-  );
-  const texts = [...packages].toSorted().map(async ([name, folder]) => {
+/** Writes what makes a package of the client's modules, which tsc compiles: `npm pack ./dist/client` packs it. */
+async function writeClientPackage(/** @type {string} */ into) {
+  const root = join(import.meta.dirname, '..');
+  const { version, license } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const manifest = {
+    name: 'keyfront-client',
+    version,
+    description: 'A typed client of the GraphQL API of Keyfront, for browsers and Node, without dependencies.',
+    license,
+    type: 'module',
+    exports: { '.': { types: './client.d.ts', default: './client.js' } },
+    sideEffects: false,
+  };
+  await mkdir(into);
+  await writeFile(join(into, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  await copyFile(join(root, 'LICENSE'), join(into, 'LICENSE'));
+  await copyFile(join(root, 'src', 'client', 'README.md'), join(into, 'README.md'));
+}
+
+/** The folders of the packages that the files are of. */
+function packagesOf(/** @type {readonly string[]} */ files) {
+  const folders = files.flatMap((file) => {
+    const [, folder, name] = /^(.*\bnode_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(file) ?? [];
+    return folder !== undefined && name !== undefined && !name.startsWith('.') ? [folder] : [];
+  });
+  return [...new Set(folders)].toSorted();
+}
+
+/** The licences of the packages, which ask to be where their work is. */
+async function licencesOf(/** @type {readonly string[]} */ packages) {
+  const texts = packages.map(async (folder) => {
     const licence = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
-    const { license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+    const { name, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
     return `${name} (${license})\n\n${licence === undefined ? '' : await readFile(join(folder, licence), 'utf8')}`;
   });
   return (await Promise.all(texts)).join('\n\n----\n\n');

@@ -164,6 +164,7 @@ describe('the command line', () => {
     [['keys', 'export', '--crednetial=kf_svc_x']],
     [['keys', 'export', '--with-secrets=kf_svc_x']],
     [['history', 'key', '--limit', 'kf_svc_x']],
+    // secret-scan: fixture
     [['webhooks', 'add', '--url', 'https://user:kf_svc_x@host', '--org']],
   ])('repeats no value of the wrong call %j', async (args) => {
     const { code, said } = await c.keyfront(args);
