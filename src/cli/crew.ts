@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Logger } from '../log.js';
-import { createHeartbeat, type HeartbeatOptions } from './heartbeat.js';
+import { createHeartbeat, startTimeoutMs, type HeartbeatOptions } from './heartbeat.js';
 import type { WorkerProcess } from './io.js';
 import { createTurns } from './turns.js';
 import type { WorkerMetrics } from './worker-metrics.js';
@@ -85,6 +85,10 @@ export async function createCrew({ count, startWorker, log, metrics, heartbeat: 
         if (!isLeaving && (wasReady || isComplete)) replace(worker, reason);
         isLeaving = true;
       };
+      heartbeat.watchStart(worker, () => {
+        leave(`not ready after ${startTimeoutMs(options.timeoutMs) / 1_000} seconds`);
+        worker.kill();
+      });
       worker.onMessage((message) => {
         if (heartbeat.noteMessage(worker)) takeUnserved();
         metrics?.noteMessage(worker, message);

@@ -5,7 +5,7 @@ import type { FromPrimary, FromWorker, WorkerEnd, WorkerProcess } from '../../sr
 import { createLogger } from '../../src/log.js';
 
 /** A worker in memory. It responds to pings unless it is hung. */
-function createWorker(pid: number) {
+function createWorker(pid: number, becomesReady = true) {
   let receive: (message: FromWorker) => void = () => undefined;
   let ended: (end: WorkerEnd) => void = () => undefined;
   const worker = {
@@ -25,7 +25,7 @@ function createWorker(pid: number) {
     },
     onMessage: (callback) => {
       receive = callback;
-      queueMicrotask(() => receive({ kind: 'ready' }));
+      if (becomesReady) queueMicrotask(() => receive({ kind: 'ready' }));
     },
     onEnd: (callback) => {
       ended = callback;
@@ -37,14 +37,14 @@ function createWorker(pid: number) {
   return { worker, process };
 }
 
-async function createTestCrew(timeoutMs: number) {
+async function createTestCrew(timeoutMs: number, becomesReady: (index: number) => boolean = () => true) {
   const workers: ReturnType<typeof createWorker>['worker'][] = [];
   let tick = () => undefined as void;
   let lines = '';
   const crew = await createCrew({
     count: 2,
     startWorker: () => {
-      const { worker, process } = createWorker(100 + workers.length);
+      const { worker, process } = createWorker(100 + workers.length, becomesReady(workers.length));
       workers.push(worker);
       return process;
     },
@@ -116,6 +116,43 @@ describe('the workers', () => {
     first.end();
     expect(workers).toHaveLength(3);
     expect(lines().match(/a worker is replaced/g)).toHaveLength(1);
+  });
+
+  it('that hang before they are ready are killed and replaced, with the reason in the log', async () => {
+    const { first, workers, ticks, take, lines } = await createTestCrew(5_000, (index) => index !== 2);
+    first.end();
+    ticks(60);
+    expect(workers[2]?.isKilled).toBe(false);
+    ticks(1);
+    expect(workers[2]?.isKilled).toBe(true);
+    expect(workers).toHaveLength(4);
+    workers[2]?.end();
+    await Promise.resolve();
+    take(2);
+    expect(workers.map(({ connections }) => connections.length)).toEqual([0, 1, 0, 1]);
+    expect(lines()).toContain('"worker":102,"reason":"not ready after 60 seconds"');
+    expect(lines().match(/a worker is replaced/g)).toHaveLength(2);
+    ticks(200);
+    expect(workers).toHaveLength(4);
+  });
+
+  it('that hang at the first start are killed, which rejects', async () => {
+    const { worker, process } = createWorker(100, false);
+    let tick = () => {};
+    const crew = createCrew({
+      count: 1,
+      startWorker: () => ({ ...process, kill: () => worker.end() }),
+      log: createLogger('silent'),
+      heartbeat: {
+        timeoutMs: 5_000,
+        every: (_intervalMs, callback) => {
+          tick = callback;
+          return () => undefined;
+        },
+      },
+    });
+    for (let count = 0; count < 61; count += 1) tick();
+    await expect(crew).rejects.toThrow('A worker did not start.');
   });
 
   it('pass on the connections that never reached a worker that ended', async () => {
