@@ -154,6 +154,38 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect((await c.keyfront(['serve'], { ...settings, ...env })).code).toBe(0);
   });
 
+  it('ends a service that runs on the file, which writes nothing any more', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    expect((await t.update('key-7', { alias: 'before' })).status).toBe(200);
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    const answers = await Promise.all(['key-1', 'key-2'].map((keyID) => t.update(keyID, { alias: 'lost' })));
+    for (const answer of answers) {
+      expect(answer).toMatchObject({
+        status: 503,
+        body: { message: expect.stringMatching(/nothing was written\.$/) as string },
+      });
+    }
+    expect((await t.app.installation.failed).message).toMatch(/was copied to the database .* while it was in use\.$/);
+    expect((await t.send('/ready')).status).toBe(503);
+    await t.close();
+    expect(await everything(env)).toStrictEqual(await everything());
+  });
+
+  it('ends a service that runs on the file and writes nothing, at its next check', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    expect(await t.app.installation.checkWritable()).toBe(false);
+    expect((await t.app.installation.failed).message).toContain('was copied to the database ');
+    await t.close();
+  });
+
+  it('lets a service write that was started with permission on a file that was copied before', async () => {
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    const t = await startApp({ KEYFRONT_DATA: c.folder }, { opening: { allowMigrated: true } });
+    expect((await t.update('key-1', { alias: 'after' })).status).toBe(200);
+    await t.close();
+  });
+
   it('marks the file before the database is complete, and finishes when it is run again', async () => {
     const source = holdRows(`${c.folder}/keyfront.db`);
     const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);

@@ -7,7 +7,7 @@ let database: Database.Database;
 let commit: ReturnType<typeof createGroupCommit>;
 let begun: number;
 
-const checks = { requireSound: () => undefined, verifyFiles: () => undefined };
+const checks = { requireSound: () => undefined, requireUnmigrated: () => undefined, verifyFiles: () => undefined };
 
 beforeEach(() => {
   begun = 0;

@@ -9,6 +9,7 @@ import { createFeedRows } from './feed.js';
 import { identifyFiles } from './file-identity.js';
 import { createGuard } from './guard.js';
 import { createKeyStore } from './key-store.js';
+import { rememberMigrationMark } from './migration-mark.js';
 import { createProbe } from './probe.js';
 import { createWorkerRunner } from './query-runner.js';
 import { createReader } from './reader.js';
@@ -68,7 +69,8 @@ function createEngine(
   ...[authenticity, { report, now, watch = {}, inTurn }]: Parameters<Opened['start']>
 ): { readonly engine: Engine; readonly stop: () => Promise<void> } {
   const file = database.name;
-  const guard = createGuard(database, { report, watch, inTurn, verifyFiles });
+  const requireUnmigrated = rememberMigrationMark(database);
+  const guard = createGuard(database, { report, watch, inTurn, verifyFiles, requireUnmigrated });
   const reader = createReader(database, guard, hasWorkers ? () => createWorkerRunner(file) : undefined);
   watch.meter?.reads('wal_bytes', () => logBytes(database));
   const settings = createSettings(database);

@@ -3,6 +3,9 @@ import { SqliteError } from 'better-sqlite3';
 /** The database's files are no longer those that this process opened. */
 export class FilesReplacedError extends Error {}
 
+/** `migrate-store` has copied the database to a server since it was opened. */
+export class MigratedError extends Error {}
+
 /** Errors of reading concern what is read. After any other error of the disk, what it holds is not known. */
 const readErrors: ReadonlySet<string> = new Set([
   'SQLITE_IOERR_READ',
@@ -13,7 +16,7 @@ const readErrors: ReadonlySet<string> = new Set([
 
 /** Whether nothing may be written after this error: what was to be written may or may not be there, or the file is gone. */
 export function isFatal(error: unknown): error is Error {
-  if (error instanceof FilesReplacedError) return true;
+  if (error instanceof FilesReplacedError || error instanceof MigratedError) return true;
   if (!(error instanceof SqliteError)) return false;
   if (error.code === 'SQLITE_READONLY_DBMOVED') return true;
   return error.code.startsWith('SQLITE_IOERR') && !readErrors.has(error.code);

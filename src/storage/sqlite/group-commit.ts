@@ -15,10 +15,12 @@ interface Waiting {
 
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
-/** What is checked around each group. Both throw an error with which the whole group is rejected. */
+/** What is checked around each group. All throw an error with which the whole group is rejected. */
 interface WriteChecks {
   /** Before anything is written. */
   readonly requireSound: () => void;
+  /** In the transaction, before anything is written. */
+  readonly requireUnmigrated: () => void;
   /** After the commit, before any change is acknowledged. */
   readonly verifyFiles: () => void;
 }
@@ -34,7 +36,7 @@ const mostAtOnce = 128;
  */
 export function createGroupCommit(
   database: Database,
-  { requireSound, verifyFiles }: WriteChecks,
+  { requireSound, requireUnmigrated, verifyFiles }: WriteChecks,
   { meter, tracer }: Watch = {},
   inTurn: Turn = (work) => work(),
 ) {
@@ -54,12 +56,19 @@ export function createGroupCommit(
       return { error };
     }
   }
-  const attemptAll = database.transaction((group: readonly Waiting[]) => group.map(attempt));
+  const attemptAll = database.transaction((group: readonly Waiting[]) => {
+    requireUnmigrated();
+    return group.map(attempt);
+  });
+  const attemptLone = database.transaction((change: () => unknown) => {
+    requireUnmigrated();
+    return change();
+  });
 
   function run(group: readonly Waiting[]): Outcome[] {
     requireSound();
     const [first] = group;
-    return group.length === 1 && first ? [{ value: atomically.immediate(first.change) }] : attemptAll.immediate(group);
+    return group.length === 1 && first ? [{ value: attemptLone.immediate(first.change) }] : attemptAll.immediate(group);
   }
 
   async function commit(group: readonly Waiting[]): Promise<void> {

@@ -5,7 +5,7 @@ import type { ReadBudget } from '../../keys/read-budget.js';
 import type { Turn } from '../engine.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { whenFree } from './busy.js';
-import { isFatal, isFatalToWrites } from './errors.js';
+import { isFatal, isFatalToWrites, MigratedError } from './errors.js';
 import { createGroupCommit } from './group-commit.js';
 
 /**
@@ -36,6 +36,8 @@ interface GuardOptions {
   readonly inTurn?: Turn | undefined;
   /** Throws when the database's files are no longer those that were opened. Runs before changes are acknowledged. */
   readonly verifyFiles?: () => void;
+  /** Throws when the database was copied to a server since it was opened. */
+  readonly requireUnmigrated?: () => void;
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
   readonly slices?: TimeSlices;
@@ -50,6 +52,7 @@ export function createGuard(
     watch,
     inTurn,
     verifyFiles = () => undefined,
+    requireUnmigrated = () => undefined,
     nowMs = () => performance.now(),
     slices = createTimeSlices(),
   }: GuardOptions = {},
@@ -73,11 +76,14 @@ export function createGuard(
   const requireSound = () => {
     if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
   };
-  const commit = createGroupCommit(database, { requireSound, verifyFiles }, watch, inTurn);
+  const commit = createGroupCommit(database, { requireSound, requireUnmigrated, verifyFiles }, watch, inTurn);
 
   function asUnwritten(error: unknown): unknown {
     if (isFatalToWrites(error)) {
       fail(error);
+      if (error instanceof MigratedError) {
+        return unavailable('The database was copied to a server; nothing was written.', { cause: error });
+      }
       // A commit that failed may have reached the disk all the same, and be found there after the next start.
       return unavailable('Storage failed, and it is not known whether this was written: read before you try again.', {
         cause: error,
@@ -99,6 +105,7 @@ export function createGuard(
     if (failure) return false;
     try {
       verifyFiles();
+      requireUnmigrated();
       if (hasRoom || nowMs() - lastTrial < trialEveryMs) return hasRoom;
       lastTrial = nowMs();
       tryToWrite();
