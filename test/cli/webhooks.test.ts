@@ -142,7 +142,7 @@ describe('webhooks', () => {
     await receiver.until((taken) => taken.length === 2);
     const [before, after] = receiver.taken();
     expect(before && whyNotBelieved(secret, before)).toBeUndefined();
-    expect(after && whyNotBelieved(secret, after)).toBe('no signature matches');
+    expect(after && whyNotBelieved(secret, after)).toBe('No matching signature found');
     expect(after && whyNotBelieved(rotated.out.trim(), after)).toBeUndefined();
     expect(await webhooks('remove', id)).toMatchObject({ code: 0 });
     expect(await listed()).toStrictEqual([]);
