@@ -312,6 +312,6 @@ describe('the validator of this test', () => {
   });
 
   it('does not pass over a keyword that it does not know', () => {
-    expect(() => mismatches(document, { pattern: 'a' }, 'a')).toThrow('pattern');
+    expect(() => mismatches(document, { patern: 'a' }, 'a')).toThrow('unknown keyword: "patern"');
   });
 });
