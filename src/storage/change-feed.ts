@@ -8,6 +8,8 @@ import { createSignedTable, type Signed } from './signed-table.js';
 export interface Scanned extends Place {
   readonly key_hash: string;
   readonly org_id: string;
+  /** How long the definition and the changes of the entry are, in bytes. */
+  readonly size: bigint;
 }
 
 /** What an engine finds from a place on. */
@@ -29,8 +31,18 @@ export interface FeedRows {
   readonly follow: (onMore: () => void) => () => void;
 }
 
-/** Bounds what one read looks at, whatever it finds of what it was asked for. */
+/** Bounds what one read looks at, however much of it was asked for. */
 const mostScanned = 1_000;
+
+/** How long the entries of a page are together; one entry may be longer. Reading and verifying them takes milliseconds. */
+const maxPageBytes = 256 * 1024;
+
+/** How many entries from the first on a page has. */
+function countWithin(asked: readonly Scanned[], limit: number): number {
+  let bytes = 0;
+  const cut = asked.findIndex(({ size }, index) => (bytes += Number(size)) > maxPageBytes && index > 0);
+  return Math.min(limit, cut === -1 ? asked.length : cut);
+}
 
 /** The changes out of the history, which every change is written to along with itself. */
 export function createChangeFeed(rows: FeedRows, authenticity: Authenticity): ChangeFeed {
@@ -46,8 +58,8 @@ export function createChangeFeed(rows: FeedRows, authenticity: Authenticity): Ch
       const asked = scanned.filter(
         (row) => (orgID === undefined || row.org_id === orgID) && (keyHash === undefined || row.key_hash === keyHash),
       );
-      const page = asked.slice(0, limit);
-      const isFull = asked.length > limit;
+      const page = asked.slice(0, countWithin(asked, limit));
+      const isFull = asked.length > page.length;
       const last = isFull ? page.at(-1) : scanned.at(-1);
       const wanted = new Map([...page, ...(last ? [last] : [])].map((place) => [place.id, place]));
       const found = wanted.size === 0 ? [] : await rows.entries([...wanted.keys()]);

@@ -5,12 +5,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChangeEvent, ChangeFeed, FeedQuery } from '../../src/keys/feed.js';
+import { createChangeFeed } from '../../src/storage/change-feed.js';
 import { createConnections, inTransaction } from '../../src/storage/postgres/connections.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
 import { followKeyRing } from '../../src/secrets/key-ring.js';
 import { createSigner } from '../../src/secrets/signer.js';
+import { signer } from '../support/signer.js';
 import { added, auditOf, hashOf, nextVersion, storedKey } from './key-store.contract.js';
 
 /** A change as a test names it. */
@@ -368,4 +370,25 @@ describe.skipIf(postgres.isMissing)(`the feed of changes, on ${postgres.name}, w
     await expect.poll(listeners).toHaveLength(0);
     await other.close();
   });
+});
+
+it('reads as many large changes at once as have 256 KiB together, and at least one', async () => {
+  const read: bigint[][] = [];
+  const sizes = [300_000n, 100_000n, 100_000n, 100_000n];
+  const scanned = sizes.map((size, n) => ({ tx: 0n, id: BigInt(n + 1), key_hash: 'k', org_id: 'acme', size }));
+  const feed = createChangeFeed(
+    {
+      look: ({ id }) =>
+        Promise.resolve({ isBeyond: false, there: undefined, scanned: scanned.filter((row) => row.id > id) }),
+      entries: (ids) => {
+        read.push([...ids]);
+        return Promise.resolve([]);
+      },
+      newest: () => Promise.resolve(undefined),
+      follow: () => () => undefined,
+    },
+    signer,
+  );
+  await readAll(feed);
+  expect(read).toEqual([[1n], [2n, 3n], [4n]]);
 });

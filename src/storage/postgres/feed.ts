@@ -1,5 +1,5 @@
 import type { AuditRow } from '../audit-row.js';
-import type { FeedRows } from '../change-feed.js';
+import type { FeedRows, Scanned } from '../change-feed.js';
 import type { Place } from '../feed-cursor.js';
 import { createFollowers } from '../followers.js';
 import type { Signed } from '../signed-table.js';
@@ -9,11 +9,6 @@ import type { Signal } from './signal.js';
 
 /** How soon a change of another process is seen where what it told was lost. */
 const lookEveryMs = 1_000;
-
-interface Found extends Place {
-  readonly key_hash: string;
-  readonly org_id: string;
-}
 
 interface Bounds {
   readonly horizon: bigint;
@@ -28,10 +23,11 @@ const look = prepared(
   `SELECT * FROM (
      SELECT (SELECT ${horizon}) AS horizon,
        coalesce(pg_sequence_last_value(pg_get_serial_sequence('audit', 'id')), 0) AS newest_id,
-       a.tx, a.id, a.link, NULL AS key_hash, NULL AS org_id
+       a.tx, a.id, a.link, NULL AS key_hash, NULL AS org_id, NULL AS size
      FROM (SELECT) AS always LEFT JOIN audit a ON a.id = $2::bigint
      UNION ALL
-     (SELECT NULL, NULL, tx, id, NULL, key_hash, org_id FROM audit
+     (SELECT NULL, NULL, tx, id, NULL, key_hash, org_id, (octet_length(definition) + octet_length(changes))::bigint
+      FROM audit
       WHERE (tx, id) > ($1::bigint, $2::bigint) AND tx < (SELECT ${horizon}) ORDER BY tx, id LIMIT $3)
    ) AS found ORDER BY horizon NULLS LAST, tx, id`,
 );
@@ -61,12 +57,12 @@ export function createFeedRows({ run }: Connections, signal: Signal) {
   const rows: FeedRows = {
     look: (place, limit) =>
       run(async (session) => {
-        const [first, ...scanned] = await session.query<Bounds | Found>(look, [place.tx, place.id, limit]);
+        const [first, ...scanned] = await session.query<Bounds | Scanned>(look, [place.tx, place.id, limit]);
         const { horizon: end, newest_id, tx, id, link } = first as Bounds;
         return {
           isBeyond: place.tx > 0n && (place.tx >= end || place.id > newest_id),
           there: tx === null ? undefined : { tx, id, link },
-          scanned: scanned as Found[],
+          scanned: scanned as Scanned[],
         };
       }),
     entries: (ids) => run((session) => session.query<Signed<AuditRow> & { readonly id: bigint }>(some, [[...ids]])),

@@ -13,8 +13,9 @@ const lookEveryMs = 250;
  * entries are the order of the commits. `changed` is to be called after commits of our own.
  */
 export function createFeedRows(database: Database, { read }: Guard) {
-  const after = database.prepare<[bigint, number], { id: bigint; key_hash: string; org_id: string }>(
-    'SELECT id, key_hash, org_id FROM audit WHERE id > ? ORDER BY id LIMIT ?',
+  const after = database.prepare<[bigint, number], { id: bigint; key_hash: string; org_id: string; size: bigint }>(
+    `SELECT id, key_hash, org_id, octet_length(definition) + octet_length(changes) AS size FROM audit
+     WHERE id > ? ORDER BY id LIMIT ?`,
   );
   const one = database.prepare<[bigint], { id: bigint; link: Uint8Array }>('SELECT id, link FROM audit WHERE id = ?');
   const last = database.prepare<[], { id: bigint; link: Uint8Array }>(

@@ -18,10 +18,11 @@ import {
 } from '../history-entries.js';
 import type { KeyRow } from '../key-row.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
+import { mapInSlices } from '../time-slices.js';
 import type { Guard } from './guard.js';
 
 /** The history of keys. What is asked for a key takes its row, which has been found authentic. */
-export function createHistory(database: Database, authenticity: Authenticity, { read }: Pick<Guard, 'read'>) {
+export function createHistory(database: Database, authenticity: Authenticity, { read, slices }: Pick<Guard, 'read' | 'slices'>) {
   const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
   const names = [...auditColumns, 'mac'];
   const insert = database.prepare<[Signed<AuditRow>]>(
@@ -88,9 +89,10 @@ export function createHistory(database: Database, authenticity: Authenticity, { 
       for (const part of partsOf(span, found)) {
         const readPart = () => {
           if (!isThere.get(row.key_hash, row.date_created)) throw purgedMeanwhile();
-          return entries(row.key_hash, part).map(auditEntryOf);
+          return entries(row.key_hash, part);
         };
-        all.push(...(await read(() => database.transaction(readPart)(), reads)));
+        const rows = await read(() => database.transaction(readPart)(), reads);
+        all.push(...(await mapInSlices(slices, rows, auditEntryOf, reads)));
       }
       return all;
     },

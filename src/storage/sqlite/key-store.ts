@@ -18,6 +18,10 @@ import { writtenRows } from '../written-rows.js';
 
 const pageSize = 500;
 
+/** How much one transaction removes: keys, and bytes of them with their histories. One key may have more. */
+const maxPurged = 100;
+const maxPurgedBytes = 1024 * 1024;
+
 const selectMany = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
   WHERE in_time() AND key_hash IN (SELECT value FROM json_each(@hashes))`;
 const selectManyOfOne = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
@@ -69,9 +73,18 @@ export function createKeyStore(
   );
   const dropTerm = database.prepare<[string, string]>('DELETE FROM key_terms WHERE term = ? AND key_hash = ?');
   const remove = database.prepare<[string]>('DELETE FROM keys WHERE key_hash = ?');
-  const deletedBefore = database.prepare<[bigint], Signed<KeyRow>>(
-    `SELECT * FROM keys WHERE deleted < ? LIMIT ${pageSize}`,
+  const deletedBefore = database.prepare<[bigint, bigint, string], { deleted: bigint; key_hash: string }>(
+    `SELECT deleted, key_hash FROM keys WHERE deleted < ? AND (deleted, key_hash) > (?, ?)
+     ORDER BY deleted, key_hash LIMIT ${pageSize}`,
   );
+  const sizeWithHistory = database
+    .prepare<[string], bigint>(
+      `SELECT octet_length(definition) + (
+         SELECT coalesce(sum(octet_length(definition) + octet_length(changes)), 0) FROM audit a
+         WHERE a.key_hash = k.key_hash
+       ) FROM keys k WHERE key_hash = ?`,
+    )
+    .pluck();
 
   /**
    * Another look for a key that was not found but has a history. Another process may have added it in between, and it may
@@ -127,16 +140,25 @@ export function createKeyStore(
     put(change, undefined, undefined);
     return true;
   }
-  function purgePage(moment: bigint): number {
-    // What is damaged stays for whoever looks into it: its date may be what was damaged.
-    const rows = deletedBefore.all(moment).filter(table.isAuthentic);
-    for (const row of rows) {
-      for (const term of termsOf(keyOf(row))) dropTerm.run(term, row.key_hash);
-      history.forget(row.key_hash);
-      dropQuotaChanges(row.key_hash);
-      remove.run(row.key_hash);
+  /** Removes the first of the keys, as many as one transaction removes in milliseconds, and at least one. */
+  function purgePart(keyHashes: readonly string[], moment: bigint): { readonly seen: number; readonly purged: number } {
+    let bytes = 0;
+    let seen = 0;
+    let purged = 0;
+    for (const keyHash of keyHashes.slice(0, maxPurged)) {
+      bytes += Number(sizeWithHistory.get(keyHash) ?? 0n);
+      if (seen > 0 && bytes > maxPurgedBytes) break;
+      seen += 1;
+      const row = select.get(keyHash, null);
+      // A key may have been restored since. What is damaged stays to be looked into: its date may be what was damaged.
+      if (!row || row.deleted === null || row.deleted >= moment || !table.isAuthentic(row)) continue;
+      for (const term of termsOf(keyOf(row))) dropTerm.run(term, keyHash);
+      history.forget(keyHash);
+      dropQuotaChanges(keyHash);
+      remove.run(keyHash);
+      purged += 1;
     }
-    return rows.length;
+    return { seen, purged };
   }
   const dropTerms = database.prepare<[string]>('DELETE FROM key_terms WHERE key_hash = ?');
   function discardOne(keyHash: string): Discarded {
@@ -236,11 +258,21 @@ export function createKeyStore(
     auditOf: (keyHash, range = {}, reads) => history.read(() => find(keyHash), range, reads),
     definitionAt: (keyHash, version) => read(() => ofKey(keyHash, (row) => row && history.definitionAt(row, version))),
     async purge(moment) {
+      const before = BigInt(moment.getTime());
       let purged = 0;
-      for (;;) {
-        const page = await write(() => purgePage(BigInt(moment.getTime())));
-        if (page === 0) return purged;
-        purged += page;
+      for (let place = { deleted: -(2n ** 63n), key_hash: '' }; ;) {
+        const { deleted, key_hash: after } = place;
+        const page = await read(() => deletedBefore.all(before, deleted, after));
+        for (let from = 0; from < page.length;) {
+          const rest = page.slice(from).map(({ key_hash }) => key_hash);
+          const part = await write(() => purgePart(rest, before));
+          purged += part.purged;
+          from += part.seen;
+          await turnOfOthers();
+        }
+        const last = page.at(-1);
+        if (last === undefined) return purged;
+        place = last;
       }
     },
     async *inspect() {

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { StoredKey } from '../../src/keys/store.js';
+import { openDatabase, type Database } from '../../src/storage/sqlite/database.js';
+import { createGuard } from '../../src/storage/sqlite/guard.js';
+import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
+import { signer } from '../support/signer.js';
+import { added, storedKey } from './key-store.contract.js';
+
+const moment = new Date('2026-01-31T12:00:00Z');
+let database: Database;
+beforeEach(() => {
+  database = openDatabase(':memory:');
+});
+afterEach(() => {
+  database.close();
+});
+
+/** How many keys a purge removes, and in how many transactions, between which other requests are served. */
+async function purge(keys: readonly StoredKey[]): Promise<{ purged: number; writes: number }> {
+  const guard = createGuard(database);
+  let writes = 0;
+  const counting: typeof guard = {
+    ...guard,
+    write: (change) => {
+      writes += 1;
+      return guard.write(change);
+    },
+  };
+  await createKeyStore(database, signer, guard).add(keys.map(added));
+  const purged = await createKeyStore(database, signer, counting).purge(moment);
+  return { purged, writes };
+}
+const deleted = (name: string, bytes: number): StoredKey =>
+  storedKey(name, { definition: { metaData: { notes: 'x'.repeat(bytes) } }, deleted: new Date(0) });
+
+it('purges large keys one by one', async () => {
+  const keys = ['a', 'b', 'c'].map((name) => deleted(name, 600_000));
+  expect(await purge(keys)).toEqual({ purged: 3, writes: 3 });
+});
+
+it('purges a hundred small keys in one transaction', async () => {
+  const keys = Array.from({ length: 250 }, (_, n) => deleted(`key ${n}`, 10));
+  expect(await purge(keys)).toEqual({ purged: 250, writes: 3 });
+});
+
+it('passes over damaged keys, however many there are', async () => {
+  const keys = Array.from({ length: 600 }, (_, n) => deleted(`key ${String(n).padStart(3, '0')}`, 10));
+  await createKeyStore(database, signer).add(keys.map(added));
+  database.exec(
+    `UPDATE keys SET mac = zeroblob(32) WHERE key_hash IN (SELECT key_hash FROM keys ORDER BY key_hash LIMIT 550)`,
+  );
+  expect(await createKeyStore(database, signer).purge(moment)).toBe(50);
+});
