@@ -22,7 +22,11 @@ import { mapInSlices } from '../time-slices.js';
 import type { Guard } from './guard.js';
 
 /** The history of keys. What is asked for a key takes its row, which has been found authentic. */
-export function createHistory(database: Database, authenticity: Authenticity, { read, slices }: Pick<Guard, 'read' | 'slices'>) {
+export function createHistory(
+  database: Database,
+  authenticity: Authenticity,
+  { read, slices }: Pick<Guard, 'read' | 'slices'>,
+) {
   const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
   const names = [...auditColumns, 'mac'];
   const insert = database.prepare<[Signed<AuditRow>]>(
