@@ -160,6 +160,7 @@ function report() {
   const text = [
     `${date}, commit ${commit}. ${computer}; load average ${loadAverage.toFixed(1)}. Node ${process.version}, ${options.engine}.`,
     `${rows.length} operations, of which ${missed.length} miss a goal: block at most ${goals.blockMs} ms, health p99 below ${goals.healthP99} ms, memory below ${goals.rssMiB} MiB.`,
+    `${rows.filter(({ cpuMs }) => cpuMs > goals.blockMs).length} of them block for more than ${goals.blockMs} ms of processor time.`,
     'Milliseconds. The CPU column is the longest block in processor time of the main thread, which other work on the machine does not',
     'lengthen; noise is the longest block of an idle process beside it.',
     '',
@@ -169,10 +170,12 @@ function report() {
     '',
   ].join('\n');
   print(text);
-  if (options.only !== '') return;
-  const results = resultsFolder();
+  const results = `${resultsFolder()}-blocking`;
+  // A run of some operations does not replace one of all.
+  const name = join(results, options.only === '' ? options.engine : `${options.engine}-part`);
   mkdirSync(results, { recursive: true });
-  writeFileSync(join(results, `blocking-${options.engine}.md`), text);
+  writeFileSync(`${name}.md`, text);
+  writeFileSync(`${name}.json`, `${JSON.stringify({ ...machine, goals, options, operations: rows }, undefined, 1)}\n`);
   print(`Written to ${results}`);
 }
 

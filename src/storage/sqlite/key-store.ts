@@ -32,7 +32,8 @@ const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias'
 
 /**
  * The key store and the live counters over one SQLite file. Writes are durable when they resolve. Keys are read from
- * verified rows only; counts and sums are not verified.
+ * verified rows only; counts and sums are not verified. Their MAC covers the whole row, so that a list reads whole rows
+ * also when few of their columns are shown.
  */
 export function createKeyStore(
   database: Database,
