@@ -74,7 +74,8 @@ export function createSamples({ keyIDOf, hashOf, count }) {
   const organizations = ['big', ...Array.from({ length: 99 }, (_, n) => `org-${n}`)];
   let created = 0;
   const input = { alias: 'bench', quotaMax: 1, metaData: metaDataOf(6_000, 'x') };
-  const patch = { tags: ['bench'], metaData: metaDataOf(6_000, 'y') };
+  // As many values as there may be for 200 keys.
+  const patch = { tags: ['bench'], metaData: metaDataOf(490, 'y') };
   const values = {
     // The keys with a long history, which belong to the organisation of the bound credential.
     keyID: (index) => keyIDOf((index % 3) * 2),
