@@ -37,7 +37,16 @@ function createCollector() {
     const snapshot = JSON.parse(JSON.stringify(await registry.getMetricsAsJSON())) as [];
     for (const id of wanted.splice(0)) metrics.noteMessage(process, { kind: 'metrics', id, snapshot });
   };
-  return { metrics, workers, respond, giveUp: () => giveUp() };
+  /** Has the workers count 3 and 4 requests, and reads them. */
+  const countSeven = async () => {
+    const [first, second] = workers;
+    first.requests.inc(3);
+    second.requests.inc(4);
+    const read = metrics.read();
+    await Promise.all(workers.map(respond));
+    await read;
+  };
+  return { metrics, workers, respond, countSeven, giveUp: () => giveUp() };
 }
 
 const lines = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -71,13 +80,9 @@ describe('the metrics of workers', () => {
   });
 
   it('keep the counters of a worker that does not respond in time, and leave out its gauges', async () => {
-    const { metrics, workers, respond, giveUp } = createCollector();
-    const [first, second] = workers;
-    first.requests.inc(3);
-    second.requests.inc(4);
-    const before = metrics.read();
-    await Promise.all(workers.map(respond));
-    await before;
+    const { metrics, workers, respond, countSeven, giveUp } = createCollector();
+    const [first] = workers;
+    await countSeven();
     first.requests.inc();
     const read = metrics.read();
     await respond(first);
@@ -86,13 +91,9 @@ describe('the metrics of workers', () => {
   });
 
   it('keep the counters of workers that have ended, so that no sum ever falls', async () => {
-    const { metrics, workers, respond } = createCollector();
+    const { metrics, workers, respond, countSeven } = createCollector();
     const [first, second] = workers;
-    first.requests.inc(3);
-    second.requests.inc(4);
-    const before = metrics.read();
-    await Promise.all(workers.map(respond));
-    await before;
+    await countSeven();
     metrics.forget(first.process);
     const third = createWorker();
     metrics.watch(third.process);
