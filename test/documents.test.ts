@@ -17,7 +17,6 @@ let built: Build;
 beforeAll(async () => {
   built = await build();
 });
-afterAll(() => built.remove());
 
 /** One service with the sample keys, and a folder to work in where `keyfront` is this checkout's. */
 async function createPlace() {

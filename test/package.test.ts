@@ -38,7 +38,6 @@ beforeAll(async () => {
   await writeFile(join(fresh, 'package.json'), '{"type":"module"}');
 }, 240_000);
 afterAll(async () => {
-  await built.remove();
   await rm(place, { recursive: true });
 });
 

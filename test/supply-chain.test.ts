@@ -153,7 +153,6 @@ describe('What is packed', () => {
     for (const name of ['package.json', 'README.md', 'LICENSE']) await copyFile(join(root, name), join(folder, name));
   }, 120_000);
   afterAll(async () => {
-    await built.remove();
     await rm(folder, { recursive: true });
   });
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { build, start, type Build } from '../support/process.js';
 import { startBrowser, whyNoBrowser } from './chromium.js';
 import { openGraphiQL } from './graphiql-page.js';
@@ -13,7 +13,6 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   beforeAll(async () => {
     built = await build();
   }, 120_000);
-  afterAll(() => built.remove());
 
   it('gets from `npm start -- --sample` to a first update in GraphiQL with what the start has shown', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'keyfront-newcomer-'));

@@ -28,7 +28,6 @@ beforeAll(async () => {
   await t.close();
 }, 60_000);
 afterAll(async () => {
-  await built.remove();
   await rm(folder, { recursive: true });
 });
 

@@ -20,7 +20,6 @@ afterAll(async () => {
   one.signal('SIGKILL');
   await one.exited;
   await rm(folder, { recursive: true });
-  await built.remove();
 });
 
 /** The command line as another process, on the same data folder. */

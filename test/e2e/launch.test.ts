@@ -33,7 +33,6 @@ afterEach(async () => {
   }
 });
 afterAll(async () => {
-  await built.remove();
   await rm(place, { recursive: true });
 });
 

@@ -12,7 +12,6 @@ let built: Build;
 beforeAll(async () => {
   built = await build();
 }, 120_000);
-afterAll(async () => built.remove());
 
 const kill = async (one: Running) => {
   one.signal('SIGKILL');

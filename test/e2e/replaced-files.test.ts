@@ -1,7 +1,7 @@
 import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp } from '../support/app.js';
 import { makeCommandLine } from '../support/cli.js';
 import { build, start, type Build, type Running } from '../support/process.js';
@@ -21,7 +21,6 @@ afterEach(async () => {
   running = undefined;
   await rm(folder, { recursive: true });
 });
-afterAll(async () => built.remove());
 
 const fileOf = (name: string) => join(folder, 'data', name);
 

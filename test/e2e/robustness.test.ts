@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { IO } from '../../src/cli/io.js';
 import { run } from '../../src/cli/run.js';
 import { answerOf, build, start, type Build, type Running } from '../support/process.js';
@@ -12,7 +12,6 @@ let built: Build;
 beforeAll(async () => {
   built = await build();
 }, 120_000);
-afterAll(async () => built.remove());
 
 let folder: string;
 let running: Running[] = [];

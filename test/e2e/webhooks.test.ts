@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { build, start, type Build, type Running } from '../support/process.js';
@@ -15,7 +15,6 @@ describeEngines('serve --workers 2 with webhooks', (engine) => {
   beforeAll(async () => {
     built = await build();
   }, 120_000);
-  afterAll(() => built.remove());
   beforeEach(async () => {
     place = await engine.make();
     receiver = await startReceiver();

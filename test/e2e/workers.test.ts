@@ -24,7 +24,6 @@ afterEach(async () => {
   }
 });
 afterAll(async () => {
-  await built.remove();
   await rm(folder, { recursive: true });
 });
 

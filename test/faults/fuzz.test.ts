@@ -15,7 +15,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service?.stop();
-  await built?.remove();
 });
 
 function ours(): Service {

@@ -4,14 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer as createSocketServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { build, start, type Build, type Running } from '../support/process.js';
 
 let built: Build;
 beforeAll(async () => {
   built = await build();
 }, 120_000);
-afterAll(async () => built.remove());
 
 let folder: string;
 let running: Running | undefined;
