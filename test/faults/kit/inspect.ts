@@ -3,16 +3,21 @@ import { compare, type Finding } from './compare.js';
 import type { Entry } from './ledger.js';
 import { readStored } from './stored.js';
 
+/** What check says of a data folder that the next start completes: all else that it says is a finding at once. */
+const unfinished = [
+  /^There is no complete installation in .+: its first start was interrupted\./m,
+  /^There is no installation in .+: the file keyfront\.db (does not exist|is empty)\./m,
+  // Of an older version, or with rows that are not signed yet.
+  /start the service once to bring it up to date/i,
+  // A hot journal, which only a writer can roll back.
+  /attempt to write a readonly database/,
+];
+
 /** Looks at a data folder after a fault, with `keyfront check` and against what the clients know. */
 export async function inspect(data: string, ledger: readonly Entry[]): Promise<Finding[]> {
   let { code, said } = await keyfront(data, 'check');
-  if (
-    code !== 0 &&
-    /first start was interrupted|no installation|There is no|Start the service once|up to date|write a readonly database/i.test(
-      said,
-    )
-  ) {
-    // An interrupted first start is completed by the next one, which check is not: it creates and migrates nothing.
+  if (code !== 0 && unfinished.some((message) => message.test(said))) {
+    // A start completes these, and check does not: it writes nothing. What was acknowledged is compared afterwards.
     await keyfront(data, 'credentials', 'issue', '--kind', 'service', '--label', 'after the fault');
     ({ code, said } = await keyfront(data, 'check'));
   }
