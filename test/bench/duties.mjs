@@ -69,7 +69,11 @@ const duties = [
     patches: [
       ['http/server.js', 'const flaw = flawOf(request);', 'const flaw = undefined;'],
       ['http/server.js', 'cutUnreadBody(request, response);', unused],
-      ['http/server.js', 'joinRepeatedCredentials(request);', 'return handle(request, response, arrivedMs);'],
+      [
+        'http/server.js',
+        "if (healthPaths.includes(request.url ?? ''))",
+        'return handle(request, response, arrivedMs);\n        if (false)',
+      ],
     ],
   },
 ];
