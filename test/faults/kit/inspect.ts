@@ -3,10 +3,12 @@ import { compare, type Finding } from './compare.js';
 import type { Entry } from './ledger.js';
 import { readStored } from './stored.js';
 
-/** What check says of a data folder that the next start completes: all else that it says is a finding at once. */
-const unfinished = [
+// What check says of a data folder that the next start completes: all else that it says is a finding at once.
+const firstStart = [
   /^There is no complete installation in .+: its first start was interrupted\./m,
   /^There is no installation in .+: the file keyfront\.db (does not exist|is empty)\./m,
+];
+const laterStart = [
   // Of an older version, or with rows that are not signed yet.
   /start the service once to bring it up to date/i,
   // A hot journal, which only a writer can roll back.
@@ -16,9 +18,13 @@ const unfinished = [
 /** Looks at a data folder after a fault, with `keyfront check` and against what the clients know. */
 export async function inspect(data: string, ledger: readonly Entry[]): Promise<Finding[]> {
   let { code, said } = await keyfront(data, 'check');
-  if (code !== 0 && unfinished.some((message) => message.test(said))) {
-    // A start completes these, and check does not: it writes nothing. What was acknowledged is compared afterwards.
-    await keyfront(data, 'credentials', 'issue', '--kind', 'service', '--label', 'after the fault');
+  // A start completes these, and check does not: it writes nothing. What was acknowledged is compared afterwards.
+  const opening = firstStart.some((message) => message.test(said))
+    ? ['credentials', 'issue', '--kind', 'service', '--label', 'after the fault']
+    : // Opens to write, and changes nothing that is compared.
+      laterStart.some((message) => message.test(said)) && ['webhooks', 'remove', 'hook_none'];
+  if (code !== 0 && opening) {
+    await keyfront(data, ...opening);
     ({ code, said } = await keyfront(data, 'check'));
   }
   const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${said}` }];
