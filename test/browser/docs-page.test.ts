@@ -57,7 +57,7 @@ async function authorize(scheme: 'management' | 'service', credential: string): 
 
 /** Opens an operation, sends what its first example says or the given body, and answers what is shown of the answer. */
 async function execute(operation: string, body?: string): Promise<{ status: string; shown: string }> {
-  const block = page.locator(`#operations-default-${operation}`);
+  const block = page.locator(`.opblock[id$="-${operation}"]`);
   await block.locator('.opblock-summary-control').click();
   if (body !== undefined) await block.locator('textarea.body-param__text').fill(body);
   await block.locator('button.execute').click();

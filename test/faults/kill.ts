@@ -3,7 +3,7 @@ import { createRandom } from '../support/generated.js';
 import { inspect, inspectSecrets } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
-import { addKeysOfMany, startWritingMany } from './kit/many-writers.js';
+import { addKeysOfMany, resetAndCount, startWritingMany } from './kit/many-writers.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
@@ -61,6 +61,11 @@ export async function killUnderLoad({ main, workspace, seed, cycles, plant }: Ki
       await wait(20 + random.below(380));
       await killNow(service);
       await Promise.all(writings.map(({ over }) => over));
+    }
+    if (report.found() === 0) {
+      const service = launch({ main, data: folder.data, plant });
+      await resetAndCount({ port: await portOf(service), folder, name: `f${first}`, ledger });
+      await killNow(service);
     }
     await look();
     report.addLedger(ledger, where);

@@ -90,6 +90,15 @@ export function startWritingMany({ port, folder, seed, name, ledger }: Load): Wr
   };
 }
 
+/** Resets the counted key and counts in it, without a fault and with no other writer, so that its counter is exact. */
+export async function resetAndCount({ port, folder, name, ledger }: Omit<Load, 'seed'>): Promise<void> {
+  const client = createClient(port);
+  const mark = `${name}-exact`;
+  ledger.push(...(await changeMany(client, folder, { policy: 'counted', keyIDs: [countedKey], mark, isReset: true })));
+  ledger.push(await carryOut(client, folder, { kind: 'consume', face: 'rest', keyID: countedKey, mark, amount: 5 }));
+  client.close();
+}
+
 interface Bulk {
   readonly policy: string;
   readonly keyIDs: readonly string[];
