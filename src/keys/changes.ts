@@ -44,6 +44,12 @@ function withObjectsOfSecrets({ definition, secrets }: StoredKey, other: Definit
   return { ...definition, ...(hasPassword && { basicAuthData: {} }), ...(hasSecret && { jwtData: {} }) };
 }
 
+/**
+ * How many changes are listed within one object; beyond them, the object itself is one change. Free-form JSON has up to
+ * 10,000 members, and each listed change becomes an entry of the history and of the response.
+ */
+export const maxChangesInObject = 100;
+
 /** What differs between two definitions. */
 export function definitionChanges(before: Definition, after: Definition): FieldChange[] {
   return differences(byLabel(before), byLabel(after), []);
@@ -63,6 +69,7 @@ function differences(before: unknown, after: unknown, path: Path): FieldChange[]
     for (const name of names) {
       const [was, is] = [own(before, name), own(after, name)];
       if (!isSame(was, is)) found.push(...differences(was, is, [...path, name]));
+      if (found.length > maxChangesInObject && path.length > 0) return [{ path, kind: 'CHANGED', before, after }];
     }
     return found;
   }

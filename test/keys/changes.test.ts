@@ -50,6 +50,19 @@ describe('the changes between two definitions', () => {
     ]);
   });
 
+  it('list up to 100 members of an object, and are the object itself beyond', () => {
+    const metaData = (count: number, value: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, value]));
+    const small = definitionChanges({ metaData: metaData(100, 1) }, { metaData: metaData(100, 2) });
+    expect(small).toHaveLength(100);
+    expect(small[99]).toStrictEqual({ path: ['metaData', 'm99'], kind: 'CHANGED', before: 1, after: 2 });
+    const [before, after] = [{ inner: metaData(101, 1) }, { inner: metaData(101, 2), other: true }];
+    expect(definitionChanges({ metaData: before }, { metaData: after })).toStrictEqual([
+      { path: ['metaData', 'inner'], kind: 'CHANGED', before: before.inner, after: after.inner },
+      { path: ['metaData', 'other'], kind: 'ADDED', after: true },
+    ]);
+  });
+
   it('are none where nothing differs', () => {
     const definition: Definition = {
       alias: '',
