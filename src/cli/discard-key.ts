@@ -1,7 +1,6 @@
 import { createChangeLog } from '../change-log.js';
 import { AppError } from '../errors.js';
 import { createLogger } from '../log.js';
-import type { Values } from './command.js';
 import { UsageError, type IO } from './io.js';
 import { withInstallation } from './open.js';
 
@@ -9,11 +8,8 @@ const caller = { credentialID: 'cli', label: 'keyfront keys discard', orgID: und
 const hashForm = /^[0-9a-zA-Z_-]{1,200}$/;
 
 /** Removes a damaged key with its history, and writes the attempt to the audit log on standard error. */
-export async function discardKey(io: IO, values: Values, [keyHash = '']: readonly string[]): Promise<number> {
+export async function discardKey(io: IO, _: unknown, [keyHash = '']: readonly string[]): Promise<number> {
   if (!hashForm.test(keyHash)) throw new UsageError('HASH must be the hash of a key, as `keyfront check` prints it.');
-  if (values['yes'] !== true) {
-    throw new UsageError('The key and its history are removed for good. Add --yes to confirm.');
-  }
   const audit = createChangeLog(createLogger('info', { write: (line) => io.say(line) }));
   const attempt = { operation: 'discardOrgKey', requestID: '', caller, keyHash };
   return withInstallation(io, { access: 'write' }, async ({ store }) => {

@@ -16,7 +16,7 @@ export function purgedMeanwhile(): AppError {
 }
 
 /**
- * The versions of a range.
+ * The versions of a range, up to the stored one: a dry run returns a key whose version does not exist.
  *
  * @param row - the key's row, read in the same snapshot as the entries or before them; undefined when there is none.
  * @throws {AppError} NOT_FOUND when the row is not of the key that `asOf` names.
@@ -26,10 +26,8 @@ export function spanOf(
   row: KeyRow | undefined,
 ): Span {
   const current = row ? Number(row.version) : 0;
-  if (asOf && (row?.date_created !== asOf.dateCreated || current < asOf.version)) {
-    throw purgedMeanwhile();
-  }
-  const version = asOf?.version ?? current;
+  if (asOf && row?.date_created !== asOf.dateCreated) throw purgedMeanwhile();
+  const version = Math.min(asOf?.version ?? current, current);
   const first = Math.max(after + 1, 1);
   const newest = Math.min(before - 1, version);
   const count = limit < 0 ? Infinity : limit;

@@ -1,4 +1,5 @@
 import { SqliteError, type Database, type Statement } from 'better-sqlite3';
+import { LRUCache } from 'lru-cache';
 
 /** A statement with `in_time()` among its conditions, which SQLite asks for every row that it looks at. */
 export interface Query {
@@ -49,18 +50,13 @@ export function createBoundedQuery(database: Database): BoundedQuery {
     if (rowsSeen % rowsPerLook === 0 && clockMs() > untilMs) throw new Late();
     return 1;
   });
-  const statements = new Map<string, Statement<[object], Sized>>();
   // A statement is freed with its object, and in a thread that makes few objects that is late.
-  function statementOf(sql: string): Statement<[object], Sized> {
-    const statement = statements.get(sql) ?? database.prepare<[object], Sized>(sql);
-    statements.delete(sql);
-    statements.set(sql, statement);
-    const [oldest] = statements.keys();
-    if (statements.size > maxStatements && oldest !== undefined) statements.delete(oldest);
-    return statement;
-  }
+  const statements = new LRUCache<string, Statement<[object], Sized>>({
+    max: maxStatements,
+    memoMethod: (sql) => database.prepare(sql),
+  });
   const find = database.transaction((query: Query): QueryResult => {
-    const found = statementOf(query.sql).all(query.parameters);
+    const found = statements.memo(query.sql).all(query.parameters);
     if (!query.keys) return { outcome: 'done', rows: found, found: { count: found.length, bytes: 0 } };
     const bytes = found.reduce((sum, { size }) => sum + Number(size), 0);
     const { maxBytes, mayCut } = query.keys;
