@@ -1,6 +1,13 @@
 import { AppError } from './errors.js';
 import type { Path } from './errors.js';
 
+declare global {
+  interface JSON {
+    /** A value that `JSON.stringify` writes as this text. TypeScript does not declare it yet. */
+    rawJSON(text: string): object;
+  }
+}
+
 /** What a JSON text holds. An integer that no double can hold is a bigint; every other number is a number. */
 export type JSONValue = null | boolean | number | bigint | string | JSONValue[] | { [name: string]: JSONValue };
 
@@ -399,19 +406,14 @@ function withoutBigInts(value: unknown): unknown {
   return visit(value, 1);
 }
 
-// JSON.stringify can only write a long integer as a string, whose quotes then have to go. The random mark keeps
-// anybody from sending a string that would lose its quotes as well.
-const mark = crypto.randomUUID();
-const markedInteger = new RegExp(`"\\\\u0000${mark}(-?\\d+)"`, 'g');
-
 function stringifyExactly(value: unknown, indent: number | undefined): string | undefined {
-  const text: string | undefined = JSON.stringify(value, markLongInteger, indent);
-  return text?.replace(markedInteger, '$1');
+  return JSON.stringify(value, inDigits, indent);
 }
 
-function markLongInteger(_name: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return `\u0000${mark}${value}`;
+/** A long integer as the text of its digits, which JSON.stringify writes as it is. */
+function inDigits(_name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return JSON.rawJSON(String(value));
   if (typeof value !== 'number' || !Number.isInteger(value)) return value;
   if (Number.isSafeInteger(value) || Math.abs(value) >= exactBelow) return value;
-  return `\u0000${mark}${BigInt(value)}`;
+  return JSON.rawJSON(String(BigInt(value)));
 }

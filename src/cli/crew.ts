@@ -44,10 +44,7 @@ export async function createCrew({ count, startWorker, log, metrics, heartbeat: 
   let isStopping = false;
   let areWell = true;
   let allEnded: () => void = () => undefined;
-  let fail: (error: Error) => void = () => undefined;
-  const failed = new Promise<Error>((resolve) => {
-    fail = resolve;
-  });
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
 
   function take(connection: Socket): void {
     const worker = ready.find(heartbeat.isResponsive);

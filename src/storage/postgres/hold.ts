@@ -11,10 +11,7 @@ const key = `hashtextextended('keyfront ' || current_schema(), 0)`;
  * it resolves to is called, or this process is gone.
  */
 export async function holdDatabase({ run }: Connections): Promise<() => Promise<void>> {
-  let letGo: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
+  const { promise: released, resolve: letGo } = Promise.withResolvers<void>();
   return new Promise((resolve, reject) => {
     const held = run(async (session) => {
       const end = performance.now() + patienceMs;

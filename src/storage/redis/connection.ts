@@ -51,10 +51,7 @@ export function createRedis(
   let isReached: boolean | undefined;
   let underWay = 0;
   const closing = new AbortController();
-  let hasTried: () => void = () => undefined;
-  const tried = new Promise<void>((resolve) => {
-    hasTried = resolve;
-  });
+  const { promise: tried, resolve: hasTried } = Promise.withResolvers<void>();
 
   function announce(isThere: boolean, reason?: Error): void {
     if (!isThere && isReached !== false && !closing.signal.aborted) {

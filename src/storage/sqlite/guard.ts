@@ -63,10 +63,7 @@ export function createGuard(
   let hasRoom = true;
   let failure: Error | undefined;
   let lastTrial = -Infinity;
-  let announce: (error: Error) => void = () => undefined;
-  const failed = new Promise<Error>((resolve) => {
-    announce = resolve;
-  });
+  const { promise: failed, resolve: announce } = Promise.withResolvers<Error>();
 
   function fail(error: Error): void {
     failure ??= error;
