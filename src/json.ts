@@ -56,7 +56,7 @@ export function parseJSONCarefully(text: string): JSONValue {
  * Throws TypeError for a value that JSON cannot write, such as undefined, a function or a circular structure.
  */
 export function stringifyJSON(value: unknown, indent?: number): string {
-  const text = stringifyNatively(value, indent) ?? stringifyExactly(value, indent);
+  const text: string | undefined = JSON.stringify(value, inDigits, indent);
   if (text === undefined) throw new TypeError('JSON has no form for this value.');
   return text;
 }
@@ -348,66 +348,6 @@ function significantEnd(digits: string): number {
 
 function refusal(path: Path, code: string, message: string): AppError {
   return new AppError('INVALID', message, { issues: [{ path: [...path], code, message }] });
-}
-
-/** The only integers that JSON.stringify rounds have 16 digits or more, or an exponent above zero. */
-const maybeRounded = /\d{16}|\de\+/;
-
-/** JSON.stringify where it is exact; undefined leaves the value to stringifyExactly. */
-function stringifyNatively(value: unknown, indent: number | undefined): string | undefined {
-  try {
-    const text: string | undefined = JSON.stringify(withoutBigInts(value), undefined, indent);
-    return text === undefined || maybeRounded.test(text) ? undefined : text;
-  } catch {
-    // The value has a bigint in it, or it has no JSON form at all, and then stringifyExactly throws as well.
-    return undefined;
-  }
-}
-
-/** A value with more parts is left as it is, and so is one that holds itself. */
-const mostParts = 100_000;
-
-/**
- * The value with numbers in the place of bigints that have the same digits, which takes a third of the time that marking
- * them takes. It is copied no further than that needs.
- */
-function withoutBigInts(value: unknown): unknown {
-  let parts = 0;
-  const visit = (part: unknown, depth: number): unknown => {
-    if (typeof part === 'bigint') {
-      const number = Number(part);
-      return Number.isSafeInteger(number) ? number : part;
-    }
-    if (typeof part !== 'object' || part === null || 'toJSON' in part) return part;
-    parts += 1;
-    if (depth > maxJSONDepth || parts > mostParts) return part;
-    return Array.isArray(part) ? visitItems(part, depth + 1) : visitMembers(part as Record<string, unknown>, depth + 1);
-  };
-  const visitItems = (items: readonly unknown[], depth: number): readonly unknown[] => {
-    let copy: unknown[] | undefined;
-    for (let index = 0; index < items.length; index++) {
-      const found = visit(items[index], depth);
-      if (found !== items[index]) (copy ??= [...items])[index] = found;
-    }
-    return copy ?? items;
-  };
-  const visitMembers = (members: Readonly<Record<string, unknown>>, depth: number): unknown => {
-    let copy: Record<string, unknown> | undefined;
-    for (const name of Object.keys(members)) {
-      const member = members[name];
-      const found = visit(member, depth);
-      if (found === member) continue;
-      // Assigned to, it would set the prototype of the copy.
-      if (name === '__proto__') return members;
-      (copy ??= { ...members })[name] = found;
-    }
-    return copy ?? members;
-  };
-  return visit(value, 1);
-}
-
-function stringifyExactly(value: unknown, indent: number | undefined): string | undefined {
-  return JSON.stringify(value, inDigits, indent);
 }
 
 /** A long integer as the text of its digits, which JSON.stringify writes as it is. */
