@@ -13,10 +13,11 @@ export function withoutExcess(schema: z.core.$ZodType, value: unknown): unknown 
   function visit(at: z.core.$ZodType, part: unknown): unknown {
     const shape = shapeOf(at);
     if (shape && typeof part === 'object' && part !== null && !Array.isArray(part)) {
-      const members = Object.entries(part).flatMap(([name, member]: [string, unknown]) =>
-        kept(Object.hasOwn(shape, name) ? shape[name] : undefined, member).map((found) => [name, found] as const),
+      return Object.fromEntries(
+        inSchemaOrder(shape, part).flatMap(([name, member]) =>
+          kept(Object.hasOwn(shape, name) ? shape[name] : undefined, member).map((found) => [name, found] as const),
+        ),
       );
-      return Object.fromEntries(members);
     }
     const item = memberOf(at);
     if (item && Array.isArray(part)) return part.flatMap((member: unknown) => kept(item, member));
@@ -34,6 +35,19 @@ export function withoutExcess(schema: z.core.$ZodType, value: unknown): unknown 
   }
 
   return visit(schema, value);
+}
+
+/**
+ * The members in the order in which validation reports their issues: the fields of the schema, then the unknown ones. In
+ * any other order a required field behind the limit would be dropped, and reported as missing in front of it.
+ */
+function inSchemaOrder(shape: z.core.$ZodShape, part: object): [string, unknown][] {
+  const sent = Object.entries(part);
+  const known = new Map<string, unknown>(sent.filter(([name]) => Object.hasOwn(shape, name)));
+  return [
+    ...Object.keys(shape).flatMap((name): [string, unknown][] => (known.has(name) ? [[name, known.get(name)]] : [])),
+    ...sent.filter(([name]) => !Object.hasOwn(shape, name)),
+  ];
 }
 
 const quickReads = new WeakMap<z.core.$ZodType, QuickRead>();

@@ -46,12 +46,27 @@ describe('the issues of a definition', () => {
 
   it('name what is invalid, beside any number of valid members', () => {
     const definition = {
-      ...definitions['list members of the wrong type'],
+      tags: Array<number>(60).fill(1),
+      applyPolicies: Array<number>(60).fill(1),
       accessRights: Array.from({ length: 90 }, (_, n) => ({ label: `a${n}` })),
       metaData: counted((n) => [`m${n}`, n]),
       rate: 1,
     };
     expect(new Set(errorOf(definition).issues.map(({ path }) => path[0]))).toEqual(new Set(['tags', 'applyPolicies']));
+  });
+});
+
+describe('the limit of 100 issues', () => {
+  const methods = Array.from({ length: 50 }, (_, n) => `item ${n}`);
+  const urls = [{ methods }, { methods }, { methods }];
+
+  it.each<[string, Record<string, unknown>]>([
+    ['first', { label: '', allowedUrls: urls }],
+    ['last', { allowedUrls: urls, label: '' }],
+  ])('lists the same issues when an invalid required field is sent %s', (_, right) => {
+    const { issues } = errorOf({ accessRights: [right] });
+    expect(issues).toHaveLength(100);
+    expect(issues.filter(({ path }) => path.at(-1) === 'label')).toEqual([expect.objectContaining({ code: 'EMPTY' })]);
   });
 });
 
