@@ -9,18 +9,15 @@ import { createUseRecorder } from './auth/use-recorder.js';
 import { createChangeLog } from './change-log.js';
 import { startPurging, startShrinking, startStorageChecks } from './chores.js';
 import type { Config, ConfigSecrets } from './config.js';
-import type { Shortcut } from './graphql/shortcut.js';
 import type { ServerContext } from './graphql/context.js';
 import { serveGraphiQL } from './graphql/graphiql/serve-graphiql.js';
 import type { Execute } from './graphql/plans/use-plans.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
-import { bodyLimitBytes } from './graphql/request.js';
 import { createStreams } from './graphql/streams.js';
 import { createGraphQLServer } from './graphql/yoga.js';
 import { clientAddressOf } from './http/client-address.js';
 import { createCORS } from './http/cors.js';
 import { everyAnswer } from './http/headers.js';
-import { plainAnswerType, readSent, sendJSON } from './http/plain-post.js';
 import { createHealth, healthPaths } from './http/health.js';
 import { openInstallation, type Installation, type Opening, type Overrides } from './installation.js';
 import { createKeyService } from './keys/service.js';
@@ -177,7 +174,7 @@ export async function createApp(
   }
 
   const streams = createStreams(watch);
-  const { yoga, shortcut } = createGraphQLServer({
+  const graphql = createGraphQLServer({
     keys,
     authenticate,
     revalidate,
@@ -190,23 +187,11 @@ export async function createApp(
     execute: overrides.execute,
     streams,
     watch,
+    headers: cors.always,
+    onResponse: tellAnswered,
   });
   const follow = createFollowing(watch);
 
-  /** Answers by the shortcut as far as it leads, and by Yoga from there. */
-  async function answerPlain(
-    request: IncomingMessage,
-    response: ServerResponse,
-    context: ServerContext,
-    answerType: string,
-    shortcut: Shortcut,
-  ): Promise<void> {
-    const get = (name: string) => request.headers[name]?.toString() ?? null;
-    const answer = await shortcut(readSent(request), context, { get });
-    if (typeof answer !== 'string') return yoga(request, response, { ...context, begun: answer });
-    tellAnswered(context, '/graphql', 200);
-    sendJSON(response, answer, { ...cors.always, 'content-type': answerType, 'x-request-id': context.requestID });
-  }
   const contextOf = (seen: Seen, socketAddress: string | undefined, forwardedFor: string | null): ServerContext => ({
     requestID: seen.requestID,
     seen,
@@ -218,7 +203,7 @@ export async function createApp(
       const { method, headers } = request;
       const arrived = { method, header: (name: string) => headers.get(name), atMs: performance.now() };
       return follow(arrived, (seen) =>
-        yoga.fetch(request, contextOf(seen, socketAddress, headers.get('x-forwarded-for'))),
+        graphql.fetch(request, contextOf(seen, socketAddress, headers.get('x-forwarded-for'))),
       );
     },
     handle: (request, response, atMs = performance.now()) => {
@@ -226,9 +211,7 @@ export async function createApp(
       follow({ method: request.method ?? '', header, atMs }, (seen) => {
         // A socket that is gone already has no address; all of them count as one client.
         const context = contextOf(seen, request.socket.remoteAddress ?? 'unknown', header('x-forwarded-for'));
-        const answerType = shortcut && plainAnswerType(request, '/graphql', bodyLimitBytes);
-        if (answerType) void answerPlain(request, response, context, answerType, shortcut);
-        else void yoga(request, response, context);
+        graphql.handle(request, response, context);
       });
     },
     drain: () => {
@@ -239,7 +222,7 @@ export async function createApp(
     close: async () => {
       streams.drain();
       await Promise.all([purging.stop(), shrinking.stop(), checking.stop()]);
-      await yoga.dispose();
+      await graphql.dispose();
       await deliverer.stop();
       await uses.close();
       await installation.close();

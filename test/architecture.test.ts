@@ -32,6 +32,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(groundFloor.map((place) => [place, groundFloor])),
   keys: ['errors', 'nearest'],
   ...Object.fromEntries(rooms.map((room) => [room, [...groundFloor, 'keys']])),
+  // Both APIs stand on HTTP.
+  graphql: [...groundFloor, 'keys', 'http'],
+  rest: [...groundFloor, 'keys', 'http'],
   'change-log': [...groundFloor, 'keys'],
   config: [...groundFloor, 'secrets', 'auth', 'webhooks'],
   installation: [...groundFloor, 'keys', 'config', 'secrets', 'storage'],

@@ -1,6 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import { refuseExhausted, type Authenticator, type Holder } from '../credential.js';
+import { plainAnswerType, readSent, sendJSON } from '../http/plain-post.js';
 import type { Audit } from '../keys/attempts.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
@@ -17,7 +19,7 @@ import { useLimits } from './limits.js';
 import { exactFloats } from './literal.js';
 import { createPlannedExecute, usePlans, type Execute } from './plans/use-plans.js';
 import { publicResult } from './public-result.js';
-import { useExactRequests } from './request.js';
+import { bodyLimitBytes, useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
 import { servedSchema } from './served-schema.js';
 import { createShortcut } from './shortcut.js';
@@ -43,9 +45,21 @@ interface Parts extends Authenticator, Pick<Context, 'nextSlice'> {
   /** Where subscriptions are counted and ended. */
   readonly streams?: Streams | undefined;
   readonly watch?: Watch | undefined;
+  /** Headers of every response, beside those that the plugins add. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called for each response that the plugins do not see, before it is sent. */
+  readonly onResponse?: (context: ServerContext, path: string, status: number) => void;
 }
 
-/** The server: GraphQL at /graphql, and whatever the plugins answer before it. */
+/** The GraphQL API at `/graphql`. */
+export interface GraphQLServer {
+  /** Sends the response to a request. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse, context: ServerContext) => void;
+  readonly fetch: (request: Request, context: ServerContext) => Promise<Response>;
+  readonly dispose: () => Promise<void>;
+}
+
+/** Creates the GraphQL API, with the paths that the plugins serve. */
 export function createGraphQLServer({
   keys,
   authenticate,
@@ -55,7 +69,7 @@ export function createGraphQLServer({
   plugins,
   nextSlice,
   ...options
-}: Parts) {
+}: Parts): GraphQLServer {
   const { deadlineMs = defaultDeadlineMs, streams = createStreams(), introspection } = options;
   const { execute = createPlannedExecute(servedSchema) } = options;
   const contextOf = ({ requestID, clientAddress }: ServerContext, holder: Holder, headers?: Headers): Context => {
@@ -116,8 +130,32 @@ export function createGraphQLServer({
     ],
   });
   // It knows operations by their text, and traces nothing.
-  const isWide = options.trustedDocuments.only || options.watch?.tracer;
-  return { yoga, shortcut: isWide ? undefined : shortcut };
+  const hasShortcut = !options.trustedDocuments.only && !options.watch?.tracer;
+
+  /** Responds by the shortcut as far as it leads, and by Yoga from there. */
+  async function respond(
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: ServerContext,
+    contentType: string,
+  ): Promise<void> {
+    const get = (name: string) => request.headers[name]?.toString() ?? null;
+    const result = await shortcut(readSent(request), context, { get });
+    if (typeof result !== 'string') return yoga(request, response, { ...context, begun: result });
+    options.onResponse?.(context, '/graphql', 200);
+    const headers = { ...options.headers, 'content-type': contentType, 'x-request-id': context.requestID };
+    sendJSON(response, result, headers);
+  }
+
+  return {
+    handle: (request, response, context) => {
+      const contentType = hasShortcut && plainAnswerType(request, '/graphql', bodyLimitBytes);
+      if (contentType) void respond(request, response, context, contentType);
+      else void yoga(request, response, context);
+    },
+    fetch: async (request, context) => yoga.fetch(request, context),
+    dispose: async () => yoga.dispose(),
+  };
 }
 
 function noStream(): never {

@@ -30,7 +30,11 @@ const { values } = parseArgs({
  */
 
 const unused = 'void 0;';
-const byYoga = /** @type {const} */ (['app.js', 'const answerType = shortcut &&', 'const answerType = undefined &&']);
+const byYoga = /** @type {const} */ ([
+  'graphql/yoga.js',
+  'const contentType = hasShortcut &&',
+  'const contentType = undefined &&',
+]);
 
 /** @type {readonly Duty[]} */
 const duties = [

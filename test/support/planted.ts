@@ -47,7 +47,7 @@ export function plant({ app: { installation }, management, service }: TestApp, p
     now: installation.now,
     log: createLogger('trace', sink),
   });
-  const { yoga: server } = createGraphQLServer({
+  const server = createGraphQLServer({
     ...authenticator,
     ...(planted.authenticate && { authenticate: planted.authenticate }),
     keys: { ...createKeyService({ ...installation.ports, ...planted.ports }), ...planted.keys },
@@ -77,7 +77,7 @@ export function plant({ app: { installation }, management, service }: TestApp, p
       body: stringifyJSON({ query, variables }),
       signal,
     });
-    return server.fetch(request, { requestID: 'request-1' });
+    return server.fetch(request, { requestID: 'request-1', clientAddress: undefined });
   };
   return {
     logs: () => lines.join(''),
