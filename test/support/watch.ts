@@ -61,6 +61,7 @@ export function createTestWatch(): TestWatch {
         isError: span.status.code === api.SpanStatusCode.ERROR,
         ms: span.duration[0] * 1000 + span.duration[1] / 1e6,
       })),
+    // The default name of the service contains the path of Node, and so the names of the folders above.
     sent: () =>
       JSON.stringify(
         exporter
@@ -73,6 +74,6 @@ export function createTestWatch(): TestWatch {
             links,
             resource.attributes,
           ]),
-      ),
+      ).replaceAll(process.argv0, 'node'),
   };
 }
