@@ -6,7 +6,7 @@ import { readJSONBody } from '../body.js';
 import { jsonResponse } from '../errors.js';
 import { keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
-import { int64, keyID } from './shared-docs.js';
+import { int64, keyID, unknownKey } from './shared-docs.js';
 
 export const consumeOrgQuota = defineRoute({
   operation: 'consumeOrgQuota',
@@ -92,19 +92,7 @@ export const consumeOrgQuota = defineRoute({
           "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
         }`,
     },
-    unknownKey: {
-      summary: 'A key that does not exist',
-      parameters: { keyID: 'acme-nothing' },
-      body: `{ "amount": 1 }`,
-      status: 404,
-      answer: `
-        {
-          "status": "error",
-          "message": "There is no such key.",
-          "code": "NOT_FOUND",
-          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
-        }`,
-    },
+    unknownKey: { ...unknownKey, body: `{ "amount": 1 }` },
   },
   answer,
 });

@@ -2,7 +2,7 @@ import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../body
 import { changed } from '../key-response.js';
 import { keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
-import { change, keyID, warnings } from './shared-docs.js';
+import { change, keyID, otherOrganisation, warnings } from './shared-docs.js';
 
 export const createOrgKey = defineRoute({
   operation: 'createOrgKey',
@@ -55,17 +55,10 @@ export const createOrgKey = defineRoute({
         }`,
     },
     otherOrganisation: {
+      ...otherOrganisation,
       summary: 'A key of globex, with a credential that is bound to acme',
       parameters: { keyID: 'globex-partners' },
       body: `{ "alias": "Partners", "org_id": "globex" }`,
-      status: 403,
-      answer: `
-        {
-          "status": "error",
-          "message": "The credential is bound to another organisation than the definition names.",
-          "code": "FORBIDDEN",
-          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
-        }`,
     },
     exists: {
       summary: 'A key that exists: it is not overwritten',

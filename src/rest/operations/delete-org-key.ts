@@ -2,7 +2,7 @@ import { inWireNames } from '../body.js';
 import { changed } from '../key-response.js';
 import { expectedVersionsFrom, keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
-import { change, ifMatch, keyID, malformed, unknownKey } from './shared-docs.js';
+import { change, changedSince, ifMatch, keyID, malformed, unknownKey } from './shared-docs.js';
 
 export const deleteOrgKey = defineRoute({
   operation: 'deleteOrgKey',
@@ -33,26 +33,7 @@ export const deleteOrgKey = defineRoute({
     },
     malformed,
     unknownKey,
-    changedSince: {
-      summary: 'For version 1 of a key that was changed since',
-      parameters: { keyID: 'acme-billing', 'If-Match': '"1"' },
-      status: 412,
-      answer: `
-        {
-          "status": "error",
-          "message": "The key has version 2 by now, not 1.",
-          "code": "CONFLICT",
-          "issues": [
-            { "path": "quota_max", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-            { "path": "rate", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-            { "path": "quota_remaining", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-            { "path": "quota_renews", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-            { "path": "access_rights", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-            { "path": "apply_policies", "code": "CHANGED_SINCE", "message": "has changed since version 1" }
-          ],
-          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
-        }`,
-    },
+    changedSince,
   },
   answer,
 });

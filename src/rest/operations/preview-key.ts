@@ -4,7 +4,7 @@ import { jsonResponse } from '../errors.js';
 import { noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
 import { definitionToWire } from '../wire.js';
-import { keyHash, warnings } from './shared-docs.js';
+import { keyHash, otherOrganisation, warnings } from './shared-docs.js';
 
 export const previewKey = defineRoute({
   operation: 'previewKey',
@@ -120,16 +120,9 @@ export const previewKey = defineRoute({
         }`,
     },
     otherOrganisation: {
+      ...otherOrganisation,
       summary: 'A definition of globex, with a credential that is bound to acme',
       body: `{ "alias": "Reports", "org_id": "globex" }`,
-      status: 403,
-      answer: `
-        {
-          "status": "error",
-          "message": "The credential is bound to another organisation than the definition names.",
-          "code": "FORBIDDEN",
-          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
-        }`,
     },
   },
   answer,

@@ -59,3 +59,37 @@ export const unknownKey: Example = {
         "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
       }`,
 };
+
+/** A change for a version that is not the current one. */
+export const changedSince: Example = {
+  summary: 'For version 1 of a key that was changed since',
+  parameters: { keyID: 'acme-billing', 'If-Match': '"1"' },
+  status: 412,
+  answer: `
+    {
+      "status": "error",
+      "message": "The key has version 2 by now, not 1.",
+      "code": "CONFLICT",
+      "issues": [
+        { "path": "quota_max", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
+        { "path": "rate", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
+        { "path": "quota_remaining", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
+        { "path": "quota_renews", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
+        { "path": "access_rights", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
+        { "path": "apply_policies", "code": "CHANGED_SINCE", "message": "has changed since version 1" }
+      ],
+      "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+    }`,
+};
+
+/** A definition of an organisation that the credential is not bound to. */
+export const otherOrganisation: Pick<Example, 'status' | 'answer'> = {
+  status: 403,
+  answer: `
+    {
+      "status": "error",
+      "message": "The credential is bound to another organisation than the definition names.",
+      "code": "FORBIDDEN",
+      "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+    }`,
+};

@@ -2,7 +2,7 @@ import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../body
 import { changed } from '../key-response.js';
 import { expectedVersionsFrom, keyIDFrom, resetQuotaFrom } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
-import { change, ifMatch, keyID, warnings } from './shared-docs.js';
+import { change, changedSince, ifMatch, keyID, unknownKey, warnings } from './shared-docs.js';
 
 export const updateOrgKey = defineRoute({
   operation: 'updateOrgKey',
@@ -86,38 +86,14 @@ export const updateOrgKey = defineRoute({
         }`,
     },
     unknownKey: {
+      ...unknownKey,
       summary: 'A key that does not exist: it is not created',
-      parameters: { keyID: 'acme-nothing' },
       body: `{ "alias": "Nothing" }`,
-      status: 404,
-      answer: `
-        {
-          "status": "error",
-          "message": "There is no such key.",
-          "code": "NOT_FOUND",
-          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
-        }`,
     },
     changedSince: {
+      ...changedSince,
       summary: 'For version 1 of a key that was changed since: the response lists the changed fields',
-      parameters: { keyID: 'acme-billing', 'If-Match': '"1"' },
       body: `{ "alias": "Billing, renamed" }`,
-      status: 412,
-      answer: `
-        {
-          "status": "error",
-          "message": "The key has version 2 by now, not 1.",
-          "code": "CONFLICT",
-          "issues": [
-            { "path": "quota_max", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-            { "path": "rate", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-            { "path": "quota_remaining", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-            { "path": "quota_renews", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-            { "path": "access_rights", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-            { "path": "apply_policies", "code": "CHANGED_SINCE", "message": "has changed since version 1" }
-          ],
-          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
-        }`,
     },
   },
   answer,
