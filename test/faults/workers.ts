@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
+import { until } from '../support/until.js';
 import type { Finding } from './kit/compare.js';
 import { inspect } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
@@ -48,8 +49,8 @@ export async function killWorkers({ main, workspace, seed, services, plant }: Wo
       await until(async () => {
         const now = await workersOf(service);
         return now.length === 2 && !now.includes(victim) && (other === undefined || now.includes(other));
-      });
-      await until(() => Promise.resolve(ledger.slice(before).some(({ outcome }) => outcome === 'ok')));
+      }, 'A new worker');
+      await until(() => ledger.slice(before).some(({ outcome }) => outcome === 'ok'), 'An acknowledged change');
     }
     const asked = performance.now();
     await writing.stop();
@@ -71,12 +72,4 @@ export async function killWorkers({ main, workspace, seed, services, plant }: Wo
 export async function workersOf({ pid }: Pick<Process, 'pid'>): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return children.split(' ').filter(Boolean).map(Number);
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const patience = performance.now() + 20_000;
-  while (!(await isSo())) {
-    if (performance.now() > patience) throw new Error('It did not come to pass within 20 seconds.');
-    await wait(10);
-  }
 }

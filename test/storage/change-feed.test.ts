@@ -13,6 +13,7 @@ import { describeEngines, postgres, type EnginePlace } from '../support/engines.
 import { followKeyRing } from '../../src/secrets/key-ring.js';
 import { createSigner } from '../../src/secrets/signer.js';
 import { signer } from '../support/signer.js';
+import { until } from '../support/until.js';
 import { added, auditOf, hashOf, nextVersion, storedKey } from './key-store.contract.js';
 
 /** A change as a test names it. */
@@ -66,11 +67,6 @@ function followAll(feed: ChangeFeed, limit: number) {
     },
   };
 }
-
-const until = async (isSo: () => boolean, patienceMs = 60_000) => {
-  for (const end = Date.now() + patienceMs; !isSo() && Date.now() < end;) await wait(5);
-  expect(isSo()).toBe(true);
-};
 
 describeEngines('the feed of changes', (engine) => {
   let place: EnginePlace;
