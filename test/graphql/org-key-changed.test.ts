@@ -111,7 +111,7 @@ describe('orgKeyChanged', () => {
     }
   });
 
-  it('A-08 tells a credential that is bound to an organisation of that one only, whatever it asks for', async () => {
+  it('A-08 sends a credential that is bound to an organisation the events of this organisation only, for every filter', async () => {
     const service = (await s.t.issue('service', { orgID: 'acme' })).secret;
     const own = await follow({ service, variables: { after: beginning } });
     const named = await follow({ service, variables: { after: beginning, orgID: 'acme' } });
