@@ -24,6 +24,12 @@ const bundledWorkers = {
   },
 };
 
+/** Suites that start processes, browsers and gateways, or that generate for long: `npm run test:system`. */
+const system = [
+  'test/{browser,e2e,faults,federation,hostile,life,parity}/**/*.test.ts',
+  'test/{package,supply-chain,telemetry/process,cli/migrate-store}.test.ts',
+];
+
 export default defineConfig({
   plugins: [bundledWorkers],
   // Node takes the CommonJS build of graphql, and so does Pothos. Left alone, Vite would give our files the other build,
@@ -37,7 +43,10 @@ export default defineConfig({
   },
   test: {
     root,
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'default', include: ['test/**/*.test.ts'], exclude: system } },
+      { extends: true, test: { name: 'system', include: system } },
+    ],
     globalSetup: ['test/support/postgres-setup.ts'],
     // Limits against hanging, generous because the machine may be busy with other work.
     testTimeout: 120_000,
