@@ -3,9 +3,9 @@ import { fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { launch, supportedNode } from './bin/launch.js';
 import type { FromWorker, PrimaryProcess, WorkerProcess } from './cli/io.js';
-import { createOutput } from './cli/output.js';
-import { connectToPrimary } from './cli/primary-channel.js';
-import { run } from './cli/run.js';
+import { createOutput } from './cli/output/stdout.js';
+import { connectToPrimary } from './cli/server/primary-channel.js';
+import { run } from './cli/main.js';
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 /** Longer than the server takes to stop. What is not over by then never will be. */

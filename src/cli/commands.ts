@@ -1,18 +1,18 @@
-import { backup } from './backup.js';
-import { diff, put, reset, revert } from './change-commands.js';
-import { check } from './check.js';
+import { backup } from './commands/backup.js';
+import { diff, put, reset, revert } from './commands/change.js';
+import { check } from './commands/check.js';
 import type { Commands, Option } from './command.js';
-import { connectionOptions } from './connection.js';
-import { issue, list, revoke, rotate as rotateCredential } from './credentials.js';
-import { discardKey } from './discard-key.js';
-import { exportKeys } from './export-keys.js';
-import { importKeys } from './import-keys.js';
-import { migrateStore } from './migrate-store.js';
-import { preview } from './preview.js';
-import { get, history } from './read-commands.js';
-import { restore } from './restore.js';
-import { prune, rotate } from './secrets.js';
-import { viewOptions } from './view.js';
+import { connectionOptions } from './key-client/connection.js';
+import { issue, list, revoke, rotate as rotateCredential } from './commands/credentials.js';
+import { discardKey } from './commands/discard.js';
+import { exportKeys } from './commands/export.js';
+import { importKeys } from './commands/import.js';
+import { migrateStore } from './commands/migrate-store.js';
+import { preview } from './commands/preview.js';
+import { get, history } from './commands/read.js';
+import { restore } from './commands/restore.js';
+import { prune, rotate } from './commands/secrets.js';
+import { viewOptions } from './output/format.js';
 import {
   addOne,
   discardDead,
@@ -24,8 +24,8 @@ import {
   resumeOne,
   rotateSecret,
   testOne,
-} from './webhooks.js';
-import { keyOptions } from './with-keys.js';
+} from './commands/webhooks.js';
+import { keyOptions } from './key-client/run-key-command.js';
 
 const folder = ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_DATABASE_URL'];
 const colours = ['NO_COLOR', 'FORCE_COLOR'];
@@ -63,7 +63,7 @@ export const commands: Commands = {
     exits: { 0: 'stopped as it was told to', 1: 'could not start, or had to stop' },
     settings: [...folder, 'HOST', 'PORT', 'NODE_ENV', 'LOG_LEVEL'],
     // The server is most of the code, and no other command should wait until it is loaded.
-    run: async (io, values) => (await import('./serve.js')).serve(io, values),
+    run: async (io, values) => (await import('./server/serve.js')).serve(io, values),
   },
   'credentials issue': {
     does: 'Issues a credential and prints its secret, once.',

@@ -240,7 +240,7 @@ describe('the table of credentials', () => {
       'CHANGELOG.md',
       'schema/schema.graphql',
       'schema/openapi.json',
-      'src/cli/serve.ts',
+      'src/cli/server/serve.ts',
     ]) {
       const text = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8');
       expect(text.match(/kf_(mgt|svc)_\w{38}/)).toBeNull();

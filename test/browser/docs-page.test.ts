@@ -1,7 +1,7 @@
 import chromium from '@sparticuz/chromium';
 import { chromium as browserType, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sampleKeys } from '../../src/cli/sample.js';
+import { sampleKeys } from '../../src/cli/server/sample.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 /** How long the browser may take over a step. The machine may be busy with other things. */

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { examples } from '../../src/graphql/graphiql/examples.js';
-import { sampleKeys } from '../../src/cli/sample.js';
+import { sampleKeys } from '../../src/cli/server/sample.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { startBrowser, whyNoBrowser } from './chromium.js';
 import { openGraphiQL, type GraphiQLPage } from './graphiql-page.js';

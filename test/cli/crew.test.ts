@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createCrew } from '../../src/cli/crew.js';
+import { createCrew } from '../../src/cli/server/cluster-primary.js';
 import type { FromPrimary, FromWorker, WorkerEnd, WorkerProcess } from '../../src/cli/io.js';
 import { createLogger } from '../../src/log.js';
 

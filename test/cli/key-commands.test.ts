@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { parse, validate } from 'graphql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { documents } from '../../src/cli/remote-keys.js';
+import { documents } from '../../src/cli/key-client/remote.js';
 import { schema } from '../../src/graphql/schema.js';
 import { parseJSON, stringifyJSON } from '../../src/json.js';
 import { makeCommandLine, type CommandLine, type Outcome } from '../support/cli.js';

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOutput } from '../../src/cli/output.js';
+import { createOutput } from '../../src/cli/output/stdout.js';
 import { OutputLost, type IO } from '../../src/cli/io.js';
-import { run } from '../../src/cli/run.js';
+import { run } from '../../src/cli/main.js';
 import { build, type Build } from '../support/process.js';
 import { startApp } from '../support/app.js';
 

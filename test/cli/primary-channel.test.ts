@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { connectToPrimary, type ChildProcessEnd } from '../../src/cli/primary-channel.js';
+import { connectToPrimary, type ChildProcessEnd } from '../../src/cli/server/primary-channel.js';
 
 /** A process whose channel fails as Node's does: the callback of `send` gets the error. */
 function brokenProcess() {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createProgress } from '../../src/cli/progress.js';
+import { createProgress } from '../../src/cli/output/progress.js';
 
 function watched(isWatched: boolean) {
   let now = 0;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { run } from '../../src/cli/run.js';
+import { run } from '../../src/cli/main.js';
 
 it('serve can be stopped from the moment at which it says that it listens', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-serve-'));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { IO } from '../../src/cli/io.js';
-import { run } from '../../src/cli/run.js';
+import { run } from '../../src/cli/main.js';
 import { answerOf, build, start, type Build, type Running } from '../support/process.js';
 
 let built: Build;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { run } from '../../src/cli/run.js';
+import { run } from '../../src/cli/main.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { build, start, type Build, type Running } from '../support/process.js';
 import { startReceiver, whyNotBelieved, type Receiver } from '../support/receiver.js';

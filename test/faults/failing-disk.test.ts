@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run } from '../../src/cli/run.js';
+import { run } from '../../src/cli/main.js';
 import { makeCommandLine } from '../support/cli.js';
 
 /** No file of this process may grow beyond so many bytes, which SQLite is told as an error of the disk. */

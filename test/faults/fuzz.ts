@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { run } from '../../src/cli/run.js';
+import { run } from '../../src/cli/main.js';
 import { start, type Running } from '../support/process.js';
 import { createInputs, type Canaries, type Input } from './fuzz-inputs.js';
 import { createConnection, type RawAnswer } from './raw-connection.js';

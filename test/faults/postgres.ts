@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import { run } from '../../src/cli/run.js';
+import { run } from '../../src/cli/main.js';
 import { createRandom } from '../support/generated.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { compare, type Finding } from './kit/compare.js';

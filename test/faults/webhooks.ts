@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { run } from '../../src/cli/run.js';
+import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config.js';
 import { openInstallation } from '../../src/installation.js';
 import { createRandom } from '../support/generated.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleKeys } from '../../src/cli/sample.js';
+import { sampleKeys } from '../../src/cli/server/sample.js';
 import { credentialHeaders, examples, type Example } from '../../src/graphql/graphiql/examples.js';
 import { servedSchema } from '../../src/graphql/served-schema.js';
 import { startApp, type TestApp } from '../support/app.js';

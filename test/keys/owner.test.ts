@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { organisationOf } from '../../src/cli/organisation.js';
+import { organisationOf } from '../../src/cli/input/organisation.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 let t: TestApp;

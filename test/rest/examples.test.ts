@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.js';
-import { sampleKeys } from '../../src/cli/sample.js';
+import { sampleKeys } from '../../src/cli/server/sample.js';
 import { parseJSON } from '../../src/json.js';
 import type { KeyService } from '../../src/keys/service.js';
 import { createLogger } from '../../src/log.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { run } from '../../src/cli/run.js';
+import { run } from '../../src/cli/main.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { createTestWatch } from '../support/watch.js';
 

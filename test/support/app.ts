@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { createApp, type App, type AppOverrides } from '../../src/app.js';
 import { issueCredential } from '../../src/auth/issue.js';
 import type { CredentialKind } from '../../src/credential.js';
-import { importLines } from '../../src/cli/import-keys.js';
+import { importLines } from '../../src/cli/commands/import.js';
 import { readConfig } from '../../src/config.js';
 import { parseJSON, stringifyJSON } from '../../src/json.js';
 import { createLogger } from '../../src/log.js';

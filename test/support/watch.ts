@@ -1,6 +1,6 @@
 import * as api from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { names } from '../../src/cli/watching.js';
+import { names } from '../../src/cli/server/telemetry.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import { createTracer } from '../../src/telemetry/traces.js';
 import { version } from '../../src/version.js';

@@ -207,7 +207,7 @@ describe('what is not asked for', () => {
       'telemetry/metrics.ts',
       'telemetry/open-telemetry.ts',
     ]);
-    expect(importersOf(/telemetry\/aggregate\.js/)).toEqual(['cli/worker-metrics.ts']);
+    expect(importersOf(/telemetry\/aggregate\.js/)).toEqual(['cli/server/worker-metrics.ts']);
     expect(importersOf(/telemetry\/metrics\.js|open-telemetry\.js|worker-metrics\.js/)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run } from '../../src/cli/run.js';
-import { importLines } from '../../src/cli/import-keys.js';
+import { run } from '../../src/cli/main.js';
+import { importLines } from '../../src/cli/commands/import.js';
 import { readConfig } from '../../src/config.js';
 import { openInstallation, type Installation } from '../../src/installation.js';
 import { createLogger } from '../../src/log.js';

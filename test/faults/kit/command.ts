@@ -1,4 +1,4 @@
-import { run } from '../../../src/cli/run.js';
+import { run } from '../../../src/cli/main.js';
 
 export interface Outcome {
   readonly code: number;

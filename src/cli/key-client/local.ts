@@ -1,0 +1,74 @@
+import { AppError } from '../../errors.js';
+import type { KeyChange } from '../../keys/changing.js';
+import { readDefinition } from '../../keys/definition-input.js';
+import type { Caller } from '../../keys/ports.js';
+import { createKeyService } from '../../keys/service.js';
+import { NoInstallation } from '../../storage/engine.js';
+import type { IO } from '../io.js';
+import type { Changed, KeysPort } from './port.js';
+import { withInstallation } from './open.js';
+
+const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history']);
+
+/** The keys of the data folder that the environment names; a service may run on it meanwhile. */
+export async function withLocalKeys<T>(io: IO, command: string, work: (keys: KeysPort) => Promise<T>): Promise<T> {
+  const access = readCommands.has(command) ? 'read' : 'write';
+  const opened = withInstallation(io, { access, liveQuotas: 'use' }, async ({ ports }) => {
+    const keys = createKeyService(ports);
+    const caller: Caller = {
+      credentialID: 'cli',
+      label: `keyfront ${command}`,
+      orgID: undefined,
+      requestID: '',
+    };
+    return work({
+      keyIDOf: async (keyHash) => {
+        const key = await keys.orgKey(caller, { keyHash });
+        if (!key) throw noSuchKey();
+        return keys.keyIDOf(key);
+      },
+      read: async (keyID) => {
+        const { keyHash, version, orgID, definition } = await keys.existingOrgKey(caller, keyID);
+        return { keyHash, version, definition: { ...definition, orgID } };
+      },
+      compare: async (keyID, definition, options) =>
+        changed(
+          await keys.previewOrgKeyUpdate(caller, { keyID, input: readDefinition('update', definition), ...options }),
+        ),
+      update: async (keyID, definition, options) =>
+        changed(await keys.updateOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
+      create: async (keyID, definition, options) =>
+        changed(await keys.createOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
+      revert: async (keyID, toVersion, options) => changed(await keys.revertOrgKey(caller, keyID, toVersion, options)),
+      history: async (keyID, limit) => {
+        const entries = await keys.history(await keys.existingOrgKey(caller, keyID), { last: true, limit });
+        return entries.toReversed().map(({ at, actor, versionAfter, operation, requestID, ...rest }) => ({
+          version: versionAfter,
+          at: at.toISOString(),
+          operation,
+          credentialID: actor.credentialID,
+          credentialLabel: actor.label,
+          reason: rest.reason,
+          requestID: requestID || undefined,
+          quotaUsedBeforeReset: rest.quotaUsedBeforeReset,
+          changes: rest.changes,
+        }));
+      },
+    });
+  });
+  return opened.catch((error: unknown) => {
+    if (error instanceof NoInstallation) {
+      throw new NoInstallation(`${error.message} With --url a running service is asked instead.`);
+    }
+    throw error;
+  });
+}
+
+/** The refusal for a key that is not there. */
+export function noSuchKey(): AppError {
+  return new AppError('NOT_FOUND', 'There is no such key.');
+}
+
+function changed({ key: { keyHash, version }, ...effect }: KeyChange): Changed {
+  return { keyHash, version, ...effect };
+}

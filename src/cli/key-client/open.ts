@@ -1,0 +1,28 @@
+import { readConfig, type Config, type ConfigSecrets } from '../../config.js';
+import { openInstallation, type Installation, type Opening } from '../../installation.js';
+import type { IO } from '../io.js';
+
+/**
+ * Opens the installation that the environment names, and closes it when `work` has ended.
+ *
+ * @param opening what the command needs: a command that only reads opens with `access: 'read'`.
+ * @throws as `openInstallation`.
+ */
+export async function withInstallation<T>(
+  io: IO,
+  opening: Required<Pick<Opening, 'access'>> & Pick<Opening, 'liveQuotas'>,
+  work: (installation: Installation, settings: { config: Config; secrets: ConfigSecrets }) => Promise<T>,
+): Promise<T> {
+  const { config, secrets } = readConfig(io.env);
+  const installation = await openInstallation(
+    config,
+    secrets,
+    {},
+    { ...opening, report: (line) => io.say(`${line}\n`) },
+  );
+  try {
+    return await work(installation, { config, secrets });
+  } finally {
+    await installation.close();
+  }
+}

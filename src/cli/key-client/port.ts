@@ -1,0 +1,63 @@
+import type { Issue } from '../../errors.js';
+import type { FieldChange } from '../../keys/changes.js';
+import type { QuotaFigures } from '../../keys/quota.js';
+import type { ResetStatus } from '../../keys/quota-change.js';
+
+/** What every change may say beside what it changes. */
+export interface ChangeOptions {
+  readonly expectedVersion?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
+export interface UpdateOptions extends ChangeOptions {
+  readonly resetQuota: boolean;
+}
+
+/** A key as it is: its definition has no secrets, and nothing that the service owns. */
+export interface ShownKey {
+  readonly keyHash: string;
+  readonly version: number;
+  readonly definition: object;
+}
+
+/** What a change did, or would do. */
+export interface Changed {
+  readonly keyHash: string;
+  readonly version: number;
+  readonly changes: readonly FieldChange[];
+  /** Undefined where the live quota could not be read. */
+  readonly quotaEffect: { readonly before: QuotaFigures; readonly after: QuotaFigures } | undefined;
+  /** Undefined where no reset was asked for. */
+  readonly quotaReset: ResetStatus | undefined;
+  readonly warnings: readonly Issue[];
+}
+
+/** One change in the life of a key. */
+export interface HistoryEntry {
+  readonly version: number;
+  readonly at: string;
+  readonly operation: string;
+  readonly credentialID: string;
+  readonly credentialLabel: string;
+  readonly reason: string | undefined;
+  readonly requestID: string | undefined;
+  readonly quotaUsedBeforeReset: bigint | undefined;
+  readonly changes: readonly FieldChange[];
+}
+
+/**
+ * The keys of an installation, here or at the other end of a network. Definitions, paths and issues are in the names of
+ * the domain. All of it throws `AppError` where it is refused, and an Error in words where nobody could be asked.
+ */
+export interface KeysPort {
+  /** The identifier of the key that has this hash. */
+  keyIDOf(keyHash: string): Promise<string>;
+  read(keyID: string): Promise<ShownKey>;
+  /** What `update` would do now. */
+  compare(keyID: string, definition: unknown, options: UpdateOptions): Promise<Changed>;
+  update(keyID: string, definition: unknown, options: UpdateOptions): Promise<Changed>;
+  create(keyID: string, definition: unknown, options: Pick<ChangeOptions, 'reason'>): Promise<Changed>;
+  revert(keyID: string, toVersion: number, options: ChangeOptions): Promise<Changed>;
+  /** The newest entries, the newest first. */
+  history(keyID: string, limit: number): Promise<readonly HistoryEntry[]>;
+}

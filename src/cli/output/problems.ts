@@ -1,0 +1,66 @@
+import type { Installation } from '../../installation.js';
+import { placeOf } from '../../keys/keep-secrets.js';
+import type { Inspected } from '../../keys/store.js';
+import { printable } from '../../printable.js';
+import type { Sealer } from '../../secrets/seal.js';
+import { sealedInWebhook } from '../../webhooks/manage.js';
+
+export interface Inspection {
+  readonly keys: number;
+  /** A line each, for people; empty where all is as it was written. */
+  readonly problems: readonly string[];
+}
+
+/** Looks at everything that a data folder holds: the file, every row, every history, every sealed secret. */
+export async function inspect(
+  { store, credentials, webhooks, sealer, damages, contents }: Installation,
+  onProgress: (keys: number, part: number) => void,
+): Promise<Inspection> {
+  const problems = await damages();
+  for (const id of await credentials.damaged()) problems.push(`The credential ${id} is not as it was written.`);
+  problems.push(...(await problemsOfWebhooks(webhooks, sealer)));
+  let keys = 0;
+  try {
+    const { keys: all } = await contents();
+    for await (const found of store.inspect()) {
+      problems.push(...problemsOf(sealer, found));
+      if (found.isThere) onProgress((keys += 1), keys / all);
+    }
+  } catch (error) {
+    problems.push(`The rest cannot be read: ${error instanceof Error ? error.message : 'for an unknown reason'}.`);
+  }
+  return { keys, problems: problems.map(printable) };
+}
+
+async function problemsOfWebhooks(webhooks: Installation['webhooks'], sealer: Sealer): Promise<string[]> {
+  const damaged = await webhooks.damaged();
+  if (damaged.length > 0) return damaged.map((id) => `The webhook ${id} is not as it was written.`);
+  return (await webhooks.list()).flatMap((webhook) =>
+    sealedInWebhook(webhook)
+      .filter(({ sealed, place }) => !doesOpen(sealer, sealed, place))
+      .map(({ name }) => `The ${name} of ${webhook.id} does not open.`),
+  );
+}
+
+function doesOpen(sealer: Sealer, sealed: Uint8Array, place: string): boolean {
+  try {
+    sealer.open(sealed, place);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function problemsOf(sealer: Sealer, { keyHash, isThere, key, isHistoryWhole, isListed }: Inspected): string[] {
+  const sealed = { keyID: key?.sealedKeyID, jwtSecret: key?.secrets.jwtSecret, hmacString: key?.secrets.hmacString };
+  const opens = (name: keyof typeof sealed) =>
+    sealed[name] === undefined || doesOpen(sealer, sealed[name], placeOf(keyHash, name));
+  return [
+    ...(isThere && !key ? [`The key ${keyHash} is not as it was written.`] : []),
+    ...(isHistoryWhole ? [] : [`The history of ${keyHash} is not what was written.`]),
+    ...(isListed ? [] : [`The key ${keyHash} is not found by all of its tags, policies and APIs.`]),
+    ...(['keyID', 'jwtSecret', 'hmacString'] as const)
+      .filter((name) => !opens(name))
+      .map((name) => `The ${name} of ${keyHash} does not open.`),
+  ];
+}

@@ -1,0 +1,97 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { requireWholeFile } from '../../app.js';
+import type { Config, ConfigSecrets } from '../../config.js';
+import { distribute } from '../../http/distributor.js';
+import { listenForMetrics, type MetricsServer } from '../../http/metrics-server.js';
+import { openInstallation, type Opening } from '../../installation.js';
+import { createLogger } from '../../log.js';
+import { createCrew } from './cluster-primary.js';
+import type { IO } from '../io.js';
+import { warnOfSetup, type Greet } from './serve.js';
+import type { WorkerMetrics } from './worker-metrics.js';
+
+interface Service {
+  readonly config: Config;
+  readonly secrets: ConfigSecrets;
+  /** How many workers. */
+  readonly count: number;
+  readonly greet: Greet;
+  readonly opening: Pick<Opening, 'allowMigrated' | 'allowNew'>;
+}
+
+/**
+ * Serves as `serve` does, by several processes. This one makes the data folder ready, accepts connections and hands them
+ * on, and says whose turn it is to write; the workers do everything else, each on its own connection to the database.
+ */
+export async function serveByWorkers(io: IO, { config, secrets, count, greet, opening }: Service): Promise<number> {
+  const { startWorker } = io;
+  if (!startWorker) throw new Error('Workers can be started by the program itself only.');
+  const log = createLogger(config.logLevel).child({ pid: io.pid });
+  const fault = new Promise<Error>((resolve) =>
+    io.onFault?.((thrown) => {
+      const error = thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.');
+      log.fatal({ err: error }, 'fault');
+      resolve(error);
+    }),
+  );
+  const installation = await openInstallation(
+    config,
+    secrets,
+    {},
+    { ...opening, access: 'create', report: (line) => log.warn(line) },
+  );
+  if (secrets.databaseURL === undefined) await requireWholeFile(installation, config, log);
+  try {
+    const metrics = config.metrics && (await loadWorkerMetrics());
+    const crew = await createCrew({
+      count,
+      startWorker,
+      log,
+      heartbeat: { timeoutMs: config.workerTimeoutMs, every },
+      metrics,
+    });
+    let failure: Error | undefined;
+    let areWell = false;
+    try {
+      const front = await distribute(config, crew.take);
+      warnOfSetup(config, io, log);
+      let metricsServer: MetricsServer | undefined;
+      try {
+        if (config.metrics && metrics) {
+          metricsServer = await listenForMetrics({ ...config.metrics, read: metrics.read });
+          log.info({ url: metricsServer.url }, 'metrics');
+        }
+        const welcome = await greet(installation, `${config.tls ? 'https' : 'http'}://${front.address}`);
+        const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
+        io.out(welcome);
+        failure = await Promise.race([stopped, fault, crew.failed]);
+        if (failure) log.fatal({ err: failure }, 'the workers cannot go on; stopping');
+        else log.info('stopping');
+      } finally {
+        await metricsServer?.stop();
+        await front.stop();
+      }
+    } finally {
+      areWell = await crew.stop();
+    }
+    return failure || !areWell ? 1 : 0;
+  } finally {
+    await installation.close();
+  }
+}
+
+/** How long a worker may take to hand over its metrics. Prometheus waits ten seconds. */
+const metricsTimeoutMs = 2_000;
+
+/** Loads what collects metrics, which takes time that a start without metrics does not have. */
+async function loadWorkerMetrics(): Promise<WorkerMetrics> {
+  const { createProcessMetrics } = await import('../../telemetry/metrics.js');
+  const { createWorkerMetrics } = await import('./worker-metrics.js');
+  const registry = createProcessMetrics();
+  return createWorkerMetrics({ own: () => registry.getMetricsAsJSON(), timeout: () => wait(metricsTimeoutMs) });
+}
+
+function every(intervalMs: number, callback: () => void): () => void {
+  const timer = setInterval(callback, intervalMs);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,138 @@
+import { createApp } from '../../app.js';
+import { issueCredential } from '../../auth/issue.js';
+import { readConfig, type Config, type ConfigSecrets } from '../../config.js';
+import { missingNodeOptions } from '../../config/node-options.js';
+import { listen } from '../../http/server.js';
+import type { Installation, Opening } from '../../installation.js';
+import { createLogger, type Logger } from '../../log.js';
+import { isLoopback } from '../../loopback.js';
+import type { Values } from '../command.js';
+import { importLines } from '../commands/import.js';
+import { UsageError, type IO } from '../io.js';
+import { sampleKeys } from './sample.js';
+import { serveByWorkers } from './serve-cluster.js';
+import { startWatching, type Watching } from './telemetry.js';
+import { welcome } from './welcome.js';
+
+/** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
+export async function serve(io: IO, values: Values): Promise<number> {
+  const count = readWorkers(values['workers']);
+  const opening = { allowMigrated: values['allow-migrated'] === true, allowNew: values['allow-new'] === true };
+  const { config, secrets } = readConfig(io.env);
+  if (config.production) refuseOpenMemory(io.nodeOptions ?? []);
+  const greet = greeter(io, config, values['sample'] === true);
+  if (count > 1) return serveByWorkers(io, { config, secrets, count, greet, opening });
+  const plain = createLogger(config.logLevel);
+  const watching = await startWatching(config, io, plain);
+  try {
+    const ids = watching.watch.tracer?.ids;
+    const log = ids ? createLogger(config.logLevel, undefined, ids) : plain;
+    return await serveWatched(io, { config, secrets, watching, log, greet, opening });
+  } finally {
+    await watching.stop();
+  }
+}
+
+interface Setting {
+  readonly config: Config;
+  readonly secrets: ConfigSecrets;
+  readonly log: Logger;
+  readonly watching: Watching;
+  readonly greet: Greet;
+  readonly opening: Pick<Opening, 'allowMigrated' | 'allowNew'>;
+}
+
+async function serveWatched(io: IO, setting: Setting): Promise<number> {
+  const { config, secrets, log, watching, greet, opening } = setting;
+  const { watch } = watching;
+  let faults = 0;
+  const fault = new Promise<undefined>((resolve) =>
+    io.onFault?.((thrown) => {
+      faults += 1;
+      log.fatal({ err: thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.') }, 'fault');
+      resolve(undefined);
+    }),
+  );
+  const app = await createApp(config, secrets, log, { opening }, watch);
+  let failure: Error | undefined;
+  try {
+    // Before the credentials are issued: those of a start that fails at its port would never be shown.
+    const server = await listen(app.handle, { ...config, log, watch });
+    warnOfSetup(config, io, log);
+    try {
+      await watching.listen();
+      const welcome = await greet(app.installation, server.url);
+      // Before anybody is told that we listen: who reads it may ask us to stop at once.
+      const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
+      io.out(welcome);
+      failure = await Promise.race([stopped, fault, app.installation.failed]);
+      app.drain();
+      if (!failure) log.info('stopping');
+      else log.fatal({ err: failure }, 'storage failed; stopping, for only a new start can tell what was written');
+    } finally {
+      await server.stop();
+    }
+    return failure || faults > 0 ? 1 : 0;
+  } finally {
+    await app.close();
+  }
+}
+
+const mostWorkers = 64;
+const openMemory = /^--(inspect|heapsnapshot|heap-prof|report-)/;
+
+/** Memory holds secrets in clear. Throws for an option of Node that shows it to a debugger or writes it to a file. */
+function refuseOpenMemory(nodeOptions: readonly string[]): void {
+  const [option] = nodeOptions.filter((text) => openMemory.test(text));
+  if (option === undefined) return;
+  throw new Error(`In production, Node must not run with ${option.split('=', 1)[0]}, which gives memory away.`);
+}
+
+/** In words where it is no number of processes. */
+function readWorkers(given: string | boolean | undefined): number {
+  if (given === undefined) return 1;
+  if (typeof given === 'string' && /^[1-9]\d?$/.test(given) && Number(given) <= mostWorkers) return Number(given);
+  throw new UsageError(`--workers must be a number of processes, from 1 to ${mostWorkers}.`);
+}
+
+/** Warns of what makes an installation less safe than it could be. */
+export function warnOfSetup({ production, tls, host }: Config, { nodeOptions }: IO, log: Logger): void {
+  if (!tls && !isLoopback(host)) {
+    log.warn('plain HTTP beyond this machine: a proxy must speak TLS, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY');
+  }
+  const missing = production && nodeOptions ? missingNodeOptions(nodeOptions) : [];
+  if (missing.length > 0)
+    log.warn({ missing }, 'Node runs without its hardening options: use `keyfront serve` or `npm start`');
+}
+
+/** Does what a start has to do once the port is ours, and resolves to what a person reads then. */
+export type Greet = (installation: Installation, url: string) => Promise<string>;
+
+function greeter(io: IO, { graphiql }: Config, isSample: boolean): Greet {
+  return async (installation, url) => {
+    const first = (await installation.isNew()) ? await issueFirst(installation) : undefined;
+    if (isSample) await importSample(installation, io);
+    return first ? welcome({ url, ...first, hasPages: graphiql }) : `Keyfront listens on ${url}\n`;
+  };
+}
+
+interface FirstCredentials {
+  readonly management: string;
+  readonly service: string;
+}
+
+async function issueFirst({ credentials, now }: Installation): Promise<FirstCredentials> {
+  const issued = async (kind: 'management' | 'service') =>
+    (await issueCredential(credentials, { kind, label: 'first start' }, now())).secret;
+  return { management: await issued('management'), service: await issued('service') };
+}
+
+async function importSample(installation: Installation, io: IO): Promise<void> {
+  const counts = await importLines(
+    installation,
+    sampleKeys,
+    { orgID: undefined, passwordsAreHashed: false },
+    { onBadLine: (line, reason) => io.say(`sample line ${line}: ${reason}\n`), onProgress: () => undefined },
+  );
+  io.out(`Sample keys: ${counts.imported} imported, ${counts.present} already there. Try acme-billing.\n`);
+}

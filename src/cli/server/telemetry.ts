@@ -1,0 +1,51 @@
+import type { Config } from '../../config.js';
+import { servedSchema } from '../../graphql/served-schema.js';
+import { listenForMetrics } from '../../http/metrics-server.js';
+import type { Logger } from '../../log.js';
+import { routes } from '../../rest/routes.js';
+import type { MetricsSnapshot } from '../../telemetry/aggregate.js';
+import { startTraces, wantsTraces, type Traces } from '../../telemetry/traces.js';
+import { version } from '../../version.js';
+import type { Watch } from '../../watch.js';
+import type { IO } from '../io.js';
+
+export interface Watching {
+  readonly watch: Watch;
+  /** Answers those who collect metrics, where that is wanted. */
+  readonly listen: () => Promise<void>;
+  /** The metrics of this process, for the primary of workers; undefined when nothing is measured. */
+  readonly snapshot: (() => Promise<MetricsSnapshot>) | undefined;
+  /** Ends all of it, sending what traces are left. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts what the settings ask for of metrics and traces, and loads nothing of the rest: a start is to be quick. */
+export async function startWatching({ metrics: address }: Config, { env }: IO, log: Logger): Promise<Watching> {
+  const traces: Traces | undefined = wantsTraces(env) ? await startTraces(env, version, log) : undefined;
+  const metrics =
+    address && (await import('../../telemetry/metrics.js')).createMetrics({ version, operations: names() });
+  let stopListening: (() => Promise<void>) | undefined;
+  return {
+    watch: { meter: metrics?.meter, tracer: traces?.tracer },
+    snapshot: metrics && (() => metrics.registry.getMetricsAsJSON()),
+    listen: async () => {
+      if (!address || !metrics) return;
+      const { registry } = metrics;
+      const read = async () => ({ contentType: registry.contentType, text: await registry.metrics() });
+      const server = await listenForMetrics({ ...address, read });
+      stopListening = () => server.stop();
+      log.info({ url: server.url }, 'metrics');
+    },
+    stop: async () => {
+      await stopListening?.();
+      await traces?.stop();
+    },
+  };
+}
+
+/** Every name that an operation of either face can go by. */
+export function names(): ReadonlySet<string> {
+  const types = [servedSchema.getQueryType(), servedSchema.getMutationType(), servedSchema.getSubscriptionType()];
+  const fields = types.flatMap((type) => Object.keys(type?.getFields() ?? {}));
+  return new Set([...fields, ...routes.map(({ operation }) => operation), 'several']);
+}
