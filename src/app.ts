@@ -10,7 +10,7 @@ import { createChangeLog } from './change-log.js';
 import { startPurging, startShrinking, startStorageChecks } from './chores.js';
 import type { Config, ConfigSecrets } from './config.js';
 import type { ServerContext } from './graphql/context.js';
-import { serveGraphiQL } from './graphql/graphiql/serve-graphiql.js';
+import { graphiqlAssets } from './graphql/graphiql/assets.js';
 import type { Execute } from './graphql/plans/use-plans.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
 import { createStreams } from './graphql/streams.js';
@@ -19,10 +19,12 @@ import { clientAddressOf } from './http/client-address.js';
 import { createCORS } from './http/cors.js';
 import { everyAnswer } from './http/headers.js';
 import { createHealth, healthPaths } from './http/health.js';
+import { serveAsset } from './http/static-asset.js';
 import { openInstallation, type Installation, type Opening, type Overrides } from './installation.js';
 import { createKeyService } from './keys/service.js';
 import type { Logger } from './log.js';
-import { createDocuments, documentPath, pagePaths } from './rest/documents.js';
+import { docsAssets } from './rest/docs-page/assets.js';
+import { createDocuments, documentPath } from './rest/documents.js';
 import { errorResponse, methodRefused } from './rest/errors.js';
 import { createRESTFace } from './rest/router.js';
 import { createTimeSlices } from './storage/time-slices.js';
@@ -131,8 +133,8 @@ export async function createApp(
       const wantsPage = isRead && config.graphiql && isForPage;
       return wantsPage ? new Response(null, { status: 302, headers: { location: '/' } }) : undefined;
     }
-    const page = config.graphiql ? await serveGraphiQL(path, request) : undefined;
-    if (page) return isRead ? page : methodRefused('GET, HEAD', context.requestID);
+    const asset = config.graphiql ? graphiqlAssets.get(path) : undefined;
+    if (asset) return isRead ? serveAsset(request.headers, asset) : methodRefused('GET, HEAD', context.requestID);
     if (!healthPaths.includes(path)) {
       return (await answerDocuments(request, path, context)) ?? answerREST(request, target, context);
     }
@@ -269,6 +271,14 @@ function routeOf(url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').split('?', 1)[0] ?? '';
   if (path.startsWith('/svc/org/keys/')) return '/svc/org/keys/*';
   if (path.startsWith('/graphiql/')) return '/graphiql/*';
-  const named = ['/', '/graphql', ...healthPaths, documentPath, ...pagePaths, '/api/keys/preview', '/svc/org/keys'];
+  const named = [
+    '/',
+    '/graphql',
+    ...healthPaths,
+    documentPath,
+    ...docsAssets.keys(),
+    '/api/keys/preview',
+    '/svc/org/keys',
+  ];
   return named.includes(path) ? path : '(other)';
 }

@@ -4,6 +4,7 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { bundlePages } from './bundle-pages.mjs';
 import { billOfMaterials } from './sbom.mjs';
 
 /**
@@ -12,11 +13,8 @@ import { billOfMaterials } from './sbom.mjs';
  */
 const external = ['better-sqlite3', '@node-rs/bcrypt', '@node-rs/argon2', '@redis/client', 'pg', 'tinypool'];
 
-/** The files of Swagger UI that `/docs` serves. */
-const swaggerUI = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
-
 /**
- * Bundles the compiled modules of one folder into another, with the static files of packages, the licences of both, the
+ * Bundles the compiled modules of one folder into another, with the pages for browsers, the licences of all packages, the
  * bill of materials, and what the package `keyfront-client` has beside its modules.
  */
 export async function bundle(/** @type {string} */ modules, /** @type {string} */ into) {
@@ -42,11 +40,8 @@ export async function bundle(/** @type {string} */ modules, /** @type {string} *
     metafile: true,
     logLevel: 'warning',
   });
-  const assets = join(import.meta.dirname, '..', 'node_modules', 'swagger-ui-dist');
-  await mkdir(join(into, 'swagger-ui'));
-  for (const name of swaggerUI) await copyFile(join(assets, name), join(into, 'swagger-ui', name));
-  const inputs = [...Object.keys(metafile.inputs), join(assets, 'swagger-ui.css')];
-  const packages = packagesOf(inputs);
+  const pageFiles = await bundlePages(join(into, 'browser'));
+  const packages = packagesOf([...Object.keys(metafile.inputs), ...pageFiles]);
   await writeFile(join(into, 'licences.txt'), await licencesOf(packages));
   const root = join(import.meta.dirname, '..');
   const bill = await billOfMaterials(packages.map((folder) => relative(root, folder)));

@@ -7,7 +7,6 @@ import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
 
 const groundFloor = [
   'accept',
-  'asset',
   'entity-tag',
   'errors',
   'fetch-text',
@@ -55,9 +54,8 @@ const mayParse: Readonly<Record<string, string>> = {
   'secrets/key-hash.ts': 'reads only texts without escaped names',
   'keys/records.ts': 'reads our own field names',
   'rest/openapi/examples.ts': 'reads our own examples',
-  'rest/docs-page.ts': 'runs in a browser',
-  'graphql/graphiql/in-browser/start-page.ts': 'runs in a browser',
-  'graphql/graphiql/in-browser/keep-tabs.ts': 'runs in a browser',
+  'rest/docs-page/browser/exact-json.ts': 'runs in a browser',
+  'graphql/graphiql/browser/keep-tabs.ts': 'runs in a browser',
 };
 
 const files = sourceFiles();
@@ -118,6 +116,30 @@ describe('the file system', () => {
         .map((node) => `${path}: ${node.getText()}`),
     );
     expect(upwards).toEqual([]);
+  });
+});
+
+describe('pages for browsers', () => {
+  const isBrowserFile = (path: string) => path.includes('/browser/');
+
+  it('are files of their own and not texts in a module, nor made from functions', () => {
+    const page = /<!doctype html|<script\b|\bdocument\.querySelector|\{\s*(?:margin|padding|display):/i;
+    const found = files.flatMap(({ path, tree }) =>
+      nodesOf(tree)
+        .filter((node) => ts.isStringLiteralLike(node) || ts.isTemplateExpression(node))
+        .filter((node) => page.test(node.getText()))
+        .map((node) => `${path}: ${node.getText().slice(0, 60)}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('share no module with the service', () => {
+    const crossing = files.flatMap((file) =>
+      ourImports(file)
+        .filter((target) => isBrowserFile(target) !== isBrowserFile(file.path))
+        .map((target) => `${file.path} imports ${target}`),
+    );
+    expect(crossing).toEqual([]);
   });
 });
 

@@ -215,7 +215,7 @@ describe('What is packed', () => {
     expect(
       files.filter(
         (path) =>
-          !/^(dist\/.+\.js|dist\/swagger-ui\/[\w.-]+|dist\/client\/.+\.d\.ts|dist\/licences\.txt|dist\/sbom\.json|dist\/client\/(package\.json|README\.md|LICENSE)|schema\/.+|package\.json|README\.md|LICENSE)$/.test(
+          !/^(dist\/.+\.js|dist\/browser\/(graphiql|docs)\/[\w.-]+|dist\/client\/.+\.d\.ts|dist\/licences\.txt|dist\/sbom\.json|dist\/client\/(package\.json|README\.md|LICENSE)|schema\/.+|package\.json|README\.md|LICENSE)$/.test(
             path,
           ),
       ),

@@ -1,26 +1,21 @@
 import { availableParallelism } from 'node:os';
-import { build } from 'esbuild';
 import { defineConfig } from 'vitest/config';
+import { bundlesFolder } from './support/bundles.js';
 import { LongestFirst } from './support/longest-first.js';
 
 const root = new URL('..', import.meta.url).pathname;
 
-/** Worker threads run no TypeScript: theirs is bundled from the sources under test. */
-const bundledWorkers = {
-  name: 'bundled-workers',
-  async transform(code: string, id: string) {
-    if (!id.endsWith('/sqlite/query-runner.ts')) return undefined;
-    const outfile = `${root}node_modules/.cache/keyfront-tests/read-worker-${process.pid}.mjs`;
-    await build({
-      entryPoints: [`${root}src/storage/sqlite/read-worker.ts`],
-      outfile,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      packages: 'external',
-      logLevel: 'warning',
-    });
-    return code.replaceAll('./read-worker.js', outfile);
+/** Files that the build puts beside a module, which refers to them by a relative path. */
+const bundled = [
+  { module: '/sqlite/query-runner.ts', path: './read-worker.js', bundle: `${bundlesFolder}read-worker.mjs` },
+  { module: '/http/static-asset.ts', path: './browser/', bundle: `${bundlesFolder}browser/` },
+];
+
+const bundledFiles = {
+  name: 'bundled-files',
+  transform(code: string, id: string) {
+    const found = bundled.find(({ module }) => id.endsWith(module));
+    return found && code.replaceAll(found.path, found.bundle);
   },
 };
 
@@ -31,7 +26,7 @@ const system = [
 ];
 
 export default defineConfig({
-  plugins: [bundledWorkers],
+  plugins: [bundledFiles],
   // Node takes the CommonJS build of graphql, and so does Pothos. Left alone, Vite would give our files the other build,
   // and graphql refuses types that were made by another copy of itself.
   resolve: {
@@ -47,7 +42,7 @@ export default defineConfig({
       { extends: true, test: { name: 'default', include: ['test/**/*.test.ts'], exclude: system } },
       { extends: true, test: { name: 'system', include: system } },
     ],
-    globalSetup: ['test/support/postgres-setup.ts'],
+    globalSetup: ['test/support/bundles.ts', 'test/support/postgres-setup.ts'],
     // Limits against hanging, generous because the machine may be busy with other work.
     testTimeout: 120_000,
     // Some build the project first, beside other workers.

@@ -1,6 +1,7 @@
 import { servedSchema } from '../../src/graphql/served-schema.js';
 import { healthPaths } from '../../src/http/health.js';
-import { documentPath, pagePaths } from '../../src/rest/documents.js';
+import { docsAssets } from '../../src/rest/docs-page/assets.js';
+import { documentPath } from '../../src/rest/documents.js';
 import type { Route } from '../../src/rest/route.js';
 import { routes } from '../../src/rest/routes.js';
 import { credentialKinds, type CredentialKind } from '../../src/credential.js';
@@ -87,7 +88,7 @@ export const pathRows: Readonly<Record<string, PathRow>> = {
 };
 
 /** The paths that are served beside the operations, as the code names them. */
-export const otherPaths: readonly string[] = [...healthPaths, '/', documentPath, ...pagePaths];
+export const otherPaths: readonly string[] = [...healthPaths, '/', documentPath, ...docsAssets.keys()];
 
 /** An operation of either face, and the request that asks for it. */
 export interface Door {

@@ -114,10 +114,12 @@ describe('the page of the REST documents, in a browser', () => {
   it('asks for a credential first where the document is shown to holders only, and uses it from then on', async () => {
     await open({ NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' });
     await page.locator('#credential').fill('kf_svc_wrong');
-    await page.locator('#door button').click();
-    await expect.poll(() => page.locator('#refusal').innerText(), { timeout: patienceMs }).toMatch(/valid credential/);
+    await page.locator('#credential-form button').click();
+    await expect
+      .poll(() => page.locator('#credential-error').innerText(), { timeout: patienceMs })
+      .toMatch(/valid credential/);
     await page.locator('#credential').fill(server.t.service);
-    await page.locator('#door button').click();
+    await page.locator('#credential-form button').click();
     await page.locator('.opblock').first().waitFor();
     expect((await execute('orgKey')).status).toContain('200');
     expect(troubles).toEqual([]);

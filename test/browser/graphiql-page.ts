@@ -127,7 +127,7 @@ export async function openGraphiQL(
       await until(async () => (await editor('response')).endsWith('}'));
       return JSON.parse(await editor('response')) as Record<string, unknown>;
     },
-    hint: async () => ((await page.locator('#hint').isVisible()) ? page.locator('#hint-words').innerText() : undefined),
+    hint: async () => ((await page.locator('#hint').isVisible()) ? page.locator('#hint-text').innerText() : undefined),
     kept: async () => {
       const cookies = await context.cookies();
       const databases = `indexedDB.databases().then((all) => all.map(({ name }) => name))`;

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { examples } from '../../src/graphql/graphiql/examples.js';
+import { examples } from '../../src/graphql/graphiql/browser/examples.js';
 import { sampleKeys } from '../../src/cli/server/sample.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { startBrowser, whyNoBrowser } from './chromium.js';
@@ -135,7 +135,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
       expect(await g.hint()).toBeUndefined();
     });
 
-    it('that a credential opens nothing, and not why', async () => {
+    it('that a credential is not valid, and not why', async () => {
       const { id, secret } = await server.t.issue('service');
       await server.t.app.installation.credentials.revoke(id, server.t.clock.now);
       const unknown = server.t.service.replace(/.{8}$/, 'x'.repeat(8));
@@ -146,7 +146,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
         expect(await g.run()).toMatchObject({ errors: [{ message: 'A valid credential is required.' }] });
         words.add(await g.hint());
       }
-      expect([...words]).toEqual([expect.stringMatching(/^The credential in X-Svc-Authorization opens nothing here/)]);
+      expect([...words]).toEqual([expect.stringMatching(/^The credential in X-Svc-Authorization is not valid here/)]);
     });
 
     it('that a credential stands in the header of the other kind', async () => {
@@ -158,7 +158,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     it('that there were too many wrong ones', async () => {
       await g.write('headers', JSON.stringify({ Authorization: 'Bearer kf_mgt_wrong' }));
       for (let times = 0; times < 11; times += 1) await g.run();
-      expect(await g.hint()).toMatch(/too many wrong credentials. Others are looked at in \d+ seconds/);
+      expect(await g.hint()).toMatch(/too many wrong credentials\. Wait \d+ seconds/);
     });
   });
 
@@ -168,7 +168,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await serve({ KEYFRONT_INTROSPECTION: 'credential' });
     g = await openGraphiQL(browser, server.url);
     await g.page.getByLabel('Show Documentation').click();
-    await expect.poll(() => g.hint()).toMatch(/docs and the completion are shown to holders of a credential only/);
+    await expect.poll(() => g.hint()).toMatch(/documentation and completion require a credential/);
     await g.openTab('ListKeys');
     await g.paste(server.t.service);
     await g.run();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sampleKeys } from '../../src/cli/server/sample.js';
-import { credentialHeaders, examples, type Example } from '../../src/graphql/graphiql/examples.js';
+import { credentialHeaders, type CredentialHeader } from '../../src/graphql/graphiql/browser/credential-headers.js';
+import { examples, type Example } from '../../src/graphql/graphiql/browser/examples.js';
 import { servedSchema } from '../../src/graphql/served-schema.js';
 import { startApp, type TestApp } from '../support/app.js';
 
@@ -12,12 +13,18 @@ async function startSample(): Promise<TestApp> {
   return t;
 }
 
+function headerFor(credential: Example['credential']): CredentialHeader {
+  const header = credentialHeaders.find(({ kind }) => kind === credential);
+  if (header === undefined) throw new Error(`No header carries ${credential} credentials.`);
+  return header;
+}
+
 /** Sends an example with the one credential that its header is for. */
 async function send(t: TestApp, { query, variables, credential }: Example) {
-  const { name, beginning } = credentialHeaders[credential];
+  const { name, prefix } = headerFor(credential);
   const { body } = await t.send('/graphql', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', [name]: beginning + t[credential].slice('kf_xxx_'.length) },
+    headers: { 'content-type': 'application/json', [name]: prefix + t[credential].slice('kf_xxx_'.length) },
     body: JSON.stringify({ query, variables: JSON.parse(variables) as object }),
   });
   return body as { errors?: { extensions: { code: string; issues: { path: string }[] } }[]; data?: object };
@@ -83,7 +90,7 @@ describe('the examples of GraphiQL', () => {
 
   it('say under which header a credential belongs, and fit into the window', () => {
     for (const { query, credential } of examples.slice(0, 3)) {
-      if (query.includes('credential')) expect(query).toContain(credentialHeaders[credential].beginning.slice(-7));
+      if (query.includes('credential')) expect(query).toContain(headerFor(credential).prefix.slice(-7));
     }
     const comments = examples.flatMap(({ query }) => query.split('\n').filter((line) => line.startsWith('#')));
     expect(comments.filter((line) => line.length > 50)).toEqual([]);

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { documentPath, pagePaths } from '../../src/rest/documents.js';
-import { docsScript } from '../../src/rest/docs-page.js';
+import { docsAssets } from '../../src/rest/docs-page/assets.js';
+import { documentPath } from '../../src/rest/documents.js';
 import { startApp, type TestApp } from '../support/app.js';
+
+const pagePaths = [...docsAssets.keys()];
 
 let t: TestApp;
 beforeAll(async () => {
@@ -125,11 +127,12 @@ describe('the page of the REST documents', () => {
     expect(answer.body).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('is told to keep no credential, to ask no validator, and to fetch the document from us', () => {
-    expect(docsScript).toContain('persistAuthorization: false');
-    expect(docsScript).toContain('validatorUrl: null');
-    expect(docsScript.match(/fetch\([^,]+/g)).toEqual(["fetch('/openapi.json'"]);
-    expect(docsScript).not.toMatch(/localStorage|sessionStorage|cookie|innerHTML|https?:/);
+  it('stores no credential, asks no validator, and fetches the document from its own origin', async () => {
+    const { text } = await get('/docs/page.js');
+    expect(text).toContain('persistAuthorization: false');
+    expect(text).toContain('validatorUrl: null');
+    expect(text.match(/fetch\([^,]+/g)).toEqual(['fetch("/openapi.json"']);
+    expect(text).not.toMatch(/localStorage|sessionStorage|cookie|innerHTML|https?:/);
   });
 });
 

@@ -1,22 +1,14 @@
-import type { CredentialKind } from '../../credential.js';
+import type { CredentialHeader } from './credential-headers.js';
 
-/** An operation to try, with all that it needs but the credential. The name of the operation is that of its tab. */
+/** An operation to try, complete except for its credential. Its name is the title of its tab. */
 export interface Example {
-  readonly credential: CredentialKind;
+  readonly credential: CredentialHeader['kind'];
   readonly query: string;
-  /** JSON, as it stands in the editor. */
+  /** JSON text. */
   readonly variables: string;
 }
 
-/** What comes before a credential in its header, so that pasting it behind is enough. */
-export const credentialHeaders: Readonly<
-  Record<CredentialKind, { readonly name: string; readonly beginning: string }>
-> = {
-  management: { name: 'Authorization', beginning: 'Bearer kf_mgt_' },
-  service: { name: 'X-Svc-Authorization', beginning: 'kf_svc_' },
-};
-
-/** An operation for every common task. All of them work on the keys of `npm start -- --sample`, in this order. */
+/** An operation for each common task. All work on the keys of `npm start -- --sample`, in this order. */
 export const examples: readonly Example[] = [
   {
     credential: 'management',
@@ -61,8 +53,8 @@ query PreviewKey($input: PreviewKeyInput!) {
   },
   {
     credential: 'management',
-    query: `# A definition with mistakes: all of them are
-# answered at once, each with its place, under
+    query: `# A definition with mistakes. The response lists
+# all of them, each with its path, under
 # "extensions.issues".
 query PreviewProblems($input: PreviewKeyInput!) {
   previewKey(input: $input) {
@@ -88,8 +80,8 @@ query PreviewProblems($input: PreviewKeyInput!) {
     credential: 'service',
     query: `# The keys of an organisation, a page at a time.
 # For the next page, put "endCursor" into "after"
-# under Variables. All about stored keys needs a
-# service credential: paste yours over "kf_svc_"
+# under Variables. Operations on stored keys need
+# a service credential: paste yours over "kf_svc_"
 # under Headers below, once.
 query ListKeys($filter: OrgKeyFilter, $first: Int, $after: String) {
   orgKeys(filter: $filter, orderBy: ALIAS, first: $first, after: $after) {
@@ -115,9 +107,9 @@ query ListKeys($filter: OrgKeyFilter, $first: Int, $after: String) {
   },
   {
     credential: 'service',
-    query: `# One key: what it may do, what is left of its
-# quota, and its version, for "expectedVersion" of
-# an update.
+    query: `# One key: its definition, its remaining quota,
+# and its version, for "expectedVersion" of an
+# update.
 query ReadKey($keyID: ID!) {
   orgKey(keyID: $keyID) {
     keyHash
@@ -182,10 +174,10 @@ query DryRun($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expect
   {
     credential: 'service',
     query: `# Replaces the definition of a key and resets its
-# quota. What the definition leaves out is gone,
-# but for secrets. Run twice it answers CONFLICT,
-# and what has changed since: the key has another
-# version than "expectedVersion" then.
+# quota. Fields that the definition omits are
+# removed, except secrets. A second run returns
+# CONFLICT and the changes since: the version of
+# the key is no longer "expectedVersion".
 mutation UpdateKey(
   $keyID: ID!
   $input: UpdateKeyInput!
@@ -263,7 +255,7 @@ query KeyHistory($keyID: ID!, $last: Int) {
   },
   {
     credential: 'service',
-    query: `# Puts the definition of an earlier version back,
+    query: `# Restores the definition of an earlier version,
 # as a new version. Secrets and the live quota
 # stay as they are.
 mutation RevertKey($keyID: ID!, $toVersion: Int!, $reason: String) {
@@ -281,9 +273,9 @@ mutation RevertKey($keyID: ID!, $toVersion: Int!, $reason: String) {
   },
   {
     credential: 'service',
-    query: `# Adds a key. Without "keyID" a new identifier is
-# made. Run twice it answers CONFLICT: the key is
-# there then.
+    query: `# Adds a key. Without "keyID" the service makes an
+# identifier. A second run returns CONFLICT: the
+# key exists.
 mutation CreateKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
   createOrgKey(keyID: $keyID, input: $input, reason: $reason) {
     action
@@ -309,8 +301,8 @@ mutation CreateKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
   },
   {
     credential: 'service',
-    query: `# Deletes a key. It can be put back for 30 days,
-# unless the service is set to another time: see
+    query: `# Deletes a key. It can be restored for 30 days
+# unless the service is configured otherwise: see
 # the next tab.
 mutation DeleteKey($keyID: ID!, $reason: String) {
   deleteOrgKey(keyID: $keyID, reason: $reason) {
@@ -325,9 +317,9 @@ mutation DeleteKey($keyID: ID!, $reason: String) {
   },
   {
     credential: 'service',
-    query: `# Puts a deleted key back as it was. NOT_FOUND
-# where it is not deleted: delete it first, in the
-# tab before.
+    query: `# Restores a deleted key. Returns NOT_FOUND if the
+# key is not deleted: delete it first, in the
+# previous tab.
 mutation RestoreKey($keyID: ID!, $reason: String) {
   restoreOrgKey(keyID: $keyID, reason: $reason) {
     action
@@ -342,7 +334,7 @@ mutation RestoreKey($keyID: ID!, $reason: String) {
   {
     credential: 'service',
     query: `# Changes some fields of all keys that match, here
-# as a dry run: with "dryRun" false, it is done.
+# as a dry run: "dryRun" false applies it.
 mutation BulkUpdate($filter: OrgKeyFilter!, $patch: UpdateKeyInput!, $dryRun: Boolean!, $reason: String) {
   updateOrgKeys(filter: $filter, patch: $patch, dryRun: $dryRun, reason: $reason) {
     dryRun
@@ -364,9 +356,8 @@ mutation BulkUpdate($filter: OrgKeyFilter!, $patch: UpdateKeyInput!, $dryRun: Bo
   },
   {
     credential: 'service',
-    query: `# Begins the quota of all keys that match anew,
-# here as a dry run: with "dryRun" false, it is
-# done.
+    query: `# Resets the quota of all keys that match, here as
+# a dry run: "dryRun" false applies it.
 mutation BulkReset($filter: OrgKeyFilter!, $dryRun: Boolean!, $reason: String) {
   resetOrgQuotas(filter: $filter, dryRun: $dryRun, reason: $reason) {
     dryRun
@@ -386,8 +377,8 @@ mutation BulkReset($filter: OrgKeyFilter!, $dryRun: Boolean!, $reason: String) {
   {
     credential: 'service',
     query: `# Takes requests from the live quota, as a gateway
-# does before it lets one pass: all that are asked
-# for, or none.
+# does before it admits one: the whole amount, or
+# nothing.
 mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
   consumeOrgQuota(keyID: $keyID, amount: $amount) {
     allowed
@@ -404,7 +395,7 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
     credential: 'service',
     query: `# Follows changes as they take effect: press play,
 # change a key in another tab, and come back. Send
-# the last cursor as "after" to go on from there.
+# the last cursor as "after" to continue there.
 subscription FollowKeys($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {
     cursor
@@ -420,9 +411,8 @@ subscription FollowKeys($orgID: String, $after: String) {
   },
   {
     credential: 'service',
-    query: `# What the router of a federated graph asks: keys
-# and organisations that other subgraphs have
-# named.
+    query: `# The query of a federated router: keys and
+# organisations that other subgraphs refer to.
 query Entities($representations: [_Any!]!) {
   _entities(representations: $representations) {
     ... on OrgKey {

@@ -1,11 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { answerAsset, createAsset } from '../src/asset.js';
+import { browserFile, createStaticAsset, serveAsset } from '../../src/http/static-asset.js';
 
 const text = 'a text that repeats itself '.repeat(100);
-const asset = createAsset('text/plain', text);
-const ask = (headers: Record<string, string> = {}) =>
-  answerAsset(asset, new Request('http://keyfront.test/', { headers }), { 'referrer-policy': 'no-referrer' });
+const load = async () => new TextEncoder().encode(text);
+const asset = createStaticAsset({ contentType: 'text/plain', load, headers: { 'referrer-policy': 'no-referrer' } });
+const ask = (headers: Record<string, string> = {}) => serveAsset(new Headers(headers), asset);
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 describe('an asset', () => {
@@ -33,22 +33,43 @@ describe('an asset', () => {
   );
 
   it('is compressed once, and not for each request', async () => {
-    expect(await asset.bytes('br')).toBe(await asset.bytes('br'));
+    expect(await asset.bytes.br()).toBe(await asset.bytes.br());
   });
 
-  it('is compressed again at the next request after it has failed', async () => {
+  it('is compressed again at the next request after compressing has failed', async () => {
     let attempts = 0;
-    const failing = createAsset('text/plain', text, {
-      br: async (body) => {
-        attempts += 1;
-        if (attempts === 1) throw new Error('out of memory');
-        return Promise.resolve(body);
+    const failing = createStaticAsset({
+      contentType: 'text/plain',
+      load,
+      compress: {
+        br: async (body) => {
+          attempts += 1;
+          if (attempts === 1) throw new Error('out of memory');
+          return body;
+        },
+        gzip: async (body) => body,
+        identity: async (body) => body,
       },
-      gzip: (body) => Promise.resolve(body),
-      identity: (body) => Promise.resolve(body),
     });
-    await expect(failing.bytes('br')).rejects.toThrow('out of memory');
-    expect((await failing.bytes('br')).length).toBe(text.length);
+    await expect(failing.bytes.br()).rejects.toThrow('out of memory');
+    expect((await failing.bytes.br()).length).toBe(text.length);
+    expect(attempts).toBe(2);
+  });
+
+  it('is loaded on the first request, once, and again after loading has failed', async () => {
+    let attempts = 0;
+    const failing = createStaticAsset({
+      contentType: 'text/plain',
+      load: async () => {
+        attempts += 1;
+        if (attempts === 1) throw new Error('EMFILE');
+        return load();
+      },
+    });
+    expect(attempts).toBe(0);
+    await expect(serveAsset(new Headers(), failing)).rejects.toThrow('EMFILE');
+    expect(await (await serveAsset(new Headers(), failing)).text()).toBe(text);
+    await serveAsset(new Headers({ 'accept-encoding': 'gzip' }), failing);
     expect(attempts).toBe(2);
   });
 
@@ -72,5 +93,18 @@ describe('an asset', () => {
     expect(headers.get('vary')).toBe('accept-encoding');
     expect(headers.get('content-type')).toBe('text/plain');
     expect(headers.get('referrer-policy')).toBe('no-referrer');
+  });
+});
+
+describe('a file of a page', () => {
+  it('is read from the bundled pages and has the type of its name', async () => {
+    const response = await serveAsset(new Headers(), browserFile('graphiql/icon.svg', { 'x-more': 'yes' }));
+    expect(response.headers.get('content-type')).toBe('image/svg+xml');
+    expect(response.headers.get('x-more')).toBe('yes');
+    expect(await response.text()).toContain('<svg');
+  });
+
+  it('must have a known content type', () => {
+    expect(() => browserFile('graphiql/page.exe')).toThrow('graphiql/page.exe: no content type is known');
   });
 });

@@ -1,0 +1,51 @@
+// Writes the files of the pages that browsers load, GraphiQL and /docs: `node src/bundle-pages.mjs build/http/browser`.
+import { copyFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import * as library from '@graphql-yoga/render-graphiql/graphiql';
+import { build } from 'esbuild';
+
+const graphiql = join(import.meta.dirname, 'graphql/graphiql/browser');
+const docs = join(import.meta.dirname, 'rest/docs-page/browser');
+const packages = join(import.meta.dirname, '../node_modules');
+const swaggerUI = join(packages, 'swagger-ui-dist');
+
+/** Bundles both pages and copies the libraries that they load. Returns the files of packages that it has used. */
+export async function bundlePages(/** @type {string} */ into) {
+  await rm(into, { recursive: true, force: true });
+  const { metafile } = await build({
+    entryPoints: [
+      { in: join(graphiql, 'page.ts'), out: 'graphiql/page' },
+      { in: join(graphiql, 'page.css'), out: 'graphiql/page' },
+      { in: join(docs, 'page.ts'), out: 'docs/page' },
+      { in: join(docs, 'page.css'), out: 'docs/page' },
+    ],
+    outdir: into,
+    bundle: true,
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+    charset: 'utf8',
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const swaggerFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+  const copies = [
+    ...['page.html', 'icon.svg'].map((name) => [join(graphiql, name), join(into, 'graphiql', name)]),
+    [join(docs, 'page.html'), join(into, 'docs/page.html')],
+    ...swaggerFiles.map((name) => [join(swaggerUI, name), join(into, 'docs', name)]),
+  ];
+  for (const [from = '', to = ''] of copies) await copyFile(from, to);
+  const graphiqlFiles = {
+    'graphiql.css': library.css,
+    'graphiql.js': library.js,
+    'graphql.worker.js': library.graphqlWorker,
+    'json.worker.js': library.jsonWorker,
+    'editorWorkerService.worker.js': library.editorWorkerService,
+  };
+  for (const [name, text] of Object.entries(graphiqlFiles)) await writeFile(join(into, 'graphiql', name), text);
+  const copied = [join(packages, '@graphql-yoga/render-graphiql/package.json'), join(swaggerUI, 'package.json')];
+  return [...Object.keys(metafile.inputs), ...copied];
+}
+
+const [, script, into] = process.argv;
+if (into !== undefined && script !== undefined && resolve(script) === import.meta.filename) await bundlePages(into);

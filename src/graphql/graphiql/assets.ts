@@ -1,0 +1,35 @@
+import { browserFile, type StaticAsset } from '../../http/static-asset.js';
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "connect-src 'self'",
+  // The editor writes styles into the page as it runs.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  'font-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+// Sent with every file: a worker has only the policy of its own response.
+const headers = { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' };
+
+const names = [
+  'page.css',
+  'page.js',
+  'icon.svg',
+  'graphiql.css',
+  'graphiql.js',
+  'graphql.worker.js',
+  'json.worker.js',
+  'editorWorkerService.worker.js',
+];
+
+/** GraphiQL by path. Its scripts are files of their own, so that the policy can forbid inline scripts. */
+export const graphiqlAssets: ReadonlyMap<string, StaticAsset> = new Map([
+  ['/', browserFile('graphiql/page.html', headers)],
+  ...names.map((name) => [`/graphiql/${name}`, browserFile(`graphiql/${name}`, headers)] as const),
+]);

@@ -1,0 +1,45 @@
+/** A tab in the form that GraphiQL takes and stores. */
+export interface Tab {
+  readonly query: string | null;
+  readonly variables?: string | null;
+  readonly headers: string | null;
+}
+
+/** The storage for GraphiQL, and its initial tabs. */
+export interface KeptTabs {
+  readonly storage: Storage;
+  readonly tabs: readonly Tab[];
+}
+
+const typedTexts = ['tabState', 'query', 'variables', 'headers'].map((name) => `graphiql:${name}`);
+const [stateKey = ''] = typedTexts;
+
+/**
+ * Keeps typed text for the session only: it may contain secrets, and key identifiers may be tokens. It survives a reload
+ * and ends with the browser tab. Headers do not survive a reload; `headers` templates replace them.
+ */
+export function keepTabs(examples: readonly Tab[], defaultHeaders: string): KeptTabs {
+  const nameOf = ({ query }: Tab) => /^(?!#).*(?:query|mutation)\s+(\w+)/m.exec(query ?? '')?.[1];
+  const templateFor = (tab: Tab) => examples.find((one) => nameOf(one) === nameOf(tab))?.headers ?? defaultHeaders;
+  const kept = JSON.parse(sessionStorage.getItem(stateKey) ?? '{}') as { readonly tabs?: readonly Tab[] };
+  return {
+    tabs: kept.tabs?.map((tab) => ({ ...tab, headers: templateFor(tab) })) ?? examples,
+    storage: {
+      get length() {
+        return localStorage.length;
+      },
+      key: (index) => localStorage.key(index),
+      // GraphiQL adds an empty tab to stored tabs at every reload, so the tabs are passed as its defaults instead.
+      getItem: (key) => (typedTexts.includes(key) ? null : localStorage.getItem(key)),
+      setItem: (key, value) => {
+        if (key === stateKey) sessionStorage.setItem(key, value);
+        else if (!typedTexts.includes(key)) localStorage.setItem(key, value);
+      },
+      removeItem: (key) => localStorage.removeItem(key),
+      clear: () => {
+        localStorage.clear();
+        sessionStorage.clear();
+      },
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { acceptedCoding } from '../accept.js';
+import { isKnown } from '../entity-tag.js';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Content codings, the preferred first. */
+const encodings = ['br', 'gzip', 'identity'] as const;
+type Encoding = (typeof encodings)[number];
+
+/** A file that is the same for every client. Loaded and compressed on first use, then kept in memory. */
+export interface StaticAsset {
+  readonly headers: Readonly<Record<string, string>>;
+  /** The entity tag of the content without its content coding. */
+  readonly etag: () => Promise<string>;
+  readonly bytes: Readonly<Record<Encoding, () => Promise<Bytes>>>;
+}
+
+interface AssetOptions {
+  readonly contentType: string;
+  readonly load: () => Promise<Bytes>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly compress?: typeof compressions;
+}
+
+// Brotli quality 6 takes 1.5 times as long for 2 % fewer bytes.
+const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
+const compressions: Readonly<Record<Encoding, (body: Bytes) => Promise<Bytes>>> = {
+  br: (body) => promisify(brotliCompress)(body, quality),
+  gzip: promisify(gzip),
+  identity: (body) => Promise.resolve(body),
+};
+
+/** Returns an asset whose content `load` reads. */
+export function createStaticAsset({
+  contentType,
+  load,
+  headers = {},
+  compress = compressions,
+}: AssetOptions): StaticAsset {
+  const body = memoize(load);
+  const encoded = (encoding: Encoding) => memoize(async () => compress[encoding](await body()));
+  return {
+    headers: { ...headers, 'content-type': contentType },
+    etag: memoize(async () =>
+      createHash('sha256')
+        .update(await body())
+        .digest('hex')
+        .slice(0, 32),
+    ),
+    bytes: { br: encoded('br'), gzip: encoded('gzip'), identity: encoded('identity') },
+  };
+}
+
+/** Shares the result of the first call. After a rejection the next call tries again. */
+function memoize<T>(make: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= make().catch((error: unknown) => {
+      result = undefined;
+      throw error;
+    });
+    return result;
+  };
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+};
+
+/**
+ * Returns a file of the folder that `src/bundle-pages.mjs` writes beside this module.
+ *
+ * @throws {Error} when the content type of the file is unknown
+ */
+export function browserFile(name: string, headers: Readonly<Record<string, string>> = {}): StaticAsset {
+  const contentType = contentTypes[extname(name)];
+  if (contentType === undefined) throw new Error(`${name}: no content type is known for this file name.`);
+  return createStaticAsset({
+    contentType,
+    load: () => readFile(new URL(name, new URL('./browser/', import.meta.url))),
+    headers,
+  });
+}
+
+/** Returns the smallest encoding that the request accepts, or 304 if `If-None-Match` names it. */
+export async function serveAsset(requestHeaders: Pick<Headers, 'get'>, asset: StaticAsset): Promise<Response> {
+  const encoding = acceptedCoding(requestHeaders.get('accept-encoding'), encodings) ?? 'identity';
+  // Different bytes need different entity tags.
+  const etag = `"${await asset.etag()}${encoding === 'identity' ? '' : `-${encoding}`}"`;
+  const caching = { etag, 'cache-control': 'private, no-cache', vary: 'accept-encoding' };
+  if (isKnown(requestHeaders.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: caching });
+  return new Response(await asset.bytes[encoding](), {
+    headers: {
+      ...asset.headers,
+      ...caching,
+      ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+    },
+  });
+}

@@ -1,0 +1,41 @@
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { bundlePages } from '../../src/bundle-pages.mjs';
+
+const root = join(import.meta.dirname, '../..');
+
+/**
+ * The folder of the files that the build makes beside compiled modules. Its path never changes, since Vitest keeps
+ * transformed modules, with this path in them, from one run to the next.
+ */
+export const bundlesFolder = join(root, 'node_modules/.cache/keyfront-tests/');
+
+/** Bundles, from the sources under test, the script of worker threads and the pages for browsers. */
+export default async function setup(): Promise<void> {
+  await mkdir(bundlesFolder, { recursive: true });
+  const made = await mkdtemp(join(bundlesFolder, 'new-'));
+  await build({
+    entryPoints: [join(root, 'src/storage/sqlite/read-worker.ts')],
+    outfile: join(made, 'read-worker.mjs'),
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    logLevel: 'warning',
+  });
+  await bundlePages(join(made, 'browser'));
+  await replaceFiles(made, bundlesFolder);
+  await rm(made, { recursive: true });
+}
+
+/** Moves every file. A file is replaced as a whole, because another run may read it at this moment. */
+async function replaceFiles(from: string, to: string): Promise<void> {
+  const entries = await readdir(from, { recursive: true, withFileTypes: true });
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const path = join(entry.parentPath, entry.name);
+    const target = join(to, path.slice(from.length));
+    await mkdir(dirname(target), { recursive: true });
+    await rename(path, target);
+  }
+}
