@@ -18,6 +18,13 @@ import { createGraphQLServer } from './graphql/yoga.js';
 import { clientAddressOf } from './http/client-address.js';
 import { createCORS } from './http/cors.js';
 import { everyAnswer } from './http/headers.js';
+import {
+  createRequestContext,
+  incomingFromFetch,
+  incomingFromNode,
+  type IncomingRequest,
+  type RequestContext,
+} from './http/request-context.js';
 import { createHealth, healthPaths } from './http/health.js';
 import { serveAsset } from './http/static-asset.js';
 import { openInstallation, type Installation, type Opening, type Overrides } from './installation.js';
@@ -31,7 +38,7 @@ import { createTimeSlices } from './storage/time-slices.js';
 import { countingQuotas } from './telemetry/quotas.js';
 import { createFollowing } from './telemetry/requests.js';
 import { partToWire } from './rest/wire.js';
-import type { Seen, Watch } from './watch.js';
+import type { Watch } from './watch.js';
 import { startDeliverer, type Pace } from './webhooks/deliverer.js';
 import type { ShownPart } from './webhooks/event.js';
 
@@ -93,11 +100,10 @@ export async function createApp(
     log,
     meter: watch.meter,
   });
-  const answerREST = createRESTFace({ keys, authenticate, audit, log, nextSlice });
+  const answerREST = createRESTFace({ keys, audit, log, nextSlice });
   const answerDocuments = createDocuments({
     isOpen: config.introspection === 'open',
     hasPage: config.graphiql,
-    authenticate,
   });
   const purging = startPurging(installation, config.restoreWindowMs, log);
   const shrinking = startShrinking(installation, log);
@@ -122,9 +128,8 @@ export async function createApp(
   const health = createHealth(() => installation.whyNotReady(), log);
   watch.meter?.reads('ready', async () => ((await health.isReady()) ? 1 : 0));
 
-  async function answerOther(request: Request, context: ServerContext): Promise<Response | undefined> {
-    const target = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
-    const path = target.split('?', 1)[0] ?? '';
+  async function answerOther(request: Request, requestContext: RequestContext): Promise<Response | undefined> {
+    const path = requestContext.target.split('?', 1)[0] ?? '';
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const preflight = cors.answerPreflight(request);
     if (preflight) return preflight;
@@ -134,51 +139,50 @@ export async function createApp(
       return wantsPage ? new Response(null, { status: 302, headers: { location: '/' } }) : undefined;
     }
     const asset = config.graphiql ? graphiqlAssets.get(path) : undefined;
-    if (asset) return isRead ? serveAsset(request.headers, asset) : methodRefused('GET, HEAD', context.requestID);
+    if (asset) return isRead ? serveAsset(request.headers, asset) : methodRefused('GET, HEAD', requestContext.id);
     if (!healthPaths.includes(path)) {
-      return (await answerDocuments(request, path, context)) ?? answerREST(request, target, context);
+      return (await answerDocuments(request, path, requestContext)) ?? answerREST(requestContext);
     }
-    return isRead ? health.answer(path) : methodRefused('GET, HEAD', context.requestID);
+    return isRead ? health.answer(path) : methodRefused('GET, HEAD', requestContext.id);
   }
 
   const useOtherFaces: Plugin<object, ServerContext> = {
     async onRequest(event) {
-      const { requestID } = event.serverContext;
+      const { requestContext } = event.serverContext;
       // Left to itself, an error here would reach the caller, stack and all.
-      const response = await answerOther(event.request, event.serverContext).catch((error: unknown) => {
-        log.error({ requestID, err: error }, 'internal error');
-        return errorResponse(error, requestID);
+      const response = await answerOther(event.request, requestContext).catch((error: unknown) => {
+        log.error({ requestID: requestContext.id, err: error }, 'internal error');
+        return errorResponse(error, requestContext.id);
       });
       if (response) event.endResponse(response);
     },
     onResponse(event) {
       const { request, response, serverContext } = event;
-      const { requestID } = serverContext;
+      const { requestContext } = serverContext;
       const { headers } = response;
       // A page that has not changed need not be sent again; nothing else is kept anywhere.
       for (const [name, value] of Object.entries(everyAnswer)) {
         if (!(headers.has(name) && headers.has('etag'))) headers.set(name, value);
       }
-      headers.set('x-request-id', requestID);
+      headers.set('x-request-id', requestContext.id);
       // Node's server sets it. Yoga's keep-alive of streams would contradict a request's `Connection: close`.
       headers.delete('connection');
       cors.addTo(headers, request);
       if (request.method === 'HEAD') event.setResponse(new Response(null, { status: response.status, headers }));
-      tellAnswered(serverContext, routeOf(request.url), response.status);
+      tellAnswered(serverContext, routeOf(requestContext.target), response.status);
     },
   };
 
-  function tellAnswered({ requestID, seen }: ServerContext, path: string, status: number): void {
-    const route = seen?.route ?? path;
-    const ms = seen?.answered(route, status);
-    const { method, operation, verdict } = seen ?? {};
+  function tellAnswered({ requestContext: { record } }: ServerContext, path: string, status: number): void {
+    const route = record.route ?? path;
+    const ms = record.answered(route, status);
+    const { requestID, method, operation, verdict } = record;
     log.info({ requestID, method, route, status, operation, verdict, ms }, 'request');
   }
 
   const streams = createStreams(watch);
   const graphql = createGraphQLServer({
     keys,
-    authenticate,
     revalidate,
     audit,
     log,
@@ -194,27 +198,28 @@ export async function createApp(
   });
   const follow = createFollowing(watch);
 
-  const contextOf = (seen: Seen, socketAddress: string | undefined, forwardedFor: string | null): ServerContext => ({
-    requestID: seen.requestID,
-    seen,
-    clientAddress: clientAddressOf(socketAddress, forwardedFor ?? undefined, config.trustedProxies),
-  });
+  function serve<T>(
+    incoming: IncomingRequest,
+    atMs: number,
+    socketAddress: string | undefined,
+    respond: (context: ServerContext) => T,
+  ): T {
+    const { method, headers } = incoming;
+    const forwardedFor = headers.get('x-forwarded-for') ?? undefined;
+    const clientAddress = clientAddressOf(socketAddress, forwardedFor, config.trustedProxies);
+    return follow({ method, header: (name) => headers.get(name), atMs }, (record) =>
+      respond({ requestContext: createRequestContext(incoming, { record, clientAddress, authenticate }) }),
+    );
+  }
+
   return {
     installation,
-    fetch: async (request, socketAddress) => {
-      const { method, headers } = request;
-      const arrived = { method, header: (name: string) => headers.get(name), atMs: performance.now() };
-      return follow(arrived, (seen) =>
-        graphql.fetch(request, contextOf(seen, socketAddress, headers.get('x-forwarded-for'))),
-      );
-    },
+    fetch: (request, socketAddress) =>
+      serve(incomingFromFetch(request), performance.now(), socketAddress, (context) => graphql.fetch(request, context)),
     handle: (request, response, atMs = performance.now()) => {
-      const header = (name: string) => request.headersDistinct[name]?.join(',') ?? null;
-      follow({ method: request.method ?? '', header, atMs }, (seen) => {
-        // A socket that is gone already has no address; all of them count as one client.
-        const context = contextOf(seen, request.socket.remoteAddress ?? 'unknown', header('x-forwarded-for'));
-        graphql.handle(request, response, context);
-      });
+      // A socket that is gone already has no address; all of them count as one client.
+      const socketAddress = request.socket.remoteAddress ?? 'unknown';
+      serve(incomingFromNode(request), atMs, socketAddress, (context) => graphql.handle(request, response, context));
     },
     drain: () => {
       health.drain();
@@ -267,8 +272,8 @@ export async function requireWholeFile(
 }
 
 /** A path for the log. A key identifier may be a token itself, and so may anything in a path that nobody serves. */
-function routeOf(url: string): string {
-  const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').split('?', 1)[0] ?? '';
+function routeOf(target: string): string {
+  const path = target.split('?', 1)[0] ?? '';
   if (path.startsWith('/svc/org/keys/')) return '/svc/org/keys/*';
   if (path.startsWith('/graphiql/')) return '/graphiql/*';
   const named = [

@@ -89,8 +89,8 @@ export interface Asking {
 }
 
 /**
- * Reads and verifies the credentials in a request's headers. Never rejects for a bad one. Asked again about the same
- * headers it answers the same, and counts no failure twice.
+ * Reads and verifies the credentials in a request's headers. Never rejects for a bad one. Each call counts its failures:
+ * `RequestContext.principal` calls it once per request.
  */
 export type Authenticate = (asking: Asking) => Promise<Holder>;
 

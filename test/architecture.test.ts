@@ -11,7 +11,6 @@ const groundFloor = [
   'errors',
   'fetch-text',
   'json',
-  'body',
   'log',
   'loopback',
   'nearest',

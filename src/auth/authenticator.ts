@@ -43,8 +43,6 @@ interface Refusal {
  * other kind yields no credential, and nothing but the log tells which of these it was.
  */
 export function createAuthenticator({ store, uses, failures, verifyJWT, now, log, meter }: Parts): Authenticator {
-  const known = new WeakMap<Asking['headers'], Promise<Holder>>();
-
   async function verifyToken(kind: CredentialKind, token: string): Promise<Identity | Refusal> {
     const found = await store.findBySecretHash(hashToken(token), now());
     if (found === undefined) return { reason: 'unknown' };
@@ -62,7 +60,7 @@ export function createAuthenticator({ store, uses, failures, verifyJWT, now, log
     return { reason: 'malformed' };
   }
 
-  async function holderOf({ headers, requestID, clientAddress }: Asking): Promise<Holder> {
+  async function authenticate({ headers, requestID, clientAddress }: Asking): Promise<Holder> {
     const identities: Partial<Record<CredentialKind, Identity>> = {};
     const unverified: Partial<Record<CredentialKind, AppError>> = {};
     for (const kind of credentialKinds) {
@@ -90,11 +88,7 @@ export function createAuthenticator({ store, uses, failures, verifyJWT, now, log
   }
 
   return {
-    authenticate: (asking) => {
-      const holder = known.get(asking.headers) ?? holderOf(asking);
-      known.set(asking.headers, holder);
-      return holder;
-    },
+    authenticate,
     async revalidate(kind, headers) {
       const found = await verify(kind, headers.get(headerOf[kind]) ?? '');
       if (!('reason' in found)) return;

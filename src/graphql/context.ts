@@ -1,4 +1,5 @@
-import { demand, type Asking, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
+import { demand, type CredentialKind, type Holder } from '../credential.js';
+import type { RequestContext } from '../http/request-context.js';
 import type { Loaders } from './loaders.js';
 import type { Signal } from './plans/run.js';
 import type { Audit } from '../keys/attempts.js';
@@ -6,38 +7,23 @@ import type { Caller } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
 import type { Turn } from '../keys/turn.js';
-import type { Seen } from '../watch.js';
 import type { ExecutionResult } from 'graphql';
 
-/** What every request to the server carries, whatever face it is for. */
+/** What Yoga passes to every plugin and resolver beside its own members. */
 export interface ServerContext {
-  readonly requestID: string;
-  /** Where it comes from; undefined where it came through no network. */
-  readonly clientAddress: string | undefined;
-  readonly seen?: Seen;
+  readonly requestContext: RequestContext;
   readonly begun?: Begun;
 }
 
-/** How far a request came by the shortcut. None of it is done again. */
+/** The result of the fast path, for Yoga to complete: an operation is not executed twice. */
 export interface Begun {
-  /** Its body. Rejects where that broke off. */
-  readonly sent: Promise<Uint8Array>;
-  readonly holder?: Promise<Holder>;
-  /** What came of the operation; undefined where it was not executed. */
-  readonly executed?: Promise<ExecutionResult | undefined>;
-}
-
-/** Who asks, authenticated unless that has been done. */
-export function holderOf(
-  authenticate: Authenticate,
-  { headers }: Pick<Asking, 'headers'>,
-  { requestID, clientAddress, begun }: ServerContext,
-): Promise<Holder> {
-  return begun?.holder ?? authenticate({ headers, requestID, clientAddress });
+  readonly executed: Promise<ExecutionResult | undefined>;
 }
 
 /** What a resolver knows: the services, and who asks. */
 export interface Context extends ServerContext {
+  readonly requestID: string;
+  readonly clientAddress: string | undefined;
   readonly keys: KeyService;
   readonly audit: Audit;
   readonly holder: Holder;

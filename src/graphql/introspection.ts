@@ -1,7 +1,7 @@
 import { Kind, OperationTypeNode, type DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { noCredential, refuseExhausted, type Authenticate, type Holder } from '../credential.js';
-import { holderOf, type ServerContext } from './context.js';
+import { noCredential, refuseExhausted, type Holder } from '../credential.js';
+import type { ServerContext } from './context.js';
 import { operationError } from './errors.js';
 import { documentIDOf } from './trusted-documents.js';
 
@@ -13,19 +13,16 @@ export type IntrospectionPolicy = (typeof introspectionPolicies)[number];
  * Answers all operations of those who may not introspect alike, `{ __typename }` excepted, and before anything compares
  * them with the schema: a name that exists looks like one that does not, and there is no error to give a hint.
  */
-export function useIntrospectionPolicy(
-  policy: IntrospectionPolicy,
-  authenticate: Authenticate,
-): Plugin<object, ServerContext> {
+export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<object, ServerContext> {
   // Those who may are marked, and not those who may not: a mark that got lost would close the door, not open it.
   const admitted = new WeakSet<object>();
   return {
-    async onParams({ request, params, context }) {
+    async onParams({ params, context }) {
       if (policy === 'open') {
         admitted.add(context);
         return;
       }
-      const holder = await holderOf(authenticate, request, context);
+      const holder = await context.requestContext.principal();
       refuseExhausted(holder);
       if (mayIntrospect(policy, holder)) admitted.add(context);
       // Before the document is looked up, because that tells a trusted id from an unknown one.

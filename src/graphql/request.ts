@@ -1,7 +1,8 @@
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { preferredType } from '../accept.js';
-import { isUnsupported, readBody, requireJSON } from '../body.js';
 import { AppError } from '../errors.js';
+import { isUnsupported, readBody, requireJSON } from '../http/body.js';
+import type { RequestContext } from '../http/request-context.js';
 import { parseJSON } from '../json.js';
 import { malformed, queryParametersOf } from '../query-parameters.js';
 import type { ServerContext } from './context.js';
@@ -14,26 +15,26 @@ export const bodyLimitBytes = 128 * 1024;
  * across sites without asking.
  */
 export const useExactRequests: Plugin<object, ServerContext> = {
-  onRequestParse({ setRequestParser, serverContext: { begun } }) {
+  onRequestParse({ setRequestParser, serverContext: { requestContext } }) {
     setRequestParser(async (request) => {
       // Yoga would find out only when it answers, and by then a mutation has been executed.
       if (preferredType(request.headers.get('accept'), responseTypes) === undefined) {
         throw requestError(new AppError('INVALID', 'The answer can be JSON only.'), 406);
       }
-      return paramsOf(request, begun?.sent);
+      return paramsOf(request, requestContext);
     });
   },
 };
 
 /** The parameters of an operation, from the URL or from a body. */
-async function paramsOf(request: Request, sent: Promise<Uint8Array> | undefined): Promise<GraphQLParams> {
+async function paramsOf(request: Request, context: RequestContext): Promise<GraphQLParams> {
   if (request.method === 'GET') {
     requirePreflighted(request.headers);
     return paramsOfURL(request.url);
   }
   try {
-    requireJSON(request);
-    return asParams(parseJSON(await readBody(request, bodyLimitBytes, sent)));
+    requireJSON(context);
+    return asParams(parseJSON(await readBody(context, bodyLimitBytes)));
   } catch (error) {
     throw error instanceof AppError && isUnsupported(error) ? requestError(error, 415) : error;
   }

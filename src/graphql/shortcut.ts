@@ -6,8 +6,9 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { textOf } from '../body.js';
-import type { Asking, Authenticate, Holder } from '../credential.js';
+import type { Holder } from '../credential.js';
+import { readBody } from '../http/body.js';
+import type { RequestContext } from '../http/request-context.js';
 import { isObject, parseJSON } from '../json.js';
 import { answerLimitBytes, isLongerThan } from './answer-size.js';
 import type { Begun, Context, ServerContext } from './context.js';
@@ -15,21 +16,17 @@ import { beginDeadline } from './deadline.js';
 import { createDocumentCache } from './document-cache.js';
 import { isWithinLimits } from './limits.js';
 import type { Execute } from './plans/use-plans.js';
+import { bodyLimitBytes } from './request.js';
 import { servedSchema } from './served-schema.js';
 
 /**
  * Answers a request whose operation Yoga has executed before, whoever asked for it then: with JSON where there is no
- * error in it. Otherwise it tells what has been done, and Yoga goes on from there, so that there is one way to refuse a
- * request and one to answer with an error.
+ * error in it. Otherwise it returns what it has executed, if anything, and Yoga completes the response, so that there is one
+ * way to reject a request and one to respond with an error.
  */
-export type Shortcut = (
-  sent: Promise<Uint8Array>,
-  asked: ServerContext,
-  headers: Asking['headers'],
-) => Promise<string | Begun>;
+export type Shortcut = (request: RequestContext) => Promise<string | Begun | undefined>;
 
 interface Parts {
-  readonly authenticate: Authenticate;
   /** Whether a holder may ask anything. */
   readonly mayAsk: (holder: Holder) => boolean;
   readonly contextOf: (asked: ServerContext, holder: Holder) => Context;
@@ -38,20 +35,20 @@ interface Parts {
 }
 
 /** The shortcut, and the plugin by which it learns which operations came through all that is asked of one. */
-export function createShortcut({ authenticate, mayAsk, contextOf, execute, deadlineMs }: Parts) {
+export function createShortcut({ mayAsk, contextOf, execute, deadlineMs }: Parts) {
   const documents = createDocumentCache();
   /** What the log calls them. */
   const labels = new WeakMap<OperationDefinitionNode, string>();
 
   const learn: Plugin<object, ServerContext> = {
     onExecute({ args, context }) {
-      const { params, seen } = context as typeof context & ServerContext;
+      const { params, requestContext } = context as typeof context & ServerContext;
       const document = args.document as DocumentNode;
       const operation = getOperationAST(document, params.operationName);
       // One that is weighed by its variables must be weighed each time.
-      if (!seen || !operation || !params.query || !isWithinLimits(operation)) return;
+      if (!operation || !params.query || !isWithinLimits(operation)) return;
       documents.set(params.query, document);
-      labels.set(operation, seen.operation);
+      labels.set(operation, requestContext.record.operation);
     },
   };
 
@@ -75,27 +72,25 @@ export function createShortcut({ authenticate, mayAsk, contextOf, execute, deadl
     }
   }
 
-  const shortcut: Shortcut = async (sent, asked, headers) => {
-    const params = paramsIn(await sent.catch(() => undefined));
+  const shortcut: Shortcut = async (requestContext) => {
+    const params = paramsIn(await readBody(requestContext, bodyLimitBytes).catch(() => undefined));
     const document = params && documents.get(params.query);
     const operation = document && getOperationAST(document, params.operationName);
     const label = operation ? labels.get(operation) : undefined;
-    if (!document || !operation || label === undefined) return { sent };
+    if (!document || !operation || label === undefined) return undefined;
 
-    const { requestID, clientAddress, seen } = asked;
-    const holder = authenticate({ headers, requestID, clientAddress });
-    const found = await holder.catch(() => undefined);
-    if (!found || !mayAsk(found)) return { sent, holder };
+    const holder = await requestContext.principal().catch(() => undefined);
+    if (!holder || !mayAsk(holder)) return undefined;
 
-    if (seen) seen.operation = label;
-    const executed = run(params, { document, operation }, asked, found);
+    requestContext.record.operation = label;
+    const executed = run(params, { document, operation }, { requestContext }, holder);
     try {
       const result = await executed;
-      if (!result || result.errors) return { sent, holder, executed };
+      if (!result || result.errors) return { executed };
       // Not written before its size is known: what is read for a request may be many times as long.
-      return isLongerThan(result, answerLimitBytes) ? { sent, holder, executed } : JSON.stringify(result);
+      return isLongerThan(result, answerLimitBytes) ? { executed } : JSON.stringify(result);
     } catch {
-      return { sent, holder, executed };
+      return { executed };
     }
   };
 
@@ -115,10 +110,10 @@ interface PlainParams {
 
 const plainMembers: ReadonlySet<string> = new Set(['query', 'operationName', 'variables']);
 
-/** What a body asks for, where nothing about it is out of the ordinary. */
-function paramsIn(bytes: Uint8Array | undefined): PlainParams | undefined {
+/** The parameters in a body; undefined when they are unusual. */
+function paramsIn(text: string | undefined): PlainParams | undefined {
   try {
-    const body = bytes && parseJSON(textOf(bytes));
+    const body = text === undefined ? undefined : parseJSON(text);
     if (!isObject(body) || Object.keys(body).some((name) => !plainMembers.has(name))) return undefined;
     const { query, operationName = null, variables = null } = body;
     if (typeof query !== 'string' || (operationName !== null && typeof operationName !== 'string')) return undefined;

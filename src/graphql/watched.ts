@@ -48,15 +48,15 @@ export function useWatch(schema: GraphQLSchema, { meter, tracer }: Watch): Plugi
 
   return {
     onValidate({ params, context }) {
-      const { seen, params: asked } = context as typeof context & ServerContext;
+      const { requestContext, params: asked } = context as typeof context & ServerContext;
       const named = nameOf(params.documentAST as DocumentNode, asked.operationName);
-      if (seen && named) seen.operation = named.label;
+      if (named) requestContext.record.operation = named.label;
     },
     ...(tracer && { onExecute: traced(tracer) }),
-    onResultProcess({ result, serverContext: { seen } }) {
+    onResultProcess({ result, serverContext: { requestContext } }) {
       const errors = ('errors' in result && result.errors) || [];
       if (errors.length === 0) return;
-      if (seen) seen.verdict = verdictOf(errors);
+      requestContext.record.verdict = verdictOf(errors);
       if (errors.some(isBeyondLimits)) meter?.refused('limits');
     },
   };

@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import { refuseExhausted, type Authenticator, type Holder } from '../credential.js';
-import { plainAnswerType, readSent, sendJSON } from '../http/plain-post.js';
+import { plainAnswerType, sendJSON } from '../http/plain-post.js';
 import type { Audit } from '../keys/attempts.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
 import type { Watch } from '../watch.js';
 import { auditRefused } from './audit.js';
-import { callerOf, holderOf, type Context, type ServerContext } from './context.js';
+import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs, useDeadline } from './deadline.js';
 import { createDocumentCache } from './document-cache.js';
 import { asAppError, operationError, publicError, requestError } from './errors.js';
@@ -30,7 +30,7 @@ import { useSubscriptions } from './subscriptions.js';
 import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.js';
 import { useWatch } from './watched.js';
 
-interface Parts extends Authenticator, Pick<Context, 'nextSlice'> {
+interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSlice'> {
   readonly keys: KeyService;
   readonly audit: Audit;
   readonly log: Logger;
@@ -62,7 +62,6 @@ export interface GraphQLServer {
 /** Creates the GraphQL API, with the paths that the plugins serve. */
 export function createGraphQLServer({
   keys,
-  authenticate,
   revalidate,
   audit,
   log,
@@ -72,18 +71,18 @@ export function createGraphQLServer({
 }: Parts): GraphQLServer {
   const { deadlineMs = defaultDeadlineMs, streams = createStreams(), introspection } = options;
   const { execute = createPlannedExecute(servedSchema) } = options;
-  const contextOf = ({ requestID, clientAddress }: ServerContext, holder: Holder, headers?: Headers): Context => {
+  const contextOf = ({ requestContext }: ServerContext, holder: Holder): Context => {
     refuseExhausted(holder);
+    const { id: requestID, clientAddress, headers } = requestContext;
     const renewReads = () => {
       const reads = createReadBudget(deadlineMs);
       return { reads, loaders: createLoaders(keys, () => callerOf({ holder, requestID, reads }, 'service')) };
     };
-    const again = headers ? () => revalidate('service', headers) : noStream;
+    const again = () => revalidate('service', headers);
     const known = { keys, audit, nextSlice, requestID, clientAddress, holder, revalidate: again, openStream: noStream };
-    return { ...known, ...renewReads(), renewReads };
+    return { requestContext, ...known, ...renewReads(), renewReads };
   };
   const { shortcut, learn } = createShortcut({
-    authenticate,
     mayAsk: (holder) => !holder.unverified && mayIntrospect(introspection, holder),
     contextOf,
     execute,
@@ -91,8 +90,7 @@ export function createGraphQLServer({
   });
   const yoga = createYoga<ServerContext, Context>({
     schema: servedSchema,
-    context: async (asked) =>
-      contextOf(asked, await holderOf(authenticate, asked.request, asked), asked.request.headers),
+    context: async (asked) => contextOf(asked, await asked.requestContext.principal()),
     graphqlEndpoint: '/graphql',
     // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
     healthCheckEndpoint: '\n',
@@ -113,13 +111,13 @@ export function createGraphQLServer({
       ...plugins,
       useExactRequests,
       // Before all that looks a document up, compares an operation with the schema, or weighs it by what the schema says.
-      useIntrospectionPolicy(introspection, authenticate),
+      useIntrospectionPolicy(introspection),
       ...useTrustedDocuments(options.trustedDocuments),
       useLimits,
       useUnconditionalSubscriptions,
       useExactFloats,
       useDeadline(deadlineMs),
-      useRefusals(authenticate, audit),
+      useRefusals(audit),
       usePublicErrors(log),
       useStreamStatus(),
       usePlans(servedSchema, execute),
@@ -139,11 +137,10 @@ export function createGraphQLServer({
     context: ServerContext,
     contentType: string,
   ): Promise<void> {
-    const get = (name: string) => request.headers[name]?.toString() ?? null;
-    const result = await shortcut(readSent(request), context, { get });
-    if (typeof result !== 'string') return yoga(request, response, { ...context, begun: result });
+    const result = await shortcut(context.requestContext);
+    if (typeof result !== 'string') return yoga(request, response, { ...context, ...(result && { begun: result }) });
     options.onResponse?.(context, '/graphql', 200);
-    const headers = { ...options.headers, 'content-type': contentType, 'x-request-id': context.requestID };
+    const headers = { ...options.headers, 'content-type': contentType, 'x-request-id': context.requestContext.id };
     sendJSON(response, result, headers);
   }
 
@@ -167,17 +164,17 @@ const useExactFloats: Plugin = {
 };
 
 /** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
-function useRefusals(authenticate: Authenticator['authenticate'], audit: Audit): Plugin<object, ServerContext> {
+function useRefusals(audit: Audit): Plugin<object, ServerContext> {
   const documents = new WeakMap<GraphQLParams, DocumentNode>();
   return {
     onValidate({ params, context }) {
       documents.set(context.params, params.documentAST as DocumentNode);
     },
     async onExecutionResult(event) {
-      const { result, request, context } = event;
+      const { result, context } = event;
       if (!isResult(result) || 'data' in result || !result.errors?.length) return;
-      const { requestID } = context;
-      const holder = await holderOf(authenticate, request, context);
+      const { id: requestID } = context.requestContext;
+      const holder = await context.requestContext.principal();
       const document = documents.get(context.params);
       const operation = { ...context.params, document };
       // What is no document, or one beyond the limits, has been explained already.
@@ -196,7 +193,7 @@ function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
     onResultProcess(event) {
       const { result, serverContext } = event;
       if (!isResult(result)) return;
-      event.setResult(publicResult(result, serverContext.requestID, log));
+      event.setResult(publicResult(result, serverContext.requestContext.id, log));
     },
   };
 }

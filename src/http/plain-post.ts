@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isJSONContentType } from '../body.js';
+import { isJSONContentType } from './body.js';
 import { everyAnswer } from './headers.js';
 
 /**
@@ -27,16 +27,6 @@ export function plainAnswerType(
   const bytes = Number(headers['content-length']);
   if (!(bytes > 0 && bytes <= mostBytes) || unusual.some((name) => headers[name] !== undefined)) return undefined;
   return answerTypes.get(headers.accept ?? '*/*');
-}
-
-/** Reads a body. Rejects where it breaks off. */
-export function readSent(request: IncomingMessage): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
-    request.on('data', (chunk: Uint8Array) => chunks.push(chunk));
-    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    request.on('error', reject);
-  });
 }
 
 /** Sends JSON, unless nobody waits for it any more. */

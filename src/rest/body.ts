@@ -1,4 +1,4 @@
-import { readBody, requireJSON } from '../body.js';
+import { readBody, requireJSON } from '../http/body.js';
 import { AppError, pathText } from '../errors.js';
 import { parseJSON, type JSONValue } from '../json.js';
 import { readDefinition } from '../keys/definition-input.js';

@@ -1,5 +1,6 @@
-import { demandAny, type Asking, type Authenticate } from '../credential.js';
+import { demandAny } from '../credential.js';
 import { AppError } from '../errors.js';
+import type { RequestContext } from '../http/request-context.js';
 import { createStaticAsset, serveAsset } from '../http/static-asset.js';
 import { docsAssets } from './docs-page/assets.js';
 import { errorResponse, methodRefused } from './errors.js';
@@ -18,24 +19,23 @@ interface Parts {
   /** Whether the document needs no credential. */
   readonly isOpen: boolean;
   readonly hasPage: boolean;
-  readonly authenticate: Authenticate;
 }
 
 /** Serves the OpenAPI document and its page. The handler returns undefined for all other paths. */
-export function createDocuments({ isOpen, hasPage, authenticate }: Parts) {
+export function createDocuments({ isOpen, hasPage }: Parts) {
   const assets = new Map([[documentPath, openAPIAsset], ...(hasPage ? docsAssets : [])]);
 
-  return async (request: Request, path: string, from: Omit<Asking, 'headers'>): Promise<Response | undefined> => {
+  return async (request: Request, path: string, context: RequestContext): Promise<Response | undefined> => {
     const asset = assets.get(path);
     if (!asset) return undefined;
-    if (request.method !== 'GET' && request.method !== 'HEAD') return methodRefused('GET, HEAD', from.requestID);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return methodRefused('GET, HEAD', context.id);
     try {
       if (path === documentPath && !isOpen) {
-        demandAny(await authenticate({ headers: request.headers, ...from }));
+        demandAny(await context.principal());
       }
       return await serveAsset(request.headers, asset);
     } catch (error) {
-      if (error instanceof AppError) return errorResponse(error, from.requestID);
+      if (error instanceof AppError) return errorResponse(error, context.id);
       throw error;
     }
   };

@@ -1,5 +1,6 @@
 import type { CredentialKind } from '../credential.js';
 import type { ErrorCode } from '../errors.js';
+import type { RequestContext } from '../http/request-context.js';
 import type { Variant } from '../keys/definition.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
@@ -7,7 +8,7 @@ import type { JSONSchema } from './openapi/json-schema.js';
 
 /** A request to a route, its credential checked. */
 export interface Call {
-  readonly request: Request;
+  readonly request: RequestContext;
   readonly caller: Caller;
   readonly keys: KeyService;
   /** What the path's `*` stands for, still percent-encoded. */

@@ -1,31 +1,27 @@
-import { isUnsupported } from '../body.js';
-import { demand, type Asking, type Authenticate, type CredentialKind, type Holder } from '../credential.js';
+import { isUnsupported } from '../http/body.js';
+import { demand, type CredentialKind, type Holder } from '../credential.js';
 import { AppError, codeOf } from '../errors.js';
+import type { RequestContext } from '../http/request-context.js';
 import { isTold, type Audit } from '../keys/attempts.js';
 import type { Caller } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';
-import type { Seen } from '../watch.js';
 import { errorResponse, methodRefused } from './errors.js';
 import { staleStatus, unsupportedStatus, type Call, type Route } from './route.js';
 import { routes } from './routes.js';
 
 interface Parts extends Pick<Call, 'nextSlice'> {
   readonly keys: KeyService;
-  readonly authenticate: Authenticate;
   readonly audit: Audit;
   readonly log: Logger;
 }
 
-/** What the server knows of a request before it is read. */
-type From = Omit<Asking, 'headers'> & { readonly seen?: Seen };
-
 /** Answers every path that is none of another face's: the key API's routes, else 404 or 405. */
-export function createRESTFace({ keys, authenticate, audit, log, nextSlice }: Parts) {
-  return async (request: Request, target: string, { seen, ...from }: From): Promise<Response> => {
-    const { requestID } = from;
-    const [path = '', query = ''] = target.split(/\?(.*)/s);
+export function createRESTFace({ keys, audit, log, nextSlice }: Parts) {
+  return async (request: RequestContext): Promise<Response> => {
+    const { id: requestID, record } = request;
+    const [path = '', query = ''] = request.target.split(/\?(.*)/s);
     const found = routes.flatMap((route) => {
       const wildcard = matched(route.path, path);
       return wildcard === undefined ? [] : [{ route, wildcard }];
@@ -40,17 +36,14 @@ export function createRESTFace({ keys, authenticate, audit, log, nextSlice }: Pa
       const allow = found.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
       return methodRefused(allow.join(', '), requestID);
     }
-    if (seen) {
-      seen.operation = match.route.operation;
-      seen.route = match.route.path;
-    }
+    record.operation = match.route.operation;
+    record.route = match.route.path;
     let caller: Caller | undefined;
     try {
-      const holder = await authenticate({ headers: request.headers, ...from });
-      caller = callerOf(holder, match.route.credential, requestID);
+      caller = callerOf(await request.principal(), match.route.credential, requestID);
       return await match.route.answer({ request, caller, keys, wildcard: match.wildcard, query, nextSlice });
     } catch (error) {
-      if (seen) seen.verdict = codeOf(error);
+      record.verdict = codeOf(error);
       if (isChange(match.route) && !isTold(error)) {
         const keyHash = keys.hashOf(decoded(match.wildcard));
         audit({ operation: match.route.operation, requestID, caller, keyHash, outcome: { error } });
@@ -77,9 +70,9 @@ function decoded(wildcard: string): string | undefined {
 }
 
 /** The status of an error where HTTP has one that says more than the code's own. */
-function closerStatus(error: unknown, request: Request): number | undefined {
+function closerStatus(error: unknown, request: RequestContext): number | undefined {
   if (!(error instanceof AppError)) return undefined;
-  if (error.code === 'CONFLICT' && request.headers.has('if-match')) return staleStatus;
+  if (error.code === 'CONFLICT' && request.headers.get('if-match') !== null) return staleStatus;
   return isUnsupported(error) ? unsupportedStatus : undefined;
 }
 

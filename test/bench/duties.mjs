@@ -41,9 +41,7 @@ const duties = [
   {
     name: 'credentials',
     says: 'who asked first is taken to have asked again',
-    patches: [
-      ['graphql/shortcut.js', 'const holder = authenticate(', 'const holder = globalThis.held ??= authenticate('],
-    ],
+    patches: [['http/request-context.js', '(principal ??= authenticate(', '(globalThis.held ??= authenticate(']],
   },
   {
     name: 'log line',

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Authenticate } from '../../src/credential.js';
 import { AppError } from '../../src/errors.js';
 import { sampleKeys } from '../../src/cli/server/sample.js';
 import { parseJSON } from '../../src/json.js';
@@ -7,6 +8,7 @@ import { createLogger } from '../../src/log.js';
 import { createRESTFace } from '../../src/rest/router.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { mismatches, resolved, type Schema } from '../support/json-schema.js';
+import { requestContextOf } from '../support/request-context.js';
 
 /* All that is known here of an operation is what the served document says of it. */
 
@@ -265,12 +267,12 @@ describe('the errors that have nothing to do with what was asked', () => {
         if (use !== 'hashOf') throw thrown;
       },
     });
+    const authenticate: Authenticate = async () => ({
+      management: { id: 'm', kind: 'management', label: 'm', orgID: undefined },
+      service: { id: 's', kind: 'service', label: 's', orgID: undefined },
+    });
     const face = createRESTFace({
       keys: broken,
-      authenticate: async () => ({
-        management: { id: 'm', kind: 'management', label: 'm', orgID: undefined },
-        service: { id: 's', kind: 'service', label: 's', orgID: undefined },
-      }),
       audit: () => undefined,
       log: createLogger('silent'),
       nextSlice: () => undefined,
@@ -278,7 +280,7 @@ describe('the errors that have nothing to do with what was asked', () => {
     for (const { operation, name } of good()) {
       const { path, init } = requestOf(operation, name);
       const request = new Request(`http://keyfront.test${path}`, init);
-      const answer = await face(request, path, { requestID: 'request-1', clientAddress: undefined });
+      const answer = await face(requestContextOf(request, { authenticate }));
       const text = await answer.text();
       expectAnswer({ status: answer.status, text }, { operation, name, status }, documented(operation, status));
       expect(parseJSON(text)).toMatchObject({ request_id: 'request-1' });

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Authenticate } from '../../src/credential.js';
 import { createLogger } from '../../src/log.js';
 import { createKeyService } from '../../src/keys/service.js';
 import { createRESTFace } from '../../src/rest/router.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { requestContextOf } from '../support/request-context.js';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -13,9 +15,11 @@ afterAll(async () => t.close());
 /** The status of a preview, and in how many steps it was made, each of which others may be served before. */
 async function stepsOf(body: string): Promise<{ status: number; steps: number }> {
   let steps = 0;
+  const authenticate: Authenticate = async () => ({
+    management: { id: 'm', kind: 'management', label: 'm', orgID: undefined },
+  });
   const face = createRESTFace({
     keys: createKeyService(t.app.installation.ports),
-    authenticate: () => Promise.resolve({ management: { id: 'm', kind: 'management', label: 'm', orgID: undefined } }),
     audit: () => undefined,
     log: createLogger('silent'),
     nextSlice: () => {
@@ -23,10 +27,9 @@ async function stepsOf(body: string): Promise<{ status: number; steps: number }>
       return Promise.resolve();
     },
   });
-  const path = '/api/keys/preview';
   const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
-  const request = new Request(`http://keyfront.test${path}`, init);
-  const { status } = await face(request, path, { requestID: 'r1', clientAddress: undefined });
+  const request = new Request('http://keyfront.test/api/keys/preview', init);
+  const { status } = await face(requestContextOf(request, { authenticate }));
   return { status, steps };
 }
 

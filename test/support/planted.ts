@@ -11,6 +11,7 @@ import { createKeyService, type KeyService } from '../../src/keys/service.js';
 import { createLogger } from '../../src/log.js';
 import { Writable } from 'node:stream';
 import type { Answer, TestApp } from './app.js';
+import { requestContextOf } from './request-context.js';
 
 /** What a test puts in the place of a part, to see what becomes of its delay or failure. */
 interface Planted {
@@ -39,7 +40,7 @@ export function plant({ app: { installation }, management, service }: TestApp, p
       done();
     },
   });
-  const authenticator = createAuthenticator({
+  const { authenticate: authenticateByStore, revalidate } = createAuthenticator({
     store: installation.credentials,
     uses: { note: () => undefined },
     failures: createFailedAttempts(installation.now),
@@ -47,9 +48,9 @@ export function plant({ app: { installation }, management, service }: TestApp, p
     now: installation.now,
     log: createLogger('trace', sink),
   });
+  const authenticate = planted.authenticate ?? authenticateByStore;
   const server = createGraphQLServer({
-    ...authenticator,
-    ...(planted.authenticate && { authenticate: planted.authenticate }),
+    revalidate,
     keys: { ...createKeyService({ ...installation.ports, ...planted.ports }), ...planted.keys },
     audit: () => undefined,
     nextSlice: planted.nextSlice ?? (() => undefined),
@@ -77,7 +78,7 @@ export function plant({ app: { installation }, management, service }: TestApp, p
       body: stringifyJSON({ query, variables }),
       signal,
     });
-    return server.fetch(request, { requestID: 'request-1', clientAddress: undefined });
+    return server.fetch(request, { requestContext: requestContextOf(request, { authenticate }) });
   };
   return {
     logs: () => lines.join(''),

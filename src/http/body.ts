@@ -1,0 +1,98 @@
+import type { Readable } from 'node:stream';
+import { AppError } from '../errors.js';
+
+/** The parts of a request that say what its body is. */
+interface Sent {
+  readonly headers: { readonly get: (name: string) => string | null };
+  readonly body: (limitBytes: number) => Promise<Uint8Array>;
+}
+
+/**
+ * Reads the body of a request as text, without a byte order mark; '' when there is none. Never holds more than the limit.
+ *
+ * @throws {AppError} TOO_LARGE, or INVALID with one issue: UNSUPPORTED_ENCODING, INCOMPLETE_BODY or MALFORMED_TEXT.
+ */
+export async function readBody({ headers, body }: Sent, limitBytes: number): Promise<string> {
+  const declared = headers.get('content-length');
+  if (declared !== null && Number(declared) > limitBytes) throw tooLarge(limitBytes);
+
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    // Unpacking would need a second limit, since few packed bytes can hold very many.
+    throw invalid('UNSUPPORTED_ENCODING', 'The body must be sent without a content encoding.');
+  }
+  return textOf(await body(limitBytes));
+}
+
+/**
+ * Requires a content type of JSON.
+ *
+ * @throws {AppError} INVALID with the issue UNSUPPORTED_TYPE.
+ */
+export function requireJSON({ headers }: Pick<Sent, 'headers'>): void {
+  if (isJSONContentType(headers.get('content-type'))) return;
+  throw invalid('UNSUPPORTED_TYPE', 'The content type must be application/json, in UTF-8.');
+}
+
+/** Whether the content type is application/json, in UTF-8 if it names a charset; other parameters are refused. */
+export function isJSONContentType(contentType: string | null): boolean {
+  return contentType !== null && jsonContentType.test(contentType);
+}
+
+/** Whether a body was refused for its form and not for what it says: HTTP has the status 415 for that. */
+export function isUnsupported({ issues: [issue] }: AppError): boolean {
+  return issue?.code === 'UNSUPPORTED_TYPE' || issue?.code === 'UNSUPPORTED_ENCODING';
+}
+
+const jsonContentType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
+
+/** By how many times a body may exceed the limit before the rest is not read. */
+const maxExcess = 64;
+
+/**
+ * Reads a stream to its end. Rejects as soon as it exceeds the limit. What follows is read for a while and dropped: a
+ * client whose connection is cut while it sends may never see the response.
+ *
+ * @throws {AppError} TOO_LARGE, or INVALID with the issue INCOMPLETE_BODY.
+ */
+export function readBytes(stream: Readable | undefined, limitBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const rejectIncomplete = (cause?: unknown) =>
+      reject(invalid('INCOMPLETE_BODY', 'The body could not be read to its end.', cause));
+    if (stream === undefined) return resolve(new Uint8Array());
+    if (stream.destroyed) return rejectIncomplete();
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    stream.on('data', (chunk: Uint8Array) => {
+      size += chunk.byteLength;
+      if (size <= limitBytes) return void chunks.push(chunk);
+      chunks.length = 0;
+      reject(tooLarge(limitBytes));
+      if (size > limitBytes * maxExcess) stream.destroy();
+    });
+    stream.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    stream.on('error', rejectIncomplete);
+    stream.on('close', () => rejectIncomplete());
+  });
+}
+
+/**
+ * The text of a body, without a byte order mark.
+ *
+ * @throws {AppError} INVALID with the issue MALFORMED_TEXT.
+ */
+export function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw invalid('MALFORMED_TEXT', 'The body is not valid UTF-8.', cause);
+  }
+}
+
+function tooLarge(limitBytes: number): AppError {
+  return new AppError('TOO_LARGE', `The body is larger than ${limitBytes} bytes.`);
+}
+
+function invalid(code: string, message: string, cause?: unknown): AppError {
+  return new AppError('INVALID', message, { issues: [{ path: [], code, message }], cause });
+}

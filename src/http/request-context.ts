@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Authenticate, Holder } from '../credential.js';
+import type { Seen } from '../watch.js';
+import { readBytes } from './body.js';
+
+/** Request headers by their names in lower case; a repeated header is joined by commas. */
+export interface RequestHeaders {
+  readonly get: (name: string) => string | null;
+}
+
+/** A request as it arrives: from Node's server, or from `fetch`. */
+export interface IncomingRequest {
+  readonly method: string;
+  /** Path and query as they were sent. */
+  readonly target: string;
+  readonly headers: RequestHeaders;
+  /** The body as a stream; undefined when there is none. Called once. */
+  readonly openBody: () => Readable | undefined;
+}
+
+/** The parts that a context gets beside the request itself. */
+interface Parts {
+  readonly record: Seen;
+  readonly clientAddress: string | undefined;
+  readonly authenticate: Authenticate;
+}
+
+/**
+ * Everything that is known about one request. Every part of the service that serves the request gets the same object, so
+ * that the body is read once, and a wrong credential counts as one failed attempt.
+ */
+export interface RequestContext {
+  /** Appears in the log, in errors and in the header `X-Request-ID`. */
+  readonly id: string;
+  readonly method: string;
+  /** Path and query as they were sent. */
+  readonly target: string;
+  readonly headers: RequestHeaders;
+  /** The address of the client; undefined when the request came through no network. */
+  readonly clientAddress: string | undefined;
+  /** What the log and the metrics say about the request. Completed while it is served. */
+  readonly record: Seen;
+  /**
+   * The bytes of the body, read at the first call with the limit of that call.
+   *
+   * @throws {AppError} TOO_LARGE, or INVALID with the issue INCOMPLETE_BODY.
+   */
+  readonly body: (limitBytes: number) => Promise<Uint8Array>;
+  /** The principals that the credentials of the request prove, verified at the first call. Never rejects for a bad one. */
+  readonly principal: () => Promise<Holder>;
+}
+
+/** Creates the context of a request. */
+export function createRequestContext(
+  { method, target, headers, openBody }: IncomingRequest,
+  { record, clientAddress, authenticate }: Parts,
+): RequestContext {
+  const id = record.requestID;
+  let body: Promise<Uint8Array> | undefined;
+  let principal: Promise<Holder> | undefined;
+  return {
+    id,
+    method,
+    target,
+    headers,
+    clientAddress,
+    record,
+    body: (limitBytes) => (body ??= readBytes(openBody(), limitBytes)),
+    principal: () => (principal ??= authenticate({ headers, requestID: id, clientAddress })),
+  };
+}
+
+/** A request of Node's server. */
+export function incomingFromNode(request: IncomingMessage): IncomingRequest {
+  const { method = '', url = '', headers } = request;
+  return {
+    method,
+    target: url,
+    headers: { get: (name) => headers[name]?.toString() ?? null },
+    openBody: () => request,
+  };
+}
+
+/** A request of `fetch`, whose URL is absolute. */
+export function incomingFromFetch(request: Request): IncomingRequest {
+  const { method, url, headers, body } = request;
+  return {
+    method,
+    target: url.replace(/^[a-z]+:\/\/[^/?#]*/i, ''),
+    headers,
+    openBody: () => (body ? Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]) : undefined),
+  };
+}

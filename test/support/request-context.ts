@@ -1,0 +1,23 @@
+import type { Authenticate, Holder } from '../../src/credential.js';
+import { createRequestContext, incomingFromFetch, type RequestContext } from '../../src/http/request-context.js';
+
+interface Options {
+  readonly id?: string;
+  readonly authenticate?: Authenticate;
+}
+
+/** The context of a request that came through no network and holds no credential, unless `authenticate` finds one. */
+export function requestContextOf(
+  request: Request,
+  { id = 'request-1', authenticate = () => Promise.resolve<Holder>({}) }: Options = {},
+): RequestContext {
+  const record = {
+    requestID: id,
+    method: request.method,
+    operation: 'other',
+    verdict: 'ok' as const,
+    route: undefined,
+    answered: () => 0,
+  };
+  return createRequestContext(incomingFromFetch(request), { record, clientAddress: undefined, authenticate });
+}
