@@ -1,5 +1,5 @@
 import { codeOf } from './errors.js';
-import type { Audit } from './keys/attempts.js';
+import type { Audit } from './keys/ports.js';
 import type { Logger } from './log.js';
 import { printable } from './printable.js';
 

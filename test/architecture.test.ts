@@ -3,6 +3,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { KeyDefinition } from '../src/keys/definition.js';
 import { wireName } from '../src/rest/wire.js';
+import { importCycles } from './support/import-cycles.js';
 import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
 
 const groundFloor = [
@@ -68,6 +69,8 @@ function ourImports({ path, imports }: SourceFile): string[] {
   return imports.filter((name) => name.startsWith('.')).map((name) => normalize(join(dirname(path), name)));
 }
 
+const sourceName = (target: string) => target.replace(/\.js$/, '.ts');
+
 function packagesOf({ imports }: SourceFile): string[] {
   return imports.filter((name) => !name.startsWith('.'));
 }
@@ -83,8 +86,26 @@ describe('imports', () => {
     const strays = files
       .filter(({ path }) => placeOf(path) === place)
       .flatMap((file) => ourImports(file).map((target) => ({ from: file.path, target })))
-      .filter(({ target }) => !allowed.includes(placeOf(target.replace(/\.js$/, '.ts'))));
+      .filter(({ target }) => !allowed.includes(placeOf(sourceName(target))));
     expect(strays).toEqual([]);
+  });
+
+  it('form no cycle, those of types included', () => {
+    const cycles = importCycles(new Map(files.map((file) => [file.path, ourImports(file).map(sourceName)])));
+    // Issue 19 replaces this folder.
+    const isException = (path: string) => path.startsWith('graphql/plans/');
+    expect(cycles.filter((cycle) => !cycle.every(isException))).toEqual([]);
+  });
+
+  it('that form cycles are found, direct or through other files', () => {
+    const imports = {
+      'a.ts': ['b.ts'],
+      'b.ts': ['c.ts', 'd.ts'],
+      'c.ts': ['a.ts', 'node.ts'],
+      'd.ts': [],
+      'e.ts': ['e.ts'],
+    };
+    expect(importCycles(new Map(Object.entries(imports)))).toEqual([['a.ts', 'b.ts', 'c.ts'], ['e.ts']]);
   });
 
   it('of keys lead to zod and to no other package, nor to Node', () => {

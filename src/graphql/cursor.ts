@@ -1,7 +1,8 @@
 import { AppError } from '../errors.js';
 import { parseJSON, stringifyJSON } from '../json.js';
 import { integerOf, isInt64 } from '../keys/int64.js';
-import type { KeyOrder, Position, StoredKey } from '../keys/store.js';
+import type { StoredKey } from '../keys/key.js';
+import type { KeyOrder, Position } from '../keys/store.js';
 
 /** A place in a list of keys. Opaque to callers; good for as long as the order is the same. */
 export function cursorOf(key: StoredKey, orderBy: KeyOrder): string {

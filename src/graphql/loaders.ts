@@ -3,7 +3,7 @@ import type { Caller } from '../keys/ports.js';
 import type { QuotaFigures } from '../keys/quota.js';
 import type { QuotaSummary } from '../keys/quota-summary.js';
 import type { KeyService } from '../keys/service.js';
-import type { StoredKey } from '../keys/store.js';
+import type { StoredKey } from '../keys/key.js';
 
 /** What one request asks for item by item is gathered here, and asked of the service all at once. */
 export interface Loaders {

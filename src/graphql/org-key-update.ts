@@ -1,5 +1,5 @@
 import type { KeyChange } from '../keys/changing.js';
-import { resetStatuses, type ResetStatus } from '../keys/quota-change.js';
+import { resetStatuses, type ResetStatus } from '../keys/quota.js';
 import { viewOfStored } from '../keys/view.js';
 import { builder } from './builder.js';
 import { describedEnum } from './derive.js';

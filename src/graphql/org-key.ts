@@ -1,6 +1,7 @@
 import { AppError } from '../errors.js';
 import { keyStates, type KeyState } from '../keys/state.js';
-import { operations, type AuditEntry, type Operation, type StoredKey } from '../keys/store.js';
+import type { StoredKey } from '../keys/key.js';
+import { operations, type AuditEntry, type Operation } from '../keys/store.js';
 import { viewOfStored } from '../keys/view.js';
 import { builder } from './builder.js';
 import { callerOf } from './context.js';

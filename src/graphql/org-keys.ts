@@ -2,14 +2,8 @@ import type { InputShapeFromFields } from '@pothos/core';
 import type { ConnectionShape, DefaultConnectionArguments } from '@pothos/plugin-relay';
 import { Kind, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
 import type { Caller } from '../keys/ports.js';
-import {
-  defaultOrder,
-  keyOrders,
-  type KeyFilter,
-  type KeyOrder,
-  type KeyQuery,
-  type StoredKey,
-} from '../keys/store.js';
+import type { StoredKey } from '../keys/key.js';
+import { defaultOrder, keyOrders, type KeyFilter, type KeyOrder, type KeyQuery } from '../keys/store.js';
 import { builder, type SchemaTypes } from './builder.js';
 import { callerOf, type Context } from './context.js';
 import { cursorOf, positionOf } from './cursor.js';

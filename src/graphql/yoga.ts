@@ -3,7 +3,7 @@ import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import { refuseExhausted, type Authenticator, type Holder } from '../credential.js';
 import { plainAnswerType, sendJSON } from '../http/plain-post.js';
-import type { Audit } from '../keys/attempts.js';
+import type { Audit } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../log.js';

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.js';
 import type { Caller, Ports } from './ports.js';
-import type { StoredKey } from './store.js';
+import type { StoredKey } from './key.js';
 
 /** Whether the caller may know of this organisation and its keys. */
 export function maySee(caller: Caller, orgID: string): boolean {

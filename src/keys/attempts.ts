@@ -1,31 +1,5 @@
 import { checkKeyID } from './key-id.js';
-import type { Caller, Ports } from './ports.js';
-
-/** What became of an attempt to change a key: the history has the changes, and this the refusals as well. */
-export interface Attempt {
-  /** As both faces call it. */
-  readonly operation: string;
-  readonly requestID: string;
-  /** Undefined where nobody proved to be anybody. */
-  readonly caller: Omit<Caller, 'requestID'> | undefined;
-  /** Undefined where the key has no valid identifier, or is not known yet. */
-  readonly keyHash: string | undefined;
-  readonly outcome: Accepted | Refused;
-}
-
-interface Accepted {
-  readonly orgID?: string;
-  readonly version?: number;
-  /** Whether it happens with every request that a gateway lets pass. */
-  readonly isTraffic?: boolean;
-}
-
-interface Refused {
-  readonly error: unknown;
-}
-
-/** Told of every attempt. Must not throw. */
-export type Audit = (attempt: Attempt) => void;
+import type { Accepted, Caller, Ports } from './ports.js';
 
 const told = new WeakSet<object>();
 

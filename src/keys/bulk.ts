@@ -5,7 +5,8 @@ import { readDefinition } from './definition-input.js';
 import type { Caller, Ports } from './ports.js';
 import type { createReading } from './reading.js';
 import { checkReason } from './reason.js';
-import type { KeyFilter, StoredKey } from './store.js';
+import type { StoredKey } from './key.js';
+import type { KeyFilter } from './store.js';
 
 /** How many keys one call may change: what a person can look over, and a request can carry out in time. */
 export const bulkLimit = 200;

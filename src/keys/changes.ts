@@ -1,6 +1,6 @@
 import type { Path } from '../errors.js';
 import type { Definition } from './normal-form.js';
-import type { StoredKey, StoredSecrets } from './store.js';
+import type { StoredKey, StoredSecrets } from './key.js';
 
 /** How a field differs. SET and CLEARED are said of secrets only, as is CHANGED without values. */
 export const changeKinds = {

@@ -8,10 +8,11 @@ import { newKey } from './new-key.js';
 import { normalise } from './normal-form.js';
 import { ownerOf } from './owner.js';
 import type { Caller, Ports } from './ports.js';
-import { quotaFigures, type QuotaFigures, type Sight } from './quota.js';
-import { quotaChangeOf, type ResetStatus } from './quota-change.js';
+import { quotaFigures, type QuotaFigures, type Sight, type ResetStatus } from './quota.js';
+import { quotaChangeOf } from './quota-change.js';
 import { checkReason } from './reason.js';
-import type { AuditEntry, Change, Operation, StoredKey } from './store.js';
+import type { StoredKey } from './key.js';
+import type { AuditEntry, Change, Operation } from './store.js';
 import {
   applyUpdate,
   requireVersion,

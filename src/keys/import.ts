@@ -6,7 +6,8 @@ import { newKey } from './new-key.js';
 import { normalise } from './normal-form.js';
 import { ownerOf } from './owner.js';
 import type { Ports } from './ports.js';
-import type { Actor, Change } from './store.js';
+import type { Actor } from './key.js';
+import type { Change } from './store.js';
 
 export interface ImportRequest {
   readonly keyID: string;

@@ -3,7 +3,7 @@ import { maxInt64 } from './int64.js';
 import { invalidDefinition } from './issues.js';
 import type { KeptSecrets } from './keep-secrets.js';
 import { inUTC } from './normal-form.js';
-import type { QuotaState, StoredKey } from './store.js';
+import type { QuotaState, StoredKey } from './key.js';
 import { unixSeconds } from './time.js';
 import { renewalBeyondTime, withStoredHashType } from './update.js';
 

@@ -1,9 +1,9 @@
-import type { Audit } from './attempts.js';
 import type { ChangeFeed } from './feed.js';
 import type { SecretKeeping } from './keep-secrets.js';
 import type { QuotaManager } from './quota.js';
 import type { ReadBudget } from './read-budget.js';
-import type { Actor, KeyStore } from './store.js';
+import type { Actor } from './key.js';
+import type { KeyStore } from './store.js';
 import type { Turn } from './turn.js';
 
 /** Who asks: a verified credential, perhaps bound to one organisation. */
@@ -14,6 +14,32 @@ export interface Caller extends Actor {
   /** What the request may read. */
   readonly reads?: ReadBudget;
 }
+
+/** An attempt to change a key and its outcome. The history has the changes only; this includes rejected attempts. */
+export interface Attempt {
+  /** The name of the operation, the same in both APIs. */
+  readonly operation: string;
+  readonly requestID: string;
+  /** Undefined if the request has no valid credential. */
+  readonly caller: Omit<Caller, 'requestID'> | undefined;
+  /** Undefined if the key has no valid identifier, or none yet. */
+  readonly keyHash: string | undefined;
+  readonly outcome: Accepted | Refused;
+}
+
+export interface Accepted {
+  readonly orgID?: string;
+  readonly version?: number;
+  /** Whether it happens with each request that a gateway admits. */
+  readonly isTraffic?: boolean;
+}
+
+interface Refused {
+  readonly error: unknown;
+}
+
+/** Called for every attempt. Must not throw. */
+export type Audit = (attempt: Attempt) => void;
 
 /** What the domain needs from the world around it. */
 export interface Ports extends SecretKeeping {

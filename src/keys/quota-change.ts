@@ -1,5 +1,5 @@
 import { carriedOver, resetOf } from './quota.js';
-import type { QuotaState, StoredKey } from './store.js';
+import type { QuotaState, StoredKey } from './key.js';
 import { unixSeconds } from './time.js';
 
 /**
@@ -19,15 +19,6 @@ export interface QuotaChange {
   readonly periodBefore: bigint;
   readonly periodAfter: bigint;
 }
-
-/** What became of a reset that was asked for. */
-export const resetStatuses = {
-  APPLIED: 'The live quota has begun anew: whatever is counted from now on is counted from 0.',
-  PENDING:
-    'The live quota cannot be reached. The reset is written with the definition, and is carried out as soon as it can be.',
-} as const;
-
-export type ResetStatus = keyof typeof resetStatuses;
 
 /** What a change of a key is to do to its counter; undefined where that is nothing. */
 export function quotaChangeOf(

@@ -1,9 +1,8 @@
 import { maxInt64 } from './int64.js';
 import type { Definition } from './normal-form.js';
-import type { ResetStatus } from './quota-change.js';
 import type { ReadBudget } from './read-budget.js';
 import { stateOf } from './state.js';
-import type { QuotaState, StoredKey } from './store.js';
+import type { QuotaState, StoredKey } from './key.js';
 import { unixSeconds } from './time.js';
 
 /** Why a request may not pass, although the key is there. */
@@ -49,6 +48,15 @@ export type CounterOrigin = Pick<StoredKey, 'dateCreated' | 'quota'>;
 
 /** A counter that was looked at, as the counter of this key. */
 export type Sight = (key: CounterOrigin) => QuotaState;
+
+/** The result of a requested reset. */
+export const resetStatuses = {
+  APPLIED: 'The live quota has begun anew: requests are counted from 0 from now on.',
+  PENDING:
+    'The live quota cannot be reached. The reset is written with the definition, and is carried out as soon as it can be.',
+} as const;
+
+export type ResetStatus = keyof typeof resetStatuses;
 
 /** Counters that stand apart from their keys. */
 export interface CountersApart {

@@ -6,7 +6,8 @@ import { quotaFigures, withLiveQuotas, type QuotaFigures } from './quota.js';
 import { summariseQuotas, type QuotaSummary } from './quota-summary.js';
 import type { ReadBudget } from './read-budget.js';
 import { stateOf, type KeyState } from './state.js';
-import type { AuditEntry, HistoryRange, KeyFilter, KeyPage, KeyQuery, StoredKey } from './store.js';
+import type { StoredKey } from './key.js';
+import type { AuditEntry, HistoryRange, KeyFilter, KeyPage, KeyQuery } from './store.js';
 
 /** A key by its identifier or by the identifier's hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };

@@ -1,4 +1,4 @@
-import type { StoredKey } from './store.js';
+import type { StoredKey } from './key.js';
 import { unixSeconds } from './time.js';
 
 /** What can become of a key. */

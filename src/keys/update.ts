@@ -5,7 +5,7 @@ import type { Definition } from './normal-form.js';
 import type { KeptSecrets } from './keep-secrets.js';
 import type { HashType } from './field-rules.js';
 import { carriedOver, resetOf } from './quota.js';
-import type { QuotaState, StoredKey, StoredSecrets } from './store.js';
+import type { QuotaState, StoredKey, StoredSecrets } from './key.js';
 import { unixSeconds } from './time.js';
 
 /** An update that is ready to be applied: its secrets hashed or sealed, undefined to keep and null to clear. */

@@ -1,6 +1,6 @@
 import type { KeyService } from '../keys/service.js';
 import type { QuotaFigures } from '../keys/quota.js';
-import type { StoredKey } from '../keys/store.js';
+import type { StoredKey } from '../keys/key.js';
 import { viewOfStored } from '../keys/view.js';
 import { jsonResponse } from './errors.js';
 import { definitionToWire } from './wire.js';

@@ -1,5 +1,6 @@
 import { stateOf } from '../keys/state.js';
-import type { KeyFilter, KeyQuery, StoredKey } from '../keys/store.js';
+import type { StoredKey } from '../keys/key.js';
+import type { KeyFilter, KeyQuery } from '../keys/store.js';
 import { term, termsOf } from './key-row.js';
 
 /** Whether a key is one that the query asks for. Says again, of a key that was read, what its statement says of rows. */

@@ -1,6 +1,6 @@
 import { parseJSON, stringifyJSON } from '../json.js';
 import { definitionFromJSON } from '../keys/stored-form.js';
-import type { StoredKey } from '../keys/store.js';
+import type { StoredKey } from '../keys/key.js';
 import type { Layouts } from './signed-table.js';
 
 export interface KeyRow {

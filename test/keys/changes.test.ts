@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changesBetween, definitionChanges } from '../../src/keys/changes.js';
 import type { Definition } from '../../src/keys/normal-form.js';
-import type { StoredKey, StoredSecrets } from '../../src/keys/store.js';
+import type { StoredKey, StoredSecrets } from '../../src/keys/key.js';
 
 const none: StoredSecrets = { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined };
 const key = (definition: Definition, secrets: Partial<StoredSecrets> = {}): StoredKey => ({

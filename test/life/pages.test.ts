@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Change, KeyFilter, KeyOrder, KeyQuery, Position, StoredKey } from '../../src/keys/store.js';
+import type { StoredKey } from '../../src/keys/key.js';
+import type { Change, KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/store.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../src/storage/sqlite/database.js';
 import { pageStatement } from '../../src/storage/sqlite/key-query.js';

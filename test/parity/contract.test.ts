@@ -1,7 +1,7 @@
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { placeOf } from '../../src/keys/keep-secrets.js';
-import type { StoredKey } from '../../src/keys/store.js';
+import type { StoredKey } from '../../src/keys/key.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { stateOf } from '../support/state.js';
 import { everything, graphqlOf, jsonText, restOf, type WireObject } from './wire.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../src/json.js';
 import { placeOf } from '../../src/keys/keep-secrets.js';
-import type { StoredKey } from '../../src/keys/store.js';
+import type { StoredKey } from '../../src/keys/key.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { generated, runs, seed } from '../support/generated.js';
 import { stateOf, type State } from '../support/state.js';

@@ -5,15 +5,8 @@ import type { Definition } from '../../src/keys/normal-form.js';
 import type { QuotaManager } from '../../src/keys/quota.js';
 import type { QuotaChange, QuotaOutbox } from '../../src/keys/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
-import type {
-  AuditEntry,
-  Change,
-  HistoryRange,
-  Inspected,
-  KeyPage,
-  KeyStore,
-  StoredKey,
-} from '../../src/keys/store.js';
+import type { StoredKey } from '../../src/keys/key.js';
+import type { AuditEntry, Change, HistoryRange, Inspected, KeyPage, KeyStore } from '../../src/keys/store.js';
 import { allOf } from '../support/collect.js';
 import { misreadJSON } from '../support/misread-json.js';
 

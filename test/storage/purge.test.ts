@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { StoredKey } from '../../src/keys/store.js';
+import type { StoredKey } from '../../src/keys/key.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/database.js';
 import { createGuard } from '../../src/storage/sqlite/guard.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';

@@ -1,5 +1,6 @@
 import type { TestApp } from './app.js';
-import type { AuditEntry, StoredKey } from '../../src/keys/store.js';
+import type { StoredKey } from '../../src/keys/key.js';
+import type { AuditEntry } from '../../src/keys/store.js';
 
 export interface State {
   readonly key: StoredKey | undefined;

@@ -1,7 +1,6 @@
 import type { Issue } from '../../errors.js';
 import type { FieldChange } from '../../keys/changes.js';
-import type { QuotaFigures } from '../../keys/quota.js';
-import type { ResetStatus } from '../../keys/quota-change.js';
+import type { QuotaFigures, ResetStatus } from '../../keys/quota.js';
 
 /** What every change may say beside what it changes. */
 export interface ChangeOptions {

@@ -7,7 +7,8 @@ import { openInstallation, type Opening } from '../../installation.js';
 import { createLogger } from '../../log.js';
 import { createCrew } from './cluster-primary.js';
 import type { IO } from '../io.js';
-import { warnOfSetup, type Greet } from './serve.js';
+import type { Greet } from './first-start.js';
+import { warnOfSetup } from './setup-warnings.js';
 import type { WorkerMetrics } from './worker-metrics.js';
 
 interface Service {

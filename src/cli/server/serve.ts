@@ -1,18 +1,14 @@
 import { createApp } from '../../app.js';
-import { issueCredential } from '../../auth/issue.js';
 import { readConfig, type Config, type ConfigSecrets } from '../../config.js';
-import { missingNodeOptions } from '../../config/node-options.js';
 import { listen } from '../../http/server.js';
-import type { Installation, Opening } from '../../installation.js';
+import type { Opening } from '../../installation.js';
 import { createLogger, type Logger } from '../../log.js';
-import { isLoopback } from '../../loopback.js';
 import type { Values } from '../command.js';
-import { importLines } from '../commands/import.js';
 import { UsageError, type IO } from '../io.js';
-import { sampleKeys } from './sample.js';
+import { createGreeter, type Greet } from './first-start.js';
 import { serveByWorkers } from './serve-cluster.js';
+import { warnOfSetup } from './setup-warnings.js';
 import { startWatching, type Watching } from './telemetry.js';
-import { welcome } from './welcome.js';
 
 /** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
 export async function serve(io: IO, values: Values): Promise<number> {
@@ -20,7 +16,7 @@ export async function serve(io: IO, values: Values): Promise<number> {
   const opening = { allowMigrated: values['allow-migrated'] === true, allowNew: values['allow-new'] === true };
   const { config, secrets } = readConfig(io.env);
   if (config.production) refuseOpenMemory(io.nodeOptions ?? []);
-  const greet = greeter(io, config, values['sample'] === true);
+  const greet = createGreeter(io, config, values['sample'] === true);
   if (count > 1) return serveByWorkers(io, { config, secrets, count, greet, opening });
   const plain = createLogger(config.logLevel);
   const watching = await startWatching(config, io, plain);
@@ -93,46 +89,4 @@ function readWorkers(given: string | boolean | undefined): number {
   if (given === undefined) return 1;
   if (typeof given === 'string' && /^[1-9]\d?$/.test(given) && Number(given) <= mostWorkers) return Number(given);
   throw new UsageError(`--workers must be a number of processes, from 1 to ${mostWorkers}.`);
-}
-
-/** Warns of what makes an installation less safe than it could be. */
-export function warnOfSetup({ production, tls, host }: Config, { nodeOptions }: IO, log: Logger): void {
-  if (!tls && !isLoopback(host)) {
-    log.warn('plain HTTP beyond this machine: a proxy must speak TLS, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY');
-  }
-  const missing = production && nodeOptions ? missingNodeOptions(nodeOptions) : [];
-  if (missing.length > 0)
-    log.warn({ missing }, 'Node runs without its hardening options: use `keyfront serve` or `npm start`');
-}
-
-/** Does what a start has to do once the port is ours, and resolves to what a person reads then. */
-export type Greet = (installation: Installation, url: string) => Promise<string>;
-
-function greeter(io: IO, { graphiql }: Config, isSample: boolean): Greet {
-  return async (installation, url) => {
-    const first = (await installation.isNew()) ? await issueFirst(installation) : undefined;
-    if (isSample) await importSample(installation, io);
-    return first ? welcome({ url, ...first, hasPages: graphiql }) : `Keyfront listens on ${url}\n`;
-  };
-}
-
-interface FirstCredentials {
-  readonly management: string;
-  readonly service: string;
-}
-
-async function issueFirst({ credentials, now }: Installation): Promise<FirstCredentials> {
-  const issued = async (kind: 'management' | 'service') =>
-    (await issueCredential(credentials, { kind, label: 'first start' }, now())).secret;
-  return { management: await issued('management'), service: await issued('service') };
-}
-
-async function importSample(installation: Installation, io: IO): Promise<void> {
-  const counts = await importLines(
-    installation,
-    sampleKeys,
-    { orgID: undefined, passwordsAreHashed: false },
-    { onBadLine: (line, reason) => io.say(`sample line ${line}: ${reason}\n`), onProgress: () => undefined },
-  );
-  io.out(`Sample keys: ${counts.imported} imported, ${counts.present} already there. Try acme-billing.\n`);
 }

@@ -231,7 +231,7 @@ export type QuotaRefusal =
 
 /** What became of a reset of the live quota. It is never lost once it is answered. */
 export type QuotaResetStatus =
-  /** The live quota has begun anew: whatever is counted from now on is counted from 0. */
+  /** The live quota has begun anew: requests are counted from 0 from now on. */
   | 'APPLIED'
   /** The live quota cannot be reached. The reset is written with the definition, and is carried out as soon as it can be. */
   | 'PENDING';

@@ -3,7 +3,7 @@ import { errorCodes, type ErrorCode } from '../../errors.js';
 import { KeyDefinition } from '../../keys/definition.js';
 import { inputs } from '../../keys/definition-input.js';
 import { issueCodes, warningCodes } from '../../keys/issue-codes.js';
-import { resetStatuses } from '../../keys/quota-change.js';
+import { resetStatuses } from '../../keys/quota.js';
 import { statuses } from '../errors.js';
 import { answerExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.js';
 import type { CounterOrigin } from '../../keys/quota.js';
-import type { QuotaState } from '../../keys/store.js';
+import type { QuotaState } from '../../keys/key.js';
 
 /** What the two keys of a counter say, as the scripts answer it. */
 export interface Counter {

@@ -1,7 +1,8 @@
 import { AppError } from '../../errors.js';
 import type { CountersApart, QuotaManager } from '../../keys/quota.js';
 import { changedQuota, type QuotaChange, type QuotaOutbox } from '../../keys/quota-change.js';
-import type { KeyStore, QuotaState, StoredKey } from '../../keys/store.js';
+import type { QuotaState, StoredKey } from '../../keys/key.js';
+import type { KeyStore } from '../../keys/store.js';
 import type { Redis } from './connection.js';
 import { counterOf, isOf, quotaOf, type Counter } from './counter.js';
 import { createFinder } from './finder.js';

@@ -1,0 +1,40 @@
+import { issueCredential } from '../../auth/issue.js';
+import type { Config } from '../../config.js';
+import type { Installation } from '../../installation.js';
+import { importLines } from '../commands/import.js';
+import type { IO } from '../io.js';
+import { sampleKeys } from './sample.js';
+import { welcome } from './welcome.js';
+
+/** Issues the first credentials and imports the sample keys if needed. Returns the text for the terminal. */
+export type Greet = (installation: Installation, url: string) => Promise<string>;
+
+/** Returns what a start runs once it listens: before that, the first credentials could be lost with a failed start. */
+export function createGreeter(io: IO, { graphiql }: Config, isSample: boolean): Greet {
+  return async (installation, url) => {
+    const first = (await installation.isNew()) ? await issueFirst(installation) : undefined;
+    if (isSample) await importSample(installation, io);
+    return first ? welcome({ url, ...first, hasPages: graphiql }) : `Keyfront listens on ${url}\n`;
+  };
+}
+
+interface FirstCredentials {
+  readonly management: string;
+  readonly service: string;
+}
+
+async function issueFirst({ credentials, now }: Installation): Promise<FirstCredentials> {
+  const issued = async (kind: 'management' | 'service') =>
+    (await issueCredential(credentials, { kind, label: 'first start' }, now())).secret;
+  return { management: await issued('management'), service: await issued('service') };
+}
+
+async function importSample(installation: Installation, io: IO): Promise<void> {
+  const counts = await importLines(
+    installation,
+    sampleKeys,
+    { orgID: undefined, passwordsAreHashed: false },
+    { onBadLine: (line, reason) => io.say(`sample line ${line}: ${reason}\n`), onProgress: () => undefined },
+  );
+  io.out(`Sample keys: ${counts.imported} imported, ${counts.present} already there. Try acme-billing.\n`);
+}

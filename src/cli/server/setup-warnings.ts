@@ -1,0 +1,15 @@
+import type { Config } from '../../config.js';
+import { missingNodeOptions } from '../../config/node-options.js';
+import type { Logger } from '../../log.js';
+import { isLoopback } from '../../loopback.js';
+import type { IO } from '../io.js';
+
+/** Logs a warning for each part of the setup that is less safe than it could be. */
+export function warnOfSetup({ production, tls, host }: Config, { nodeOptions }: IO, log: Logger): void {
+  if (!tls && !isLoopback(host)) {
+    log.warn('plain HTTP beyond this machine: a proxy must speak TLS, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY');
+  }
+  const missing = production && nodeOptions ? missingNodeOptions(nodeOptions) : [];
+  if (missing.length > 0)
+    log.warn({ missing }, 'Node runs without its hardening options: use `keyfront serve` or `npm start`');
+}
