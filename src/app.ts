@@ -29,7 +29,7 @@ import { createHealth, healthPaths } from './http/health.js';
 import { serveAsset } from './http/static-asset.js';
 import { openInstallation, type Installation, type Opening, type Overrides } from './installation.js';
 import { createKeyService } from './keys/service.js';
-import type { Logger } from './log.js';
+import type { Logger } from './lib/log.js';
 import { docsAssets } from './rest/docs-page/assets.js';
 import { createDocuments, documentPath } from './rest/documents.js';
 import { errorResponse, methodRefused } from './rest/errors.js';

@@ -1,7 +1,7 @@
-import { codeOf } from './errors.js';
+import { codeOf } from './lib/errors.js';
 import type { Audit } from './keys/ports.js';
-import type { Logger } from './log.js';
-import { printable } from './printable.js';
+import type { Logger } from './lib/log.js';
+import { printable } from './lib/printable.js';
 
 const mostCharacters = 200;
 

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { contradictionsIn } from './config/contradictions.js';
 import { withoutServiceLinks } from './config/service-links.js';
 import { settings, settingsFor } from './config/settings.js';
-import { nearest } from './nearest.js';
+import { nearest } from './lib/nearest.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,4 @@
-import { AppError } from './errors.js';
+import { AppError } from './lib/errors.js';
 
 /**
  * The parameters of a query string without its question mark, decoded once.

@@ -1,4 +1,4 @@
-import { AppError } from './errors.js';
+import { AppError } from './lib/errors.js';
 
 /** An address that is told of changes. Its URL may hold a token, and is sealed as its secrets are. */
 export interface Webhook {

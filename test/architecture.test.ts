@@ -6,30 +6,14 @@ import { wireName } from '../src/rest/wire.js';
 import { importCycles } from './support/import-cycles.js';
 import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
 
-const groundFloor = [
-  'accept',
-  'entity-tag',
-  'errors',
-  'fetch-text',
-  'json',
-  'log',
-  'loopback',
-  'nearest',
-  'query-parameters',
-  'printable',
-  'credential',
-  'durable',
-  'fetch-text',
-  'watch',
-  'webhook',
-  'version',
-];
+const groundFloor = ['lib', 'accept', 'entity-tag', 'query-parameters', 'credential', 'watch', 'webhook'];
 const rooms = ['graphql', 'rest', 'http', 'auth', 'storage', 'secrets', 'telemetry', 'webhooks'];
 
 /** What each place under `src/`, a folder or a file at the top, may import beside itself. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(groundFloor.map((place) => [place, groundFloor])),
-  keys: ['errors', 'nearest'],
+  lib: [],
+  keys: ['lib'],
   ...Object.fromEntries(rooms.map((room) => [room, [...groundFloor, 'keys']])),
   // Both APIs stand on HTTP.
   graphql: [...groundFloor, 'keys', 'http'],
@@ -49,7 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
  * (https://github.com/nodejs/node/issues/63785), and why it is safe there. All others call parseJSON.
  */
 const mayParse: Readonly<Record<string, string>> = {
-  'json.ts': 'reads only texts without escaped names',
+  'lib/json.ts': 'reads only texts without escaped names',
   'client/json.ts': 'reads only texts without escaped names',
   'secrets/key-hash.ts': 'reads only texts without escaped names',
   'keys/records.ts': 'reads our own field names',
@@ -111,6 +95,14 @@ describe('imports', () => {
   it('of keys lead to zod and to no other package, nor to Node', () => {
     const packages = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(packagesOf);
     expect(new Set(packages)).toEqual(new Set(['zod']));
+  });
+
+  it('of keys lead to two files of lib, which need neither Node nor a library of the service', () => {
+    const targets = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(ourImports);
+    expect([...new Set(targets.filter((target) => !target.startsWith('keys/')))].toSorted()).toEqual([
+      'lib/errors.js',
+      'lib/nearest.js',
+    ]);
   });
 });
 

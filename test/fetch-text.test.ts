@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fetchText, ResponseTooLarge } from '../src/fetch-text.js';
+import { fetchText, ResponseTooLarge } from '../src/lib/fetch-text.js';
 
 let server: Server;
 let url: string;

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { parse, stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { parseJSON, stringifyJSON, type JSONValue } from '../src/json.js';
+import { parseJSON, stringifyJSON, type JSONValue } from '../src/lib/json.js';
 
-/** Integers that a double cannot hold as bigints, all else as numbers: what `src/json.ts` promises. */
+/** Integers that a double cannot hold as bigints, all else as numbers: what `src/lib/json.ts` promises. */
 const parseNumber = (token: string) => {
   const number = Number(token);
   return /^-?\d+$/.test(token) && !Number.isSafeInteger(number) && BigInt(number) !== BigInt(token)

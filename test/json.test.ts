@@ -5,9 +5,9 @@ import { describe, expect, it, vi } from 'vitest';
 
 // JSON.parse itself is wrong on Node 24 and 26: https://github.com/nodejs/node/issues/63785
 import { parseJSON as asSpecified } from '../src/client/json.js';
-import { AppError } from '../src/errors.js';
-import { hasEscapedName, maxJSONDepth, parseJSON, parseJSONCarefully, stringifyJSON } from '../src/json.js';
-import type { JSONValue } from '../src/json.js';
+import { AppError } from '../src/lib/errors.js';
+import { hasEscapedName, maxJSONDepth, parseJSON, parseJSONCarefully, stringifyJSON } from '../src/lib/json.js';
+import type { JSONValue } from '../src/lib/json.js';
 import { misreadJSON } from './support/misread-json.js';
 
 const extraRefusals = ['DUPLICATE_MEMBER', 'TOO_DEEP', 'OUT_OF_RANGE', 'IMPRECISE'];

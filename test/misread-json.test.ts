@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseJSONCarefully } from '../src/json.js';
+import { parseJSONCarefully } from '../src/lib/json.js';
 import { startApp } from './support/app.js';
 import { misreadJSON } from './support/misread-json.js';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { errorCodes } from '../src/errors.js';
+import { errorCodes } from '../src/lib/errors.js';
 import { KeyDefinition } from '../src/keys/definition.js';
 import { issueCodes, warningCodes } from '../src/keys/issue-codes.js';
 import { openAPIDocument } from '../src/rest/openapi/document.js';

@@ -9,8 +9,8 @@ import {
   type Identity,
   type RejectionReason,
 } from '../credential.js';
-import { AppError } from '../errors.js';
-import type { Logger } from '../log.js';
+import { AppError } from '../lib/errors.js';
+import type { Logger } from '../lib/log.js';
 import type { Meter } from '../watch.js';
 import type { FailedAttempts } from './failed-attempts.js';
 import { isJWTShaped, type VerifyJWT } from './single-sign-on.js';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../loopback.js';
+import { isLoopback } from '../lib/loopback.js';
 
 /** The issuer of single sign-on whose tokens stand for management credentials. */
 export interface OIDCSettings {

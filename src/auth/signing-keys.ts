@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
-import { fetchText, type FetchLimits } from '../fetch-text.js';
-import { parseJSON, stringifyJSON } from '../json.js';
-import type { Logger } from '../log.js';
+import { fetchText, type FetchLimits } from '../lib/fetch-text.js';
+import { parseJSON, stringifyJSON } from '../lib/json.js';
+import type { Logger } from '../lib/log.js';
 import { isTrustworthy, type OIDCSettings } from './oidc-settings.js';
 
 /** For each document of the issuer. Those of large issuers have some 20 KiB. */

@@ -1,7 +1,7 @@
 import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { Identity, RejectionReason } from '../credential.js';
 import { orgIDProblem } from '../keys/owner.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../lib/log.js';
 import type { OIDCSettings } from './oidc-settings.js';
 import { createSigningKeys, retryAfterMs } from './signing-keys.js';
 

@@ -1,5 +1,5 @@
 import type { CredentialStore } from '../credential.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../lib/log.js';
 
 /** Remembers when credentials were last used, beside the requests and not in them. */
 export interface UseRecorder {

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
-import { nearest } from '../nearest.js';
-import { printableLines } from '../printable.js';
+import { nearest } from '../lib/nearest.js';
+import { printableLines } from '../lib/printable.js';
 import { commands } from './commands.js';
 import { OutputLost, UsageError, type IO } from './io.js';
 import { createProgram } from './program.js';

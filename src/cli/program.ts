@@ -1,7 +1,7 @@
 import { Command as Program, Help, InvalidArgumentError, Option as ProgramOption } from 'commander';
 import { settings } from '../config/settings.js';
-import { printableLines } from '../printable.js';
-import { version } from '../version.js';
+import { printableLines } from '../lib/printable.js';
+import { version } from '../lib/version.js';
 import type { Command, Commands, Values } from './command.js';
 import { usageOf } from './help.js';
 import type { IO } from './io.js';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../loopback.js';
+import { isLoopback } from '../lib/loopback.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isTrustworthy } from '../auth/oidc-settings.js';
-import { logLevels } from '../log.js';
+import { logLevels } from '../lib/log.js';
 import { keyHashAlgorithms } from '../secrets/key-hash.js';
 import { targetKinds } from '../webhooks/targets.js';
 

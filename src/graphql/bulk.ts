@@ -1,4 +1,4 @@
-import { AppError, pathText, type Issue } from '../errors.js';
+import { AppError, pathText, type Issue } from '../lib/errors.js';
 import { bulkLimit, type BulkItem as DomainItem, type BulkResult as DomainResult } from '../keys/bulk.js';
 import { builder } from './builder.js';
 import { callerOf } from './context.js';

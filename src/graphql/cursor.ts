@@ -1,5 +1,5 @@
-import { AppError } from '../errors.js';
-import { parseJSON, stringifyJSON } from '../json.js';
+import { AppError } from '../lib/errors.js';
+import { parseJSON, stringifyJSON } from '../lib/json.js';
 import { integerOf, isInt64 } from '../keys/int64.js';
 import type { StoredKey } from '../keys/key.js';
 import type { KeyOrder, Position } from '../keys/store.js';

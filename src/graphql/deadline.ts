@@ -1,6 +1,6 @@
 import { getOperationAST, type GraphQLError, OperationTypeNode, type DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import type { Context } from './context.js';
 import { operationError } from './errors.js';
 import type { Signal } from './plans/run.js';

@@ -1,5 +1,5 @@
 import { decodeGlobalID } from '@pothos/plugin-relay';
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import { maySee } from '../keys/access.js';
 import { callerOf, type Context } from './context.js';
 

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
-import { AppError, errorCodes, pathText, type ErrorCode } from '../errors.js';
+import { AppError, errorCodes, pathText, type ErrorCode } from '../lib/errors.js';
 
 /** The HTTP status where a request fails before it is executed. What fails in execution is answered with 200. */
 const statuses: Record<ErrorCode, number> = {

@@ -1,4 +1,4 @@
-import { pathText } from '../errors.js';
+import { pathText } from '../lib/errors.js';
 import { changeKinds, type ChangeKind, type FieldChange as DomainChange } from '../keys/changes.js';
 import { builder } from './builder.js';
 import { describedEnum } from './derive.js';

@@ -8,7 +8,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import { AppError, type Issue } from '../errors.js';
+import { AppError, type Issue } from '../lib/errors.js';
 import { operationError } from './errors.js';
 import { sizeOfOperation } from './operation-size.js';
 

@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLFloat, getNamedType, Kind, type ValidationRule, type ValueNode } from 'graphql';
-import { AppError } from '../errors.js';
-import { parseJSON } from '../json.js';
+import { AppError } from '../lib/errors.js';
+import { parseJSON } from '../lib/json.js';
 
 /**
  * The value that a GraphQL literal stands for, its integers exact. A missing variable is undefined. Throws INVALID for a

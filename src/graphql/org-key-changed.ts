@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import type { Followed } from '../keys/following.js';
 import { builder } from './builder.js';
 import { callerOf } from './context.js';

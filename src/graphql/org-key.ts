@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import { keyStates, type KeyState } from '../keys/state.js';
 import type { StoredKey } from '../keys/key.js';
 import { operations, type AuditEntry, type Operation } from '../keys/store.js';

@@ -3,7 +3,7 @@ import {
   type DefaultConnectionArguments,
   type ResolveCursorConnectionArgs,
 } from '@pothos/plugin-relay';
-import { AppError, type Issue } from '../errors.js';
+import { AppError, type Issue } from '../lib/errors.js';
 
 /** How many items a page has where nothing is said, and at the most. */
 export interface PageSizes {

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import type { Logger } from '../log.js';
+import type { Logger } from '../lib/log.js';
 import { boundedAnswer } from './answer-size.js';
 import { declarePublic, maskedCause, publicError } from './errors.js';
 

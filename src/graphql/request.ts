@@ -1,9 +1,9 @@
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { preferredType } from '../accept.js';
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import { isUnsupported, readBody, requireJSON } from '../http/body.js';
 import type { RequestContext } from '../http/request-context.js';
-import { parseJSON } from '../json.js';
+import { parseJSON } from '../lib/json.js';
 import { malformed, queryParametersOf } from '../query-parameters.js';
 import type { ServerContext } from './context.js';
 import { requestError } from './errors.js';

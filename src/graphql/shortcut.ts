@@ -9,7 +9,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Holder } from '../credential.js';
 import { readBody } from '../http/body.js';
 import type { RequestContext } from '../http/request-context.js';
-import { isObject, parseJSON } from '../json.js';
+import { isObject, parseJSON } from '../lib/json.js';
 import { answerLimitBytes, isLongerThan } from './answer-size.js';
 import type { Begun, Context, ServerContext } from './context.js';
 import { beginDeadline } from './deadline.js';

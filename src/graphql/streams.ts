@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import type { Watch } from '../watch.js';
 
 /** How many may follow at a time. Each holds a connection, and up to a page of changes. */

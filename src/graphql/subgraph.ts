@@ -9,7 +9,7 @@ import {
   isObjectType,
   type GraphQLFieldConfig,
 } from 'graphql';
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import type { Context } from './context.js';
 import { entities } from './entities.js';
 import { printSubgraph } from './print-subgraph.js';

@@ -7,7 +7,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import { operationError } from './errors.js';
 
 /**

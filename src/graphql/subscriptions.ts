@@ -8,8 +8,8 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { preferredType } from '../accept.js';
-import { AppError, codeOf } from '../errors.js';
-import type { Logger } from '../log.js';
+import { AppError, codeOf } from '../lib/errors.js';
+import type { Logger } from '../lib/log.js';
 import type { Context } from './context.js';
 import { requestError, rootOf } from './errors.js';
 import { publicResult } from './public-result.js';

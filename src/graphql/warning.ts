@@ -1,4 +1,4 @@
-import { pathText } from '../errors.js';
+import { pathText } from '../lib/errors.js';
 import { warningCodes, type WarningCode } from '../keys/issue-codes.js';
 import type { Warning as DomainWarning } from '../keys/warnings.js';
 import { builder } from './builder.js';

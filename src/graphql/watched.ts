@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { errorCodes, type ErrorCode } from '../errors.js';
+import { errorCodes, type ErrorCode } from '../lib/errors.js';
 import type { Tracer, Watch } from '../watch.js';
 import type { ServerContext } from './context.js';
 import { rootFieldsOf } from './root-fields.js';

@@ -6,7 +6,7 @@ import { plainAnswerType, sendJSON } from '../http/plain-post.js';
 import type { Audit } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../lib/log.js';
 import type { Watch } from '../watch.js';
 import { auditRefused } from './audit.js';
 import { callerOf, type Context, type ServerContext } from './context.js';

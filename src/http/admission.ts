@@ -1,4 +1,4 @@
-import type { Logger } from '../log.js';
+import type { Logger } from '../lib/log.js';
 import type { Meter } from '../watch.js';
 
 /** The bounds of what is begun at a time, and of what waits to be. */

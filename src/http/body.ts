@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 
 /** The parts of a request that say what its body is. */
 interface Sent {

@@ -1,4 +1,4 @@
-import type { Logger } from '../log.js';
+import type { Logger } from '../lib/log.js';
 
 /** What balancers and orchestrators ask for. It is answered however busy the service is. */
 export const healthPaths: readonly string[] = ['/health', '/ready'];

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ErrorCode } from '../errors.js';
+import type { ErrorCode } from '../lib/errors.js';
 import { everyAnswer } from './headers.js';
 
 /** Why the server itself turns a request away, before anybody else has looked at it. */

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTLSServer } from 'node:https';
 import { Server as SocketServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from '../log.js';
+import type { Logger } from '../lib/log.js';
 import type { Watch } from '../watch.js';
 import { createAdmission, createOverloadWarning } from './admission.js';
 import { healthPaths } from './health.js';

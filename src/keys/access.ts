@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import type { Caller, Ports } from './ports.js';
 import type { StoredKey } from './key.js';
 

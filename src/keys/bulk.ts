@@ -1,4 +1,4 @@
-import { AppError, type Issue } from '../errors.js';
+import { AppError, type Issue } from '../lib/errors.js';
 import type { KeyChange, UpdateRequest } from './changing.js';
 import type { KeyDefinition } from './definition.js';
 import { readDefinition } from './definition-input.js';

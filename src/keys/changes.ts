@@ -1,4 +1,4 @@
-import type { Path } from '../errors.js';
+import type { Path } from '../lib/errors.js';
 import type { Definition } from './normal-form.js';
 import type { StoredKey, StoredSecrets } from './key.js';
 

@@ -1,4 +1,4 @@
-import { AppError, codeOf, pathText } from '../errors.js';
+import { AppError, codeOf, pathText } from '../lib/errors.js';
 import { restorable, usable, visible } from './access.js';
 import { changesBetween, definitionChanges, isOfSecret, type FieldChange } from './changes.js';
 import type { KeyDefinition } from './definition.js';

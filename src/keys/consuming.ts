@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import { usable } from './access.js';
 import { maxInt64 } from './int64.js';
 import { checkKeyID } from './key-id.js';

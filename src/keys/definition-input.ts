@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { fieldsOnlyIn, KeyDefinition, type Variant } from './definition.js';
-import type { Issue } from '../errors.js';
+import type { Issue } from '../lib/errors.js';
 import { freeFormObject } from './fields.js';
 import { withoutExcess } from './issue-limit.js';
 import { invalidDefinition, issuesOf } from './issues.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { AppError, type Issue, type Path } from '../errors.js';
-import { nearest } from '../nearest.js';
+import { AppError, type Issue, type Path } from '../lib/errors.js';
+import { nearest } from '../lib/nearest.js';
 import { fieldsOnlyIn, KeyDefinition, type Variant } from './definition.js';
 import { maxIssues } from './problem.js';
 import { shapeAt } from './table.js';

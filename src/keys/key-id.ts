@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import { hasMoreBytes, isSound } from './text.js';
 
 const mostBytes = 255;

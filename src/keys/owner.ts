@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import { characterProblem } from './key-id.js';
 
 /** A derived key identifier has 32 hex digits after its owner, and at most 255 bytes. */

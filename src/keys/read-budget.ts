@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 
 /** How many bytes of stored keys and history entries one request may read: eight times the largest response. */
 export const readLimitBytes = 16 * 1024 * 1024;

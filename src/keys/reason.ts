@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import { isSound } from './text.js';
 
 const mostCharacters = 500;

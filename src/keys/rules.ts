@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pathText, type Path } from '../errors.js';
+import { pathText, type Path } from '../lib/errors.js';
 import type { KeyDefinition } from './definition.js';
 import { mostTexts } from './fields.js';
 import type { IssueCode } from './issue-codes.js';

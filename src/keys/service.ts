@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import { createTelling, hashOf } from './attempts.js';
 import { createBulk } from './bulk.js';
 import {

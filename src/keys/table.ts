@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Path } from '../errors.js';
+import type { Path } from '../lib/errors.js';
 import { fieldTraits, objectTraits, type FieldTraits } from './fields.js';
 
 const cores = new WeakMap<z.core.$ZodType, z.core.$ZodType>();

@@ -1,4 +1,4 @@
-import { AppError, type Issue } from '../errors.js';
+import { AppError, type Issue } from '../lib/errors.js';
 import { maxInt64 } from './int64.js';
 import { invalidDefinition } from './issues.js';
 import type { Definition } from './normal-form.js';

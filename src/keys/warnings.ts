@@ -1,4 +1,4 @@
-import type { Path } from '../errors.js';
+import type { Path } from '../lib/errors.js';
 import type { KeyDefinition } from './definition.js';
 import type { WarningCode } from './issue-codes.js';
 

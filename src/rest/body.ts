@@ -1,6 +1,6 @@
 import { readBody, requireJSON } from '../http/body.js';
-import { AppError, pathText } from '../errors.js';
-import { parseJSON, type JSONValue } from '../json.js';
+import { AppError, pathText } from '../lib/errors.js';
+import { parseJSON, type JSONValue } from '../lib/json.js';
 import { readDefinition } from '../keys/definition-input.js';
 import type { KeyDefinition, Variant } from '../keys/definition.js';
 import type { Warning } from '../keys/warnings.js';

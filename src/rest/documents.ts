@@ -1,5 +1,5 @@
 import { demandAny } from '../credential.js';
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import type { RequestContext } from '../http/request-context.js';
 import { createStaticAsset, serveAsset } from '../http/static-asset.js';
 import { docsAssets } from './docs-page/assets.js';

@@ -1,6 +1,6 @@
 import type { CredentialKind } from '../credential.js';
-import { AppError, pathText, type ErrorCode } from '../errors.js';
-import { stringifyJSON } from '../json.js';
+import { AppError, pathText, type ErrorCode } from '../lib/errors.js';
+import { stringifyJSON } from '../lib/json.js';
 
 /** The HTTP status of each code. */
 export const statuses: Record<ErrorCode, number> = {

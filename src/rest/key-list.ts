@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { stringifyJSON } from '../json.js';
+import { stringifyJSON } from '../lib/json.js';
 import type { StoredKey } from '../keys/key.js';
 import type { KeyOrder, Position } from '../keys/store.js';
 import { malformed } from '../query-parameters.js';

@@ -1,5 +1,5 @@
 import type { CredentialKind } from '../credential.js';
-import type { ErrorCode } from '../errors.js';
+import type { ErrorCode } from '../lib/errors.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Variant } from '../keys/definition.js';
 import type { Caller } from '../keys/ports.js';

@@ -1,12 +1,12 @@
 import { isUnsupported } from '../http/body.js';
 import { demand, type CredentialKind, type Holder } from '../credential.js';
-import { AppError, codeOf } from '../errors.js';
+import { AppError, codeOf } from '../lib/errors.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Audit, Caller } from '../keys/ports.js';
 import { isTold } from '../keys/attempts.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../lib/log.js';
 import { errorResponse, methodRefused } from './errors.js';
 import { staleStatus, unsupportedStatus, type Call, type Route } from './route.js';
 import { routes } from './routes.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Issue, Path } from '../errors.js';
-import { isObject } from '../json.js';
+import type { Issue, Path } from '../lib/errors.js';
+import { isObject } from '../lib/json.js';
 import { KeyDefinition } from '../keys/definition.js';
 import { core, memberOf, shapeOf } from '../keys/table.js';
 

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hash } from 'node:crypto';
-import { hasEscapedName, parseJSON } from '../json.js';
+import { hasEscapedName, parseJSON } from '../lib/json.js';
 import { murmur128, murmur32Legacy, murmur64 } from './murmur.js';
 
 /** What the setting may name. The murmur ones are there for parity with gateways and are not cryptographic. */

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
-import { parseJSON } from '../json.js';
-import { systemCodeOf } from './durable-file.js';
+import { parseJSON } from '../lib/json.js';
+import { systemCodeOf } from '../lib/durable-file.js';
 
 /** A key as the file holds it: `created` is an ISO date, `key` is {@link keyBytes} bytes in base64. */
 export interface StoredKey {

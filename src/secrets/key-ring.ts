@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import { createDurableFile, replaceDurableFile, systemCodeOf } from './durable-file.js';
+import { createDurableFile, replaceDurableFile, systemCodeOf } from '../lib/durable-file.js';
 import { keyBytes, keyRingText, readKeyRingFile, type StoredKey, type StoredKeys } from './key-ring-file.js';
 
 /** The keys that seal secrets, oldest first. Printing or serialising a ring shows ids only. */

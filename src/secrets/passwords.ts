@@ -1,7 +1,7 @@
 import { hash as argon2Hash } from '@node-rs/argon2';
 import { hash as bcryptHash } from '@node-rs/bcrypt';
 import pLimit from 'p-limit';
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 
 export type PasswordHashType = 'bcrypt' | 'argon2id';
 

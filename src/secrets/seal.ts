@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import type { KeyRing } from './key-ring.js';
 
 /**

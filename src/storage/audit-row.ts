@@ -1,4 +1,4 @@
-import { parseJSON, stringifyJSON } from '../json.js';
+import { parseJSON, stringifyJSON } from '../lib/json.js';
 import type { FieldChange } from '../keys/changes.js';
 import type { AuditEntry } from '../keys/store.js';
 import { historyLink } from './history-chain.js';

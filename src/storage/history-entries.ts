@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import type { HistoryRange } from '../keys/store.js';
 import { linkOf, type AuditRow } from './audit-row.js';
 import type { KeyRow } from './key-row.js';

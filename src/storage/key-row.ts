@@ -1,4 +1,4 @@
-import { parseJSON, stringifyJSON } from '../json.js';
+import { parseJSON, stringifyJSON } from '../lib/json.js';
 import { definitionFromJSON } from '../keys/stored-form.js';
 import type { StoredKey } from '../keys/key.js';
 import type { Layouts } from './signed-table.js';

@@ -1,6 +1,6 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
-import { codeOf } from '../errors.js';
-import type { Logger } from '../log.js';
+import { codeOf } from '../lib/errors.js';
+import type { Logger } from '../lib/log.js';
 import type { SpanFacts, Tracer } from '../watch.js';
 
 type API = Omit<typeof OpenTelemetry, 'default'>;

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { codeOf } from '../errors.js';
+import { codeOf } from '../lib/errors.js';
 import type { ChangeEvent, ChangeFeed } from '../keys/feed.js';
 import type { AuditEntry, KeyStore } from '../keys/store.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../lib/log.js';
 import type { Meter } from '../watch.js';
 import type { DeadLetter, FailingKey, HeldWebhook, Settlement, WebhookStore } from '../webhook.js';
 import { createBackoff } from './backoff.js';

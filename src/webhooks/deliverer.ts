@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ChangeFeed } from '../keys/feed.js';
 import type { KeyStore } from '../keys/store.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../lib/log.js';
 import type { Meter } from '../watch.js';
 import type { HeldWebhook, Webhook, WebhookStore } from '../webhook.js';
 import { createCourier, type Courier } from './courier.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { pathText } from '../errors.js';
-import { stringifyJSON } from '../json.js';
+import { pathText } from '../lib/errors.js';
+import { stringifyJSON } from '../lib/json.js';
 import type { FieldChange } from '../keys/changes.js';
 import type { AuditEntry, Operation } from '../keys/store.js';
 import type { WebhookMessage } from './message.js';

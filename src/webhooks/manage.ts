@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { AppError } from '../errors.js';
+import { AppError } from '../lib/errors.js';
 import type { ChangeFeed } from '../keys/feed.js';
 import { webhookPlace, type Webhook, type WebhookStore } from '../webhook.js';
 import { createWebhookSecret } from './signature.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { stringifyJSON } from '../json.js';
+import { stringifyJSON } from '../lib/json.js';
 import type { WebhookMessage } from './message.js';
 
 /** A message about nothing, by which somebody can try a receiver. */

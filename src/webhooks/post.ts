@@ -1,4 +1,4 @@
-import { version } from '../version.js';
+import { version } from '../lib/version.js';
 import { webhookPlace, type Webhook } from '../webhook.js';
 import type { AttemptControl, WebhookMessage } from './message.js';
 import { createSender, type Outcome } from './send.js';

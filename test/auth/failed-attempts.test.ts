@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFailedAttempts } from '../../src/auth/failed-attempts.js';
 import { createToken } from '../../src/auth/token.js';
 import { listen } from '../../src/http/server.js';
-import { createLogger } from '../../src/log.js';
+import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 let t: TestApp;

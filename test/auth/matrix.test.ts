@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/auth/token.js';
 import type { CredentialKind } from '../../src/credential.js';
 import { listen, type RunningServer } from '../../src/http/server.js';
-import { createLogger } from '../../src/log.js';
+import { createLogger } from '../../src/lib/log.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { codeOf } from '../support/answers.js';
 import { raw } from '../support/process.js';

@@ -63,7 +63,7 @@ const duties = [
   {
     name: 'exact JSON',
     says: 'JSON.parse, which rounds integers and takes a member twice',
-    patches: [['json.js', 'const value = parseNatively(text);', 'const value = JSON.parse(text);']],
+    patches: [['lib/json.js', 'const value = parseNatively(text);', 'const value = JSON.parse(text);']],
   },
   {
     name: 'guards of HTTP',

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { pathText } from '../../src/errors.js';
+import { pathText } from '../../src/lib/errors.js';
 import { pathFrom } from '../../src/cli/input/path.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { writeTLSFiles, type TLSFixture } from '../support/localhost-tls.js';

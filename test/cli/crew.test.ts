@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createCrew } from '../../src/cli/server/cluster-primary.js';
 import type { FromPrimary, FromWorker, WorkerEnd, WorkerProcess } from '../../src/cli/io.js';
-import { createLogger } from '../../src/log.js';
+import { createLogger } from '../../src/lib/log.js';
 
 /** A worker in memory. It responds to pings unless it is hung. */
 function createWorker(pid: number, becomesReady = true) {

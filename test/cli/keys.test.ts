@@ -5,7 +5,7 @@ import { hash as argon2 } from '@node-rs/argon2';
 import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { importLines } from '../../src/cli/commands/import.js';
-import { parseJSON, stringifyJSON } from '../../src/json.js';
+import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { fullUpdate } from '../support/definitions.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseJSON } from '../../src/json.js';
+import { parseJSON } from '../../src/lib/json.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { postgres, type EnginePlace } from '../support/engines.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stringifyJSON } from '../../src/json.js';
+import { stringifyJSON } from '../../src/lib/json.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { startServer, type TestServer } from '../support/server.js';
 

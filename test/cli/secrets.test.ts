@@ -2,7 +2,7 @@ import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stringifyJSON } from '../../src/json.js';
+import { stringifyJSON } from '../../src/lib/json.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 

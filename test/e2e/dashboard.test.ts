@@ -10,7 +10,7 @@ import {
   PreviewKeyDocument,
   type KeyfrontErrorCode,
 } from 'keyfront/client';
-import { errorCodes, type ErrorCode } from '../../src/errors.js';
+import { errorCodes, type ErrorCode } from '../../src/lib/errors.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { differences } from './dashboard/editable.js';
 import { openKeyForm, type FormState, type KeyForm } from './dashboard/key-form.js';

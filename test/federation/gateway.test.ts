@@ -4,7 +4,7 @@ import { composeServices as composeByGuild } from '@theguild/federation-composit
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.js';
-import { createLogger } from '../../src/log.js';
+import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { installFolder } from '../support/install.mjs';
 import type * as CompanyModule from './apollo/company.mjs';

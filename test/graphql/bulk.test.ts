@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AppError } from '../../src/errors.js';
+import { AppError } from '../../src/lib/errors.js';
 import { codeOf, dataOf, issuesOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { stateOf, type State } from '../support/state.js';

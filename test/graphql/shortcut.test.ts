@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlannedExecute, type Execute } from '../../src/graphql/plans/use-plans.js';
 import { servedSchema } from '../../src/graphql/served-schema.js';
 import { listen, type RunningServer } from '../../src/http/server.js';
-import { createLogger } from '../../src/log.js';
+import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { createRandom, runs, seed } from '../support/generated.js';
 import { eventLoopTurns, until } from '../support/until.js';

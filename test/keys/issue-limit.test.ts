@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AppError, type Issue } from '../../src/errors.js';
+import { AppError, type Issue } from '../../src/lib/errors.js';
 import { inputs, readDefinition } from '../../src/keys/definition-input.js';
 import { withoutExcess } from '../../src/keys/issue-limit.js';
 import { startApp } from '../support/app.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../src/errors.js';
+import { AppError } from '../../src/lib/errors.js';
 import type { Variant } from '../../src/keys/definition.js';
 import { inputs, readDefinition } from '../../src/keys/definition-input.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseJSON, stringifyJSON } from '../../src/json.js';
+import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { builtMain } from '../faults/kit/build.js';
 import { killNow, launch, portOf, type Process } from '../faults/kit/service.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';

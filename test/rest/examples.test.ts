@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Authenticate } from '../../src/credential.js';
-import { AppError } from '../../src/errors.js';
+import { AppError } from '../../src/lib/errors.js';
 import { sampleKeys } from '../../src/cli/server/sample.js';
-import { parseJSON } from '../../src/json.js';
+import { parseJSON } from '../../src/lib/json.js';
 import type { KeyService } from '../../src/keys/service.js';
-import { createLogger } from '../../src/log.js';
+import { createLogger } from '../../src/lib/log.js';
 import { createRESTFace } from '../../src/rest/router.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { mismatches, resolved, type Schema } from '../support/json-schema.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Authenticate } from '../../src/credential.js';
-import { createLogger } from '../../src/log.js';
+import { createLogger } from '../../src/lib/log.js';
 import { createKeyService } from '../../src/keys/service.js';
 import { createRESTFace } from '../../src/rest/router.js';
 import { startApp, type TestApp } from '../support/app.js';

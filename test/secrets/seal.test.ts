@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../src/errors.js';
+import { AppError } from '../../src/lib/errors.js';
 import type { KeyRing } from '../../src/secrets/key-ring.js';
 import { createSealer } from '../../src/secrets/seal.js';
 

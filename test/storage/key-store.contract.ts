@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseJSONCarefully } from '../../src/json.js';
+import { parseJSONCarefully } from '../../src/lib/json.js';
 import type { Definition } from '../../src/keys/normal-form.js';
 import type { QuotaManager } from '../../src/keys/quota.js';
 import type { QuotaChange, QuotaOutbox } from '../../src/keys/quota-change.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AppError } from '../../src/errors.js';
+import { AppError } from '../../src/lib/errors.js';
 import { openDatabase } from '../../src/storage/sqlite/database.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { migrations } from '../../src/storage/sqlite/migrate.js';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { stringifyJSON } from '../../src/json.js';
+import { stringifyJSON } from '../../src/lib/json.js';
 import type { Answer, TestApp } from './app.js';
 
 /** An error of either face, as a caller sees it. */

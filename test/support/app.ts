@@ -4,8 +4,8 @@ import { issueCredential } from '../../src/auth/issue.js';
 import type { CredentialKind } from '../../src/credential.js';
 import { importLines } from '../../src/cli/commands/import.js';
 import { readConfig } from '../../src/config.js';
-import { parseJSON, stringifyJSON } from '../../src/json.js';
-import { createLogger } from '../../src/log.js';
+import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
+import { createLogger } from '../../src/lib/log.js';
 import type { Watch } from '../../src/watch.js';
 import { readStream } from './event-stream.js';
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { listen, type ListenOptions } from '../../src/http/server.js';
-import { createLogger } from '../../src/log.js';
+import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from './app.js';
 
 export interface TestServer {

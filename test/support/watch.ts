@@ -3,7 +3,7 @@ import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@
 import { names } from '../../src/cli/server/telemetry.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import { createTracer } from '../../src/telemetry/traces.js';
-import { version } from '../../src/version.js';
+import { version } from '../../src/lib/version.js';
 import type { Meter, Tracer } from '../../src/watch.js';
 
 export interface TestSpan {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AppError } from '../../src/errors.js';
+import { AppError } from '../../src/lib/errors.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
 import { createTestWatch, type TestWatch } from '../support/watch.js';

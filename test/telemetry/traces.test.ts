@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import ts from 'typescript';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { unsupportedSettings, wantsTraces } from '../../src/telemetry/traces.js';
-import { version } from '../../src/version.js';
+import { version } from '../../src/lib/version.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { nodesOf, sourceFiles } from '../support/source.js';
 import { createTestWatch, type TestSpan, type TestWatch } from '../support/watch.js';

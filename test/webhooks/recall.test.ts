@@ -3,7 +3,7 @@ import { run } from '../../src/cli/main.js';
 import { importLines } from '../../src/cli/commands/import.js';
 import { readConfig } from '../../src/config.js';
 import { openInstallation, type Installation } from '../../src/installation.js';
-import { createLogger } from '../../src/log.js';
+import { createLogger } from '../../src/lib/log.js';
 import { unreadableIDOf } from '../../src/webhooks/event.js';
 import { startDeliverer, type Deliverer } from '../../src/webhooks/deliverer.js';
 import { changeWebhook } from '../../src/webhooks/manage.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJSON } from '../../json.js';
+import { parseJSON } from '../../lib/json.js';
 
 /** The one file of a backup beside its manifest. */
 export const copyName = 'keyfront.db';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config, ConfigSecrets } from '../../config.js';
-import { syncFile, syncName } from '../../durable.js';
+import { syncFile, syncName } from '../../lib/fsync.js';
 import { openInstallation, type Installation } from '../../installation.js';
 import { loadKeyRing } from '../../secrets/key-ring.js';
 import type { IO } from '../io.js';

@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.js';
-import type { JSONValue } from '../../json.js';
+import { AppError } from '../../lib/errors.js';
+import type { JSONValue } from '../../lib/json.js';
 import { definitionFromWire } from '../../rest/wire.js';
 import { changedLines, changedMember, isSame } from '../output/diff.js';
 import type { Values } from '../command.js';

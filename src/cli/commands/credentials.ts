@@ -1,6 +1,6 @@
 import { issueCredential, rotateCredential } from '../../auth/issue.js';
 import { credentialKinds, type Credential } from '../../credential.js';
-import { printable } from '../../printable.js';
+import { printable } from '../../lib/printable.js';
 import { UsageError, type IO } from '../io.js';
 import { withInstallation } from '../key-client/open.js';
 import { organisationOf } from '../input/organisation.js';

@@ -1,6 +1,6 @@
 import { createChangeLog } from '../../change-log.js';
-import { AppError } from '../../errors.js';
-import { createLogger } from '../../log.js';
+import { AppError } from '../../lib/errors.js';
+import { createLogger } from '../../lib/log.js';
 import { UsageError, type IO } from '../io.js';
 import { withInstallation } from '../key-client/open.js';
 

@@ -1,14 +1,14 @@
 import { open } from 'node:fs/promises';
-import { AppError, pathText, type Issue } from '../../errors.js';
+import { AppError, pathText, type Issue } from '../../lib/errors.js';
 import type { Installation } from '../../installation.js';
-import { parseJSON } from '../../json.js';
+import { parseJSON } from '../../lib/json.js';
 import { readDefinition } from '../../keys/definition-input.js';
 import { maxIssues } from '../../keys/problem.js';
 import { invalidDefinition } from '../../keys/issues.js';
 import { prepareImport } from '../../keys/import.js';
 import type { Ports } from '../../keys/ports.js';
 import type { Change } from '../../keys/store.js';
-import { printable } from '../../printable.js';
+import { printable } from '../../lib/printable.js';
 import { inWireNames } from '../../rest/body.js';
 import { definitionFromWire } from '../../rest/wire.js';
 import { hashTypeOf } from '../../secrets/passwords.js';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../config.js';
-import { AppError } from '../../errors.js';
-import type { JSONValue } from '../../json.js';
+import { AppError } from '../../lib/errors.js';
+import type { JSONValue } from '../../lib/json.js';
 import { readDefinition } from '../../keys/definition-input.js';
 import { previewKey } from '../../keys/preview.js';
-import { printable } from '../../printable.js';
+import { printable } from '../../lib/printable.js';
 import { inWireNames, warningsMember } from '../../rest/body.js';
 import { definitionFromWire, definitionToWire } from '../../rest/wire.js';
 import { createKeyHash } from '../../secrets/key-hash.js';

@@ -1,4 +1,4 @@
-import { printable } from '../../printable.js';
+import { printable } from '../../lib/printable.js';
 import { definitionToWire } from '../../rest/wire.js';
 import { changeLines, changeMember } from '../output/diff.js';
 import type { Values } from '../command.js';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readConfig, type Config, type ConfigSecrets } from '../../config.js';
-import { syncFile, syncName } from '../../durable.js';
+import { syncFile, syncName } from '../../lib/fsync.js';
 import { openInstallation } from '../../installation.js';
 import { restoringFile } from '../../storage/open-storage.js';
 import { loadKeyRing } from '../../secrets/key-ring.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.js';
-import { AppError, codeOf } from '../../errors.js';
+import { AppError, codeOf } from '../../lib/errors.js';
 import type { Installation } from '../../installation.js';
 import { placeOf } from '../../keys/keep-secrets.js';
 import type { StoredKey } from '../../keys/key.js';

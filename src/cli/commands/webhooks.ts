@@ -1,6 +1,6 @@
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import type { Installation } from '../../installation.js';
-import { printable } from '../../printable.js';
+import { printable } from '../../lib/printable.js';
 import type { Standing, Webhook } from '../../webhook.js';
 import { webhookPlace } from '../../webhook.js';
 import { addWebhook, changeWebhook, notThere, rotateWebhook, untilReleased } from '../../webhooks/manage.js';

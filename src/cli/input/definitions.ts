@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { AppError } from '../../errors.js';
-import { parseJSON, type JSONValue } from '../../json.js';
+import { AppError } from '../../lib/errors.js';
+import { parseJSON, type JSONValue } from '../../lib/json.js';
 import { UsageError, type IO } from '../io.js';
 import { linesOf } from './jsonl.js';
 

@@ -1,5 +1,5 @@
-import type { Path } from '../../errors.js';
-import { parseJSON } from '../../json.js';
+import type { Path } from '../../lib/errors.js';
+import { parseJSON } from '../../lib/json.js';
 
 const step = /\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g;
 

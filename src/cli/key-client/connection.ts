@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { AppError, errorCodes, type Issue } from '../../errors.js';
-import { fetchText, type FetchedText, type FetchLimits } from '../../fetch-text.js';
-import { parseJSON, stringifyJSON } from '../../json.js';
-import { isLoopback } from '../../loopback.js';
+import { AppError, errorCodes, type Issue } from '../../lib/errors.js';
+import { fetchText, type FetchedText, type FetchLimits } from '../../lib/fetch-text.js';
+import { parseJSON, stringifyJSON } from '../../lib/json.js';
+import { isLoopback } from '../../lib/loopback.js';
 import type { Option, Values } from '../command.js';
 import { UsageError, type IO } from '../io.js';
 import { pathFrom } from '../input/path.js';

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import type { KeyChange } from '../../keys/changing.js';
 import { readDefinition } from '../../keys/definition-input.js';
 import type { Caller } from '../../keys/ports.js';

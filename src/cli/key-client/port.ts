@@ -1,4 +1,4 @@
-import type { Issue } from '../../errors.js';
+import type { Issue } from '../../lib/errors.js';
 import type { FieldChange } from '../../keys/changes.js';
 import type { QuotaFigures, ResetStatus } from '../../keys/quota.js';
 

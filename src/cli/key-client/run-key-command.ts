@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { AppError } from '../../errors.js';
-import type { JSONValue } from '../../json.js';
+import { AppError } from '../../lib/errors.js';
+import type { JSONValue } from '../../lib/json.js';
 import { inWireNames } from '../../rest/body.js';
 import type { Option, Values } from '../command.js';
 import { connect, connectionOptions, serviceKey } from './connection.js';

@@ -1,8 +1,8 @@
-import { pathText } from '../../errors.js';
-import type { JSONValue } from '../../json.js';
+import { pathText } from '../../lib/errors.js';
+import type { JSONValue } from '../../lib/json.js';
 import type { FieldChange } from '../../keys/changes.js';
 import type { QuotaFigures } from '../../keys/quota.js';
-import { printable } from '../../printable.js';
+import { printable } from '../../lib/printable.js';
 import { issuesToWire, partToWire } from '../../rest/wire.js';
 import { jsonText } from './json.js';
 import type { Changed } from '../key-client/port.js';

@@ -1,5 +1,5 @@
-import { pathText, type AppError } from '../../errors.js';
-import { printable } from '../../printable.js';
+import { pathText, type AppError } from '../../lib/errors.js';
+import { printable } from '../../lib/printable.js';
 import type { Option, Values } from '../command.js';
 import { UsageError, type IO } from '../io.js';
 import { jsonText } from './json.js';

@@ -1,4 +1,4 @@
-import { stringifyJSON } from '../../json.js';
+import { stringifyJSON } from '../../lib/json.js';
 
 // What `printable` takes out of a text, JSON can also write as an escape, which says the same to every reader of JSON.
 // The line feeds of an indented text stand outside of its strings.

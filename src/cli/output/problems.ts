@@ -1,7 +1,7 @@
 import type { Installation } from '../../installation.js';
 import { placeOf } from '../../keys/keep-secrets.js';
 import type { Inspected } from '../../keys/store.js';
-import { printable } from '../../printable.js';
+import { printable } from '../../lib/printable.js';
 import type { Sealer } from '../../secrets/seal.js';
 import { sealedInWebhook } from '../../webhooks/manage.js';
 

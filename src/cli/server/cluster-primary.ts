@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Logger } from '../../log.js';
+import type { Logger } from '../../lib/log.js';
 import { createHeartbeat, startTimeoutMs, type HeartbeatOptions } from './heartbeat.js';
 import type { WorkerProcess } from '../io.js';
 import { createTurns } from './write-lock.js';

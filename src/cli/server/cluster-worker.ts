@@ -1,7 +1,7 @@
 import { createApp } from '../../app.js';
 import { readConfig } from '../../config.js';
 import { serveHanded } from '../../http/server.js';
-import { createLogger } from '../../log.js';
+import { createLogger } from '../../lib/log.js';
 import type { IO, PrimaryProcess } from '../io.js';
 import { createTurn } from './write-lock.js';
 import { startWatching } from './telemetry.js';

@@ -4,7 +4,7 @@ import type { Config, ConfigSecrets } from '../../config.js';
 import { distribute } from '../../http/distributor.js';
 import { listenForMetrics, type MetricsServer } from '../../http/metrics-server.js';
 import { openInstallation, type Opening } from '../../installation.js';
-import { createLogger } from '../../log.js';
+import { createLogger } from '../../lib/log.js';
 import { createCrew } from './cluster-primary.js';
 import type { IO } from '../io.js';
 import type { Greet } from './first-start.js';

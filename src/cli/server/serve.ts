@@ -2,7 +2,7 @@ import { createApp } from '../../app.js';
 import { readConfig, type Config, type ConfigSecrets } from '../../config.js';
 import { listen } from '../../http/server.js';
 import type { Opening } from '../../installation.js';
-import { createLogger, type Logger } from '../../log.js';
+import { createLogger, type Logger } from '../../lib/log.js';
 import type { Values } from '../command.js';
 import { UsageError, type IO } from '../io.js';
 import { createGreeter, type Greet } from './first-start.js';

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.js';
 import { missingNodeOptions } from '../../config/node-options.js';
-import type { Logger } from '../../log.js';
-import { isLoopback } from '../../loopback.js';
+import type { Logger } from '../../lib/log.js';
+import { isLoopback } from '../../lib/loopback.js';
 import type { IO } from '../io.js';
 
 /** Logs a warning for each part of the setup that is less safe than it could be. */

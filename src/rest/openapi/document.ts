@@ -1,5 +1,5 @@
 import type { CredentialKind } from '../../credential.js';
-import { errorCodes, type ErrorCode } from '../../errors.js';
+import { errorCodes, type ErrorCode } from '../../lib/errors.js';
 import { KeyDefinition } from '../../keys/definition.js';
 import { inputs } from '../../keys/definition-input.js';
 import { issueCodes, warningCodes } from '../../keys/issue-codes.js';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.js';
+import type { ErrorCode } from '../../lib/errors.js';
 import type { Example } from '../route.js';
 
 /** What every operation may fail with, whatever it was asked. */

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import { integerOf } from '../../keys/int64.js';
 import { refusals } from '../../keys/quota.js';
 import { malformed } from '../../query-parameters.js';

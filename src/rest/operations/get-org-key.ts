@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import { keyStates } from '../../keys/state.js';
 import { jsonResponse } from '../errors.js';
 import { keyMember, withQuotas } from '../key-response.js';

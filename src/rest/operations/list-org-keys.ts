@@ -1,7 +1,7 @@
 import { isInt64 } from '../../keys/int64.js';
 import { keyStates, type KeyState } from '../../keys/state.js';
 import { defaultOrder, type KeyFilter } from '../../keys/store.js';
-import { nearest } from '../../nearest.js';
+import { nearest } from '../../lib/nearest.js';
 import { malformed, queryParametersOf } from '../../query-parameters.js';
 import { jsonList } from '../errors.js';
 import { cursorOf, listLimitBytes, membersWithin, positionOf } from '../key-list.js';

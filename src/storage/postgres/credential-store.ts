@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import type { CredentialStore, FoundCredential } from '../../credential.js';
 import type { Authenticity } from '../authenticity.js';
 import {

@@ -1,8 +1,8 @@
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import { createChangeFeed } from '../change-feed.js';
 import { NoInstallation, type Access, type Contents, type Engine, type Opened } from '../engine.js';
 import { tellingOfChanges } from '../telling-store.js';
-import { within } from '../within.js';
+import { within } from '../../lib/timeout.js';
 import { boundsOfWideReads, createConnections, prepared, type Connections, type Session } from './connections.js';
 import { createCredentialStore } from './credential-store.js';
 import { forLog, troubleOf } from './errors.js';

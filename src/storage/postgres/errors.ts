@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 
 /**
  * What an error of the server or of the way to it means. After `refused` and `again` nothing has been written; after

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import type { Watch } from '../../watch.js';
 import type { AuditRow } from '../audit-row.js';
 import { keyOf, termsOf, type KeyRow } from '../key-row.js';

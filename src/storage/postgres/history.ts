@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.js';
-import { parseJSON } from '../../json.js';
+import { AppError } from '../../lib/errors.js';
+import { parseJSON } from '../../lib/json.js';
 import type { Definition } from '../../keys/normal-form.js';
 import { definitionFromJSON } from '../../keys/stored-form.js';
 import type { ReadBudget } from '../../keys/read-budget.js';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, ErrorReply } from '@redis/client';
-import { AppError } from '../../errors.js';
-import { within } from '../within.js';
+import { AppError } from '../../lib/errors.js';
+import { within } from '../../lib/timeout.js';
 import type { Script } from './scripts.js';
 
 /** A server of Redis, found again by itself whenever it was lost. */

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import type { CounterOrigin } from '../../keys/quota.js';
 import type { QuotaState } from '../../keys/key.js';
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import type { QuotaManager } from '../../keys/quota.js';
 import type { Engine } from '../engine.js';
 import { createRedis } from './connection.js';

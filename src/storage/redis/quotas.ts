@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import type { CountersApart, QuotaManager } from '../../keys/quota.js';
 import { changedQuota, type QuotaChange, type QuotaOutbox } from '../../keys/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';

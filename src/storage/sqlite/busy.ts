@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { SqliteError } from 'better-sqlite3';
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 
 const patienceMs = 700;
 

@@ -1,5 +1,5 @@
 import { SqliteError, type Database } from 'better-sqlite3';
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import type { Watch } from '../../watch.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { Turn } from '../engine.js';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { parseJSON } from '../../json.js';
+import { parseJSON } from '../../lib/json.js';
 import type { Definition } from '../../keys/normal-form.js';
 import { definitionFromJSON } from '../../keys/stored-form.js';
 import type { ReadBudget } from '../../keys/read-budget.js';

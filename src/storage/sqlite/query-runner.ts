@@ -1,5 +1,5 @@
 import type { Tinypool } from 'tinypool';
-import { AppError } from '../../errors.js';
+import { AppError } from '../../lib/errors.js';
 import type { BoundedQuery, Query, QueryResult } from './bounded-query.js';
 
 /** Runs queries that may look at many rows. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { syncName } from '../durable.js';
+import { syncName } from './fsync.js';
 
 const ownerOnly = 0o600;
 
