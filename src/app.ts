@@ -11,7 +11,7 @@ import { startPurging, startShrinking, startStorageChecks } from './chores.js';
 import type { Config, ConfigSecrets } from './config.js';
 import type { ServerContext } from './graphql/context.js';
 import { graphiqlAssets } from './graphql/graphiql/assets.js';
-import type { Execute } from './graphql/plans/use-plans.js';
+import type { Execute } from './graphql/executor/executor.js';
 import { readTrustedDocuments } from './graphql/trusted-documents.js';
 import { createStreams } from './graphql/streams.js';
 import { createGraphQLServer } from './graphql/yoga.js';

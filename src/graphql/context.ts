@@ -1,11 +1,11 @@
 import { demand, type CredentialKind, type Holder } from '../credential.js';
 import type { RequestContext } from '../http/request-context.js';
+import type { Deadline } from './deadline.js';
 import type { Loaders } from './loaders.js';
-import type { Signal } from './plans/run.js';
+import type { ChangeDeadline } from '../keys/change-deadline.js';
 import type { Audit, Caller } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
-import type { Turn } from '../keys/turn.js';
 import type { ExecutionResult } from 'graphql';
 
 /** What Yoga passes to every plugin and resolver beside its own members. */
@@ -41,17 +41,17 @@ export interface Context extends ServerContext {
   readonly openStream: (credentialID: string) => AbortSignal;
   /** Awaited before work that may take milliseconds: undefined while this iteration of the event loop has time for it. */
   readonly nextSlice: () => Promise<void> | undefined;
-  /** Aborted when the time of a mutation is up. */
-  readonly deadline?: Signal;
-  /** What is left of that time for the one mutation that runs. */
-  readonly turn?: Turn;
+  /** The time limit of an operation with mutations. */
+  readonly deadline?: Deadline;
+  /** The same for the one mutation that runs. */
+  readonly changeDeadline?: ChangeDeadline;
 }
 
 /** The caller behind the credential of the given kind. Throws UNAUTHENTICATED where the request holds none. */
 export function callerOf(
-  { holder, requestID, turn, reads }: Pick<Context, 'holder' | 'requestID' | 'turn' | 'reads'>,
+  { holder, requestID, changeDeadline, reads }: Pick<Context, 'holder' | 'requestID' | 'changeDeadline' | 'reads'>,
   kind: CredentialKind,
 ): Caller {
   const { id, label, orgID } = demand(holder, kind);
-  return { credentialID: id, label, orgID, requestID, reads, ...(turn && { turn }) };
+  return { credentialID: id, label, orgID, requestID, reads, ...(changeDeadline && { deadline: changeDeadline }) };
 }

@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
+import { GraphQLError, type ExecutionResult, type GraphQLErrorExtensions } from 'graphql';
 import { AppError, errorCodes, pathText, type ErrorCode } from '../lib/errors.js';
 
 /** The HTTP status where a request fails before it is executed. What fails in execution is answered with 200. */
@@ -47,6 +47,12 @@ export function operationError(error: AppError): GraphQLError {
   const shown = requestError(error);
   Object.assign(shown.extensions['http'] as object, { spec: true });
   return shown;
+}
+
+/** Sets the status 400 of an operation that was not executed; with application/json it has 200, like `operationError`. */
+export function notExecuted({ errors = [] }: ExecutionResult): ExecutionResult {
+  for (const { extensions } of errors) extensions['http'] = { status: 400, spec: true };
+  return { errors };
 }
 
 /** The error that a masked one stands for, for the log; undefined where nothing was masked. */

@@ -1,18 +1,8 @@
-import {
-  getOperationAST,
-  GraphQLError,
-  OperationTypeNode,
-  parse,
-  type DocumentNode,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
-import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { GraphQLError, parse } from 'graphql';
 import { AppError, type Issue } from '../lib/errors.js';
 import { operationError } from './errors.js';
-import { sizeOfOperation } from './operation-size.js';
 
-/** What one operation may be, whoever sends it. */
+/** The limits of one operation, for every client. */
 export const limits = {
   /** Three times our longest operation. Long values belong into variables. */
   characters: 15_000,
@@ -29,77 +19,40 @@ export const limits = {
   cost: 50_000,
 } as const;
 
-/** Refuses what is beyond the limits before any of it is validated or executed. No credential spares anyone. */
-export const useLimits: Plugin = {
-  onParse: ({ setParseFn }) => setParseFn(parseWithin),
-  onValidate({ params, context }) {
-    // No validation rule could do it: their verdict is kept by document, and pages are as large as variables say.
-    refuse(problemsOf(params.schema as GraphQLSchema, params.documentAST as DocumentNode, context.params));
-  },
-};
-
-/** Parses a document. Throws where it is longer than any may be, or has more tokens. */
+/**
+ * Parses a document.
+ *
+ * @throws {GraphQLError} INVALID when it has too many characters or tokens, or is not valid.
+ */
 export const parseWithin: typeof parse = (source, options) => {
   const { length } = typeof source === 'string' ? source : source.body;
-  refuse(beyond('TOO_LONG', length, limits.characters, (count) => `has ${count} characters`));
+  rejectAbove(above('TOO_LONG', length, limits.characters, (count) => `has ${count} characters`));
   try {
     return parse(source, { ...options, maxTokens: limits.tokens });
   } catch (error) {
     const tooMany = `Syntax Error: Document contains more that ${limits.tokens} tokens. Parsing aborted.`;
     if (error instanceof GraphQLError && error.message === tooMany) {
-      refuse(beyond('TOO_MANY', limits.tokens + 1, limits.tokens, () => 'has too many words, brackets and values'));
+      rejectAbove(above('TOO_MANY', limits.tokens + 1, limits.tokens, () => 'has too many words, brackets and values'));
     }
     throw error;
   }
 };
 
-/** By the node of the operation, of which there is one for each of a document that is kept. */
-const withinLimits = new WeakSet<OperationDefinitionNode>();
-
-/** Whether an operation is within the limits whatever its variables are, as far as that is known by now. */
-export const isWithinLimits = (operation: OperationDefinitionNode): boolean => withinLimits.has(operation);
-
-function problemsOf(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  { operationName, variables }: GraphQLParams,
-): Issue[] {
-  const operation = getOperationAST(document, operationName);
-  // An operation that is not there is not executed either, and GraphQL says so.
-  if (!operation || withinLimits.has(operation)) return [];
-  const { depth, introspection, aliases, directives, rootFields, cost, isVariable } = sizeOfOperation(
-    schema,
-    document,
-    operation,
-    variables ?? {},
-  );
-  const mutations = operation.operation === OperationTypeNode.MUTATION ? rootFields : 0;
-  const problems = [
-    beyond('TOO_DEEP', depth, limits.depth, (count) => `nests fields ${count} deep`),
-    beyond('TOO_DEEP', introspection, limits.introspection, (count) => `nests lists of introspection ${count} deep`),
-    beyond('TOO_MANY', aliases, limits.aliases, (count) => `has ${count} aliases`),
-    beyond('TOO_MANY', directives, limits.directives, (count) => `has ${count} directives`),
-    beyond('TOO_MANY', mutations, limits.mutations, (count) => `has ${count} mutations`),
-    beyond('TOO_MANY', cost, limits.cost, (count) => `costs ${count} (one for each field, times the pages it lies in)`),
-  ].flat();
-  if (!isVariable && problems.length === 0) withinLimits.add(operation);
-  return problems;
-}
-
-/** The problem of a count that is above its limit, which it names; none where it is not. */
-function beyond(
+/** The issue of a count that is above its limit; none when it is not. */
+export function above(
   code: 'TOO_LONG' | 'TOO_DEEP' | 'TOO_MANY',
   found: number,
-  most: number,
-  says: (count: string) => string,
+  max: number,
+  describe: (count: string) => string,
 ): Issue[] {
-  if (found <= most) return [];
+  if (found <= max) return [];
   const count = found < 1e9 ? found.toLocaleString('en') : 'more than a billion';
-  return [{ path: ['query'], code, message: `${says(count)}; ${most.toLocaleString('en')} is the most` }];
+  return [{ path: ['query'], code, message: `${describe(count)}; ${max.toLocaleString('en')} is the most` }];
 }
 
-function refuse(problems: readonly Issue[]): void {
-  if (problems.length === 0) return;
-  const message = `The operation ${problems.map((problem) => problem.message).join(', and ')}.`;
-  throw operationError(new AppError('INVALID', message, { issues: problems }));
+/** @throws {GraphQLError} INVALID when there are issues. */
+export function rejectAbove(issues: readonly Issue[]): void {
+  if (issues.length === 0) return;
+  const message = `The operation ${issues.map((issue) => issue.message).join(', and ')}.`;
+  throw operationError(new AppError('INVALID', message, { issues }));
 }

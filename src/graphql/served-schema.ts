@@ -1,7 +1,7 @@
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 import { audited } from './audit.js';
 import { callerOf, type Context } from './context.js';
-import { inTurn } from './deadline.js';
+import { runUntilDeadline } from './plugins/use-deadline.js';
 import { builder } from './root-types.js';
 import { asSubgraph } from './subgraph.js';
 
@@ -10,7 +10,7 @@ export const servedSchema = audited(guarded(asSubgraph(builder.toSchema({ sortSc
 
 /**
  * Puts the question for the credential outside of everything that Pothos wraps round a resolver, because its
- * validation would otherwise tell an anonymous caller what is wrong with an input; and each mutation into its turn. A
+ * validation would otherwise tell an anonymous caller what is wrong with an input; and runs each mutation until the deadline. A
  * field begins in a time slice: the validation of a large input takes milliseconds, and each alias has its own.
  */
 function guarded(built: GraphQLSchema): GraphQLSchema {
@@ -25,7 +25,7 @@ function guarded(built: GraphQLSchema): GraphQLSchema {
         if (credential) callerOf(context, credential);
         const begin = () =>
           root === mutations
-            ? inTurn(context, (own) => resolve(source, args, own, info))
+            ? runUntilDeadline(context, (own) => resolve(source, args, own, info))
             : resolve(source, args, context, info);
         const slice = context.nextSlice();
         if (!slice) return begin();

@@ -1,21 +1,13 @@
-import {
-  getOperationAST,
-  OperationTypeNode,
-  type DocumentNode,
-  type ExecutionResult,
-  type OperationDefinitionNode,
-} from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import { OperationTypeNode } from 'graphql';
 import type { Holder } from '../credential.js';
 import { readBody } from '../http/body.js';
 import type { RequestContext } from '../http/request-context.js';
 import { isObject, parseJSON } from '../lib/json.js';
 import { answerLimitBytes, isLongerThan } from './answer-size.js';
 import type { Begun, Context, ServerContext } from './context.js';
-import { beginDeadline } from './deadline.js';
-import { createDocumentCache } from './document-cache.js';
-import { isWithinLimits } from './limits.js';
-import type { Execute } from './plans/use-plans.js';
+import type { Execute } from './executor/executor.js';
+import type { OperationCache, PreparedOperation } from './operation-cache.js';
+import { startDeadline } from './plugins/use-deadline.js';
 import { bodyLimitBytes } from './request.js';
 import { servedSchema } from './served-schema.js';
 
@@ -27,6 +19,7 @@ import { servedSchema } from './served-schema.js';
 export type Shortcut = (request: RequestContext) => Promise<string | Begun | undefined>;
 
 interface Parts {
+  readonly operations: OperationCache;
   /** Whether a holder may ask anything. */
   readonly mayAsk: (holder: Holder) => boolean;
   readonly contextOf: (asked: ServerContext, holder: Holder) => Context;
@@ -34,29 +27,15 @@ interface Parts {
   readonly deadlineMs: number;
 }
 
-/** The shortcut, and the plugin by which it learns which operations came through all that is asked of one. */
-export function createShortcut({ mayAsk, contextOf, execute, deadlineMs }: Parts) {
-  const documents = createDocumentCache();
-  /** What the log calls them. */
-  const labels = new WeakMap<OperationDefinitionNode, string>();
-
-  const learn: Plugin<object, ServerContext> = {
-    onExecute({ args, context }) {
-      const { params, requestContext } = context as typeof context & ServerContext;
-      const document = args.document as DocumentNode;
-      const operation = getOperationAST(document, params.operationName);
-      // One that is weighed by its variables must be weighed each time.
-      if (!operation || !params.query || !isWithinLimits(operation)) return;
-      documents.set(params.query, document);
-      labels.set(operation, requestContext.record.operation);
-    },
-  };
-
+/** The shortcut for operations that Yoga has validated before. */
+export function createShortcut({ operations, mayAsk, contextOf, execute, deadlineMs }: Parts): Shortcut {
   /** What an operation comes to; undefined where Yoga has to execute it, or to say why it does not. */
-  async function run(params: PlainParams, known: Known, asked: ServerContext, holder: Holder) {
+  async function run(params: PlainParams, known: PreparedOperation, asked: ServerContext, holder: Holder) {
+    const coercedVariableValues = known.compiled.coerceVariables(params.variables);
+    if (!coercedVariableValues) return undefined;
     const isMutation = known.operation.operation === OperationTypeNode.MUTATION;
     const context = contextOf(asked, holder);
-    const deadline = beginDeadline(deadlineMs, isMutation);
+    const deadline = startDeadline(deadlineMs, isMutation);
     try {
       const result = execute({
         schema: servedSchema,
@@ -64,26 +43,25 @@ export function createShortcut({ mayAsk, contextOf, execute, deadlineMs }: Parts
         operationName: params.operationName,
         variableValues: params.variables,
         contextValue: isMutation ? { ...context, deadline } : context,
-        signal: isMutation ? undefined : deadline,
+        deadline: isMutation ? undefined : deadline,
+        coercedVariableValues,
       });
-      return (await result) as ExecutionResult | undefined;
+      return await result;
     } finally {
-      deadline.end();
+      deadline.clear();
     }
   }
 
   const shortcut: Shortcut = async (requestContext) => {
     const params = paramsIn(await readBody(requestContext, bodyLimitBytes).catch(() => undefined));
-    const document = params && documents.get(params.query);
-    const operation = document && getOperationAST(document, params.operationName);
-    const label = operation ? labels.get(operation) : undefined;
-    if (!document || !operation || label === undefined) return undefined;
+    const known = params && operations.find(params.query, params.operationName);
+    if (!params || !known?.isValid || !known.isWithinLimits) return undefined;
 
     const holder = await requestContext.principal().catch(() => undefined);
     if (!holder || !mayAsk(holder)) return undefined;
 
-    requestContext.record.operation = label;
-    const executed = run(params, { document, operation }, { requestContext }, holder);
+    requestContext.record.operation = known.label;
+    const executed = run(params, known, { requestContext }, holder);
     try {
       const result = await executed;
       if (!result || result.errors) return { executed };
@@ -94,12 +72,7 @@ export function createShortcut({ mayAsk, contextOf, execute, deadlineMs }: Parts
     }
   };
 
-  return { shortcut, learn };
-}
-
-interface Known {
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
+  return shortcut;
 }
 
 interface PlainParams {

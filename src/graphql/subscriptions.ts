@@ -1,6 +1,5 @@
 import {
   createSourceEventStream,
-  execute,
   type ExecutionArgs,
   type ExecutionResult,
   type GraphQLError,
@@ -11,6 +10,7 @@ import { preferredType } from '../accept.js';
 import { AppError, codeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import type { Context } from './context.js';
+import type { Execute } from './executor/executor.js';
 import { requestError, rootOf } from './errors.js';
 import { publicResult } from './public-result.js';
 import type { Stream, Streams } from './streams.js';
@@ -20,6 +20,7 @@ export const recheckEveryMs = 5_000;
 
 interface Parts {
   readonly streams: Streams;
+  readonly execute: Execute;
   readonly log: Logger;
   /** For the beginning of a stream, and for each of its events. */
   readonly deadlineMs: number;
@@ -29,7 +30,7 @@ interface Parts {
  * Carries out subscriptions. What cannot begin is refused as a request. What has begun ends with an error that says why,
  * where it is not the reader who ends it; and after an event that has failed, because its cursor is lost with it.
  */
-export function useSubscriptions({ streams, log, deadlineMs }: Parts): Plugin<Context> {
+export function useSubscriptions({ streams, execute, log, deadlineMs }: Parts): Plugin<Context> {
   async function subscribe(args: SubscriptionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
     const { request, ...context } = args.contextValue as Context & { readonly request: Request };
     if (preferredType(request.headers.get('accept'), ['text/event-stream']) === undefined) {

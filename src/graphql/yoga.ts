@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DocumentNode, ExecutionResult } from 'graphql';
-import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
+import { createYoga, type Plugin } from 'graphql-yoga';
 import { refuseExhausted, type Authenticator, type Holder } from '../credential.js';
 import { plainAnswerType, sendJSON } from '../http/plain-post.js';
 import type { Audit } from '../keys/ports.js';
@@ -10,14 +10,17 @@ import type { Logger } from '../lib/log.js';
 import type { Watch } from '../watch.js';
 import { auditRefused } from './audit.js';
 import { callerOf, type Context, type ServerContext } from './context.js';
-import { defaultDeadlineMs, useDeadline } from './deadline.js';
-import { createDocumentCache } from './document-cache.js';
+import { defaultDeadlineMs } from './deadline.js';
 import { asAppError, operationError, publicError, requestError } from './errors.js';
 import { explainRefusal } from './input-errors.js';
 import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
-import { useLimits } from './limits.js';
 import { exactFloats } from './literal.js';
-import { createPlannedExecute, usePlans, type Execute } from './plans/use-plans.js';
+import { createExecutor, type Execute } from './executor/executor.js';
+import { createOperationCache } from './operation-cache.js';
+import { useDeadline } from './plugins/use-deadline.js';
+import { useExecutor } from './plugins/use-executor.js';
+import { useLimits } from './plugins/use-limits.js';
+import { createOperationTelemetry, useTelemetry } from './plugins/use-telemetry.js';
 import { publicResult } from './public-result.js';
 import { bodyLimitBytes, useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
@@ -28,7 +31,6 @@ import { useStreamStatus } from './stream-status.js';
 import { useUnconditionalSubscriptions } from './subscription-conditions.js';
 import { useSubscriptions } from './subscriptions.js';
 import { useTrustedDocuments, type TrustedDocuments } from './trusted-documents.js';
-import { useWatch } from './watched.js';
 
 interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSlice'> {
   readonly keys: KeyService;
@@ -40,7 +42,7 @@ interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSl
   readonly plugins: readonly Plugin<object, ServerContext>[];
   /** How long an operation may take. */
   readonly deadlineMs?: number | undefined;
-  /** What executes operations; by plans where absent. */
+  /** Executes operations. Default: our own executor. */
   readonly execute?: Execute | undefined;
   /** Where subscriptions are counted and ended. */
   readonly streams?: Streams | undefined;
@@ -70,7 +72,9 @@ export function createGraphQLServer({
   ...options
 }: Parts): GraphQLServer {
   const { deadlineMs = defaultDeadlineMs, streams = createStreams(), introspection } = options;
-  const { execute = createPlannedExecute(servedSchema) } = options;
+  const operations = createOperationCache(servedSchema);
+  const { execute = createExecutor((...of) => operations.prepare(...of)?.compiled) } = options;
+  const telemetry = createOperationTelemetry(options.watch ?? {});
   const contextOf = ({ requestContext }: ServerContext, holder: Holder): Context => {
     refuseExhausted(holder);
     const { id: requestID, clientAddress, headers } = requestContext;
@@ -82,7 +86,8 @@ export function createGraphQLServer({
     const known = { keys, audit, nextSlice, requestID, clientAddress, holder, revalidate: again, openStream: noStream };
     return { requestContext, ...known, ...renewReads(), renewReads };
   };
-  const { shortcut, learn } = createShortcut({
+  const shortcut = createShortcut({
+    operations,
     mayAsk: (holder) => !holder.unverified && mayIntrospect(introspection, holder),
     contextOf,
     execute,
@@ -103,7 +108,7 @@ export function createGraphQLServer({
     maxRequestBodySize: false,
     // Yoga keeps a thousand documents however large, and errors that quote them.
     parserAndValidationCache: {
-      documentCache: createDocumentCache(),
+      documentCache: operations.documents,
       errorCache: { get: () => undefined, set: () => undefined },
     },
     maskedErrors: { maskError: publicError },
@@ -113,18 +118,16 @@ export function createGraphQLServer({
       // Before all that looks a document up, compares an operation with the schema, or weighs it by what the schema says.
       useIntrospectionPolicy(introspection),
       ...useTrustedDocuments(options.trustedDocuments),
-      useLimits,
+      useLimits(operations),
       useUnconditionalSubscriptions,
       useExactFloats,
       useDeadline(deadlineMs),
       useRefusals(audit),
       usePublicErrors(log),
       useStreamStatus(),
-      usePlans(servedSchema, execute),
-      learn,
-      useSubscriptions({ streams, log, deadlineMs }),
-      // The last, so that it traces what executes and sees what is answered.
-      useWatch(servedSchema, options.watch ?? {}),
+      useExecutor(execute),
+      useSubscriptions({ streams, execute, log, deadlineMs }),
+      useTelemetry(telemetry, operations),
     ],
   });
   // It knows operations by their text, and traces nothing.
@@ -164,18 +167,15 @@ const useExactFloats: Plugin = {
 };
 
 /** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
-function useRefusals(audit: Audit): Plugin<object, ServerContext> {
-  const documents = new WeakMap<GraphQLParams, DocumentNode>();
+function useRefusals(audit: Audit): Plugin<{ document?: DocumentNode }, ServerContext> {
   return {
-    onValidate({ params, context }) {
-      documents.set(context.params, params.documentAST as DocumentNode);
-    },
+    onValidate: ({ params, extendContext }) => extendContext({ document: params.documentAST as DocumentNode }),
     async onExecutionResult(event) {
       const { result, context } = event;
       if (!isResult(result) || 'data' in result || !result.errors?.length) return;
-      const { id: requestID } = context.requestContext;
-      const holder = await context.requestContext.principal();
-      const document = documents.get(context.params);
+      const { requestContext, document } = context as typeof context & { document?: DocumentNode };
+      const { id: requestID } = requestContext;
+      const holder = await requestContext.principal();
       const operation = { ...context.params, document };
       // What is no document, or one beyond the limits, has been explained already.
       const refusal = document && explainRefusal(servedSchema, operation, holder);

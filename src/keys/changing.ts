@@ -88,7 +88,7 @@ export function createChanging(ports: Ports) {
         before = step.admit(found);
         if (before) requireVersion(before, step.expectedVersion);
         const after = step.change(before, at);
-        caller.turn?.begin();
+        caller.deadline?.markCommitting();
         return {
           next: after,
           audit: entryOf(caller, step, reason, at, before, after, isKnown),
@@ -175,7 +175,7 @@ export function createChanging(ports: Ports) {
   function checked(caller: Caller, { keyID, reason }: UpdateRequest): string {
     const keyHash = hashKeyID(checkKeyID(keyID));
     checkReason(reason);
-    caller.turn?.requireTime();
+    caller.deadline?.throwIfExpired();
     return keyHash;
   }
 

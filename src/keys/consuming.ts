@@ -26,7 +26,7 @@ export function createConsuming({ quotas, now, hashKeyID }: Ports) {
         keyHash,
         (stored) => {
           const decision = consume(usable(caller, stored), amount, now());
-          caller.turn?.begin();
+          caller.deadline?.markCommitting();
           return decision;
         },
         caller.orgID,

@@ -1,16 +1,17 @@
+import type { ChangeDeadline } from './change-deadline.js';
 import type { ChangeFeed } from './feed.js';
 import type { SecretKeeping } from './keep-secrets.js';
 import type { QuotaManager } from './quota.js';
 import type { ReadBudget } from './read-budget.js';
 import type { Actor } from './key.js';
 import type { KeyStore } from './store.js';
-import type { Turn } from './turn.js';
 
 /** Who asks: a verified credential, perhaps bound to one organisation. */
 export interface Caller extends Actor {
   readonly orgID: string | undefined;
   readonly requestID: string;
-  readonly turn?: Turn;
+  /** Absent for work without a time limit. */
+  readonly deadline?: ChangeDeadline;
   /** What the request may read. */
   readonly reads?: ReadBudget;
 }

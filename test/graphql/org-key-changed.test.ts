@@ -161,7 +161,7 @@ describe('orgKeyChanged', () => {
     expect(json.text).toContain('"INVALID"');
   });
 
-  it('can be asked for by GET with a credential, and runs by plans neither then nor otherwise', async () => {
+  it('can be requested by GET with a credential', async () => {
     const query = encodeURIComponent('subscription { orgKeyChanged { cursor entry { version } } }');
     const answer = await s.t.send(`/graphql?query=${query}`, {
       headers: { accept: 'text/event-stream', 'x-svc-authorization': s.t.service },

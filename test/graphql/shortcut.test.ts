@@ -1,7 +1,8 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPlannedExecute, type Execute } from '../../src/graphql/plans/use-plans.js';
+import { createExecutor, type Execute } from '../../src/graphql/executor/executor.js';
+import { createOperationCache } from '../../src/graphql/operation-cache.js';
 import { servedSchema } from '../../src/graphql/served-schema.js';
 import { listen, type RunningServer } from '../../src/http/server.js';
 import { createLogger } from '../../src/lib/log.js';
@@ -36,12 +37,13 @@ const keys = [
 
 async function startSide(isChunked: boolean, env: Record<string, string> = {}): Promise<Side> {
   const executed = { short: 0, long: 0 };
-  const plans = createPlannedExecute(servedSchema);
+  const operations = createOperationCache(servedSchema);
+  const own = createExecutor((...of) => operations.prepare(...of)?.compiled);
   const counted: Execute = (args) => {
     const isLong =
       typeof args.contextValue === 'object' && args.contextValue !== null && 'request' in args.contextValue;
     executed[isLong ? 'long' : 'short'] += 1;
-    return plans(args);
+    return own(args);
   };
   const app = await startApp(env, { execute: counted });
   await app.importKeys(...keys);

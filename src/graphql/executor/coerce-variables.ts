@@ -12,34 +12,34 @@ import {
   type GraphQLSchema,
   type VariableDefinitionNode,
 } from 'graphql';
-import { isIterable } from './run.js';
+import { isIterableObject } from './guards.js';
 
-/** Reads the variables of an operation; undefined where any is refused. */
-export type ReadVariables = (given: Readonly<Record<string, unknown>>) => Record<string, unknown> | undefined;
+/** Coerces the variables of an operation; undefined when one of them is not valid. */
+export type CoerceVariables = (given: Readonly<Record<string, unknown>>) => Record<string, unknown> | undefined;
 
-/** What a value is read as; undefined where it is refused. */
-type Read = (value: unknown) => unknown;
+/** Coerces an input value; undefined when it is not valid. */
+type Coerce = (value: unknown) => unknown;
 
 /**
- * Reads variables as graphql-js does, but leaves the members of an input in their order, and does not say why it refuses
- * one. To be ready to say so is what takes graphql-js most of its time, so that it is asked for the reason when there is
- * need of one.
+ * Coerces variables as graphql-js does, but keeps the order of the members of an input object, and does not report why a
+ * value is not valid. Being prepared to report it takes most of graphql-js's time; `getVariableValues` of graphql-js
+ * writes the errors of a request that has any.
  */
-export function planVariables(
+export function compileVariables(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[] = [],
-): ReadVariables {
+): CoerceVariables {
   const variables = definitions.map(({ variable, type: typeNode, defaultValue }) => {
     const type = typeFromAST(schema, typeNode);
-    if (!isInputType(type)) return { name: variable.name.value, read: refuse, isRequired: true };
+    if (!isInputType(type)) return { name: variable.name.value, coerce: reject, isRequired: true };
     const readDefault = defaultValue && (() => valueFromAST(defaultValue, type));
-    return { name: variable.name.value, read: readerOf(type), readDefault, isRequired: isNonNullType(type) };
+    return { name: variable.name.value, coerce: coercerOf(type), readDefault, isRequired: isNonNullType(type) };
   });
   return (given) => {
     const values = Object.create(null) as Record<string, unknown>;
-    for (const { name, read, readDefault, isRequired } of variables) {
+    for (const { name, coerce, readDefault, isRequired } of variables) {
       if (Object.hasOwn(given, name)) {
-        const value = read(given[name]);
+        const value = coerce(given[name]);
         if (value === undefined) return undefined;
         values[name] = value;
       } else if (readDefault) values[name] = readDefault();
@@ -49,44 +49,44 @@ export function planVariables(
   };
 }
 
-const refuse: Read = () => undefined;
+const reject: Coerce = () => undefined;
 
-const readers = new WeakMap<GraphQLInputType, Read>();
+const coercers = new WeakMap<GraphQLInputType, Coerce>();
 
-/** The reader of a type, made once. */
-function readerOf(type: GraphQLInputType): Read {
-  const known = readers.get(type);
+/** The coercer of a type, created once. */
+function coercerOf(type: GraphQLInputType): Coerce {
+  const known = coercers.get(type);
   if (known) return known;
   // A type may contain itself.
-  readers.set(type, (value) => made(value));
-  const made = makeReader(type);
-  readers.set(type, made);
-  return made;
+  coercers.set(type, (value) => created(value));
+  const created = createCoercer(type);
+  coercers.set(type, created);
+  return created;
 }
 
-function makeReader(type: GraphQLInputType): Read {
+function createCoercer(type: GraphQLInputType): Coerce {
   if (isNonNullType(type)) {
-    const read = readerOf((type as GraphQLNonNull<GraphQLInputType>).ofType);
-    return (value) => (value == null ? undefined : read(value));
+    const coerce = coercerOf((type as GraphQLNonNull<GraphQLInputType>).ofType);
+    return (value) => (value == null ? undefined : coerce(value));
   }
-  const read = isListType(type)
-    ? readerOfItems(readerOf((type as GraphQLList<GraphQLInputType>).ofType))
+  const coerce = isListType(type)
+    ? coercerOfList(coercerOf((type as GraphQLList<GraphQLInputType>).ofType))
     : isInputObjectType(type)
-      ? readerOfMembers(type)
-      : readerOfLeaf(type);
-  return (value) => (value == null ? null : read(value));
+      ? coercerOfObject(type)
+      : coercerOfLeaf(type);
+  return (value) => (value == null ? null : coerce(value));
 }
 
-function readerOfItems(read: Read): Read {
+function coercerOfList(coerce: Coerce): Coerce {
   return (value) => {
     const given: readonly unknown[] = Array.isArray(value)
       ? (value as unknown[])
-      : isIterable(value)
+      : isIterableObject(value)
         ? [...value]
         : [value];
     let items = given as unknown[];
     for (let index = 0; index < given.length; index += 1) {
-      const found = read(given[index]);
+      const found = coerce(given[index]);
       if (found === undefined) return undefined;
       if (found === given[index]) continue;
       if (items === given) items = [...given];
@@ -96,11 +96,11 @@ function readerOfItems(read: Read): Read {
   };
 }
 
-function readerOfMembers(type: GraphQLInputObjectType): Read {
+function coercerOfObject(type: GraphQLInputObjectType): Coerce {
   const fields = Object.values(type.getFields()).map(({ name, type: fieldType, defaultValue }) => ({
     name,
-    read: readerOf(fieldType),
-    defaultValue: defaultValue,
+    coerce: coercerOf(fieldType),
+    defaultValue,
     isRequired: isNonNullType(fieldType) && defaultValue === undefined,
   }));
   return (value) => {
@@ -108,26 +108,26 @@ function readerOfMembers(type: GraphQLInputObjectType): Read {
     const given = value as Readonly<Record<string, unknown>>;
     let record = given as Record<string, unknown>;
     let known = 0;
-    for (const { name, read, defaultValue, isRequired } of fields) {
+    for (const { name, coerce, defaultValue, isRequired } of fields) {
       const member = given[name];
       if (member === undefined && isRequired) return undefined;
-      const found = member === undefined ? defaultValue : read(member);
+      const found = member === undefined ? defaultValue : coerce(member);
       if (member !== undefined) {
         if (found === undefined) return undefined;
         known += 1;
       }
       if (found === member) continue;
-      // Most objects are read as they are. V8 copies one that was read from JSON faster than it puts another together.
+      // Most objects need no change. V8 copies an object that was read from JSON faster than it builds another.
       if (record === given) record = { ...given };
       record[name] = found;
     }
-    // There is something else in it: what is unknown, or undefined, which JSON does not know.
+    // It has a member that is unknown, or undefined, which JSON does not have.
     if (Object.keys(given).length !== known) return undefined;
     return type.isOneOf && !isOne(Object.values(record)) ? undefined : record;
   };
 }
 
-function readerOfLeaf(type: { readonly parseValue: Read }): Read {
+function coercerOfLeaf(type: { readonly parseValue: Coerce }): Coerce {
   return (value) => {
     try {
       return type.parseValue(value);

@@ -2,7 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDocumentCache } from '../../src/graphql/document-cache.js';
+import { createOperationCache } from '../../src/graphql/operation-cache.js';
+import { servedSchema } from '../../src/graphql/served-schema.js';
+import type { Execute } from '../../src/graphql/executor/executor.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { runs } from '../support/generated.js';
 import { plant } from '../support/planted.js';
@@ -63,7 +65,8 @@ describe('distinct queries', () => {
   });
 });
 
-describe('the cache of documents', () => {
+describe('the cache of operations', () => {
+  const createDocumentCache = () => createOperationCache(servedSchema).documents;
   const put = (cache: ReturnType<typeof createDocumentCache>, text: string) => cache.set(text, parse(text));
 
   it('gives back what was put in', () => {
@@ -93,5 +96,33 @@ describe('the cache of documents', () => {
     put(cache, '{ kept }');
     for (let index = 0; index < 20_000; index += 1) put(cache, '{ again }');
     expect(cache.get('{ kept }')).toBeDefined();
+  });
+
+  it('gives the executor the same document for the same text', async () => {
+    const documents: unknown[] = [];
+    const execute: Execute = ({ document }) => {
+      documents.push(document);
+      return { data: {} };
+    };
+    const app = await startApp({}, { execute });
+    for (const query of ['{ __typename }', '{ a: __typename }', '{ __typename }']) await app.graphql(query);
+    await app.close();
+    expect(documents[2]).toBe(documents[0]);
+    expect(documents[1]).not.toBe(documents[0]);
+  });
+
+  it('prepares an operation once, and finds it by text and name', () => {
+    const operations = createOperationCache(servedSchema);
+    const text = 'query A { __typename orgKeys { edges { cursor } } } query B { __typename }';
+    const document = parse(text);
+    operations.documents.set(text, document);
+    expect(operations.find(text, 'A')).toBeUndefined();
+    const prepared = operations.prepare(document, 'A');
+    expect(prepared).toMatchObject({ document, fields: ['orgKeys'], label: 'orgKeys', isValid: false });
+    expect(operations.prepare(document, 'A')).toBe(prepared);
+    expect(operations.find(text, 'A')).toBe(prepared);
+    for (const name of ['B', 'C', undefined]) expect(operations.find(text, name)).toBeUndefined();
+    for (const name of ['C', '', undefined]) expect(operations.prepare(document, name)).toBeUndefined();
+    expect(operations.prepare(document, 'B')).toMatchObject({ fields: [], label: 'other' });
   });
 });

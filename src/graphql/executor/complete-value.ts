@@ -1,0 +1,226 @@
+import {
+  defaultTypeResolver,
+  getNullableType,
+  GraphQLError,
+  GraphQLString,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLAbstractType,
+  type GraphQLLeafType,
+  type GraphQLList,
+  type GraphQLNonNull,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type ResponsePath,
+} from 'graphql';
+// The messages are graphql-js's, which does not export the function that formats their values.
+import { inspect } from 'graphql/jsutils/inspect.js';
+import { collectSubfields, type CompiledField } from './compile.js';
+import { buildResolveInfo, handleFieldError, type ExecutionContext } from './execution-context.js';
+import { isIterableObject, isPromise } from './guards.js';
+
+/** Turns what a resolver returned into the value of the response, or a promise of it. Throws or rejects on failure. */
+type CompleteValue = (
+  context: ExecutionContext,
+  field: CompiledField,
+  path: ResponsePath,
+  value: unknown,
+  info: GraphQLResolveInfo | undefined,
+) => unknown;
+
+type ExecuteFields = (
+  context: ExecutionContext,
+  fields: readonly CompiledField[],
+  source: unknown,
+  path: ResponsePath,
+) => Record<string, unknown> | Promise<Record<string, unknown>>;
+
+/** Creates one function for each type, once, so that completing a value does not examine its type. */
+export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOutputType) => CompleteValue {
+  const completers = new WeakMap<GraphQLOutputType, CompleteValue>();
+
+  function completerOf(type: GraphQLOutputType): CompleteValue {
+    const known = completers.get(type);
+    if (known) return known;
+    const created = isNonNullType(type) ? ofNonNull(type as GraphQLNonNull<GraphQLOutputType>) : ofNullable(type);
+    completers.set(type, created);
+    return created;
+  }
+
+  function ofNonNull({ ofType }: GraphQLNonNull<GraphQLOutputType>): CompleteValue {
+    const complete = completerOf(ofType);
+    return (context, field, path, value, info) => {
+      const completed = complete(context, field, path, value, info);
+      if (completed === null) throw new Error(`Cannot return null for non-nullable field ${nameOf(field)}.`);
+      return completed;
+    };
+  }
+
+  function ofNullable(type: GraphQLOutputType): CompleteValue {
+    const complete = ofPresent(type);
+    return (context, field, path, value, info) => {
+      if (value instanceof Error) throw value;
+      return value == null ? null : complete(context, field, path, value, info);
+    };
+  }
+
+  function ofPresent(type: GraphQLOutputType): CompleteValue {
+    if (isListType(type)) return ofList(type as GraphQLList<GraphQLOutputType>);
+    if (isLeafType(type)) return ofLeaf(type);
+    if (isAbstractType(type)) return ofAbstract(type);
+    return ofObject(type as GraphQLObjectType);
+  }
+
+  function ofList({ ofType }: GraphQLList<GraphQLOutputType>): CompleteValue {
+    const complete = completerOf(ofType);
+    const itemType = getNullableType(ofType);
+    const type = isLeafType(itemType) ? itemType : undefined;
+    return (context, field, path, value, info) => {
+      if (!isIterableObject(value)) {
+        throw new GraphQLError(`Expected Iterable, but did not find one for field "${nameOf(field)}".`);
+      }
+      const items = type && Array.isArray(value) ? serializePlainItems(type, value as unknown[]) : undefined;
+      if (items) return items;
+      const pending: Promise<unknown>[] = [];
+      const completeItem = (item: unknown, key: number) => {
+        const place = { prev: path, key, typename: undefined };
+        try {
+          const found = isPromise(item)
+            ? item.then((resolved) => complete(context, field, place, resolved, info))
+            : complete(context, field, place, item, info);
+          if (!isPromise(found)) return found;
+          const handled = found.then(undefined, (error: unknown) =>
+            handleFieldError(context, field, ofType, place, error),
+          );
+          pending.push(handled);
+          return handled;
+        } catch (error) {
+          return handleFieldError(context, field, ofType, place, error);
+        }
+      };
+      try {
+        const completed: unknown[] = [];
+        for (const item of value) completed.push(completeItem(item, completed.length));
+        return pending.length > 0 ? Promise.all(completed) : completed;
+      } catch (error) {
+        // The other items are not awaited any more, and an unhandled rejection ends the process.
+        void Promise.allSettled([...pending, ...(Array.isArray(value) ? (value as unknown[]) : [])]);
+        throw error;
+      }
+    };
+  }
+
+  function ofAbstract(type: GraphQLAbstractType): CompleteValue {
+    const resolveType = type.resolveType ?? defaultTypeResolver;
+    return (context, field, path, value, known) => {
+      const info = known ?? buildResolveInfo(context, field, path);
+      const complete = (name: unknown) =>
+        completerOf(ensureValidRuntimeType(type, name, value, info))(context, field, path, value, info);
+      const name = resolveType(value, context.contextValue, info, type);
+      return isPromise(name) ? name.then(complete) : complete(name);
+    };
+  }
+
+  function ofObject(type: GraphQLObjectType): CompleteValue {
+    return (context, field, path, value, info) => {
+      const fields = collectSubfields(context.compiled, context.variableValues, field, type);
+      if (!type.isTypeOf) return executeFields(context, fields, value, path);
+      const execute = (isOfType: unknown) => {
+        if (isOfType) return executeFields(context, fields, value, path);
+        const message = `Expected value of type "${type.name}" but got: ${inspect(value)}.`;
+        throw new GraphQLError(message, { nodes: field.nodes });
+      };
+      const isOfType = type.isTypeOf(value, context.contextValue, info ?? buildResolveInfo(context, field, path));
+      return isPromise(isOfType) ? isOfType.then(execute) : execute(isOfType);
+    };
+  }
+
+  return completerOf;
+}
+
+/** Serializes a primitive value; undefined for null, for an object such as an error or a promise, and on failure. */
+export function serializePlain(type: GraphQLLeafType, value: unknown): unknown {
+  if (typeof value === 'string' && type === GraphQLString) return value;
+  if (typeof value === 'object' || typeof value === 'function' || value === undefined) return undefined;
+  try {
+    return type.serialize(value) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Serializes a list of primitive values; undefined when `serializePlain` is for one of them. */
+function serializePlainItems(type: GraphQLLeafType, items: readonly unknown[]): unknown[] | undefined {
+  const serialized: unknown[] = [];
+  for (const item of items) {
+    const value = serializePlain(type, item);
+    if (value === undefined) return undefined;
+    serialized.push(value);
+  }
+  return serialized;
+}
+
+function ofLeaf(type: GraphQLLeafType): CompleteValue {
+  return (_context, _field, _path, value) => {
+    const serialized = serialize(type, value);
+    if (serialized != null) return serialized;
+    throw new Error(
+      `Expected \`${inspect(type)}.serialize(${inspect(value)})\` to return non-nullable value, returned: ${inspect(serialized)}`,
+    );
+  };
+}
+
+function serialize(type: GraphQLLeafType, value: unknown): unknown {
+  try {
+    return type.serialize(value);
+  } catch (error) {
+    // A scalar throws a GraphQLError for values that clients send, which they may read. This value is ours.
+    throw error instanceof GraphQLError ? new Error(error.message, { cause: error }) : error;
+  }
+}
+
+function nameOf({ parentType, definition }: CompiledField): string {
+  return `${parentType.name}.${definition.name}`;
+}
+
+/**
+ * The object type that a value of an abstract type has.
+ *
+ * @throws {GraphQLError} when `name` is none of its possible types, with the messages of graphql-js.
+ */
+function ensureValidRuntimeType(
+  type: GraphQLAbstractType,
+  name: unknown,
+  value: unknown,
+  { schema, parentType, fieldName, fieldNodes: nodes }: GraphQLResolveInfo,
+): GraphQLObjectType {
+  const must = `Abstract type "${type.name}" must resolve to an Object type at runtime for field "${parentType.name}.${fieldName}"`;
+  if (name == null) {
+    const either = `Either the "${type.name}" type should provide a "resolveType" function or each possible type should provide an "isTypeOf" function.`;
+    throw new GraphQLError(`${must}. ${either}`, { nodes });
+  }
+  if (isObjectType(name)) {
+    throw new GraphQLError(
+      'Support for returning GraphQLObjectType from resolveType was removed in graphql-js@16.0.0 please return type name instead.',
+    );
+  }
+  if (typeof name !== 'string') {
+    throw new GraphQLError(`${must} with value ${inspect(value)}, received "${inspect(name)}".`);
+  }
+  const found = schema.getType(name);
+  if (!found) {
+    const message = `Abstract type "${type.name}" was resolved to a type "${name}" that does not exist inside the schema.`;
+    throw new GraphQLError(message, { nodes });
+  }
+  if (!isObjectType(found)) {
+    throw new GraphQLError(`Abstract type "${type.name}" was resolved to a non-object type "${name}".`, { nodes });
+  }
+  if (!schema.isSubType(type, found)) {
+    throw new GraphQLError(`Runtime Object type "${name}" is not a possible type for "${type.name}".`, { nodes });
+  }
+  return found;
+}

@@ -1,0 +1,184 @@
+import {
+  getArgumentValues,
+  OperationTypeNode,
+  type ExecutionResult,
+  type GraphQLError,
+  type GraphQLLeafType,
+  type GraphQLResolveInfo,
+  type ResponsePath,
+} from 'graphql';
+import { templateOf } from '../../keys/records.js';
+import type { Deadline } from '../deadline.js';
+import { collectFields, hasDefaultResolver, type CompiledField } from './compile.js';
+import { createCompleters, serializePlain } from './complete-value.js';
+import {
+  buildResolveInfo,
+  createCollectedErrors,
+  handleFieldError,
+  type ExecutionContext,
+} from './execution-context.js';
+import { isPromise } from './guards.js';
+
+/** The part of a response that shows one object. */
+type Data = Record<string, unknown>;
+
+const completerOf = createCompleters(executeFields);
+
+/**
+ * Executes an operation with coerced variables, as graphql-js does. When the deadline expires, no further resolver is
+ * called, and the error of the deadline is thrown instead of a result.
+ */
+export function executeOperation(input: Omit<ExecutionContext, 'errors'>): ExecutionResult | Promise<ExecutionResult> {
+  const context: ExecutionContext = { ...input, errors: createCollectedErrors() };
+  const { compiled, deadline, errors } = context;
+  const buildResponse = (data: Data | null): ExecutionResult =>
+    errors.all.length === 0 ? { data } : { errors: errors.all, data };
+  const buildFailedResponse = (error: unknown): ExecutionResult => {
+    deadline?.throwIfExpired();
+    // Every error has become a GraphQLError where its path was known.
+    errors.add(error as GraphQLError, undefined);
+    return buildResponse(null);
+  };
+  try {
+    const fields = collectFields(compiled, context.variableValues);
+    const data =
+      compiled.operation.operation === OperationTypeNode.MUTATION
+        ? executeFieldsSerially(context, fields)
+        : executeFields(context, fields, context.rootValue, undefined);
+    if (!isPromise(data)) return buildResponse(data);
+    const response = data.then(buildResponse, buildFailedResponse);
+    return deadline ? untilExpired(deadline, response) : response;
+  } catch (error) {
+    return buildFailedResponse(error);
+  }
+}
+
+function untilExpired<T>(deadline: Deadline, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const removeListener = deadline.onExpire(() => reject(deadline.error));
+    promise.finally(removeListener).then(resolve, reject);
+  });
+}
+
+/** Executes the fields of an object concurrently. Throws or rejects with the error of a field that must not be null. */
+function executeFields(
+  context: ExecutionContext,
+  fields: readonly CompiledField[],
+  source: unknown,
+  path: ResponsePath | undefined,
+): Data | Promise<Data> {
+  // Once is enough: no time passes between the synchronous starts of the fields.
+  context.deadline?.throwIfExpired();
+  const data = createData(fields);
+  let isComplete = true;
+  try {
+    for (const field of fields) {
+      const plain = field.leaf && completePlainProperty(field, field.leaf, source);
+      if (plain !== undefined) {
+        data[field.responseName] = plain;
+        continue;
+      }
+      const value = executeField(context, field, source, path);
+      data[field.responseName] = value;
+      if (isPromise(value)) isComplete = false;
+    }
+  } catch (error) {
+    if (isComplete) throw error;
+    // The other fields are awaited: they may fail as well, and an unhandled rejection ends the process.
+    return awaitProperties(data).finally(() => {
+      throw error;
+    });
+  }
+  return isComplete ? data : awaitProperties(data);
+}
+
+/** Executes the root fields of a mutation one after another. Fails as `executeFields` does. */
+function executeFieldsSerially(context: ExecutionContext, fields: readonly CompiledField[]): Data | Promise<Data> {
+  let done: Data | Promise<Data> = createData(fields);
+  for (const field of fields) {
+    const next = (data: Data): Data | Promise<Data> => {
+      context.deadline?.throwIfExpired();
+      const add = (value: unknown) => {
+        data[field.responseName] = value;
+        return data;
+      };
+      const value = executeField(context, field, context.rootValue, undefined);
+      return isPromise(value) ? value.then(add) : add(value);
+    };
+    done = isPromise(done) ? done.then(next) : next(done);
+  }
+  return done;
+}
+
+/** The objects to copy for the data of these fields. */
+const templates = new WeakMap<readonly CompiledField[], object>();
+
+/** An object with a property for each field, in their order. A client may name one `__proto__`: it is an own property. */
+function createData(fields: readonly CompiledField[]): Data {
+  let template = templates.get(fields);
+  if (!template) templates.set(fields, (template = templateOf(fields.map(({ responseName }) => responseName))));
+  return { ...template };
+}
+
+async function awaitProperties(data: Data): Promise<Data> {
+  const names = Object.keys(data);
+  const values = await Promise.all(Object.values(data));
+  for (const [index, name] of names.entries()) data[name] = values[index];
+  return data;
+}
+
+function executeField(
+  context: ExecutionContext,
+  field: CompiledField,
+  source: unknown,
+  parent: ResponsePath | undefined,
+): unknown {
+  const { definition, parentType, responseName } = field;
+  const path = { prev: parent, key: responseName, typename: parentType.name };
+  const completeValue = completerOf(definition.type);
+  try {
+    const args =
+      definition.args.length > 0 ? getArgumentValues(definition, field.nodes[0], context.variableValues) : {};
+    let info: GraphQLResolveInfo | undefined;
+    let value: unknown;
+    if (definition.resolve && !hasDefaultResolver(definition)) {
+      info = buildResolveInfo(context, field, path);
+      value = definition.resolve(source, args, context.contextValue, info);
+    } else {
+      value = propertyOf(source, definition.name);
+      if (typeof value === 'function') {
+        info = buildResolveInfo(context, field, path);
+        value = (value as (...given: unknown[]) => unknown).call(source, args, context.contextValue, info);
+      }
+    }
+    const completed = isPromise(value)
+      ? value.then((resolved) => completeValue(context, field, path, resolved, info))
+      : completeValue(context, field, path, value, info);
+    return isPromise(completed)
+      ? completed.then(undefined, (error: unknown) => handleFieldError(context, field, definition.type, path, error))
+      : completed;
+  } catch (error) {
+    return handleFieldError(context, field, definition.type, path, error);
+  }
+}
+
+/**
+ * Completes a property that is null or a primitive value, without a path and without a resolver; undefined for all
+ * others, such as a promise, an error, or a value that is not valid.
+ */
+function completePlainProperty({ definition }: CompiledField, type: GraphQLLeafType, source: unknown): unknown {
+  let value: unknown;
+  try {
+    value = propertyOf(source, definition.name);
+  } catch {
+    return undefined;
+  }
+  // `definition.type` is the leaf type itself when it is nullable.
+  if (value === null || value === undefined) return definition.type === type ? null : undefined;
+  return serializePlain(type, value);
+}
+
+function propertyOf(source: unknown, name: string): unknown {
+  const mayHave = (typeof source === 'object' && source !== null) || typeof source === 'function';
+  return mayHave ? (source as Data)[name] : undefined;
+}

@@ -1,0 +1,83 @@
+import {
+  isNonNullType,
+  locatedError,
+  responsePathAsArray,
+  type GraphQLError,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type ResponsePath,
+} from 'graphql';
+import type { Deadline } from '../deadline.js';
+import type { CompiledField, CompiledOperation } from './compile.js';
+
+/** One execution of an operation. */
+export interface ExecutionContext {
+  readonly compiled: CompiledOperation;
+  readonly rootValue: unknown;
+  readonly contextValue: unknown;
+  /** Coerced. */
+  readonly variableValues: Record<string, unknown>;
+  readonly deadline: Deadline | undefined;
+  readonly errors: CollectedErrors;
+}
+
+/** The errors of one execution, in the order in which they occurred. */
+export interface CollectedErrors {
+  readonly all: readonly GraphQLError[];
+  /** Adds an error that made the value at a path null; undefined is the whole response. */
+  readonly add: (error: GraphQLError, path: ResponsePath | undefined) => void;
+}
+
+/** Collects errors, except those below a value that is null already: the response has no place for them. */
+export function createCollectedErrors(): CollectedErrors {
+  const all: GraphQLError[] = [];
+  const nulled = new Set<ResponsePath | undefined>();
+  const isNulled = (path: ResponsePath | undefined): boolean =>
+    nulled.has(path) || (path !== undefined && isNulled(path.prev));
+  return {
+    all,
+    add: (error, path) => {
+      if (isNulled(path)) return;
+      nulled.add(path);
+      all.push(error);
+    },
+  };
+}
+
+/** The fourth argument of a resolver. */
+export function buildResolveInfo(
+  { compiled, rootValue, variableValues }: ExecutionContext,
+  field: CompiledField,
+  path: ResponsePath,
+): GraphQLResolveInfo {
+  return {
+    fieldName: field.definition.name,
+    fieldNodes: field.nodes,
+    returnType: field.definition.type,
+    parentType: field.parentType,
+    path,
+    schema: compiled.schema,
+    fragments: compiled.fragments,
+    rootValue,
+    operation: compiled.operation,
+    variableValues,
+  };
+}
+
+/**
+ * Returns null for a value that failed, and collects the error.
+ *
+ * @throws {GraphQLError} when the type is not nullable: the parent becomes null instead.
+ */
+export function handleFieldError(
+  context: ExecutionContext,
+  field: CompiledField,
+  type: GraphQLOutputType,
+  path: ResponsePath,
+  rawError: unknown,
+): null {
+  const error = locatedError(rawError, field.nodes, responsePathAsArray(path));
+  if (isNonNullType(type)) throw error;
+  context.errors.add(error, path);
+  return null;
+}

@@ -1,0 +1,47 @@
+import { OperationTypeNode, type DocumentNode, type GraphQLSchema } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Issue } from '../../lib/errors.js';
+import { above, limits, parseWithin, rejectAbove } from '../limits.js';
+import type { OperationCache, PreparedOperation } from '../operation-cache.js';
+import { sizeOfOperation } from '../operation-size.js';
+
+/** Rejects an operation above the limits before it is validated or executed, whatever its credential. */
+export function useLimits(operations: OperationCache): Plugin {
+  return {
+    onParse: ({ setParseFn }) => setParseFn(parseWithin),
+    // Not a validation rule: the results of those are cached by document, and variables decide how large pages are.
+    onValidate({ params, context }) {
+      const { operationName, variables } = context.params;
+      const prepared = operations.prepare(params.documentAST as DocumentNode, operationName);
+      // Yoga rejects a request for an operation that does not exist.
+      if (!prepared) return;
+      rejectAbove(issuesOf(params.schema as GraphQLSchema, prepared, variables ?? {}));
+      return ({ valid }) => {
+        prepared.isValid = valid;
+      };
+    },
+  };
+}
+
+/** What is above its limit. Remembers when that does not depend on the variables. */
+export function issuesOf(
+  schema: GraphQLSchema,
+  prepared: PreparedOperation,
+  variables: Readonly<Record<string, unknown>>,
+): readonly Issue[] {
+  if (prepared.isWithinLimits) return [];
+  const { document, operation } = prepared;
+  const size = sizeOfOperation(schema, document, operation, variables);
+  const { depth, introspection, aliases, directives, rootFields, cost, isVariable } = size;
+  const mutations = operation.operation === OperationTypeNode.MUTATION ? rootFields : 0;
+  const issues = [
+    above('TOO_DEEP', depth, limits.depth, (count) => `nests fields ${count} deep`),
+    above('TOO_DEEP', introspection, limits.introspection, (count) => `nests lists of introspection ${count} deep`),
+    above('TOO_MANY', aliases, limits.aliases, (count) => `has ${count} aliases`),
+    above('TOO_MANY', directives, limits.directives, (count) => `has ${count} directives`),
+    above('TOO_MANY', mutations, limits.mutations, (count) => `has ${count} mutations`),
+    above('TOO_MANY', cost, limits.cost, (count) => `costs ${count} (one for each field, times the pages it lies in)`),
+  ].flat();
+  prepared.isWithinLimits = issues.length === 0 && !isVariable;
+  return issues;
+}

@@ -1,0 +1,65 @@
+import type { DocumentNode, ExecutionResult, GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { errorCodes, type ErrorCode } from '../../lib/errors.js';
+import type { Seen, Watch } from '../../watch.js';
+import type { ServerContext } from '../context.js';
+import type { OperationCache, PreparedOperation } from '../operation-cache.js';
+
+/** Records the operations and errors of requests, and traces executions. */
+export interface OperationTelemetry {
+  /** Executes an operation, within a span when requests are traced. */
+  readonly traceExecution: <T>(prepared: PreparedOperation, execute: () => T | Promise<T>) => T | Promise<T>;
+  /** Records the errors of a result, after they were masked. */
+  readonly recordResult: (result: ExecutionResult, record: Seen) => void;
+}
+
+/** The telemetry of operations. */
+export function createOperationTelemetry({ meter, tracer }: Watch): OperationTelemetry {
+  return {
+    traceExecution: ({ operation: { operation }, fields }, execute) => {
+      if (!tracer) return execute();
+      const attributes = { 'graphql.operation.type': operation, 'keyfront.graphql.fields': fields };
+      return tracer.within(`GraphQL ${operation}`, attributes, execute);
+    },
+    recordResult: ({ errors = [] }, record) => {
+      if (errors.length === 0) return;
+      record.verdict = verdictOf(errors);
+      if (errors.some(isAboveLimits)) meter?.refused('limits');
+    },
+  };
+}
+
+/** Records all operations that Yoga executes. The last plugin, so that it sees the function that executes, and the final result. */
+export function useTelemetry(telemetry: OperationTelemetry, operations: OperationCache): Plugin<object, ServerContext> {
+  return {
+    onValidate({ params, context }) {
+      const { requestContext, params: request } = context as typeof context & ServerContext;
+      const prepared = operations.prepare(params.documentAST as DocumentNode, request.operationName);
+      if (prepared) requestContext.record.operation = prepared.label;
+    },
+    onExecute({ args, executeFn, setExecuteFn }) {
+      const { document, operationName } = args as { document: DocumentNode; operationName?: string };
+      const prepared = operations.prepare(document, operationName);
+      if (!prepared) return;
+      setExecuteFn((given) => telemetry.traceExecution(prepared, () => executeFn(given) as unknown));
+    },
+    onResultProcess({ result, serverContext: { requestContext } }) {
+      telemetry.recordResult(result as ExecutionResult, requestContext.record);
+    },
+  };
+}
+
+/** One code for a response with several errors: the first that concerns the operator, else the first. */
+function verdictOf(errors: readonly GraphQLError[]): ErrorCode {
+  const codes = errors.map(({ extensions }) => errorCodes.find((code) => code === extensions['code']) ?? 'INTERNAL');
+  return serious.find((code) => codes.includes(code)) ?? codes[0] ?? 'INTERNAL';
+}
+
+const serious: readonly ErrorCode[] = ['INTERNAL', 'UNAVAILABLE'];
+
+/** Whether an operation was rejected for its size, before it was executed. */
+function isAboveLimits({ extensions: { issues } }: GraphQLError): boolean {
+  const isOfLimits = ({ path, code }: { path?: unknown; code?: string }) =>
+    path === 'query' && code?.startsWith('TOO_');
+  return Array.isArray(issues) && issues.some(isOfLimits);
+}
