@@ -54,10 +54,10 @@ const duties = [
     patches: [
       [
         'graphql/shortcut.js',
-        'const deadline = beginDeadline(deadlineMs, isMutation);',
-        'const deadline = { end() {} };',
+        'const deadline = startDeadline(deadlineMs, isMutation);',
+        'const deadline = { clear() {} };',
       ],
-      ['graphql/shortcut.js', 'signal: isMutation ? undefined : deadline,', 'signal: undefined,'],
+      ['graphql/shortcut.js', 'deadline: isMutation ? undefined : deadline,', 'deadline: undefined,'],
     ],
   },
   {

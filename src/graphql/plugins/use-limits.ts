@@ -5,7 +5,7 @@ import { above, limits, parseWithin, rejectAbove } from '../limits.js';
 import type { OperationCache, PreparedOperation } from '../operation-cache.js';
 import { sizeOfOperation } from '../operation-size.js';
 
-/** Rejects an operation above the limits before it is validated or executed, whatever its credential. */
+/** Rejects an operation above the limits before it is validated or executed, with or without credentials. */
 export function useLimits(operations: OperationCache): Plugin {
   return {
     onParse: ({ setParseFn }) => setParseFn(parseWithin),
