@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '../lib/errors.js';
+import { hasMoreValuesInText, maxValues } from '../lib/value-count.js';
 
 /** The parts of a request that say what its body is. */
 interface Sent {
@@ -77,11 +78,18 @@ export function readBytes(stream: Readable | undefined, limitBytes: number): Pro
 }
 
 /**
- * The text of a body, without a byte order mark.
+ * The text of a JSON body, without a byte order mark.
  *
- * @throws {AppError} INVALID with the issue MALFORMED_TEXT.
+ * @throws {AppError} INVALID with the issue MALFORMED_TEXT, or TOO_LARGE when it has more values than a body may have.
  */
 export function textOf(bytes: Uint8Array): string {
+  const text = decoded(bytes);
+  if (!hasMoreValuesInText(text)) return text;
+  const message = `The body has more than ${maxValues.toLocaleString('en')} members of objects and items of lists.`;
+  throw new AppError('TOO_LARGE', message);
+}
+
+function decoded(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {

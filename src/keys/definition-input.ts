@@ -4,6 +4,7 @@ import type { Issue } from '../lib/errors.js';
 import { freeFormObject } from './fields.js';
 import { withoutExcess } from './issue-limit.js';
 import { invalidDefinition, issuesOf } from './issues.js';
+import { hasMoreValues, maxValues } from '../lib/value-count.js';
 import { quickReadOf, refused, type QuickRead } from './quick-read.js';
 import { rules } from './rules.js';
 
@@ -65,12 +66,20 @@ function withoutNullsOfOther(variant: Variant, raw: unknown): unknown {
   return Object.fromEntries(Object.entries(raw).filter(([field]) => !absent.includes(field)));
 }
 
+const tooManyValues: Issue = {
+  path: [],
+  code: 'TOO_MANY',
+  message: `must have at most ${maxValues.toLocaleString('en')} members and items in all`,
+};
+
 const othersOf: Record<Variant, readonly string[]> = {
   preview: [...fieldsOnlyIn('update')],
   update: [...fieldsOnlyIn('preview')],
 };
 
 function parseDefinition(variant: Variant, raw: unknown): KeyDefinition | Issue[] {
+  // A bulk change merges a stored definition with a patch, each of which may be as large as a body.
+  if (hasMoreValues(raw)) return [tooManyValues];
   const quick = quickReads[variant](raw);
   if (quick !== refused) return quick as KeyDefinition;
   const result = inputs[variant].safeParse(withoutExcess(inputs[variant], raw));

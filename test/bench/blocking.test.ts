@@ -14,6 +14,7 @@ import { sizeOfOperation } from '../../src/graphql/operation-size.js';
 import { servedSchema } from '../../src/graphql/served-schema.js';
 import { listOrgKeys } from '../../src/rest/operations/list-org-keys.js';
 import { routes } from '../../src/rest/routes.js';
+import { maxValues } from '../../src/lib/value-count.js';
 import { graphqlOperations } from './blocking/graphql-operations.mjs';
 import { restOperations } from './blocking/rest-operations.mjs';
 import { createSamples } from './blocking/samples.mjs';
@@ -101,7 +102,7 @@ describe('the generator of expensive operations', () => {
   });
 
   it('sends every route of the REST API and every parameter of its list', () => {
-    const requests = restOperations({ routes, population });
+    const requests = restOperations({ routes, population, maxValues });
     const names = new Set(requests.map(({ name }) => /^REST (\w+)/.exec(name)?.[1]));
     expect([...names].sort()).toEqual([...new Set(routes.map(({ operation }) => operation))].sort());
 
@@ -117,6 +118,6 @@ describe('the generator of expensive operations', () => {
 
   it('throws for a route of the REST API that it does not know', () => {
     const route = { operation: 'unheardOf', method: 'GET', path: '/unheard-of', credential: 'service', parameters: [] };
-    expect(() => restOperations({ routes: [route], population })).toThrow('unheardOf');
+    expect(() => restOperations({ routes: [route], population, maxValues })).toThrow('unheardOf');
   });
 });

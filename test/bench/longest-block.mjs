@@ -16,7 +16,9 @@ import { limits } from '../../build/graphql/limits.js';
 import { sizeOfOperation } from '../../build/graphql/operation-size.js';
 import { servedSchema } from '../../build/graphql/served-schema.js';
 import { routes } from '../../build/rest/routes.js';
+import { maxValues } from '../../build/lib/value-count.js';
 import { graphqlOperations } from './blocking/graphql-operations.mjs';
+import { invalidOperations } from './blocking/invalid-operations.mjs';
 import { hashOf, keyIDOf, prepare } from './blocking/keys.mjs';
 import { restOperations } from './blocking/rest-operations.mjs';
 import { createSamples } from './blocking/samples.mjs';
@@ -78,7 +80,8 @@ function operationsOf(/** @type {number} */ count) {
   const population = { keyIDOf, hashOf, count };
   const all = [
     ...graphqlOperations({ schema: servedSchema, limits, sizeOfOperation, samples: createSamples(population) }),
-    ...restOperations({ routes, population }),
+    ...restOperations({ routes, population, maxValues }),
+    ...invalidOperations({ limits, maxValues }),
   ];
   // What reads lists is sent with a credential of one organisation too, for which other statements are run.
   const bound = all

@@ -13,36 +13,78 @@ const filterNames = {
   updated_since: 'updatedSince',
 };
 
-/** Bodies of 256 KiB, each expensive in another way. */
-export const bodies = {
-  'long values': { body: JSON.stringify({ meta_data: Array(4).fill('x'.repeat(65_500)) }), statuses: [200, 400] },
-  'as many members as there may be': { body: JSON.stringify({ meta_data: metaDataOf(9_990, 'x') }), statuses: [200] },
-  'too many members': { body: JSON.stringify({ meta_data: metaDataOf(11_500, 'x') }), statuses: [400] },
-  'unknown fields': { body: filled('{', (n) => `"${n}":1`, '}'), statuses: [400] },
-  'unknown fields with escapes': { body: filled('{', (n) => `"\\u0061${n}":1`, '}'), statuses: [400] },
-  'values of the wrong type': { body: filled('{"tags":[', () => '1', ']}'), statuses: [400] },
-  'long lists': { body: filled('{"tags":[', (n) => `"t${n}"`, ']}'), statuses: [400] },
-  'access rights without members': {
-    body: filled('{"access_rights":{', (n) => `"a${n}":{}`, '}}'),
-    statuses: [200, 400],
-  },
-  'access rights with unknown members': {
-    body: filled('{"access_rights":{', (n) => `"a${n}":{"x":1}`, '}}'),
-    statuses: [400],
-  },
-  'a member twice at the end': { body: filled('{', (n) => `"a${n}":1`, ',"a0":1}'), statuses: [400] },
-  'a long number': { body: `{"rate":${'9'.repeat(bodyBytes - 20)}}`, statuses: [400] },
-  'a long alias': { body: JSON.stringify({ alias: 'x'.repeat(bodyBytes - 40) }), statuses: [400] },
-  'escaped text': { body: `{"meta_data":{"notes":"${'\\u0061'.repeat(43_000)}"}}`, statuses: [200] },
-};
+/**
+ * Bodies with as many bytes or values as there may be, each expensive in another way.
+ * @param {{ bytes: number, values: number }} limit
+ */
+export function bodiesOf(limit) {
+  const { bytes } = limit;
+  const notes = (/** @type {string} */ letter, /** @type {number} */ length) =>
+    `{"meta_data":{"notes":"${letter.repeat(Math.floor((bytes - 60) / length))}"}}`;
+  const filled = (head, part, tail, each = 1) => filledTo(limit, head, part, tail, each);
+  return {
+    'long values': {
+      body: JSON.stringify({ meta_data: Array(4).fill('x'.repeat(Math.floor(bytes / 4) - 36)) }),
+      statuses: [200, 400],
+    },
+    'as many members as there may be': {
+      body: JSON.stringify({ meta_data: metaDataOf(Math.min(9_990, Math.floor(bytes / 20)), 'x') }),
+      statuses: [200],
+    },
+    'too many members': {
+      body: JSON.stringify({ meta_data: metaDataOf(Math.min(11_500, Math.floor(bytes / 11)), '') }),
+      statuses: [400],
+    },
+    'more values than there may be': { body: `{"tags":[${'1,'.repeat(bytes / 2 - 10)}1]}`, statuses: [413] },
+    'unknown fields': { body: filled('{', (n) => `"${n}":1`, '}'), statuses: [400] },
+    'unknown fields with escapes': { body: filled('{', (n) => `"\\u0061${n}":1`, '}'), statuses: [400] },
+    'values of the wrong type': { body: filled('{"tags":[', () => '1', ']}'), statuses: [400] },
+    'long lists': { body: filled('{"tags":[', (n) => `"t${n}"`, ']}'), statuses: [400] },
+    'access rights without members': {
+      body: filled('{"access_rights":{', (n) => `"a${n}":{}`, '}}', 2),
+      statuses: [200, 400],
+    },
+    'access rights with unknown members': {
+      body: filled('{"access_rights":{', (n) => `"a${n}":{"x":1}`, '}}', 2),
+      statuses: [400],
+    },
+    'access rights with URLs': {
+      body: JSON.stringify({
+        access_rights: Object.fromEntries(
+          Array.from({ length: 11 }, (_, n) => [
+            `a${n}`,
+            {
+              allowed_urls: Array.from({ length: Math.min(500, Math.floor(bytes / 200)) }, (_, u) => ({
+                url: `/${u}`,
+              })),
+            },
+          ]),
+        ),
+      }),
+      statuses: [200],
+    },
+    'a member twice at the end': { body: filled('{', (n) => `"a${n}":1`, ',"a0":1}'), statuses: [400] },
+    'a long number': { body: `{"rate":${'9'.repeat(bytes - 20)}}`, statuses: [400] },
+    'a long alias': { body: JSON.stringify({ alias: 'x'.repeat(bytes - 40) }), statuses: [400] },
+    'escaped text': { body: notes('\\u0061', 6), statuses: [200] },
+  };
+}
 
-/** @param {string} head @param {(n: number) => string} part @param {string} tail */
-function filled(head, part, tail) {
+/**
+ * As many parts as are within the limits; each of them has `each` values.
+ * @param {{ bytes: number, values: number }} limit
+ * @param {string} head
+ * @param {(n: number) => string} part
+ * @param {string} tail
+ * @param {number} each
+ */
+function filledTo(limit, head, part, tail, each) {
   const parts = [];
   for (let length = head.length + tail.length, n = 0; ; n += 1) {
     const next = part(n);
     length += next.length + 1;
-    if (length > bodyBytes) return `${head}${parts.join()}${tail}`;
+    // Some values are in the head and the tail.
+    if (length > limit.bytes || (n + 1) * each > limit.values - 10) return `${head}${parts.join()}${tail}`;
     parts.push(next);
   }
 }
@@ -51,9 +93,11 @@ function filled(head, part, tail) {
  * @param {object} parts
  * @param {readonly { operation: string, method: string, path: string, credential: string, parameters: readonly Record<string, any>[] }[]} parts.routes
  * @param {{ keyIDOf: (n: number) => string, hashOf: (n: number) => string }} parts.population
+ * @param {number} parts.maxValues
  * @returns {import('./samples.mjs').Operation[]}
  */
-export function restOperations({ routes, population }) {
+export function restOperations({ routes, population, maxValues }) {
+  const bodies = bodiesOf({ bytes: bodyBytes, values: maxValues });
   return routes.flatMap((route) => {
     const { operation, method, credential } = route;
     const at = (n) => route.path.replace('*', population.keyIDOf(n));

@@ -1,0 +1,61 @@
+import { maxJSONDepth } from './json.js';
+
+/**
+ * How many members of objects and items of lists a request body may have, and a definition: room for a definition with
+ * 10,000 members of free-form JSON and the arguments around it. All work on a definition is linear in this number.
+ */
+export const maxValues = 12_000;
+
+const quote = 0x22;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/**
+ * Whether a JSON text has more values in lists and objects than `max`; an empty list or object counts as one. False for a
+ * text that is nested too deeply, which the parser rejects there.
+ */
+export function hasMoreValuesInText(text: string, max = maxValues): boolean {
+  // Each value takes at least two characters.
+  if (text.length <= 2 * max) return false;
+  let values = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === closeBracket || code === closeBrace) depth -= 1;
+    else if (code === comma || code === openBracket || code === openBrace) {
+      // A comma precedes every value but the first of its list or object.
+      values += 1;
+      if (code !== comma) depth += 1;
+      if (depth > maxJSONDepth) return false;
+      if (values > max) return true;
+    }
+  }
+  return false;
+}
+
+/** Whether a value of JSON has more values within it than `max`. Stops at the first beyond it. */
+export function hasMoreValues(value: unknown, max = maxValues): boolean {
+  let left = max;
+  const visit = (part: unknown): boolean => {
+    if (typeof part !== 'object' || part === null) return false;
+    const inner: readonly unknown[] = Array.isArray(part) ? part : Object.values(part);
+    left -= inner.length;
+    return left < 0 || inner.some(visit);
+  };
+  return visit(value);
+}
+
+/** The position of the quote that ends the string opened at `start`, or the end of a text that lacks one. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) return at;
+    if (code === backslash) at += 1;
+  }
+  return text.length;
+}
