@@ -34,7 +34,6 @@ import { docsAssets } from './rest/docs-page/assets.js';
 import { createDocuments, documentPath } from './rest/documents.js';
 import { errorResponse, methodRefused } from './rest/errors.js';
 import { createRESTFace } from './rest/router.js';
-import { createTimeSlices } from './storage/time-slices.js';
 import { countingQuotas } from './telemetry/quotas.js';
 import { createFollowing } from './telemetry/requests.js';
 import { partToWire } from './rest/wire.js';
@@ -85,9 +84,9 @@ export async function createApp(
   if (overrides.isWhole !== true && secrets.databaseURL === undefined) {
     await requireWholeFile(installation, config, log);
   }
-  const { credentials, now } = installation;
+  const { credentials, now, slices } = installation;
+  const nextSlice = slices.next;
   const audit = createChangeLog(log);
-  const { next: nextSlice } = createTimeSlices();
   const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
   const keys = countingQuotas(createKeyService({ ...installation.ports, audit, reportError }), watch);
   const uses = createUseRecorder(credentials, log);

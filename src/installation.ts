@@ -7,6 +7,7 @@ import type { ChangeFeed } from './keys/feed.js';
 import type { Ports } from './keys/ports.js';
 import type { QuotaOutbox } from './keys/quota-change.js';
 import type { KeyStore } from './keys/store.js';
+import { createTimeSlices, type TimeSlices } from './storage/time-slices.js';
 import type { Watch } from './watch.js';
 import type { WebhookStore } from './webhook.js';
 import { createKeyHash, keyHashAlgorithms } from './secrets/key-hash.js';
@@ -58,6 +59,8 @@ export interface Installation {
   readonly webhooks: WebhookStore;
   readonly sealer: Sealer;
   readonly signatures: Signatures;
+  /** Divides the synchronous work of all requests of this process. */
+  readonly slices: TimeSlices;
   readonly now: () => Date;
   /** Whether nobody has been here before: there is no credential yet. */
   readonly isNew: () => Promise<boolean>;
@@ -113,7 +116,8 @@ export async function openInstallation(
       await opened.settings.set(ringWordName, ringWord.sealed(true));
     }
     await requireSameKeyHash(config, secrets, opened, access);
-    const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn });
+    const slices = createTimeSlices();
+    const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn, slices });
     const { store, feed, credentials, webhooks, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
     const relays = liveQuotas === 'relay';
     const live =
@@ -138,6 +142,7 @@ export async function openInstallation(
     };
     return {
       ports,
+      slices,
       store,
       feed,
       credentials,

@@ -40,8 +40,10 @@ export function explainRefusal(
   );
   const variables = { ...defaults, ...operation.variables };
   const issues: Issue[] = [];
+  // Aliases may share a variable, whose value is validated once.
+  const known = new Map<unknown, readonly Issue[]>();
   for (const { node, field } of fields) {
-    if (issues.length <= maxIssues) issues.push(...issuesIn(node, field, variables));
+    if (issues.length <= maxIssues) issues.push(...issuesIn(node, field, variables, known));
   }
   return issues.length > 0 ? invalidDefinition(issues) : undefined;
 }
@@ -50,6 +52,7 @@ function issuesIn(
   node: FieldNode,
   field: GraphQLField<unknown, unknown>,
   variables: Readonly<Record<string, unknown>>,
+  known: Map<unknown, readonly Issue[]>,
 ): readonly Issue[] {
   return field.args.flatMap((argument) => {
     const variant = variants[getNamedType(argument.type).name];
@@ -57,7 +60,9 @@ function issuesIn(
     const value = given && valueOfLiteral(given.value, variables);
     // A definition that is missing altogether is a matter of the operation, which GraphQL explains well.
     if (!variant || value === undefined || value === null) return [];
-    return problemsOf(variant, asGraphQLReads(inputs[variant], value));
+    const issues = known.get(value) ?? problemsOf(variant, asGraphQLReads(inputs[variant], value));
+    known.set(value, issues);
+    return issues;
   });
 }
 

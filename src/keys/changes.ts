@@ -64,14 +64,18 @@ function byLabel(definition: Definition): object {
 
 function differences(before: unknown, after: unknown, path: Path): FieldChange[] {
   if (isObject(before) && isObject(after)) {
-    const names = new Set([...Object.keys(after), ...Object.keys(before)]);
     const found: FieldChange[] = [];
-    for (const name of names) {
+    const isTooMany = () => found.length > maxChangesInObject && path.length > 0;
+    for (const name of Object.keys(after)) {
       const [was, is] = [own(before, name), own(after, name)];
       if (!isSame(was, is)) found.push(...differences(was, is, [...path, name]));
-      if (found.length > maxChangesInObject && path.length > 0) return [{ path, kind: 'CHANGED', before, after }];
+      if (isTooMany()) break;
     }
-    return found;
+    for (const name of isTooMany() ? [] : Object.keys(before)) {
+      if (!Object.hasOwn(after, name)) found.push(...differences(own(before, name), undefined, [...path, name]));
+      if (isTooMany()) break;
+    }
+    return isTooMany() ? [{ path, kind: 'CHANGED', before, after }] : found;
   }
   if (before === undefined) return [{ path, kind: 'ADDED', after }];
   if (after === undefined) return [{ path, kind: 'REMOVED', before }];

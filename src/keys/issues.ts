@@ -17,6 +17,11 @@ const nouns: Record<string, string> = {
 
 const units: Record<string, string> = { string: 'characters', array: 'members' };
 
+const onlyIn: Record<Variant, ReadonlySet<string>> = {
+  preview: fieldsOnlyIn('preview'),
+  update: fieldsOnlyIn('update'),
+};
+
 /** For how many unknown fields the one that was meant is looked for. It takes time, and a body has room for thousands. */
 const mostHints = 20;
 
@@ -79,7 +84,7 @@ function verdict(issue: z.core.$ZodIssue): { code: string; message: string } {
 function unknownField(path: Path, variant: Variant, mayHint: boolean): Issue {
   const name = String(path.at(-1));
   const other = variant === 'preview' ? 'update' : 'preview';
-  if (path.length === 1 && fieldsOnlyIn(other).has(name)) {
+  if (path.length === 1 && onlyIn[other].has(name)) {
     return {
       path,
       code: 'WRONG_VARIANT',
@@ -87,7 +92,7 @@ function unknownField(path: Path, variant: Variant, mayHint: boolean): Issue {
     };
   }
   const shape = mayHint ? shapeAt(KeyDefinition, path.slice(0, -1)) : {};
-  const known = Object.keys(shape).filter((field) => path.length > 1 || !fieldsOnlyIn(other).has(field));
+  const known = Object.keys(shape).filter((field) => path.length > 1 || !onlyIn[other].has(field));
   const meant = nearest(name, known);
   return { path, code: 'UNKNOWN_FIELD', message: `is not a field here${meant ? `; did you mean \`${meant}\`?` : ''}` };
 }

@@ -4,6 +4,7 @@ import type { QuotaManager } from '../keys/quota.js';
 import type { QuotaOutbox } from '../keys/quota-change.js';
 import type { KeyStore } from '../keys/store.js';
 import type { Watch } from '../watch.js';
+import type { TimeSlices } from './time-slices.js';
 import type { WebhookStore } from '../webhook.js';
 import type { Authenticity } from './authenticity.js';
 import type { Signatures } from './signatures.js';
@@ -51,6 +52,8 @@ export interface Surroundings {
   readonly watch?: Watch | undefined;
   /** For a file that several processes write to. A server sees to the turns itself. */
   readonly inTurn?: Turn | undefined;
+  /** Divides the synchronous work of all requests of the process; the engine makes its own when absent. */
+  readonly slices?: TimeSlices | undefined;
 }
 
 /** Where keys, histories, credentials and settings are kept. */

@@ -13,7 +13,7 @@ beforeEach(() => {
   begun = 0;
   database = new Database(':memory:', { verbose: (sql) => (begun += /^BEGIN/.test(String(sql)) ? 1 : 0) });
   database.exec('CREATE TABLE rows (name TEXT PRIMARY KEY) STRICT');
-  commit = createGroupCommit(database, checks);
+  commit = createGroupCommit(database, checks, {}, undefined, () => 0);
 });
 afterEach(() => database.close());
 
@@ -114,6 +114,27 @@ describe('group commit', () => {
     await Promise.all(Array.from({ length: 300 }, (_, n) => commit(insert(n))));
     expect(order).toEqual(Array.from({ length: 300 }, (_, n) => n));
     expect(begun).toBe(3);
+  });
+
+  it('begins no further change of a group after 10 ms, and commits the others next, in order', async () => {
+    let nowMs = 0;
+    const slow = createGroupCommit(database, checks, {}, undefined, () => nowMs);
+    const order: number[] = [];
+    const between: number[] = [];
+    const done = Promise.all(
+      Array.from({ length: 5 }, (_, n) =>
+        slow(() => {
+          nowMs += 6;
+          order.push(n);
+          setImmediate(() => between.push(order.length));
+          return n;
+        }),
+      ),
+    );
+    expect(await done).toEqual([0, 1, 2, 3, 4]);
+    expect([order, begun]).toEqual([[0, 1, 2, 3, 4], 3]);
+    // Other work of the process ran between the transactions.
+    expect(new Set(between)).toContain(2);
   });
 
   it('resolves a committed change although telemetry throws', async () => {

@@ -152,6 +152,26 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(found.map((key) => Object.keys(key?.definition.metaData ?? {})[1])).toStrictEqual(['\\', name]);
     });
 
+    it('keeps every change of a large key, with its terms, that is asked for at once', async () => {
+      const key = storedKey('large', { definition: { metaData: { notes: 'x'.repeat(20_000) }, tags: ['old'] } });
+      await store.add([added(key)]);
+      const changes = Array.from({ length: 6 }, (_, n) =>
+        store.update(key.keyHash, (found) =>
+          nextVersion(found, { definition: { ...found?.definition, tags: [`tag ${n}`] } }),
+        ),
+      );
+      const versions = (await Promise.all(changes)).map(({ next }) => next.version);
+      expect(new Set(versions)).toStrictEqual(new Set([2, 3, 4, 5, 6, 7]));
+      expect(await store.auditOf(key.keyHash)).toHaveLength(7);
+      const tags = (await store.find(key.keyHash))?.definition.tags ?? [];
+      const found = await Promise.all(
+        ['old', ...Array.from({ length: 6 }, (_, n) => `tag ${n}`)].map(async (tag) => {
+          return (await store.count({ tag }, new Date(0))) > 0 ? [tag] : [];
+        }),
+      );
+      expect(found.flat()).toStrictEqual(tags);
+    });
+
     it('finds nothing for a hash that no key has', async () => {
       await store.add([added(storedKey(1))]);
       for (const hash of [hashOf(2), '', hashOf(1).toUpperCase(), hashOf(1).slice(0, -1), `${hashOf(1)}0`]) {

@@ -148,7 +148,7 @@ function createEngine(
   connections: Connections,
   wide: Connections,
   feed: ReturnType<typeof createFeedRows>,
-  ...[authenticity, { now, watch }]: Parameters<Opened['start']>
+  ...[authenticity, { now, watch, slices }]: Parameters<Opened['start']>
 ): Engine {
   const { run } = connections;
 
@@ -164,7 +164,7 @@ function createEngine(
   }
 
   return {
-    store: tellingOfChanges(createKeyStore(connections, authenticity, watch, wide), feed.changed),
+    store: tellingOfChanges(createKeyStore(connections, authenticity, watch, wide, slices), feed.changed),
     feed: createChangeFeed(feed.rows, authenticity),
     credentials: createCredentialStore(connections, authenticity),
     webhooks: createWebhookStore(connections, authenticity),

@@ -1,22 +1,25 @@
 import { AppError } from '../../lib/errors.js';
 import type { Watch } from '../../watch.js';
 import type { AuditRow } from '../audit-row.js';
-import { keyOf, termsOf, type KeyRow } from '../key-row.js';
+import type { KeyRow } from '../key-row.js';
 import type { QuotaChangeRow } from '../quota-change-row.js';
 import type { Signed } from '../signed-table.js';
+import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { inTransaction, type Connections, type Session } from './connections.js';
 import type { FoundKey, KeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 
 /** What a change makes of a key: the next row, where there is one, and what the history is to remember of it. */
 export interface Step<T> {
+  /** What the key is found by, before and after; absent when the definition stays. */
+  readonly terms?: { readonly before: ReadonlySet<string>; readonly after: ReadonlySet<string> } | undefined;
   readonly next?: Signed<KeyRow> | undefined;
   readonly entry?: Signed<AuditRow> | undefined;
   readonly quotaChange?: Signed<QuotaChangeRow> | undefined;
   readonly answer: T;
 }
 
-export type Change<T> = (row: Signed<KeyRow> | undefined) => Step<T>;
+export type Change<T> = (row: Signed<KeyRow> | undefined) => Step<T> | Promise<Step<T>>;
 
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
@@ -53,7 +56,12 @@ const mostMisses = 10;
  * two round trips however many they are. A key is never in two groups of a process at once. One change that fails, fails
  * alone; none is answered before it is durable. A lone one waits for nobody.
  */
-export function createGroupWrite({ run }: Connections, rows: KeyRows, { meter, tracer }: Watch = {}) {
+export function createGroupWrite(
+  { run }: Connections,
+  rows: KeyRows,
+  { meter, tracer }: Watch = {},
+  slices: TimeSlices = createTimeSlices(),
+) {
   let waiting: Waiting[] = [];
   meter?.reads('commits_waiting', () => waiting.length);
   const busy = new Set<string>();
@@ -136,9 +144,10 @@ export function createGroupWrite({ run }: Connections, rows: KeyRows, { meter, t
 
   async function lookAndWrite(session: Session, byKey: ReadonlyMap<string, readonly Waiting[]>) {
     const found = await rows.lookUp(session, [...byKey.keys()]);
-    const applied = new Map(
-      [...byKey].map(([keyHash, changes]) => [keyHash, apply(changes, found.get(keyHash) ?? noKey)]),
-    );
+    const applied = new Map<string, Applied>();
+    for (const [keyHash, changes] of byKey) {
+      applied.set(keyHash, await apply(changes, found.get(keyHash) ?? noKey, slices));
+    }
     const writes = [...applied.values()].flatMap((one) => one.write ?? []);
     return { applied, written: writes.length > 0 ? await writeKeys(session, writes) : new Set<string>() };
   }
@@ -173,7 +182,7 @@ function busyKey(): AppError {
 
 const noKey: FoundKey = { orgID: undefined, read: () => undefined };
 
-function apply(changes: readonly Waiting[], found: FoundKey): Applied {
+async function apply(changes: readonly Waiting[], found: FoundKey, slices: TimeSlices): Promise<Applied> {
   let before: Signed<KeyRow> | undefined;
   let row: Signed<KeyRow> | undefined;
   let isRead = false;
@@ -187,29 +196,27 @@ function apply(changes: readonly Waiting[], found: FoundKey): Applied {
   }
   const entries: Signed<AuditRow>[] = [];
   const quotaChanges: Signed<QuotaChangeRow>[] = [];
-  const outcomes = changes.map(({ change, orgID }): Outcome => {
+  const outcomes: Outcome[] = [];
+  let known: ReadonlySet<string> | undefined;
+  let terms: ReadonlySet<string> = new Set();
+  for (const { change, orgID } of changes) {
+    const slice = slices.next();
+    if (slice) await slice;
     try {
-      const { next, entry, quotaChange, answer } = change(current(orgID));
+      const step = change(current(orgID));
+      const { next, entry, quotaChange, answer, terms: found } = step instanceof Promise ? await step : step;
       row = next ?? row;
       if (entry) entries.push(entry);
       if (quotaChange) quotaChanges.push(quotaChange);
-      return { value: answer };
+      known ??= found?.before;
+      terms = found?.after ?? terms;
+      outcomes.push({ value: answer });
     } catch (error) {
-      return { error };
+      outcomes.push({ error });
     }
-  });
+  }
   if (!row || (before && Buffer.compare(before.mac, row.mac) === 0)) return { outcomes, write: undefined };
-  const known = before ? termsOf(keyOf(before)) : new Set<string>();
-  const terms = before?.definition === row.definition ? known : termsOf(keyOf(row));
-  return {
-    outcomes,
-    write: {
-      before,
-      row,
-      entries,
-      quotaChanges,
-      addedTerms: [...terms].filter((term) => !known.has(term)),
-      droppedTerms: [...known].filter((term) => !terms.has(term)),
-    },
-  };
+  const addedTerms = [...terms].filter((term) => !known?.has(term));
+  const droppedTerms = [...(known ?? [])].filter((term) => !terms.has(term));
+  return { outcomes, write: { before, row, entries, quotaChanges, addedTerms, droppedTerms } };
 }

@@ -9,7 +9,7 @@ import { auditLayouts, auditEntryOf, type AuditRow } from '../audit-row.js';
 import { createChain, isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from '../history-entries.js';
 import { keyOf, termsOf, type KeyRow } from '../key-row.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
-import { createTimeSlices, mapInSlices } from '../time-slices.js';
+import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
 import { prepared, type Connections, type Session } from './connections.js';
 import type { KeyRows } from './key-rows.js';
 
@@ -33,9 +33,13 @@ const withoutKey = prepared(
 const mostLooks = 5;
 
 /** The history of keys. */
-export function createHistory(authenticity: Authenticity, { run }: Connections, rows: KeyRows) {
+export function createHistory(
+  authenticity: Authenticity,
+  { run }: Connections,
+  rows: KeyRows,
+  slices: TimeSlices = createTimeSlices(),
+) {
   const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
-  const slices = createTimeSlices();
 
   /**
    * The entries of the span that `spanFor` returns for the key's row. Entries are never changed and are removed only

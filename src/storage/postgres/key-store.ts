@@ -6,14 +6,14 @@ import type { Watch } from '../../watch.js';
 import type { Authenticity } from '../authenticity.js';
 import { isMeant } from '../key-filter.js';
 import { keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
+import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
 import { damaged, type Signed } from '../signed-table.js';
-import { createTimeSlices, mapInSlices } from '../time-slices.js';
+import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
 import { withinBudget } from '../within-budget.js';
-import { writtenRows } from '../written-rows.js';
 import { atOneMoment, inTransaction, prepared, type Connections, type Session } from './connections.js';
 import { discardKey } from './discard-key.js';
 import { readCounters } from './counters.js';
-import { createGroupWrite } from './group-write.js';
+import { createGroupWrite, type Step } from './group-write.js';
 import { createHistory } from './history.js';
 import { boundedPageStatement, countStatement } from './key-query.js';
 import { createKeyRows } from './key-rows.js';
@@ -75,21 +75,27 @@ export function createKeyStore(
   authenticity: Authenticity,
   watch: Watch = {},
   wide: Connections = connections,
+  slices: TimeSlices = createTimeSlices(),
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { run } = connections;
   const rows = createKeyRows(authenticity);
   const { table } = rows;
-  const slices = createTimeSlices();
-  const history = createHistory(authenticity, connections, rows);
-  const change = createGroupWrite(connections, rows, watch);
+  const history = createHistory(authenticity, connections, rows, slices);
+  const change = createGroupWrite(connections, rows, watch, slices);
   const { outbox, signedRowOf } = createQuotaOutbox(connections, authenticity);
 
-  /** The rows of a change of a key, signed. */
-  function signedRows(changed: Change, before: KeyRow | undefined) {
-    const { row, entry } = writtenRows(changed, before);
-    const quotaChange = changed.quotaChange && signedRowOf(changed.quotaChange);
-    return { next: table.signed(row), entry: history.table.signed(entry), quotaChange };
-  }
+  const { prepare, prepareInSlices } = createPreparation({
+    signedKey: table.signed,
+    signedEntry: history.table.signed,
+    slices,
+  });
+  const stepOf = ({ stored, change: changed, row, entry }: PreparedChange): Step<Change> => ({
+    next: row,
+    entry,
+    quotaChange: changed.quotaChange && signedRowOf(changed.quotaChange),
+    answer: changed,
+    terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(changed.next) },
+  });
 
   async function* pages(size: number): AsyncIterable<Signed<KeyRow>[]> {
     for (let last = ''; ;) {
@@ -150,10 +156,7 @@ export function createKeyStore(
     update: (keyHash, apply, orgID) =>
       change(
         keyHash,
-        (row) => {
-          const changed = apply(row && keyOf(row));
-          return { ...signedRows(changed, row), answer: changed };
-        },
+        (row) => (isLarge(row) ? prepareInSlices(row, apply).then(stepOf) : stepOf(prepare(row, apply))),
         orgID,
       ),
     reseal: (keyHash, apply) =>
@@ -234,9 +237,9 @@ export function createKeyStore(
       for (const [index, added] of keys.entries()) {
         const { keyHash } = added.next;
         if (found.get(keyHash)?.read() !== undefined || writes.has(keyHash)) continue;
-        const { next, entry } = signedRows(added, undefined);
+        const { row, entry } = prepare(undefined, () => added);
         const addedTerms = [...termsOf(added.next)];
-        const one = { before: undefined, row: next, entries: [entry], quotaChanges: [], addedTerms, droppedTerms: [] };
+        const one = { before: undefined, row, entries: [entry], quotaChanges: [], addedTerms, droppedTerms: [] };
         writes.set(keyHash, { index, write: one });
       }
       if (writes.size === 0) return keys.map(() => false);

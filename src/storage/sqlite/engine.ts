@@ -66,11 +66,18 @@ function createEngine(
   database: Database,
   hasWorkers: boolean,
   verifyFiles: () => void,
-  ...[authenticity, { report, now, watch = {}, inTurn }]: Parameters<Opened['start']>
+  ...[authenticity, { report, now, watch = {}, inTurn, slices }]: Parameters<Opened['start']>
 ): { readonly engine: Engine; readonly stop: () => Promise<void> } {
   const file = database.name;
   const requireUnmigrated = rememberMigrationMark(database);
-  const guard = createGuard(database, { report, watch, inTurn, verifyFiles, requireUnmigrated });
+  const guard = createGuard(database, {
+    report,
+    watch,
+    inTurn,
+    verifyFiles,
+    requireUnmigrated,
+    ...(slices && { slices }),
+  });
   const reader = createReader(database, guard, hasWorkers ? () => createWorkerRunner(file) : undefined);
   watch.meter?.reads('wal_bytes', () => logBytes(database));
   const settings = createSettings(database);

@@ -27,6 +27,8 @@ interface WriteChecks {
 
 /** Bounds how long others wait for a group: this many small changes take about a millisecond. */
 const mostAtOnce = 128;
+/** No further change of a group begins after this time. Those that are left make the next group. */
+const maxGroupMs = 10;
 
 /**
  * Commits the changes that are requested at about the same time in one transaction, because syncing many costs as much
@@ -39,6 +41,7 @@ export function createGroupCommit(
   { requireSound, requireUnmigrated, verifyFiles }: WriteChecks,
   { meter, tracer }: Watch = {},
   inTurn: Turn = (work) => work(),
+  nowMs: () => number = () => performance.now(),
 ) {
   let waiting: Waiting[] = [];
   meter?.reads('commits_waiting', () => waiting.length);
@@ -56,9 +59,16 @@ export function createGroupCommit(
       return { error };
     }
   }
+  /** The outcomes of the changes that were begun. */
   const attemptAll = database.transaction((group: readonly Waiting[]) => {
     requireUnmigrated();
-    return group.map(attempt);
+    const endMs = nowMs() + maxGroupMs;
+    const outcomes: Outcome[] = [];
+    for (const waiter of group) {
+      outcomes.push(attempt(waiter));
+      if (nowMs() >= endMs) break;
+    }
+    return outcomes;
   });
   const attemptLone = database.transaction((change: () => unknown) => {
     requireUnmigrated();
@@ -71,12 +81,18 @@ export function createGroupCommit(
     return group.length === 1 && first ? [{ value: attemptLone.immediate(first.change) }] : attemptAll.immediate(group);
   }
 
-  async function commit(group: readonly Waiting[]): Promise<void> {
+  async function commit(all: readonly Waiting[]): Promise<void> {
+    let group = all;
     const beginMs = meter ? performance.now() : 0;
     let outcomes: readonly Outcome[];
     try {
       outcomes = await whenFree(() => run(group));
       verifyFiles();
+      group = all.slice(0, outcomes.length);
+      if (group.length < all.length) {
+        waiting = [...all.slice(group.length), ...waiting];
+        setImmediate(commitWaiting);
+      }
     } catch (error) {
       for (const { reject } of group) reject(error);
       if (isOfStorage(error)) meter?.commitFailed();
@@ -96,6 +112,7 @@ export function createGroupCommit(
       // Taken only now: changes that are requested while this process waits for its turn join the group.
       const group = waiting.slice(0, mostAtOnce);
       waiting = waiting.slice(mostAtOnce);
+      if (group.length === 0) return;
       if (waiting.length > 0) setImmediate(commitWaiting);
       await commit(group);
     });

@@ -62,8 +62,9 @@ export function createHistory(
   }
 
   return {
-    add(row: AuditRow): void {
-      insert.run(table.signed(row));
+    signed: table.signed,
+    add(row: Signed<AuditRow>): void {
+      insert.run(row);
     },
     /** Whether there is a history of a key with this hash, of the organisation if one is given, whether the key exists or not. */
     has: (keyHash: string, orgID: string | null): boolean => any.get(keyHash, orgID) !== undefined,

@@ -14,8 +14,8 @@ import { createReader, type Reader } from './reader.js';
 import { countStatement, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
 import { isMeant } from '../key-filter.js';
 import { keyColumns, keyLayouts, keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
+import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
 import { createSignedTable, damaged, type Signed } from '../signed-table.js';
-import { writtenRows } from '../written-rows.js';
 
 const pageSize = 500;
 
@@ -27,6 +27,9 @@ const selectMany = `SELECT key_hash AS place, octet_length(definition) AS size F
   WHERE in_time() AND key_hash IN (SELECT value FROM json_each(@hashes))`;
 const selectManyOfOne = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
   WHERE in_time() AND key_hash IN (SELECT value FROM json_each(@hashes)) AND org_id = @org`;
+
+/** How often a change of a large key is prepared outside of a transaction when other changes come between. */
+const maxPreparations = 3;
 
 /** Columns that are in an index and that most updates leave as they are. */
 const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias', 'expires', 'is_inactive']);
@@ -45,6 +48,11 @@ export function createKeyStore(
   const { read, write } = guard;
   const table = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
   const history = createHistory(database, authenticity, guard);
+  const { prepare, prepareInSlices } = createPreparation({
+    signedKey: table.signed,
+    signedEntry: history.signed,
+    slices: guard.slices,
+  });
   const { add: addQuotaChange, drop: dropQuotaChanges, ...outbox } = createQuotaOutbox(database, authenticity, guard);
   const names = [...keyColumns, 'mac'] as const;
   // With an organisation, another's row is not even read: the time taken does not show that it exists.
@@ -108,13 +116,11 @@ export function createKeyStore(
     return row;
   }
 
-  function put(change: Change, row: KeyRow | undefined, stored: StoredKey | undefined): void {
+  function put({ before, stored, change, row, entry }: PreparedChange): void {
     const { next } = change;
-    const { row: after, entry } = writtenRows(change, row);
-    const signed = table.signed(after);
-    if (!row) insert.run(signed);
-    else if ([...indexed].some((column) => row[column] !== after[column])) replace.run(signed);
-    else replaceInPlace.run(signed);
+    if (!before) insert.run(row);
+    else if ([...indexed].some((column) => before[column] !== row[column])) replace.run(row);
+    else replaceInPlace.run(row);
     history.add(entry);
     if (change.quotaChange) addQuotaChange(change.quotaChange);
 
@@ -124,12 +130,32 @@ export function createKeyStore(
     for (const term of known) if (!terms.has(term)) dropTerm.run(term, next.keyHash);
   }
 
-  function updateOne(keyHash: string, change: (stored: StoredKey | undefined) => Change, orgID?: string): Change {
+  /** Writes a change, or returns the row to prepare it from: for a large one, unless `prepared` was made from the row. */
+  function updateOne(
+    keyHash: string,
+    apply: (stored: StoredKey | undefined) => Change,
+    orgID: string | undefined,
+    prepared: PreparedChange | undefined,
+    mayPrepare: boolean,
+  ): { readonly change: Change } | { readonly from: Signed<KeyRow> } {
     const row = find(keyHash, orgID);
-    const stored = row && keyOf(row);
-    const changed = change(stored);
-    put(changed, row, stored);
-    return changed;
+    const isPrepared = row && prepared?.before && !isOther(row, prepared.before);
+    if (isLarge(row) && !isPrepared && mayPrepare) return { from: row };
+    const ready = isPrepared ? prepared : prepare(row, apply);
+    put(ready);
+    return { change: ready.change };
+  }
+  async function updateKey(
+    keyHash: string,
+    apply: (stored: StoredKey | undefined) => Change,
+    orgID?: string,
+  ): Promise<Change> {
+    let prepared: PreparedChange | undefined;
+    for (let attempts = 0; ; attempts += 1) {
+      const done = await write(() => updateOne(keyHash, apply, orgID, prepared, attempts < maxPreparations));
+      if ('change' in done) return done.change;
+      prepared = await prepareInSlices(done.from, apply);
+    }
   }
   function resealOne(keyHash: string, change: (stored: StoredKey) => StoredKey): void {
     const row = find(keyHash);
@@ -139,7 +165,7 @@ export function createKeyStore(
   }
   function addOne(change: Change): boolean {
     if (find(change.next.keyHash)) return false;
-    put(change, undefined, undefined);
+    put(prepare(undefined, () => change));
     return true;
   }
   /** Removes the first of the keys, as many as one transaction removes in milliseconds, and at least one. */
@@ -248,7 +274,7 @@ export function createKeyStore(
       const [row] = await reader.many<{ count: bigint }>(countStatement(filter, now), reads);
       return Number(row?.count ?? 0n);
     },
-    update: (keyHash, change, orgID) => write(() => updateOne(keyHash, change, orgID)),
+    update: updateKey,
     reseal: (keyHash, change) => write(() => resealOne(keyHash, change)),
     add: (keys) => write(() => keys.map(addOne)),
     async *all() {

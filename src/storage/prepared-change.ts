@@ -1,0 +1,63 @@
+import type { Change, StoredKey } from '../keys/store.js';
+import type { AuditRow } from './audit-row.js';
+import { keyOf, type KeyRow } from './key-row.js';
+import type { Signed } from './signed-table.js';
+import type { TimeSlices } from './time-slices.js';
+import { writtenRows } from './written-rows.js';
+
+/** A change that has been applied to a row, with the rows that it writes. */
+export interface PreparedChange {
+  readonly before: Signed<KeyRow> | undefined;
+  readonly stored: StoredKey | undefined;
+  readonly change: Change;
+  readonly row: Signed<KeyRow>;
+  readonly entry: Signed<AuditRow>;
+}
+
+interface Deps {
+  readonly signedKey: (row: KeyRow) => Signed<KeyRow>;
+  readonly signedEntry: (row: AuditRow) => Signed<AuditRow>;
+  readonly slices: TimeSlices;
+}
+
+type ApplyChange = (stored: StoredKey | undefined) => Change;
+
+/** From this length on, a definition takes milliseconds to parse, to compare, to write and to sign. */
+const largeCharacters = 16 * 1024;
+
+/** Whether a change of this row is to be prepared in time slices. */
+export const isLarge = (row: KeyRow | undefined): row is KeyRow =>
+  row !== undefined && row.definition.length > largeCharacters;
+
+/** Applies changes to rows: at once, or in time slices between which other requests are served. */
+export function createPreparation({ signedKey, signedEntry, slices }: Deps) {
+  /** Each step takes milliseconds when the definition is large. */
+  function* steps(before: Signed<KeyRow> | undefined, apply: ApplyChange): Generator<undefined, PreparedChange> {
+    const stored = before && keyOf(before);
+    yield;
+    const change = apply(stored);
+    yield;
+    const { row, entry } = writtenRows(change, before);
+    yield;
+    return { before, stored, change, row: signedKey(row), entry: signedEntry(entry) };
+  }
+
+  function prepare(before: Signed<KeyRow> | undefined, apply: ApplyChange): PreparedChange {
+    const work = steps(before, apply);
+    let step = work.next();
+    while (!step.done) step = work.next();
+    return step.value;
+  }
+
+  async function prepareInSlices(before: Signed<KeyRow> | undefined, apply: ApplyChange): Promise<PreparedChange> {
+    const work = steps(before, apply);
+    for (;;) {
+      const slice = slices.next();
+      if (slice) await slice;
+      const step = work.next();
+      if (step.done) return step.value;
+    }
+  }
+
+  return { prepare, prepareInSlices };
+}

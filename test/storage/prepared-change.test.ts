@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Change, StoredKey } from '../../src/keys/store.js';
+import { openDatabase, type Database } from '../../src/storage/sqlite/database.js';
+import { createGuard } from '../../src/storage/sqlite/guard.js';
+import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
+import { keyLayouts, type KeyRow } from '../../src/storage/key-row.js';
+import { createSignedTable, type Signed } from '../../src/storage/signed-table.js';
+import { createTimeSlices } from '../../src/storage/time-slices.js';
+import { signer } from '../support/signer.js';
+import { added, nextVersion, storedKey } from './key-store.contract.js';
+
+const large = (name: string) => storedKey(name, { definition: { metaData: { notes: 'x'.repeat(20_000) } } });
+
+let database: Database;
+beforeEach(() => {
+  database = openDatabase(':memory:');
+});
+afterEach(() => {
+  database.close();
+});
+
+/** A store, how many slices its work has asked for, and whether a change is applied within a transaction. */
+function watchedStore() {
+  const slices = createTimeSlices();
+  let count = 0;
+  const counting = {
+    next: () => {
+      count += 1;
+      return slices.next();
+    },
+  };
+  const store = createKeyStore(database, signer, createGuard(database, { slices: counting }));
+  const applied: boolean[] = [];
+  const change = (found: StoredKey | undefined): Change => {
+    applied.push(database.inTransaction);
+    return nextVersion(found);
+  };
+  return { store, applied, change, slicesOf: () => count };
+}
+
+const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
+
+/** What a consumption by another process does to a row: it stays authentic, and has another signature. */
+function consumeElsewhere(keyHash: string): void {
+  const row = database.prepare<[string], Signed<KeyRow>>('SELECT * FROM keys WHERE key_hash = ?').get(keyHash);
+  if (!row) throw new Error('There is no such key.');
+  const next = keys.signed({ ...row, quota_used: row.quota_used + 1n });
+  database.prepare('UPDATE keys SET quota_used = @quota_used, mac = @mac WHERE key_hash = @key_hash').run(next);
+}
+
+describe('a change of a key with a large definition', () => {
+  it('is worked out in time slices before its transaction', async () => {
+    const { store, applied, change, slicesOf } = watchedStore();
+    const key = large('large');
+    await store.add([added(key)]);
+    const before = slicesOf();
+    expect((await store.update(key.keyHash, change)).next.version).toBe(2);
+    expect([applied, slicesOf() - before]).toEqual([[false], 4]);
+    expect(await store.auditOf(key.keyHash)).toHaveLength(2);
+    expect(await store.find(key.keyHash)).toMatchObject({ version: 2 });
+  });
+
+  it('is worked out again when another change comes between', async () => {
+    const { store } = watchedStore();
+    const key = large('contended');
+    await store.add([added(key)]);
+    const within: boolean[] = [];
+    const { next } = await store.update(key.keyHash, (found) => {
+      if (within.push(database.inTransaction) === 1) consumeElsewhere(key.keyHash);
+      return nextVersion(found);
+    });
+    expect(within).toEqual([false, false]);
+    expect(next).toMatchObject({ version: 2, quota: { used: 1n } });
+  });
+
+  it('is lost by none of those that are asked for at once', async () => {
+    const { store } = watchedStore();
+    const key = large('popular');
+    await store.add([added(key)]);
+    const done = await Promise.all(Array.from({ length: 8 }, () => store.update(key.keyHash, (k) => nextVersion(k))));
+    expect(new Set(done.map(({ next }) => next.version))).toEqual(new Set([2, 3, 4, 5, 6, 7, 8, 9]));
+    expect(await store.auditOf(key.keyHash)).toHaveLength(9);
+  });
+
+  it('is applied within its transaction after three others came between', async () => {
+    const { store } = watchedStore();
+    const key = large('hot');
+    await store.add([added(key)]);
+    const within: boolean[] = [];
+    const applied = await store.update(key.keyHash, (found) => {
+      within.push(database.inTransaction);
+      // Another process, whose change is there before the transaction of this one.
+      if (!database.inTransaction) consumeElsewhere(key.keyHash);
+      return nextVersion(found);
+    });
+    expect(within).toEqual([false, false, false, true]);
+    expect(applied.next).toMatchObject({ version: 2, quota: { used: 3n } });
+  });
+
+  it('writes nothing when it throws', async () => {
+    const { store } = watchedStore();
+    const key = large('failing');
+    await store.add([added(key)]);
+    const fail = () => {
+      throw new Error('not this one');
+    };
+    await expect(store.update(key.keyHash, fail)).rejects.toThrow('not this one');
+    expect(await store.find(key.keyHash)).toEqual(await createKeyStore(database, signer).find(key.keyHash));
+    expect(await store.find(key.keyHash)).toMatchObject({ version: 1 });
+  });
+});
+
+it('applies a change of a small key at once, within its transaction', async () => {
+  const { store, applied, change, slicesOf } = watchedStore();
+  const key = storedKey('small');
+  await store.add([added(key)]);
+  const before = slicesOf();
+  await store.update(key.keyHash, change);
+  expect([applied, slicesOf() - before]).toEqual([[true], 0]);
+});
