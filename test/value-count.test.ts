@@ -5,11 +5,11 @@ import { readDefinition } from '../src/keys/definition-input.js';
 import { hasMoreValues, hasMoreValuesInText, maxValues } from '../src/lib/value-count.js';
 import { textOf } from '../src/http/body.js';
 
-/** The members and items of a value; an empty list or object counts as one, as in a text. */
+/** The members and items of a value. */
 function countOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inner: unknown[] = Object.values(value);
-  return Math.max(inner.length, 1) + inner.map(countOf).reduce((sum, count) => sum + count, 0);
+  return inner.length + inner.map(countOf).reduce((sum, count) => sum + count, 0);
 }
 
 const membersOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, n]));

@@ -6,6 +6,7 @@ import { maxJSONDepth } from './json.js';
  */
 export const maxValues = 12_000;
 
+const space = 0x20;
 const quote = 0x22;
 const comma = 0x2c;
 const openBracket = 0x5b;
@@ -15,25 +16,27 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Whether a JSON text has more values in lists and objects than `max`; an empty list or object counts as one. False for a
- * text that is nested too deeply, which the parser rejects there.
+ * Whether a JSON text has more values in lists and objects than `max`. False for a text that is nested too deeply, which
+ * the parser rejects.
  */
 export function hasMoreValuesInText(text: string, max = maxValues): boolean {
   // Each value takes at least two characters.
   if (text.length <= 2 * max) return false;
   let values = 0;
   let depth = 0;
+  let isAfterOpening = false;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
+    if (code <= space) continue;
+    const isClosing = code === closeBracket || code === closeBrace;
+    // A comma precedes every value but the first of its list or object.
+    if (code === comma || (isAfterOpening && !isClosing)) values += 1;
+    if (values > max) return true;
+    isAfterOpening = code === openBracket || code === openBrace;
+    if (isAfterOpening) depth += 1;
+    if (depth > maxJSONDepth) return false;
+    if (isClosing) depth -= 1;
     if (code === quote) at = endOfString(text, at);
-    else if (code === closeBracket || code === closeBrace) depth -= 1;
-    else if (code === comma || code === openBracket || code === openBrace) {
-      // A comma precedes every value but the first of its list or object.
-      values += 1;
-      if (code !== comma) depth += 1;
-      if (depth > maxJSONDepth) return false;
-      if (values > max) return true;
-    }
   }
   return false;
 }
