@@ -1,4 +1,5 @@
-import type { Change, StoredKey } from '../keys/store.js';
+import type { StoredKey } from '../keys/key.js';
+import type { Change } from '../keys/store.js';
 import type { AuditRow } from './audit-row.js';
 import { keyOf, type KeyRow } from './key-row.js';
 import type { Signed } from './signed-table.js';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Change, StoredKey } from '../../src/keys/store.js';
+import type { StoredKey } from '../../src/keys/key.js';
+import type { Change } from '../../src/keys/store.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/database.js';
 import { createGuard } from '../../src/storage/sqlite/guard.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
