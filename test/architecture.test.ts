@@ -95,11 +95,12 @@ describe('imports', () => {
     expect(new Set(packages)).toEqual(new Set(['zod']));
   });
 
-  it('of keys lead to two files of lib, which need neither Node nor a library of the service', () => {
+  it('of keys lead to three files of lib, which need neither Node nor a library of the service', () => {
     const targets = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(ourImports);
     expect([...new Set(targets.filter((target) => !target.startsWith('keys/')))].toSorted()).toEqual([
       'lib/errors.js',
       'lib/nearest.js',
+      'lib/value-count.js',
     ]);
   });
 });
