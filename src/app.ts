@@ -38,8 +38,8 @@ import { countingQuotas } from './telemetry/quotas.js';
 import { createFollowing } from './telemetry/requests.js';
 import { partToWire } from './rest/wire.js';
 import type { Watch } from './watch.js';
-import { startDeliverer, type Pace } from './webhooks/deliverer.js';
-import type { ShownPart } from './webhooks/event.js';
+import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.js';
+import type { RenderChange } from './webhooks/event.js';
 
 export interface App {
   readonly installation: Installation;
@@ -59,7 +59,7 @@ export interface AppOverrides extends Overrides {
   readonly isWhole?: boolean;
   /** How to open the installation. Default: it is created when it is missing. */
   readonly opening?: Pick<Opening, 'access' | 'allowMigrated' | 'allowNew'>;
-  readonly webhookPace?: Pace;
+  readonly webhookPace?: DispatcherOptions;
 }
 
 /** Puts the parts together. Rejects as `openInstallation` and `readTrustedDocuments` do. */
@@ -108,14 +108,14 @@ export async function createApp(
   const shrinking = startShrinking(installation, log);
   const checking = startStorageChecks(installation, log);
 
-  const deliverer = startDeliverer(
+  const deliverer = startDispatcher(
     {
       store: installation.webhooks,
       history: installation.store,
       feed: installation.feed,
       open: (sealed, place) => installation.sealer.open(sealed, place),
       allowed: config.webhooksTo,
-      shown: shownToReceivers,
+      renderChange: shownToReceivers,
       log,
       meter: watch.meter,
     },
@@ -237,7 +237,7 @@ export async function createApp(
 }
 
 /** In the names of REST, as in all else that programs read. */
-const shownToReceivers: ShownPart = ({ path, before, after }) => {
+const shownToReceivers: RenderChange = ({ path, before, after }) => {
   const part = partToWire(path);
   return { path: part.path, before: part.valueToWire(before), after: part.valueToWire(after) };
 };

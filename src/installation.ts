@@ -9,7 +9,7 @@ import type { QuotaOutbox } from './keys/quota-change.js';
 import type { KeyStore } from './keys/store.js';
 import { createTimeSlices, type TimeSlices } from './storage/time-slices.js';
 import type { Watch } from './watch.js';
-import type { WebhookStore } from './webhook.js';
+import type { WebhookStore } from './webhooks/webhook.js';
 import { createKeyHash, keyHashAlgorithms } from './secrets/key-hash.js';
 import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from './secrets/key-ring.js';
 import { createPasswordHasher } from './secrets/passwords.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isTrustworthy } from '../auth/oidc-settings.js';
 import { logLevels } from '../lib/log.js';
 import { keyHashAlgorithms } from '../secrets/key-hash.js';
-import { targetKinds } from '../webhooks/targets.js';
+import { addressKinds } from '../webhooks/address-policy.js';
 
 const matching = (isValid: (text: string) => boolean, error: string) => z.string().refine(isValid, error);
 
@@ -119,7 +119,7 @@ export const settingsFor = (production: boolean) =>
       .describe(
         'Origins whose pages may call the service from a browser, such as https://dash.example.com, separated by commas. Default: none.',
       ),
-    KEYFRONT_WEBHOOKS_TO: oneOf(targetKinds)
+    KEYFRONT_WEBHOOKS_TO: oneOf(addressKinds)
       .prefault(production ? 'public' : 'loopback')
       .describe(
         'Where webhooks may go: public (https only), loopback (also this machine, over http too) or private (also private networks, over http too).',

@@ -5,7 +5,7 @@ import type { QuotaOutbox } from '../keys/quota-change.js';
 import type { KeyStore } from '../keys/store.js';
 import type { Watch } from '../watch.js';
 import type { TimeSlices } from './time-slices.js';
-import type { WebhookStore } from '../webhook.js';
+import type { WebhookStore } from '../webhooks/webhook.js';
 import type { Authenticity } from './authenticity.js';
 import type { Signatures } from './signatures.js';
 

@@ -1,4 +1,4 @@
-import type { DeadLetter, FailingKey, Webhook } from '../webhook.js';
+import type { DeadLetter, RetryState, Webhook } from '../webhooks/webhook.js';
 import type { Layouts } from './signed-table.js';
 
 /** A webhook as every engine keeps it. */
@@ -80,26 +80,26 @@ export interface FailingRow {
   why: string;
 }
 
-export function failingOf(row: FailingRow): FailingKey {
+export function failingOf(row: FailingRow): RetryState {
   return {
     keyHash: row.key_hash,
-    next: Number(row.next_version),
-    last: Number(row.last_version),
+    nextVersion: Number(row.next_version),
+    lastVersion: Number(row.last_version),
     attempts: Number(row.attempts),
     dueMs: Number(row.due),
-    why: row.why,
+    lastError: row.why,
   };
 }
 
-export function failingRowOf(webhookID: string, key: FailingKey): FailingRow {
+export function failingRowOf(webhookID: string, key: RetryState): FailingRow {
   return {
     webhook_id: webhookID,
     key_hash: key.keyHash,
-    next_version: BigInt(key.next),
-    last_version: BigInt(key.last),
+    next_version: BigInt(key.nextVersion),
+    last_version: BigInt(key.lastVersion),
     attempts: BigInt(key.attempts),
     due: BigInt(key.dueMs),
-    why: key.why,
+    why: key.lastError,
   };
 }
 
@@ -120,9 +120,9 @@ export function deadLetterOf(row: DeadRow): DeadLetter {
     webhookID: row.webhook_id,
     keyHash: row.key_hash,
     version: Number(row.version),
-    died: new Date(Number(row.died)),
+    diedAt: new Date(Number(row.died)),
     attempts: Number(row.attempts),
-    why: row.why,
+    lastError: row.why,
     dueMs: row.due === null ? undefined : Number(row.due),
   };
 }
@@ -133,9 +133,9 @@ export function deadRowOf(letter: DeadLetter): DeadRow {
     event_id: letter.eventID,
     key_hash: letter.keyHash,
     version: BigInt(letter.version),
-    died: BigInt(letter.died.getTime()),
+    died: BigInt(letter.diedAt.getTime()),
     attempts: BigInt(letter.attempts),
-    why: letter.why,
+    why: letter.lastError,
     due: letter.dueMs === undefined ? null : BigInt(letter.dueMs),
   };
 }

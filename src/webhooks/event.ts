@@ -1,9 +1,15 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { pathText } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
 import type { FieldChange } from '../keys/changes.js';
 import type { AuditEntry, Operation } from '../keys/store.js';
-import type { WebhookMessage } from './message.js';
+
+/** The message of an event, equal in every attempt. */
+export interface WebhookMessage {
+  /** Contains no full stop, because signatures use it as a separator. */
+  readonly id: string;
+  readonly body: string;
+}
 
 const types: Record<Operation, string> = {
   import: 'orgKey.imported',
@@ -14,15 +20,15 @@ const types: Record<Operation, string> = {
   restore: 'orgKey.restored',
 };
 
-/** Receivers take less than a definition may hold twice, before and after. */
-const mostBytes = 64 * 1024;
-const mostChanges = 500;
+/** Event bodies are limited, because many receivers accept less than two definitions (before and after). */
+const maxBodyBytes = 64 * 1024;
+const maxListedChanges = 500;
 
-/** A field that differs, in the names that receivers know it by. */
-export type ShownPart = (change: FieldChange) => Pick<FieldChange, 'path' | 'before' | 'after'>;
+/** Converts a changed field to the names of REST. */
+export type RenderChange = (change: FieldChange) => Pick<FieldChange, 'path' | 'before' | 'after'>;
 
-/** What a receiver is told of a change: what the key's history shows, no secret and no identifier. */
-export function messageOf(entry: AuditEntry, shown: ShownPart): WebhookMessage {
+/** The message of a history entry. Like the key's history, it contains no secret and no key identifier. */
+export function messageOf(entry: AuditEntry, renderChange: RenderChange): WebhookMessage {
   const { at, keyHash, orgID, operation, actor, reason, requestID, quotaUsedBeforeReset } = entry;
   const id = eventIDOf(entry);
   const written = (changes: object) =>
@@ -43,29 +49,40 @@ export function messageOf(entry: AuditEntry, shown: ShownPart): WebhookMessage {
         ...changes,
       },
     });
-  const body = written({ changes: entry.changes.map((change) => member(change, shown, true)) });
-  if (Buffer.byteLength(body) <= mostBytes) return { id, body };
-  const changes = entry.changes.slice(0, mostChanges).map((change) => member(change, shown, false));
+  const body = written({ changes: entry.changes.map((change) => renderField(change, renderChange, true)) });
+  if (Buffer.byteLength(body) <= maxBodyBytes) return { id, body };
+  const changes = entry.changes.slice(0, maxListedChanges).map((change) => renderField(change, renderChange, false));
   const short = written({ changes, is_shortened: true });
-  return { id, body: Buffer.byteLength(short) <= mostBytes ? short : written({ changes: [], is_shortened: true }) };
+  return { id, body: Buffer.byteLength(short) <= maxBodyBytes ? short : written({ changes: [], is_shortened: true }) };
 }
 
-/** The same for each attempt, and another for each change: a key that was purged may come back with the same versions. */
+/** Equal for all attempts of an event. Depends on the time too, because a key that is created again after a purge repeats its versions. */
 export function eventIDOf({ keyHash, versionAfter, at, requestID }: AuditEntry): string {
   const text = JSON.stringify([keyHash, versionAfter, at.getTime(), requestID]);
   return `evt_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 
-/** Of an event whose history entry fails its integrity check, so that nothing in it can be relied on. */
-export function unreadableIDOf(keyHash: string, version: number): string {
+/** Identifier of an event whose history entry fails its integrity check: it depends on no field of the entry. */
+export function unverifiedEventIDOf(keyHash: string, version: number): string {
   return `evt_unreadable_${createHash('sha256')
     .update(JSON.stringify([keyHash, version]))
     .digest('hex')
     .slice(0, 32)}`;
 }
 
-function member(change: FieldChange, shown: ShownPart, withValues: boolean): object {
-  const { path, before, after } = shown(change);
+/** A test message without an event. */
+export function pingMessage(webhookID: string, now: Date): WebhookMessage {
+  const id = `ping_${randomBytes(16).toString('hex')}`;
+  const body = stringifyJSON({
+    type: 'webhook.ping',
+    timestamp: now.toISOString(),
+    data: { id, webhook_id: webhookID },
+  });
+  return { id, body };
+}
+
+function renderField(change: FieldChange, renderChange: RenderChange, withValues: boolean): object {
+  const { path, before, after } = renderChange(change);
   return {
     path: pathText(path),
     kind: change.kind,

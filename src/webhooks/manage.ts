@@ -2,29 +2,33 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../lib/errors.js';
 import type { ChangeFeed } from '../keys/feed.js';
-import { webhookPlace, type Webhook, type WebhookStore } from '../webhook.js';
+import { webhookAAD, type Webhook, type WebhookStore } from './webhook.js';
 import { createWebhookSecret } from './signature.js';
 
-interface Keeping {
+interface ManageDeps {
   readonly webhooks: WebhookStore;
   readonly feed: Pick<ChangeFeed, 'newest'>;
   readonly sealer: { seal(plaintext: string, place: string): Uint8Array };
   readonly now: () => Date;
 }
 
-interface Order {
+interface WebhookInput {
   readonly url: URL;
   readonly label: string;
   readonly orgID: string | undefined;
 }
 
-/** Adds a webhook for what is changed from now on. Its secret is in the answer, and nowhere else in clear. */
+/**
+ * Adds a webhook for all later changes. The secret is returned once and stored sealed.
+ *
+ * @throws {AppError} INVALID if a text is not well-formed Unicode; CONFLICT at the maximum number of webhooks
+ */
 export async function addWebhook(
-  { webhooks, feed, sealer, now }: Keeping,
-  { url, label, orgID }: Order,
+  { webhooks, feed, sealer, now }: ManageDeps,
+  { url, label, orgID }: WebhookInput,
 ): Promise<{ webhook: Webhook; secret: string }> {
   if (!label.isWellFormed() || orgID?.isWellFormed() === false) {
-    throw new AppError('INVALID', 'A label or an organisation holds half of a surrogate pair.');
+    throw new AppError('INVALID', 'The label or the organisation contains an unpaired surrogate.');
   }
   const id = `hook_${randomBytes(8).toString('hex')}`;
   const secret = createWebhookSecret();
@@ -32,8 +36,8 @@ export async function addWebhook(
     id,
     label,
     orgID,
-    sealedURL: sealer.seal(url.href, webhookPlace(id, 'url')),
-    sealedSecret: sealer.seal(secret, webhookPlace(id, 'secret')),
+    sealedURL: sealer.seal(url.href, webhookAAD(id, 'url')),
+    sealedSecret: sealer.seal(secret, webhookAAD(id, 'secret')),
     previous: undefined,
     created: now(),
     paused: undefined,
@@ -43,25 +47,25 @@ export async function addWebhook(
 }
 
 /**
- * Gives a webhook a new secret; the old one signs beside it for the overlap. A process may go on with the old secret alone
- * until `untilReleased` resolves.
+ * Replaces the secret of a webhook. The old secret signs too until the overlap ends. A process may sign with the old secret
+ * alone until `untilReleased` resolves.
  *
  * @throws {AppError} NOT_FOUND
  */
 export async function rotateWebhook(
-  { webhooks, sealer, now }: Omit<Keeping, 'feed'>,
+  { webhooks, sealer, now }: Omit<ManageDeps, 'feed'>,
   id: string,
   overlapMs: number,
 ): Promise<{ secret: string; until: Date }> {
   const secret = createWebhookSecret();
-  const sealedSecret = sealer.seal(secret, webhookPlace(id, 'secret'));
+  const sealedSecret = sealer.seal(secret, webhookAAD(id, 'secret'));
   const until = new Date(now().getTime() + overlapMs);
   const changed = await webhooks.change(id, (webhook) => ({
     ...webhook,
     sealedSecret,
     previous: overlapMs === 0 ? undefined : { sealedSecret: webhook.sealedSecret, until },
   }));
-  if (!changed) throw notThere(id);
+  if (!changed) throw webhookNotFound(id);
   return { secret, until };
 }
 
@@ -75,13 +79,13 @@ export async function changeWebhook(
   id: string,
   change: (webhook: Webhook) => Webhook,
 ): Promise<void> {
-  if (!(await webhooks.change(id, change))) throw notThere(id);
+  if (!(await webhooks.change(id, change))) throw webhookNotFound(id);
   await untilReleased(webhooks, id);
 }
 
 /** A recalled lease cannot be renewed, so that a process that is gone, or hangs, keeps it for a few seconds at most. */
-const releaseWithinMs = 15_000;
-const askEveryMs = 20;
+const releaseTimeoutMs = 15_000;
+const pollIntervalMs = 20;
 
 /**
  * Resolves once no process acts on a state of the webhook from before its last change: no request is in flight that was
@@ -90,27 +94,27 @@ const askEveryMs = 20;
  * @throws {AppError} UNAVAILABLE if the process that delivers has not confirmed that for 15 seconds
  */
 export async function untilReleased(webhooks: Pick<WebhookStore, 'isRecalled'>, id: string): Promise<void> {
-  const endMs = performance.now() + releaseWithinMs;
+  const endMs = performance.now() + releaseTimeoutMs;
   while (await webhooks.isRecalled(id)) {
     if (performance.now() > endMs) {
       throw new AppError(
         'UNAVAILABLE',
         `The change of ${id} is written, but the process that delivers for it has not confirmed that within ` +
-          `${releaseWithinMs / 1000} seconds. Until it does, it may send messages as before the change.`,
+          `${releaseTimeoutMs / 1000} seconds. Until it does, it may send messages as before the change.`,
       );
     }
-    await wait(askEveryMs);
+    await wait(pollIntervalMs);
   }
 }
 
-/** Seals what is sealed in a webhook anew, where `isCurrent` says that it is not sealed under the active key. */
-export function resealedWebhook(
+/** Seals the texts of a webhook again, except those that `isCurrent` reports as sealed under the primary key. */
+export function resealWebhook(
   webhook: Webhook,
   sealer: { seal(plaintext: string, place: string): Uint8Array; open(sealed: Uint8Array, place: string): string },
   isCurrent: (sealed: Uint8Array) => boolean,
 ): Webhook {
   const again = (sealed: Uint8Array, what: 'url' | 'secret') => {
-    const place = webhookPlace(webhook.id, what);
+    const place = webhookAAD(webhook.id, what);
     return isCurrent(sealed) ? sealed : sealer.seal(sealer.open(sealed, place), place);
   };
   return {
@@ -124,17 +128,15 @@ export function resealedWebhook(
   };
 }
 
-/** All that is sealed in a webhook, with the places it is sealed for. */
-export function sealedInWebhook({ id, sealedURL, sealedSecret, previous }: Webhook) {
+/** The sealed texts of a webhook with their associated data. */
+export function sealedValuesOf({ id, sealedURL, sealedSecret, previous }: Webhook) {
   return [
-    { name: 'URL', sealed: sealedURL, place: webhookPlace(id, 'url') },
-    { name: 'secret', sealed: sealedSecret, place: webhookPlace(id, 'secret') },
-    ...(previous
-      ? [{ name: 'previous secret', sealed: previous.sealedSecret, place: webhookPlace(id, 'secret') }]
-      : []),
+    { name: 'URL', sealed: sealedURL, place: webhookAAD(id, 'url') },
+    { name: 'secret', sealed: sealedSecret, place: webhookAAD(id, 'secret') },
+    ...(previous ? [{ name: 'previous secret', sealed: previous.sealedSecret, place: webhookAAD(id, 'secret') }] : []),
   ] as const;
 }
 
-export function notThere(id: string): AppError {
+export function webhookNotFound(id: string): AppError {
   return new AppError('NOT_FOUND', `There is no webhook ${id}.`);
 }

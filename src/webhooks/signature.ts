@@ -1,28 +1,28 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 const prefix = 'whsec_';
-/** The specification asks for 24 to 64. */
+/** Standard Webhooks requires 24 to 64. */
 const secretBytes = 32;
 
-/** A new secret, in the form in which the libraries of Standard Webhooks take it. */
+/** Creates a secret in the format of the Standard Webhooks libraries. */
 export function createWebhookSecret(): string {
   return `${prefix}${randomBytes(secretBytes).toString('base64')}`;
 }
 
-/** What a message says beside its body. */
-export interface MessageHead {
+/** Signed metadata of a message. */
+export interface MessageMetadata {
   readonly id: string;
   /** Unix seconds of this attempt. */
   readonly timestamp: number;
 }
 
 /**
- * The headers of a message as Standard Webhooks 1.0.0 has them: an HMAC-SHA256 over `id.timestamp.body` under each of the
- * secrets. `id` and `timestamp` hold no full stop.
+ * The headers of a message by Standard Webhooks 1.0.0: an HMAC-SHA256 over `id.timestamp.body` with each secret. `id` and
+ * `timestamp` contain no full stop.
  */
 export function signedHeaders(
   secrets: readonly string[],
-  { id, timestamp }: MessageHead,
+  { id, timestamp }: MessageMetadata,
   body: string,
 ): Record<string, string> {
   const signatures = secrets.map((secret) => {

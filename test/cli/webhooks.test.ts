@@ -70,7 +70,7 @@ describe('webhooks add', () => {
     const env = { NODE_ENV: 'production' };
     const { code, out, said } = await c.keyfront(['webhooks', 'add', '--url', 'https://10.0.0.1/CANARY'], env);
     expect([code, out]).toStrictEqual([2, '']);
-    expect(said).toBe('The URL cannot be used: the address is private, which KEYFRONT_WEBHOOKS_TO refuses.\n');
+    expect(said).toBe('The URL cannot be used: the address is private, which KEYFRONT_WEBHOOKS_TO does not permit.\n');
     expect((await webhooks('add', '--url', 'http://hooks.example.com/')).said).toMatch('must be https');
     expect((await webhooks('add')).code).toBe(2);
     expect((await webhooks('add', '--url', receiver.url, '--org', ' ')).code).toBe(2);
@@ -114,22 +114,22 @@ describe('webhooks', () => {
 
   it('test sends a signed ping and tells what came of it', async () => {
     const { id, secret } = await add();
-    expect(await webhooks('test', id)).toStrictEqual({ code: 0, out: '', said: 'The receiver answered 204.\n' });
+    expect(await webhooks('test', id)).toStrictEqual({ code: 0, out: '', said: 'The receiver returned 204.\n' });
     const [ping] = receiver.received;
     expect(ping).toMatchObject({ type: 'webhook.ping', data: { webhook_id: id } });
     expect(ping && whyNotBelieved(secret, ping)).toBeUndefined();
     receiver.behaviour = () => 500;
-    expect(await webhooks('test', id)).toMatchObject({ code: 1, said: 'The receiver answered 500.\n' });
+    expect(await webhooks('test', id)).toMatchObject({ code: 1, said: 'The receiver returned 500.\n' });
     const near = await c.keyfront(['webhooks', 'test', id], { KEYFRONT_WEBHOOKS_TO: 'public' });
     expect(near).toMatchObject({
       code: 1,
-      said: expect.stringMatching(/^No answer: the address is loopback/) as string,
+      said: expect.stringMatching(/^No response: the address is loopback/) as string,
     });
   });
 
   it('are added, paused, resumed, rotated and removed while a service runs, which acts on it before a command returns', async () => {
     // The service looks for changes so seldom that it would miss all of these commands if they did not wait for it.
-    const app = await serve({ ...quick, lookEveryMs: 500 });
+    const app = await serve({ ...quick, pollIntervalMs: 500 });
     const { id, secret } = await add();
     await app.importKeys({ key_id: 'a', org_id: 'acme' });
     await receiver.until((taken) => taken.length === 1);
@@ -149,7 +149,7 @@ describe('webhooks', () => {
   });
 
   it('dead lists what was given up, replay has it sent again with its own identifier, discard forgets it', async () => {
-    const app = await serve({ ...quick, schedule: { waitsMs: [5], mostAttempts: 2 } });
+    const app = await serve({ ...quick, retryPolicy: { delaysMs: [5], maxAttempts: 2 } });
     const { id } = await add();
     receiver.behaviour = () => 500;
     await app.importKeys(
@@ -160,7 +160,7 @@ describe('webhooks', () => {
     const dead = async () => (await webhooks('dead', id)).out.split('\n').filter((line) => line !== '');
     await until(async () => (await dead()).length >= 3, 'Three dead letters');
     const letters = (await dead()).map((line) => JSON.parse(line) as Record<string, string>);
-    expect(letters).toMatchObject(Array.from({ length: 3 }, () => ({ version: 1, attempts: 2, why: 'answered 500' })));
+    expect(letters).toMatchObject(Array.from({ length: 3 }, () => ({ version: 1, attempts: 2, why: 'returned 500' })));
     const { out } = await c.keyfront(['webhooks', 'dead', id], {}, false, { isTerminal: true });
     expect(out).toMatch(/^EVENT +KEY HASH +VERSION +GIVEN UP +ATTEMPTS +WHY\nevt_/);
     receiver.behaviour = () => 200;

@@ -3,7 +3,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openInstallation, type Installation } from '../../src/installation.js';
 import { readConfig } from '../../src/config.js';
-import { mostWebhooks, type DeadLetter, type FailingKey, type Webhook, type WebhookStore } from '../../src/webhook.js';
+import {
+  maxWebhooks,
+  type DeadLetter,
+  type RetryState,
+  type Webhook,
+  type WebhookStore,
+} from '../../src/webhooks/webhook.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { tamper } from '../support/tamper.js';
 
@@ -19,13 +25,13 @@ const webhook = (id: string, more: Partial<Webhook> = {}): Webhook => ({
   paused: undefined,
   ...more,
 });
-const failing = (keyHash: string, more: Partial<FailingKey> = {}): FailingKey => ({
+const failing = (keyHash: string, more: Partial<RetryState> = {}): RetryState => ({
   keyHash,
-  next: 2,
-  last: 4,
+  nextVersion: 2,
+  lastVersion: 4,
   attempts: 1,
   dueMs: 1_000,
-  why: 'answered 500',
+  lastError: 'returned 500',
   ...more,
 });
 const dead = (eventID: string, more: Partial<DeadLetter> = {}): DeadLetter => ({
@@ -33,9 +39,9 @@ const dead = (eventID: string, more: Partial<DeadLetter> = {}): DeadLetter => ({
   webhookID: 'a',
   keyHash: 'h',
   version: 3,
-  died: at,
+  diedAt: at,
   attempts: 30,
-  why: 'answered 500',
+  lastError: 'returned 500',
   dueMs: undefined,
   ...more,
 });
@@ -84,17 +90,17 @@ describeEngines('the store of webhooks', (engine) => {
     await store.add(webhook('a'), 'start');
     await store.add(webhook('p', { paused: { at, why: 'x' } }), 'start');
     const ids = async (from: WebhookStore, holder: string, forMs: number) =>
-      (await from.hold(holder, forMs)).held.map((held) => `${held.webhook.id} ${held.cursor}`);
+      (await from.acquireLeases(holder, forMs)).held.map((held) => `${held.webhook.id} ${held.cursor}`);
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a start']);
     expect(await ids(other, 'two', 60_000)).toStrictEqual([]);
     // It may be held for longer by whoever holds it.
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a start']);
     expect(await store.settle('one', 'a', { cursor: 'further' })).toBe(true);
     expect(await other.settle('two', 'a', { cursor: 'wrong' })).toBe(false);
-    await store.letGo('one');
+    await store.releaseLeases('one');
     expect(await ids(other, 'two', 200)).toStrictEqual(['a further']);
     expect(await store.settle('one', 'a', { cursor: 'late', failing: [failing('h')], dead: [dead('e')] })).toBe(false);
-    expect(await store.failing('a')).toStrictEqual([]);
+    expect(await store.retryStates('a')).toStrictEqual([]);
     await wait(250);
     expect(await other.settle('two', 'a', { cursor: 'late' })).toBe(false);
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a further']);
@@ -106,83 +112,87 @@ describeEngines('the store of webhooks', (engine) => {
   ])('recalls the lease with %s, and lends it again when the holder has released it', async (_name, command) => {
     const other = (await open()).webhooks;
     await store.add(webhook('a'), 'start');
-    await store.hold('one', 60_000);
-    expect(await store.isHeld('one', 'a')).toBe(true);
+    await store.acquireLeases('one', 60_000);
+    expect(await store.hasLease('one', 'a')).toBe(true);
     expect(await store.isRecalled('a')).toBe(false);
     await command('a');
     const isThere = (await store.list()).length === 1;
     expect(await other.isRecalled('a')).toBe(true);
-    expect(await store.isHeld('one', 'a')).toBe(false);
+    expect(await store.hasLease('one', 'a')).toBe(false);
     const recalled = isThere ? ['a'] : [];
-    expect(await store.hold('one', 60_000)).toStrictEqual({ held: [], recalled, damaged: [] });
-    expect(await other.hold('two', 60_000)).toStrictEqual({ held: [], recalled: [], damaged: [] });
+    expect(await store.acquireLeases('one', 60_000)).toStrictEqual({ held: [], recalled, damaged: [] });
+    expect(await other.acquireLeases('two', 60_000)).toStrictEqual({ held: [], recalled: [], damaged: [] });
     // What was delivered until then is still written, but not for a webhook that is gone.
     expect(await store.settle('one', 'a', { cursor: 'further' })).toBe(isThere);
     await other.releaseRecalled('two', 'a');
     expect(await other.isRecalled('a')).toBe(true);
     await store.releaseRecalled('one', 'a');
     expect(await other.isRecalled('a')).toBe(false);
-    const { held } = await other.hold('two', 60_000);
+    const { held } = await other.acquireLeases('two', 60_000);
     expect(held).toMatchObject(isThere ? [{ cursor: 'further', webhook: { label: 'another' } }] : []);
     // The release of another lease is none.
     await other.releaseRecalled('two', 'a');
-    expect(await other.isHeld('two', 'a')).toBe(isThere);
+    expect(await other.hasLease('two', 'a')).toBe(isThere);
   });
 
   it('ends a recalled lease with its time, or when its holder lets go of all', async () => {
     await store.add(webhook('a'), 'start');
-    await store.hold('one', 60_000);
+    await store.acquireLeases('one', 60_000);
     await store.change('a', (found) => ({ ...found, label: 'second' }));
-    await store.letGo('one');
+    await store.releaseLeases('one');
     expect(await store.isRecalled('a')).toBe(false);
-    await store.hold('two', 30);
+    await store.acquireLeases('two', 30);
     await store.change('a', (found) => ({ ...found, label: 'third' }));
     while (await store.isRecalled('a')) await wait(5);
-    expect((await store.hold('three', 60_000)).held).toMatchObject([{ webhook: { label: 'third' } }]);
+    expect((await store.acquireLeases('three', 60_000)).held).toMatchObject([{ webhook: { label: 'third' } }]);
   });
 
   it('does not recall the lease when nothing is changed', async () => {
     await store.add(webhook('a'), 'start');
-    await store.hold('one', 60_000);
+    await store.acquireLeases('one', 60_000);
     await store.change('a', (found) => found);
-    expect(await store.isHeld('one', 'a')).toBe(true);
+    expect(await store.hasLease('one', 'a')).toBe(true);
   });
 
   it('is held by one of many who ask at the same moment', async () => {
     const others = await Promise.all(Array.from({ length: 3 }, open));
     await store.add(webhook('a'), 'start');
     const held = await Promise.all(
-      [store, ...others.map(({ webhooks }) => webhooks)].map((from, index) => from.hold(`holder ${index}`, 60_000)),
+      [store, ...others.map(({ webhooks }) => webhooks)].map((from, index) =>
+        from.acquireLeases(`holder ${index}`, 60_000),
+      ),
     );
     expect(held.filter((found) => found.held.length === 1)).toHaveLength(1);
   });
 
   it('keeps what has become of deliveries, all of a settlement or nothing', async () => {
     await store.add(webhook('a'), 'start');
-    await store.hold('one', 60_000);
-    const [first, second] = [failing('h1'), failing('h2', { dueMs: 500, why: '', attempts: 0 })];
+    await store.acquireLeases('one', 60_000);
+    const [first, second] = [failing('h1'), failing('h2', { dueMs: 500, lastError: '', attempts: 0 })];
     expect(await store.settle('one', 'a', { cursor: 'c1', failing: [first, second], dead: [dead('e1')] })).toBe(true);
-    expect(await store.failing('a')).toStrictEqual([second, first]);
-    expect(await store.standings()).toStrictEqual([{ webhookID: 'a', failingKeys: 2, deadLetters: 1 }]);
-    const later = { ...first, next: 3, attempts: 2 };
+    expect(await store.retryStates('a')).toStrictEqual([second, first]);
+    expect(await store.deliveryStats()).toStrictEqual([{ webhookID: 'a', retryingKeys: 2, deadLetters: 1 }]);
+    const later = { ...first, nextVersion: 3, attempts: 2 };
     await store.settle('one', 'a', { failing: [later], done: ['h2'], dead: [dead('e1', { attempts: 31 })] });
-    expect(await store.failing('a')).toStrictEqual([later]);
+    expect(await store.retryStates('a')).toStrictEqual([later]);
     expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([dead('e1', { attempts: 31 })]);
-    expect((await store.hold('one', 60_000)).held[0]?.cursor).toBe('c1');
+    expect((await store.acquireLeases('one', 60_000)).held[0]?.cursor).toBe('c1');
   });
 
   it('replays and discards one dead letter or all of a webhook', async () => {
     await store.add(webhook('a'), 'start');
-    await store.hold('one', 60_000);
-    const letters = ['e1', 'e2', 'e3'].map((eventID, index) => dead(eventID, { died: new Date(at.getTime() + index) }));
+    await store.acquireLeases('one', 60_000);
+    const letters = ['e1', 'e2', 'e3'].map((eventID, index) =>
+      dead(eventID, { diedAt: new Date(at.getTime() + index) }),
+    );
     await store.settle('one', 'a', { dead: letters });
-    expect(await store.replayed('a', 10_000, 10)).toStrictEqual([]);
+    expect(await store.dueReplays('a', 10_000, 10)).toStrictEqual([]);
     expect(await store.replay({ webhookID: 'a', eventID: 'e2' }, 5_000)).toBe(1);
-    expect(await store.replayed('a', 4_999, 10)).toStrictEqual([]);
-    expect(await store.replayed('a', 5_000, 10)).toMatchObject([{ eventID: 'e2', attempts: 0, dueMs: 5_000 }]);
+    expect(await store.dueReplays('a', 4_999, 10)).toStrictEqual([]);
+    expect(await store.dueReplays('a', 5_000, 10)).toMatchObject([{ eventID: 'e2', attempts: 0, dueMs: 5_000 }]);
     expect(await store.replay({ webhookID: 'a' }, 6_000)).toBe(2);
-    expect((await store.replayed('a', 9_000, 2)).map(({ eventID }) => eventID)).toStrictEqual(['e2', 'e1']);
-    await store.settle('one', 'a', { revived: ['e1'] });
+    expect((await store.dueReplays('a', 9_000, 2)).map(({ eventID }) => eventID)).toStrictEqual(['e2', 'e1']);
+    await store.settle('one', 'a', { redriven: ['e1'] });
     expect(await store.discard({ webhookID: 'a', eventID: 'e2' })).toBe(1);
     expect(await store.discard({ webhookID: 'b' })).toBe(0);
     expect((await store.deadLetters({ webhookID: 'a' }, 10)).map(({ eventID }) => eventID)).toStrictEqual(['e3']);
@@ -191,12 +201,12 @@ describeEngines('the store of webhooks', (engine) => {
 
   it('recalls the lease when a dead letter is discarded, and then keeps no failed replay of it', async () => {
     await store.add(webhook('a'), 'start');
-    await store.hold('one', 60_000);
+    await store.acquireLeases('one', 60_000);
     await store.settle('one', 'a', { dead: [dead('e1'), dead('e2')] });
     expect(await store.discard({ webhookID: 'a', eventID: 'unknown' })).toBe(0);
-    expect(await store.isHeld('one', 'a')).toBe(true);
+    expect(await store.hasLease('one', 'a')).toBe(true);
     expect(await store.discard({ webhookID: 'a', eventID: 'e1' })).toBe(1);
-    expect(await store.isHeld('one', 'a')).toBe(false);
+    expect(await store.hasLease('one', 'a')).toBe(false);
     expect(await store.isRecalled('a')).toBe(true);
     const replayFailed = ['e1', 'e2'].map((eventID) => dead(eventID, { attempts: 31, dueMs: 7_000 }));
     expect(await store.settle('one', 'a', { replayFailed })).toBe(true);
@@ -204,9 +214,9 @@ describeEngines('the store of webhooks', (engine) => {
   });
 
   it('refuses one more than the most there may be', async () => {
-    for (let index = 0; index < mostWebhooks; index += 1) await store.add(webhook(`w${index}`), 'start');
+    for (let index = 0; index < maxWebhooks; index += 1) await store.add(webhook(`w${index}`), 'start');
     await expect(store.add(webhook('more'), 'start')).rejects.toMatchObject({ code: 'CONFLICT' });
-    expect(await store.list()).toHaveLength(mostWebhooks);
+    expect(await store.list()).toHaveLength(maxWebhooks);
     expect(await store.remove('w0')).toBe(true);
     await store.add(webhook('more'), 'start');
   });
@@ -217,7 +227,7 @@ describeEngines('the store of webhooks', (engine) => {
     const statement = `UPDATE webhooks SET org_id = NULL WHERE id = 'a'`;
     if (place.database) await place.database.run(`ALTER TABLE webhooks DISABLE TRIGGER USER; ${statement}`);
     else tamper(join(place.folder, 'keyfront.db'), statement);
-    const { held, damaged } = await store.hold('one', 60_000);
+    const { held, damaged } = await store.acquireLeases('one', 60_000);
     expect(held.map((one) => one.webhook.id)).toStrictEqual(['b']);
     expect(damaged).toStrictEqual(['a']);
     expect(await store.damaged()).toStrictEqual(['a']);

@@ -1,13 +1,13 @@
 import { addWebhook } from '../../src/webhooks/manage.js';
-import type { Pace } from '../../src/webhooks/deliverer.js';
+import type { DispatcherOptions } from '../../src/webhooks/dispatcher.js';
 import type { TestApp } from './app.js';
 
 /** Short waits between attempts; limits that a busy machine does not reach. */
-export const quick: Pace = {
-  schedule: { waitsMs: [20, 40, 80], mostAttempts: 6 },
-  answerWithinMs: 60_000,
-  lookEveryMs: 25,
-  holdForMs: 60_000,
+export const quick: DispatcherOptions = {
+  retryPolicy: { delaysMs: [20, 40, 80], maxAttempts: 6 },
+  timeoutMs: 60_000,
+  pollIntervalMs: 25,
+  leaseDurationMs: 60_000,
 };
 
 /** Adds a webhook to a service that runs in this process. */

@@ -10,8 +10,8 @@ describeEngines('a webhook, in a damaged database', (engine) => {
   let place: EnginePlace;
   let receiver: Receiver;
   let t: TestApp;
-  const mostAttempts = 3;
-  const pace = { ...quick, schedule: { waitsMs: [10], mostAttempts } };
+  const maxAttempts = 3;
+  const pace = { ...quick, retryPolicy: { delaysMs: [10], maxAttempts } };
   beforeEach(async () => {
     place = await engine.make();
     receiver = await startReceiver();
@@ -52,8 +52,8 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     expect([versionsOf('a'), versionsOf('b')]).toStrictEqual([[1, 3], [1]]);
     const { webhooks } = t.app.installation;
     const letters = await webhooks.deadLetters({ webhookID: id }, 10);
-    const why = 'its history entry fails the integrity check';
-    expect(letters).toMatchObject([{ version: 2, attempts: mostAttempts, why }]);
+    const lastError = 'its history entry fails the integrity check';
+    expect(letters).toMatchObject([{ version: 2, attempts: maxAttempts, lastError }]);
     expect(t.logs()).toContain('webhook event cannot be sent');
 
     // Nor is a replay of it in the way of anything; and it is sent once the entry is what it was.
@@ -90,7 +90,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await hookTo(t, receiver.url, { orgID: 'acme' });
     receiver.behaviour = ({ data }) => (data.version_after === 2 ? 429 : 204);
     await t.close();
-    t = await startApp(place.env, { webhookPace: { ...pace, schedule: { waitsMs: [10], mostAttempts: 100_000 } } });
+    t = await startApp(place.env, { webhookPace: { ...pace, retryPolicy: { delaysMs: [10], maxAttempts: 100_000 } } });
     await t.importKeys({ key_id: 'a', org_id: 'acme' });
     await t.update('a', { alias: 'waits' });
     await eventually(() => expect(receiver.received.some(({ data }) => data.version_after === 2)).toBe(true));
@@ -100,7 +100,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await t.importKeys({ key_id: 'a', org_id: 'zeta' });
     await t.update('a', { alias: 'another organisation’s' });
     await eventually(async () =>
-      expect(await t.app.installation.webhooks.standings()).toMatchObject([{ failingKeys: 0 }]),
+      expect(await t.app.installation.webhooks.deliveryStats()).toMatchObject([{ retryingKeys: 0 }]),
     );
     await t.importKeys({ key_id: 'b', org_id: 'acme' });
     await eventually(() => expect(versionsOf('b')).toStrictEqual([1]));

@@ -93,7 +93,7 @@ describeEngines('webhooks', (engine) => {
   it('keep a key that fails from holding up any other', async () => {
     await t.close();
     // However slow this machine is, no event is given up meanwhile.
-    t = await startApp(place.env, { webhookPace: { ...quick, schedule: { waitsMs: [20], mostAttempts: 100_000 } } });
+    t = await startApp(place.env, { webhookPace: { ...quick, retryPolicy: { delaysMs: [20], maxAttempts: 100_000 } } });
     await hookTo(t, receiver.url);
     receiver.behaviour = ({ data }) => (data.key_hash === hashOf('bad') ? 500 : 200);
     for (const keyID of ['bad', 'good']) await key(keyID);
@@ -159,7 +159,7 @@ describeEngines('webhooks', (engine) => {
     await receiver.until((taken) => taken.length === 3);
     const { webhooks } = t.app.installation;
     const letters = await webhooks.deadLetters({ webhookID: id }, 10);
-    expect(letters).toMatchObject([{ keyHash: hashOf('a'), version: 2, attempts: 6, why: 'answered 400' }]);
+    expect(letters).toMatchObject([{ keyHash: hashOf('a'), version: 2, attempts: 6, lastError: 'returned 400' }]);
     expect(receiver.received.filter(({ data }) => data.version_after === 2)).toHaveLength(6);
     receiver.behaviour = () => 200;
     await wait(100);

@@ -4,10 +4,10 @@ import { importLines } from '../../src/cli/commands/import.js';
 import { readConfig } from '../../src/config.js';
 import { openInstallation, type Installation } from '../../src/installation.js';
 import { createLogger } from '../../src/lib/log.js';
-import { unreadableIDOf } from '../../src/webhooks/event.js';
-import { startDeliverer, type Deliverer } from '../../src/webhooks/deliverer.js';
+import { unverifiedEventIDOf } from '../../src/webhooks/event.js';
+import { startDispatcher, type Dispatcher } from '../../src/webhooks/dispatcher.js';
 import { changeWebhook } from '../../src/webhooks/manage.js';
-import { webhookPlace, type WebhookStore } from '../../src/webhook.js';
+import { webhookAAD, type WebhookStore } from '../../src/webhooks/webhook.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { startReceiver, whyNotBelieved, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
@@ -35,7 +35,7 @@ describeEngines('after a command has returned', (engine) => {
   let place: EnginePlace;
   let receiver: Receiver;
   let installation: Installation;
-  let deliverer: Deliverer | undefined;
+  let deliverer: Dispatcher | undefined;
   let barrier: Barrier;
   let onLook = () => {};
   beforeEach(async () => {
@@ -86,13 +86,13 @@ describeEngines('after a command has returned', (engine) => {
     const { webhooks, feed, sealer } = installation;
     const store: WebhookStore = {
       ...webhooks,
-      hold: async (...given) => {
-        const held = await webhooks.hold(...given);
+      acquireLeases: async (...given) => {
+        const held = await webhooks.acquireLeases(...given);
         onLook();
         return held;
       },
-      isHeld: async (...given) => {
-        const isHeld = await webhooks.isHeld(...given);
+      hasLease: async (...given) => {
+        const isHeld = await webhooks.hasLease(...given);
         if (at === 'has read the state') await barrier.pass();
         return isHeld;
       },
@@ -103,7 +103,7 @@ describeEngines('after a command has returned', (engine) => {
         return 204;
       };
     }
-    deliverer = startDeliverer(
+    deliverer = startDispatcher(
       {
         store,
         history: installation.store,
@@ -117,10 +117,10 @@ describeEngines('after a command has returned', (engine) => {
         },
         open: (sealed, what) => sealer.open(sealed, what),
         allowed: 'loopback',
-        shown: ({ path, before, after }) => ({ path, before, after }),
+        renderChange: ({ path, before, after }) => ({ path, before, after }),
         log: createLogger('fatal'),
       },
-      { ...quick, answerWithinMs: 60_000 },
+      { ...quick, timeoutMs: 60_000 },
     );
   }
 
@@ -179,7 +179,7 @@ describeEngines('after a command has returned', (engine) => {
       const { id, secret } = await add(receiver.url);
       const other = await startReceiver();
       deliver(at);
-      const sealedURL = installation.sealer.seal(other.url, webhookPlace(id, 'url'));
+      const sealedURL = installation.sealer.seal(other.url, webhookAAD(id, 'url'));
       const { received } = await during(() =>
         changeWebhook(installation.webhooks, id, (found) => ({ ...found, sealedURL })),
       );
@@ -201,11 +201,17 @@ describeEngines('after a command has returned', (engine) => {
       await importKeys('a');
       const keyHash = installation.ports.hashKeyID('a');
       const { webhooks, feed } = installation;
-      await webhooks.hold('another process', 60_000);
-      const letter = { eventID: unreadableIDOf(keyHash, 1), webhookID: id, keyHash, version: 1, died: new Date() };
-      const dead = [{ ...letter, attempts: 1, why: 'a test', dueMs: undefined }];
+      await webhooks.acquireLeases('another process', 60_000);
+      const letter = {
+        eventID: unverifiedEventIDOf(keyHash, 1),
+        webhookID: id,
+        keyHash,
+        version: 1,
+        diedAt: new Date(),
+      };
+      const dead = [{ ...letter, attempts: 1, lastError: 'a test', dueMs: undefined }];
       await webhooks.settle('another process', id, { cursor: await feed.newest(), dead });
-      await webhooks.letGo('another process');
+      await webhooks.releaseLeases('another process');
       await webhooks.replay({ webhookID: id }, Date.now());
       deliver(at);
       if (at === 'has sent the request') {

@@ -1,7 +1,7 @@
 import type { lookup } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSender } from '../../src/webhooks/send.js';
-import { createLookup, kindOfAddress, receiverURL, shownURL } from '../../src/webhooks/targets.js';
+import { createWebhookClient } from '../../src/webhooks/http-client.js';
+import { createLookup, addressKindOf, parseReceiverURL, redactedURL } from '../../src/webhooks/address-policy.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 
 describe('an address', () => {
@@ -42,7 +42,7 @@ describe('an address', () => {
     ['192.0.2.1', undefined],
     ['not an address', undefined],
   ])('%s is %s', (address, kind) => {
-    expect(kindOfAddress(address)).toBe(kind);
+    expect(addressKindOf(address)).toBe(kind);
   });
 });
 
@@ -56,14 +56,14 @@ describe('the URL of a receiver', () => {
     ['http://gateway.internal/', 'private'],
     ['http://192.168.1.1/', 'private'],
   ] as const)('%s may be kept where %s addresses are allowed', (url, allowed) => {
-    expect(receiverURL(url, allowed).href).toBe(new URL(url).href);
+    expect(parseReceiverURL(url, allowed).href).toBe(new URL(url).href);
   });
 
   it.each([
     ['ftp://example.com/', 'private', 'it must be an https URL of up to 2000 characters'],
     ['nothing', 'private', 'it must be an https URL of up to 2000 characters'],
     [`https://example.com/${'x'.repeat(2_000)}`, 'private', 'it must be an https URL of up to 2000 characters'],
-    ['https://user:word@example.com/', 'private', 'it must hold no user and no password'],
+    ['https://user:word@example.com/', 'private', 'it must contain no user name and no password'],
     ['http://example.com/', 'public', 'it must be https'],
     ['http://localhost/', 'public', 'it must be https'],
     ['http://example.com/', 'loopback', 'it must be https'],
@@ -74,17 +74,17 @@ describe('the URL of a receiver', () => {
     ['https://0177.0.0.1/', 'public', 'the address is loopback'],
     ['https://[::ffff:127.0.0.1]/', 'public', 'the address is loopback'],
     ['https://10.0.0.1/', 'loopback', 'the address is private'],
-    ['http://169.254.169.254/latest/meta-data/', 'private', 'the address is not one of a receiver'],
-    ['http://8.8.8.8/', 'private', 'plain HTTP goes to no public address'],
+    ['http://169.254.169.254/latest/meta-data/', 'private', 'the address is reserved'],
+    ['http://8.8.8.8/', 'private', 'plain HTTP to a public address is not permitted'],
   ] as const)('%s is refused where %s addresses are allowed', (url, allowed, reason) => {
-    expect(() => receiverURL(url, allowed)).toThrow(reason);
+    expect(() => parseReceiverURL(url, allowed)).toThrow(reason);
   });
 
   it('is shown without what may be a token in it', () => {
-    expect(shownURL(new URL('https://hooks.example.com:8443/services/T0KEN?key=T0KEN'))).toBe(
+    expect(redactedURL(new URL('https://hooks.example.com:8443/services/T0KEN?key=T0KEN'))).toBe(
       'https://hooks.example.com:8443/…?…',
     );
-    expect(shownURL(new URL('https://hooks.example.com/'))).toBe('https://hooks.example.com');
+    expect(redactedURL(new URL('https://hooks.example.com/'))).toBe('https://hooks.example.com');
   });
 });
 
@@ -107,9 +107,9 @@ describe('a name', () => {
     expect(await look('https:', 'public', '8.8.8.8')).toStrictEqual([{ address: '8.8.8.8', family: 4 }]);
     expect(await look('https:', 'public', '8.8.8.8', '127.0.0.1')).toMatch('the address is loopback');
     expect(await look('https:', 'public', '10.0.0.1')).toMatch('the address is private');
-    expect(await look('https:', 'private', '169.254.169.254')).toMatch('not one of a receiver');
+    expect(await look('https:', 'private', '169.254.169.254')).toMatch('the address is reserved');
     expect(await look('https:', 'loopback', '::1')).toStrictEqual([{ address: '::1', family: 6 }]);
-    expect(await look('http:', 'private', '8.8.8.8')).toMatch('plain HTTP goes to no public address');
+    expect(await look('http:', 'private', '8.8.8.8')).toMatch('plain HTTP to a public address is not permitted');
     expect(await look('https:', 'public')).toMatch('the name has no address');
   });
 });
@@ -121,9 +121,9 @@ describe('a message', () => {
   });
   afterEach(async () => receiver.close());
 
-  const limits = { answerWithinMs: 5_000, userAgent: 'test' };
+  const limits = { timeoutMs: 5_000, userAgent: 'test' };
   const send = async (url: string, allowed: 'public' | 'loopback' | 'private') => {
-    const sender = createSender(new URL(url), { ...limits, allowed });
+    const sender = createWebhookClient(new URL(url), { ...limits, allowed });
     try {
       return await sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', {
         abort: new AbortController().signal,
@@ -135,7 +135,7 @@ describe('a message', () => {
   };
 
   it('goes to no private address, by figures and by name, and nothing is connected to', async () => {
-    const refusal = { trouble: 'the address is loopback, which KEYFRONT_WEBHOOKS_TO refuses' };
+    const refusal = { error: 'the address is loopback, which KEYFRONT_WEBHOOKS_TO does not permit' };
     expect(await send(`http://127.0.0.1:${receiver.port}/`, 'public')).toStrictEqual(refusal);
     expect(await send(`http://[::ffff:127.0.0.1]:${receiver.port}/`, 'public')).toStrictEqual(refusal);
     expect(await send(`http://localhost:${receiver.port}/`, 'public')).toStrictEqual(refusal);
@@ -147,32 +147,32 @@ describe('a message', () => {
 
   it('whose attempt fails says so by a code, and by nothing that the address or the receiver has said', async () => {
     expect(await send(`https://127.0.0.1:${receiver.port}/CANARY`, 'loopback')).toStrictEqual({
-      trouble: expect.stringMatching(/^failed with E\w+$/) as string,
+      error: expect.stringMatching(/^failed with E\w+$/) as string,
     });
-    expect(await send('http://127.0.0.1:1/CANARY', 'loopback')).toStrictEqual({ trouble: 'failed with ECONNREFUSED' });
+    expect(await send('http://127.0.0.1:1/CANARY', 'loopback')).toStrictEqual({ error: 'failed with ECONNREFUSED' });
   });
 
-  it('that is broken off is not waited for', async () => {
+  it('ends an attempt that is aborted', async () => {
     receiver.behaviour = () => undefined;
-    const sender = createSender(new URL(receiver.url), { ...limits, allowed: 'loopback' });
+    const sender = createWebhookClient(new URL(receiver.url), { ...limits, allowed: 'loopback' });
     const abort = new AbortController();
     const sent = sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', {
       abort: abort.signal,
       maySend: () => true,
     });
     abort.abort();
-    expect(await sent).toStrictEqual({ trouble: 'broken off' });
+    expect(await sent).toStrictEqual({ error: 'aborted' });
     sender.close();
   });
 
   it('is not sent over a new or a kept connection when the webhook is no longer held by then', async () => {
-    const sender = createSender(new URL(receiver.url), { ...limits, allowed: 'loopback' });
+    const sender = createWebhookClient(new URL(receiver.url), { ...limits, allowed: 'loopback' });
     const { signal: abort } = new AbortController();
     const attempt = (maySend: boolean) =>
       sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', { abort, maySend: () => maySend });
-    expect(await attempt(false)).toStrictEqual({ trouble: 'broken off' });
+    expect(await attempt(false)).toStrictEqual({ error: 'aborted' });
     expect(await attempt(true)).toMatchObject({ status: 204 });
-    expect(await attempt(false)).toStrictEqual({ trouble: 'broken off' });
+    expect(await attempt(false)).toStrictEqual({ error: 'aborted' });
     expect(receiver.received).toHaveLength(1);
     sender.close();
   });

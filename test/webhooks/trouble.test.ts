@@ -20,7 +20,7 @@ afterEach(async () => {
 const key = (keyID: string, orgID = 'acme') => t.importKeys({ key_id: keyID, org_id: orgID });
 const change = async (keyID: string, alias: string) => expect((await t.update(keyID, { alias })).status).toBe(200);
 const hashOf = (keyID: string) => t.app.installation.ports.hashKeyID(keyID);
-const standing = async () => (await t.app.installation.webhooks.standings())[0];
+const standing = async () => (await t.app.installation.webhooks.deliveryStats())[0];
 
 describe('a receiver that is down for long', () => {
   it('leaves a few dead letters and a cursor, not a table that grows, and gets all in order and by a replay when it is back', async () => {
@@ -31,17 +31,17 @@ describe('a receiver that is down for long', () => {
     for (const keyID of keys) await key(keyID);
     for (let round = 0; round < 3; round += 1) for (const keyID of keys) await change(keyID, String(round));
     await until(async () => ((await standing())?.deadLetters ?? 0) >= 16);
-    const { failingKeys = 0, deadLetters = 0 } = (await standing()) ?? {};
+    const { retryingKeys = 0, deadLetters = 0 } = (await standing()) ?? {};
     // Of 240 events only those were begun whose keys it took to see that the receiver is down.
-    expect(failingKeys).toBeLessThan(40);
+    expect(retryingKeys).toBeLessThan(40);
     receiver = await startReceiver(port);
     const isGood = (taken: readonly unknown[]) => taken.length >= 240 - deadLetters - 40;
     await receiver.until(isGood);
     const deadNow = () => t.app.installation.webhooks.deadLetters({ webhookID: id }, 1_000);
     await until(async () => receiver.taken().length + (await deadNow()).length === 240);
-    await until(async () => (await standing())?.failingKeys === 0);
+    await until(async () => (await standing())?.retryingKeys === 0);
     const dead = await deadNow();
-    expect(dead.every(({ why }) => why === 'failed with ECONNREFUSED')).toBe(true);
+    expect(dead.every(({ lastError: why }) => why === 'failed with ECONNREFUSED')).toBe(true);
     expect(await t.app.installation.webhooks.replay({ webhookID: id }, Date.now())).toBe(dead.length);
     await receiver.until((taken) => taken.length === 240);
     const ids = receiver.taken().map(({ id: event }) => event);
@@ -53,7 +53,7 @@ describe('a receiver that is down for long', () => {
 
   it('is paused after a thousand dead letters', async () => {
     await t.close();
-    t = await startApp({}, { webhookPace: { ...quick, schedule: { waitsMs: [1], mostAttempts: 1 } } });
+    t = await startApp({}, { webhookPace: { ...quick, retryPolicy: { delaysMs: [1], maxAttempts: 1 } } });
     const { id } = await hookTo(t, receiver.url);
     const { webhooks } = t.app.installation;
     receiver.behaviour = () => 500;
@@ -94,8 +94,8 @@ describe('a receiver', () => {
 
   it('that never answers for one key gets that key again, and all others meanwhile', async () => {
     await t.close();
-    const schedule = { waitsMs: [20], mostAttempts: 100_000 };
-    t = await startApp({}, { webhookPace: { ...quick, schedule, answerWithinMs: 300 } });
+    const schedule = { delaysMs: [20], maxAttempts: 100_000 };
+    t = await startApp({}, { webhookPace: { ...quick, retryPolicy: schedule, timeoutMs: 300 } });
     await hookTo(t, receiver.url);
     receiver.behaviour = ({ data }) => (data.key_hash === hashOf('mute') ? undefined : 200);
     await key('mute');
@@ -129,7 +129,7 @@ describe('a receiver', () => {
     await until(() => isCut);
     await wait(100);
     expect(receiver.received).toHaveLength(1);
-    expect(await standing()).toMatchObject({ failingKeys: 0 });
+    expect(await standing()).toMatchObject({ retryingKeys: 0 });
     // Buffers of the kernel take some before anybody sees that nobody reads.
     expect(sent).toBeLessThan(8 * 1024 * 1024);
   });
@@ -144,7 +144,7 @@ describe('a receiver', () => {
     await key('a');
     await until(async () => (await standing())?.deadLetters === 1);
     const [letter] = await t.app.installation.webhooks.deadLetters({ webhookID: id }, 1);
-    expect(letter?.why).toBe('answered 307, and redirects are not followed');
+    expect(letter?.lastError).toBe('returned 307; redirects are not followed');
     expect(elsewhere.received).toHaveLength(0);
     await elsewhere.close();
   });
@@ -155,7 +155,7 @@ describe('a receiver', () => {
     const { webhooks } = t.app.installation;
     await key('a');
     await until(async () => (await webhooks.list())[0]?.paused !== undefined);
-    expect((await webhooks.list())[0]?.paused?.why).toBe('the receiver answered 410: it wants no more');
+    expect((await webhooks.list())[0]?.paused?.why).toBe('the receiver returned 410 Gone');
     await change('a', 'meanwhile');
     await wait(150);
     expect(receiver.received).toHaveLength(1);
@@ -204,15 +204,15 @@ describe('a webhook', () => {
     const { id } = await hookTo(t, receiver.url);
     receiver.behaviour = () => 500;
     await key('a');
-    await until(async () => (await standing())?.failingKeys === 1);
+    await until(async () => (await standing())?.retryingKeys === 1);
     expect(await t.app.installation.webhooks.remove(id)).toBe(true);
     await wait(150);
     const count = receiver.received.length;
     await change('a', 'one');
     await wait(200);
     expect(receiver.received).toHaveLength(count);
-    expect(await t.app.installation.webhooks.standings()).toStrictEqual([]);
-    expect(await t.app.installation.webhooks.failing(id)).toStrictEqual([]);
+    expect(await t.app.installation.webhooks.deliveryStats()).toStrictEqual([]);
+    expect(await t.app.installation.webhooks.retryStates(id)).toStrictEqual([]);
     expect(await t.app.installation.webhooks.remove(id)).toBe(false);
   });
 
@@ -251,7 +251,7 @@ describe('a webhook', () => {
     receiver.behaviour = ({ data }) => (data.version_after === 1 ? 200 : 500);
     await key('a');
     await change('a', 'waits');
-    await until(async () => (await standing())?.failingKeys === 1);
+    await until(async () => (await standing())?.retryingKeys === 1);
     const headers = { 'x-svc-authorization': t.service };
     expect((await t.send('/svc/org/keys/a', { method: 'DELETE', headers })).status).toBe(200);
     await t.app.installation.store.purge(new Date(t.clock.now.getTime() + 1));
@@ -259,7 +259,7 @@ describe('a webhook', () => {
     await key('a');
     await receiver.until((taken) => taken.length === 2);
     receiver.behaviour = () => 200;
-    await until(async () => (await standing())?.failingKeys === 0);
+    await until(async () => (await standing())?.retryingKeys === 0);
     const [first, second] = receiver.taken();
     expect([first?.data.version_after, second?.data.version_after]).toStrictEqual([1, 1]);
     expect(first?.id).not.toBe(second?.id);

@@ -4,7 +4,7 @@ import type { Installation } from '../../installation.js';
 import { placeOf } from '../../keys/keep-secrets.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/store.js';
-import { resealedWebhook, sealedInWebhook } from '../../webhooks/manage.js';
+import { resealWebhook, sealedValuesOf } from '../../webhooks/manage.js';
 import { addKey, dropInactiveKeys, loadKeyRing } from '../../secrets/key-ring.js';
 import { createDamagedKeys, damagedAdvice, damagedExit } from './damaged-keys.js';
 import type { IO } from '../io.js';
@@ -30,7 +30,7 @@ export async function rotate(io: IO): Promise<number> {
     }
     const isCurrent = (sealed: Uint8Array) => installation.sealer.keyIDOf(sealed) === activeID;
     for (const { id } of await installation.webhooks.list()) {
-      await installation.webhooks.change(id, (found) => resealedWebhook(found, installation.sealer, isCurrent));
+      await installation.webhooks.change(id, (found) => resealWebhook(found, installation.sealer, isCurrent));
     }
     // Every row is signed too; those without a secret, such as a history, were not written by the above.
     const left = await installation.signatures.renew(() => progress.show((count += 1)));
@@ -58,7 +58,7 @@ export async function prune(io: IO): Promise<number> {
       else if (isSealedUnderOlder(installation, key, activeID, damaged.skip)) throw stillInUse();
     }
     for (const webhook of await installation.webhooks.list()) {
-      if (sealedInWebhook(webhook).some(({ sealed }) => installation.sealer.keyIDOf(sealed) !== activeID)) {
+      if (sealedValuesOf(webhook).some(({ sealed }) => installation.sealer.keyIDOf(sealed) !== activeID)) {
         throw stillInUse();
       }
     }

@@ -1,12 +1,12 @@
 import { AppError } from '../../lib/errors.js';
 import type { Installation } from '../../installation.js';
 import { printable } from '../../lib/printable.js';
-import type { Standing, Webhook } from '../../webhook.js';
-import { webhookPlace } from '../../webhook.js';
-import { addWebhook, changeWebhook, notThere, rotateWebhook, untilReleased } from '../../webhooks/manage.js';
-import { pingMessage } from '../../webhooks/ping.js';
-import { createPost } from '../../webhooks/post.js';
-import { receiverURL, RefusedTarget, shownURL } from '../../webhooks/targets.js';
+import type { DeliveryStats, Webhook } from '../../webhooks/webhook.js';
+import { webhookAAD } from '../../webhooks/webhook.js';
+import { addWebhook, changeWebhook, webhookNotFound, rotateWebhook, untilReleased } from '../../webhooks/manage.js';
+import { pingMessage } from '../../webhooks/event.js';
+import { createSignedSender } from '../../webhooks/sign-and-send.js';
+import { parseReceiverURL, RejectedAddressError, redactedURL } from '../../webhooks/address-policy.js';
 import type { Values } from '../command.js';
 import { overlapOf } from './credentials.js';
 import { damagedExit } from './damaged-keys.js';
@@ -26,7 +26,7 @@ export async function addOne(io: IO, values: Values): Promise<number> {
   const label = textFrom(values, 'label') ?? '';
   const text = textFrom(values, 'url') === '-' ? await pipedLine(io) : (textFrom(values, 'url') ?? '');
   return withInstallation(io, { access: 'write' }, async (installation, { config }) => {
-    const url = usable(() => receiverURL(text, config.webhooksTo));
+    const url = usable(() => parseReceiverURL(text, config.webhooksTo));
     const { webhook, secret } = await addWebhook(installation, { url, label, orgID });
     io.say(`Added ${webhook.id}. It is told of every change from now on. Its secret is shown once:\n`);
     io.out(`${secret}\n`);
@@ -54,10 +54,10 @@ const headings = ['ID', 'STATE', 'FAILING KEYS', 'DEAD', 'ORGANISATION', 'CREATE
 export async function listAll(io: IO, values: Values): Promise<number> {
   const view = viewFrom(io, values);
   return withInstallation(io, { access: 'read' }, async ({ webhooks, sealer }) => {
-    const standings = new Map((await webhooks.standings()).map((standing) => [standing.webhookID, standing]));
+    const standings = new Map((await webhooks.deliveryStats()).map((standing) => [standing.webhookID, standing]));
     const all = (await webhooks.list()).map((webhook) => {
-      const url = new URL(sealer.open(webhook.sealedURL, webhookPlace(webhook.id, 'url')));
-      return { webhook, receiver: shownURL(url), standing: standings.get(webhook.id) };
+      const url = new URL(sealer.open(webhook.sealedURL, webhookAAD(webhook.id, 'url')));
+      return { webhook, receiver: redactedURL(url), standing: standings.get(webhook.id) };
     });
     if (view.isJSON) for (const one of all) io.out(`${jsonText(memberOf(one))}\n`);
     else io.out(tableText([headings, ...all.map(rowOf)]));
@@ -70,7 +70,7 @@ export async function listAll(io: IO, values: Values): Promise<number> {
 interface Listed {
   readonly webhook: Webhook;
   readonly receiver: string;
-  readonly standing: Standing | undefined;
+  readonly standing: DeliveryStats | undefined;
 }
 
 function memberOf({ webhook, receiver, standing }: Listed): object {
@@ -82,7 +82,7 @@ function memberOf({ webhook, receiver, standing }: Listed): object {
     receiver,
     created: created.toISOString(),
     ...(paused && { paused: paused.at.toISOString(), paused_why: paused.why }),
-    failing_keys: standing?.failingKeys ?? 0,
+    failing_keys: standing?.retryingKeys ?? 0,
     dead_letters: standing?.deadLetters ?? 0,
   };
 }
@@ -92,7 +92,7 @@ function rowOf({ webhook, receiver, standing }: Listed): string[] {
   return [
     id,
     paused ? `paused: ${printable(paused.why)}` : 'active',
-    String(standing?.failingKeys ?? 0),
+    String(standing?.retryingKeys ?? 0),
     String(standing?.deadLetters ?? 0),
     printable(orgID ?? '(all)'),
     created.toISOString(),
@@ -103,7 +103,7 @@ function rowOf({ webhook, receiver, standing }: Listed): string[] {
 
 export async function removeOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
   return withInstallation(io, { access: 'write' }, async ({ webhooks }) => {
-    if (!(await webhooks.remove(id))) throw notThere(id);
+    if (!(await webhooks.remove(id))) throw webhookNotFound(id);
     await untilReleased(webhooks, id);
     io.say(`Removed ${id}, with the events that waited for it.\n`);
     return 0;
@@ -133,9 +133,9 @@ const pingWithinMs = 10_000;
 export async function testOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
   return withInstallation(io, { access: 'read' }, async (installation, { config }) => {
     const webhook = await find(installation, id);
-    const post = createPost(webhook, {
+    const post = createSignedSender(webhook, {
       allowed: config.webhooksTo,
-      answerWithinMs: pingWithinMs,
+      timeoutMs: pingWithinMs,
       clockMs: () => installation.now().getTime(),
       open: (sealed, place) => installation.sealer.open(sealed, place),
     });
@@ -145,7 +145,7 @@ export async function testOne(io: IO, _values: Values, [id = '']: readonly strin
         maySend: () => true,
       });
       const isGood = 'status' in outcome && outcome.status >= 200 && outcome.status < 300;
-      io.say('status' in outcome ? `The receiver answered ${outcome.status}.\n` : `No answer: ${outcome.trouble}.\n`);
+      io.say('status' in outcome ? `The receiver returned ${outcome.status}.\n` : `No response: ${outcome.error}.\n`);
       return isGood ? 0 : 1;
     } finally {
       post.close();
@@ -161,14 +161,14 @@ export async function listDead(io: IO, values: Values, [id = '']: readonly strin
     await find(installation, id);
     const letters = await installation.webhooks.deadLetters({ webhookID: id }, mostShown);
     if (view.isJSON) {
-      for (const { eventID, keyHash, version, died, attempts, why, dueMs } of letters) {
+      for (const { eventID, keyHash, version, diedAt: died, attempts, lastError: why, dueMs } of letters) {
         const isReplayed = dueMs !== undefined && { replayed: true };
         const letter = { event: eventID, key_hash: keyHash, version, given_up: died.toISOString(), attempts, why };
         io.out(`${jsonText({ ...letter, ...isReplayed })}\n`);
       }
       return 0;
     }
-    const rows = letters.map(({ eventID, keyHash, version, died, attempts, why, dueMs }) => [
+    const rows = letters.map(({ eventID, keyHash, version, diedAt: died, attempts, lastError: why, dueMs }) => [
       eventID,
       keyHash,
       String(version),
@@ -206,7 +206,7 @@ export async function discardDead(io: IO, values: Values, [id = '']: readonly st
 async function find({ webhooks }: Installation, id: string): Promise<Webhook> {
   const found = (await webhooks.list()).find((webhook) => webhook.id === id);
   if (found) return found;
-  throw (await webhooks.damaged()).includes(id) ? new Error(damagedWebhook(id)) : notThere(id);
+  throw (await webhooks.damaged()).includes(id) ? new Error(damagedWebhook(id)) : webhookNotFound(id);
 }
 
 function damagedWebhook(id: string): string {
@@ -218,7 +218,7 @@ function usable(read: () => URL): URL {
   try {
     return read();
   } catch (error) {
-    if (error instanceof RefusedTarget) throw new UsageError(`The URL cannot be used: ${error.message}.`);
+    if (error instanceof RejectedAddressError) throw new UsageError(`The URL cannot be used: ${error.message}.`);
     throw error;
   }
 }

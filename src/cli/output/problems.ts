@@ -3,7 +3,7 @@ import { placeOf } from '../../keys/keep-secrets.js';
 import type { Inspected } from '../../keys/store.js';
 import { printable } from '../../lib/printable.js';
 import type { Sealer } from '../../secrets/seal.js';
-import { sealedInWebhook } from '../../webhooks/manage.js';
+import { sealedValuesOf } from '../../webhooks/manage.js';
 
 export interface Inspection {
   readonly keys: number;
@@ -36,7 +36,7 @@ async function problemsOfWebhooks(webhooks: Installation['webhooks'], sealer: Se
   const damaged = await webhooks.damaged();
   if (damaged.length > 0) return damaged.map((id) => `The webhook ${id} is not as it was written.`);
   return (await webhooks.list()).flatMap((webhook) =>
-    sealedInWebhook(webhook)
+    sealedValuesOf(webhook)
       .filter(({ sealed, place }) => !doesOpen(sealer, sealed, place))
       .map(({ name }) => `The ${name} of ${webhook.id} does not open.`),
   );

@@ -1,11 +1,11 @@
 import {
-  mostWebhooks,
+  maxWebhooks,
   tooManyWebhooks,
-  type DeadQuery,
-  type HeldWebhook,
+  type DeadLetterFilter,
+  type LeasedWebhook,
   type Webhook,
   type WebhookStore,
-} from '../../webhook.js';
+} from '../../webhooks/webhook.js';
 import type { Authenticity } from '../authenticity.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
 import {
@@ -117,8 +117,8 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
   }
 
   const valuesOf = (row: Signed<WebhookRow>) => names.map((column) => row[column]);
-  const meaning = ({ webhookID, eventID }: DeadQuery) => [webhookID, eventID ?? null];
-  const isSought = ({ webhookID, eventID = '' }: DeadQuery) => mayBeThere(webhookID) && mayBeThere(eventID);
+  const meaning = ({ webhookID, eventID }: DeadLetterFilter) => [webhookID, eventID ?? null];
+  const isSought = ({ webhookID, eventID = '' }: DeadLetterFilter) => mayBeThere(webhookID) && mayBeThere(eventID);
   const atOnce = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
     run((session) => inTransaction(session, () => work(session)));
 
@@ -128,7 +128,7 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
         // Two that are added at once are counted one after the other.
         await session.query('LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE');
         const [found] = await session.query<{ count: bigint }>('SELECT count(*) AS count FROM webhooks');
-        if (Number(found?.count ?? 0n) >= mostWebhooks) throw tooManyWebhooks();
+        if (Number(found?.count ?? 0n) >= maxWebhooks) throw tooManyWebhooks();
         await session.query(insert, valuesOf(table.signed(webhookRowOf(webhook))));
         await session.query('INSERT INTO webhook_progress (webhook_id, cursor, held_until) VALUES ($1, $2, 0)', [
           webhook.id,
@@ -164,12 +164,12 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
       run(async (session) =>
         (await session.query<Signed<WebhookRow>>(all)).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
       ),
-    standings: () =>
+    deliveryStats: () =>
       run(async (session) => {
         const rows = await session.query<{ id: string; failing: bigint; dead: bigint }>(standings);
         return rows.map((row) => ({
           webhookID: row.id,
-          failingKeys: Number(row.failing),
+          retryingKeys: Number(row.failing),
           deadLetters: Number(row.dead),
         }));
       }),
@@ -192,7 +192,7 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
         if (length > 0) await session.query(recall, [query.webhookID]);
         return length;
       }),
-    async hold(holder, forMs) {
+    async acquireLeases(holder, forMs) {
       const found = await run((session) => session.query<HeldRow>(holdable));
       const damaged = found.filter((row) => !table.isAuthentic(row)).map(({ id }) => id);
       const rows = found.filter((row) => row.paused === null && !damaged.includes(row.id));
@@ -217,25 +217,32 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
       });
       return { held: [...held, ...acquired], recalled: recalledIDs, damaged };
     },
-    letGo: (holder) =>
+    releaseLeases: (holder) =>
       run(async (session) => {
         await session.write(letGo, [holder]);
       }),
-    isHeld: (holder, id) => run(async (session) => (await session.query(isHeld, [id, holder])).length > 0),
+    hasLease: (holder, id) => run(async (session) => (await session.query(isHeld, [id, holder])).length > 0),
     releaseRecalled: (holder, id) =>
       atOnce(async (session) => {
         await session.query(releaseRecalled, [id, holder]);
         await session.query(dropProgress);
       }),
-    failing: (webhookID) =>
+    retryStates: (webhookID) =>
       run(async (session) => (await session.query<FailingRow>(failing, [webhookID])).map(failingOf)),
-    replayed: (webhookID, nowMs, limit) =>
+    dueReplays: (webhookID, nowMs, limit) =>
       run(async (session) =>
         (await session.query<DeadRow>(replayed, [webhookID, BigInt(nowMs), limit])).map(deadLetterOf),
       ),
     settle: (holder, webhookID, settlement) =>
       atOnce(async (session) => {
-        const { cursor = null, failing: keys = [], done = [], dead = [], replayFailed = [], revived = [] } = settlement;
+        const {
+          cursor = null,
+          failing: keys = [],
+          done = [],
+          dead = [],
+          replayFailed = [],
+          redriven: revived = [],
+        } = settlement;
         if ((await session.query(advance, [webhookID, holder, cursor])).length === 0) return false;
         if (keys.length > 0) {
           const rows = keys.map((key) => failingRowOf(webhookID, key));
@@ -261,6 +268,6 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
   };
 }
 
-function heldOf(row: WebhookRow, cursor: string, leftMs: number): HeldWebhook {
-  return { webhook: webhookOf(row), cursor, leftMs };
+function heldOf(row: WebhookRow, cursor: string, leftMs: number): LeasedWebhook {
+  return { webhook: webhookOf(row), cursor, remainingMs: leftMs };
 }

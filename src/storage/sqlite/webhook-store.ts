@@ -1,13 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import {
-  mostWebhooks,
+  maxWebhooks,
   tooManyWebhooks,
-  type DeadQuery,
-  type HeldWebhook,
-  type Standing,
+  type DeadLetterFilter,
+  type LeasedWebhook,
+  type DeliveryStats,
   type Webhook,
   type WebhookStore,
-} from '../../webhook.js';
+} from '../../webhooks/webhook.js';
 import type { Authenticity } from '../authenticity.js';
 import { createSignedTable, type Signed } from '../signed-table.js';
 import {
@@ -122,7 +122,7 @@ export function createWebhookStore(
     'SELECT 1 FROM webhook_dead WHERE webhook_id = ? AND event_id = ?',
   );
 
-  const meaning = ({ webhookID, eventID }: DeadQuery): Dead => ({ id: webhookID, event: eventID ?? null });
+  const meaning = ({ webhookID, eventID }: DeadLetterFilter): Dead => ({ id: webhookID, event: eventID ?? null });
 
   function authentic(row: Signed<WebhookRow>): Webhook {
     if (!table.isAuthentic(row)) throw table.integrityError(`The webhook ${row.id}`, row);
@@ -132,7 +132,7 @@ export function createWebhookStore(
   return {
     add: (webhook, cursor) =>
       write(() => {
-        if (Number(count.get() ?? 0n) >= mostWebhooks) throw tooManyWebhooks();
+        if (Number(count.get() ?? 0n) >= maxWebhooks) throw tooManyWebhooks();
         insert.run(table.signed(webhookRowOf(webhook)));
         begin.run(webhook.id, cursor);
       }),
@@ -164,11 +164,11 @@ export function createWebhookStore(
           .filter((row) => !table.isAuthentic(row))
           .map(({ id }) => id),
       ),
-    standings: () =>
+    deliveryStats: () =>
       read(() =>
-        standings.all().map((row): Standing => ({
+        standings.all().map((row): DeliveryStats => ({
           webhookID: row.id,
-          failingKeys: Number(row.failing),
+          retryingKeys: Number(row.failing),
           deadLetters: Number(row.dead),
         })),
       ),
@@ -180,7 +180,7 @@ export function createWebhookStore(
         if (changes > 0) recall.run(query.webhookID);
         return changes;
       }),
-    async hold(holder, forMs) {
+    async acquireLeases(holder, forMs) {
       const found = await read(() => holdable.all());
       const damaged = found.filter((row) => !table.isAuthentic(row)).map(({ id }) => id);
       const rows = found.filter((row) => row.paused === null && !damaged.includes(row.id));
@@ -204,15 +204,16 @@ export function createWebhookStore(
       );
       return { held: [...held, ...taken], recalled: recalledIDs, damaged };
     },
-    letGo: (holder) => write(() => void letGo.run({ holder })),
-    isHeld: (holder, id) => read(() => isHeld.get(id, holder) !== undefined),
+    releaseLeases: (holder) => write(() => void letGo.run({ holder })),
+    hasLease: (holder, id) => read(() => isHeld.get(id, holder) !== undefined),
     releaseRecalled: (holder, id) =>
       write(() => {
         releaseRecalled.run(id, holder);
         dropProgress.run();
       }),
-    failing: (webhookID) => read(() => failing.all(webhookID).map(failingOf)),
-    replayed: (webhookID, nowMs, limit) => read(() => replayed.all(webhookID, BigInt(nowMs), limit).map(deadLetterOf)),
+    retryStates: (webhookID) => read(() => failing.all(webhookID).map(failingOf)),
+    dueReplays: (webhookID, nowMs, limit) =>
+      read(() => replayed.all(webhookID, BigInt(nowMs), limit).map(deadLetterOf)),
     settle: (holder, webhookID, settlement) =>
       write(() => {
         if (!maySettle.get({ id: webhookID, holder })) return false;
@@ -223,12 +224,12 @@ export function createWebhookStore(
         for (const letter of settlement.replayFailed ?? []) {
           if (isDead.get(webhookID, letter.eventID)) putDead.run(deadRowOf(letter));
         }
-        for (const event of settlement.revived ?? []) discard.run({ id: webhookID, event });
+        for (const event of settlement.redriven ?? []) discard.run({ id: webhookID, event });
         return true;
       }),
   };
 }
 
-function heldOf(row: WebhookRow, cursor: string, leftMs: number): HeldWebhook {
-  return { webhook: webhookOf(row), cursor, leftMs };
+function heldOf(row: WebhookRow, cursor: string, leftMs: number): LeasedWebhook {
+  return { webhook: webhookOf(row), cursor, remainingMs: leftMs };
 }

@@ -1,0 +1,114 @@
+import { lookup as resolve, type LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Addresses to which webhooks may be sent; each kind includes those before it. Plain HTTP is limited to loopback and private addresses. */
+export const addressKinds = ['public', 'loopback', 'private'] as const;
+export type AddressKind = (typeof addressKinds)[number];
+
+/** Addresses of cloud metadata services within private ranges. They return credentials of the machine. */
+const cloudMetadata = ['100.100.100.200/32', 'fd00:ec2::/32'].map((range) => ipaddr.parseCIDR(range));
+const globalUnicastIPv6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** `::192.0.2.1`, deprecated by RFC 4291, section 2.5.5.1. ipaddr.js reads it as `::ffff:192.0.2.1`. */
+const ipv4Compatible = /^::\d+(?:\.\d+){3}$/;
+
+/** The kind of an address; undefined if it is never permitted. */
+export function addressKindOf(text: string): AddressKind | undefined {
+  if (isIP(text) === 0 || ipv4Compatible.test(text)) return undefined;
+  const address = fromNAT64(ipaddr.process(text));
+  if (cloudMetadata.some(([network, prefix]) => network.kind() === address.kind() && address.match(network, prefix))) {
+    return undefined;
+  }
+  switch (address.range()) {
+    case 'loopback':
+      return 'loopback';
+    case 'private':
+    case 'carrierGradeNat':
+    case 'uniqueLocal':
+      return 'private';
+    case 'unicast':
+      return address instanceof ipaddr.IPv6 && !address.match(globalUnicastIPv6) ? undefined : 'public';
+    default:
+      return undefined;
+  }
+}
+
+/** The IPv4 address that a NAT64 address (64:ff9b::/96, RFC 6052) stands for; any other address unchanged. */
+function fromNAT64(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (!(address instanceof ipaddr.IPv6) || !address.match(ipaddr.IPv6.parseCIDR('64:ff9b::/96'))) return address;
+  return new ipaddr.IPv4(address.toByteArray().slice(12));
+}
+
+/** The address is not permitted. The message contains neither the address nor the host name. */
+export class RejectedAddressError extends Error {}
+
+/** @throws {RejectedAddressError} if requests to the address are not permitted over the protocol */
+export function requireAllowedAddress(address: string, protocol: string, allowed: AddressKind): void {
+  const kind = addressKindOf(address);
+  if (kind === undefined || addressKinds.indexOf(kind) > addressKinds.indexOf(allowed)) {
+    throw new RejectedAddressError(
+      `the address is ${kind === undefined ? 'reserved' : kind}, which KEYFRONT_WEBHOOKS_TO does not permit`,
+    );
+  }
+  if (protocol === 'http:' && kind === 'public')
+    throw new RejectedAddressError('plain HTTP to a public address is not permitted');
+}
+
+/**
+ * Resolves a host name for a connection and rejects it if one of its addresses is not permitted. The connection uses the
+ * addresses that were checked, so that a changed DNS record cannot bypass the check (DNS rebinding).
+ */
+export function createLookup(protocol: string, allowed: AddressKind, resolveAll = resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveAll(hostname, { all: true, family: options.family ?? 0, hints: options.hints ?? 0 }, (error, addresses) => {
+      if (error) return callback(error, '');
+      const refused = rejectionOf(addresses, protocol, allowed);
+      const [first] = addresses;
+      if (refused || !first) return callback(refused ?? new RejectedAddressError('the name has no address'), '');
+      if (options.all === true) return callback(null, addresses);
+      callback(null, first.address, first.family);
+    });
+  };
+}
+
+function rejectionOf(addresses: readonly LookupAddress[], protocol: string, allowed: AddressKind): Error | undefined {
+  try {
+    for (const { address } of addresses) requireAllowedAddress(address, protocol, allowed);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new RejectedAddressError('the name cannot be used');
+  }
+}
+
+/**
+ * Parses the URL of a receiver and drops its fragment.
+ *
+ * @throws {RejectedAddressError} with a message for the operator
+ */
+export function parseReceiverURL(text: string, allowed: AddressKind): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !['https:', 'http:'].includes(url.protocol) || text.length > 2_000) {
+    throw new RejectedAddressError('it must be an https URL of up to 2000 characters');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new RejectedAddressError('it must contain no user name and no password: the signature identifies the sender');
+  }
+  url.hash = '';
+  const host = hostOf(url);
+  if (isIP(host) !== 0) requireAllowedAddress(host, url.protocol, allowed);
+  else if (url.protocol === 'http:' && allowed !== 'private' && !(host === 'localhost' && allowed === 'loopback')) {
+    throw new RejectedAddressError('it must be https, except for addresses that KEYFRONT_WEBHOOKS_TO permits');
+  }
+  return url;
+}
+
+/** The host without the brackets of IPv6. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+/** The URL without its path and query, which may contain a token. */
+export function redactedURL({ protocol, host, pathname, search }: URL): string {
+  return `${protocol}//${host}${pathname === '/' ? '' : '/…'}${search === '' ? '' : '?…'}`;
+}

@@ -1,0 +1,27 @@
+/** Detects an outage of a receiver, as opposed to failures of one key. */
+export interface CircuitBreaker {
+  readonly recordSuccess: () => void;
+  /** @param askedMs the `Retry-After` of a 429 or 503 response */
+  readonly recordFailure: (keyHash: string, askedMs: number | undefined) => void;
+  /** Whether so many different keys failed without a success between them that new events wait. */
+  readonly isOpen: () => boolean;
+  /** Remaining pause that the receiver requested; 0 if there is none. */
+  readonly remainingPauseMs: () => number;
+}
+
+/** Maximum pause that one response can request. */
+const maxPauseMs = 3_600_000;
+
+export function createCircuitBreaker(keysOfOutage: number, clockMs: () => number): CircuitBreaker {
+  const failed = new Set<string>();
+  let untilMs = 0;
+  return {
+    recordSuccess: () => failed.clear(),
+    recordFailure(keyHash, askedMs) {
+      failed.add(keyHash);
+      if (askedMs !== undefined) untilMs = Math.max(untilMs, clockMs() + Math.min(askedMs, maxPauseMs));
+    },
+    isOpen: () => failed.size >= keysOfOutage,
+    remainingPauseMs: () => Math.max(0, untilMs - clockMs()),
+  };
+}

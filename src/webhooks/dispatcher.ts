@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ChangeFeed } from '../keys/feed.js';
+import type { KeyStore } from '../keys/store.js';
+import type { Logger } from '../lib/log.js';
+import type { Meter } from '../watch.js';
+import type { LeasedWebhook, Webhook, WebhookStore } from './webhook.js';
+import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.js';
+import type { RenderChange } from './event.js';
+import pLimit from 'p-limit';
+import { createSignedSender } from './sign-and-send.js';
+import { defaultRetryPolicy, type RetryPolicy } from './retry-policy.js';
+import type { AddressKind } from './address-policy.js';
+
+export interface DispatcherDeps {
+  readonly store: WebhookStore;
+  readonly history: Pick<KeyStore, 'auditOf'>;
+  readonly feed: ChangeFeed;
+  readonly open: (sealed: Uint8Array, place: string) => string;
+  readonly allowed: AddressKind;
+  readonly renderChange: RenderChange;
+  readonly log: Logger;
+  readonly meter?: Meter | undefined;
+}
+
+/** Durations, shorter in tests. */
+export interface DispatcherOptions {
+  readonly retryPolicy?: RetryPolicy;
+  /** Timeout of an attempt. */
+  readonly timeoutMs?: number;
+  /** Interval at which leases are acquired and renewed. */
+  readonly pollIntervalMs?: number;
+  /** Lease duration, which is also the failover time. */
+  readonly leaseDurationMs?: number;
+}
+
+export interface Dispatcher {
+  /** Waits a short time for the attempts in flight and releases all leases. */
+  readonly stop: () => Promise<void>;
+}
+
+const maxConcurrentReads = 3;
+const stopTimeoutMs = 2_000;
+const restartDelayMs = 5_000;
+/** After this time the leases are left to end by themselves. */
+const shutdownTimeoutMs = 5_000;
+
+interface ActiveDelivery {
+  readonly worker: DeliveryWorker;
+  readonly webhook: Webhook;
+  readonly endFollowing: () => void;
+  readonly lease: Lease;
+}
+
+interface Lease {
+  /** End of the lease by the monotonic clock of this process. */
+  endsMs: number;
+  expiry: NodeJS.Timeout;
+}
+
+/** Starts a delivery worker for each webhook whose lease this process acquires. */
+export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
+  const { store, history, feed, open, allowed, renderChange, log, meter } = deps;
+  const {
+    retryPolicy = defaultRetryPolicy,
+    timeoutMs = 10_000,
+    pollIntervalMs = 1_000,
+    leaseDurationMs = 6_000,
+  } = options;
+  const holder = randomUUID();
+  const active = new Map<string, ActiveDelivery>();
+  /** Workers that are being stopped and may still write results. */
+  const ending = new Map<string, Promise<void>>();
+  /** Earliest restart of workers that failed, by the monotonic clock. */
+  const restartAfter = new Map<string, number>();
+  const storage = pLimit(maxConcurrentReads);
+  let isStopping = false;
+  let isStorageAvailable = true;
+  let damaged: readonly string[] = [];
+  let polling: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Ends the deliveries of a webhook. Attempts in flight may go on as long as the lease and `withinMs` permit. */
+  function stopWorker(id: string, withinMs: number): Promise<void> {
+    const found = active.get(id);
+    if (!found) return Promise.resolve();
+    active.delete(id);
+    const { worker, lease, endFollowing } = found;
+    clearTimeout(lease.expiry);
+    endFollowing();
+    if (worker.endState() === 'failed') restartAfter.set(id, performance.now() + restartDelayMs);
+    const graceMs = Math.max(0, Math.min(withinMs, lease.endsMs - performance.now()));
+    const end = worker
+      .stop(graceMs)
+      .then(() => release(id))
+      .finally(() => ending.delete(id));
+    ending.set(id, end);
+    return end;
+  }
+
+  /** Releases a recalled lease, for which the command waits that changed the webhook. */
+  async function release(id: string): Promise<void> {
+    await store.releaseRecalled(holder, id).catch((error: unknown) => {
+      log.warn({ err: error, webhook: id }, 'the lease of a webhook could not be released; it will expire');
+    });
+  }
+
+  function startWorker({ webhook, cursor, remainingMs }: LeasedWebhook, askedMs: number): void {
+    const post = createSignedSender(webhook, { allowed, timeoutMs, clockMs: Date.now, open });
+    const lease = leaseOf(webhook.id, remainingMs, askedMs);
+    const worker = createDeliveryWorker({ webhook, cursor, remainingMs }, post, {
+      maySend: () => performance.now() < lease.endsMs,
+      store,
+      history,
+      feed,
+      holder,
+      log,
+      meter,
+      renderChange,
+      retryPolicy,
+      storage,
+      clockMs: Date.now,
+      random: Math.random,
+    });
+    active.set(webhook.id, { worker, webhook, lease, endFollowing: feed.follow(worker.notifyOfChanges) });
+  }
+
+  /** Stops the worker when the lease ends, because another process may then acquire it. */
+  function leaseOf(id: string, remainingMs: number, askedMs: number): Lease {
+    const expire = () => {
+      log.warn({ webhook: id }, 'the lease of a webhook could not be renewed');
+      void stopWorker(id, 0);
+    };
+    const endsMs = askedMs + remainingMs;
+    return { endsMs, expiry: setTimeout(expire, Math.max(0, endsMs - performance.now())).unref() };
+  }
+
+  async function poll(): Promise<void> {
+    const askedMs = performance.now();
+    const found = await store.acquireLeases(holder, leaseDurationMs);
+    if (isStopping) return;
+    reportDamaged(found.damaged);
+    const ids = new Set(found.held.map(({ webhook }) => webhook.id));
+    // Not awaited: a slow receiver must not delay the other webhooks.
+    for (const id of active.keys()) if (!ids.has(id)) void stopWorker(id, stopTimeoutMs);
+    for (const id of found.recalled) if (!ending.has(id)) void release(id);
+    for (const one of found.held) {
+      const { webhook, remainingMs } = one;
+      const known = active.get(webhook.id);
+      // Workers of changed webhooks and workers that have ended are replaced.
+      if (known && known.worker.endState() === undefined && isSame(known.webhook, webhook)) {
+        clearTimeout(known.lease.expiry);
+        Object.assign(known.lease, leaseOf(webhook.id, remainingMs, askedMs));
+        known.worker.notifyOfReplays();
+        continue;
+      }
+      // The next poll reads the state that the worker wrote.
+      if (known) void stopWorker(webhook.id, stopTimeoutMs);
+      else if (!ending.has(webhook.id) && (restartAfter.get(webhook.id) ?? 0) <= askedMs) tryStartWorker(one, askedMs);
+    }
+  }
+
+  function reportDamaged(ids: readonly string[]): void {
+    for (const id of ids) {
+      if (damaged.includes(id)) continue;
+      log.error({ webhook: id }, 'the row of a webhook fails its integrity check; nothing is delivered for it');
+    }
+    damaged = ids;
+  }
+
+  function tryStartWorker(one: LeasedWebhook, askedMs: number): void {
+    try {
+      startWorker(one, askedMs);
+    } catch (error) {
+      log.error({ err: error, webhook: one.webhook.id }, 'the delivery worker of a webhook could not be started');
+    }
+  }
+
+  async function pollAndSchedule(): Promise<void> {
+    try {
+      await poll();
+      if (!isStorageAvailable) log.info('webhook deliveries resumed');
+      isStorageAvailable = true;
+    } catch (error) {
+      if (isStorageAvailable) log.warn({ err: error }, 'webhooks could not be read; retrying');
+      isStorageAvailable = false;
+    }
+    if (isStopping) return;
+    timer = setTimeout(() => {
+      polling = pollAndSchedule();
+    }, pollIntervalMs).unref();
+  }
+
+  polling = pollAndSchedule();
+
+  async function stop(): Promise<void> {
+    isStopping = true;
+    clearTimeout(timer);
+    await polling;
+    const hasAny = active.size > 0;
+    await Promise.all([...active.keys()].map((id) => stopWorker(id, stopTimeoutMs)));
+    await Promise.all(ending.values());
+    // Another process can then take over at once.
+    if (hasAny) await store.releaseLeases(holder).catch(() => undefined);
+  }
+
+  let stopped: Promise<void> | undefined;
+  return { stop: () => (stopped ??= Promise.race([stop(), wait(shutdownTimeoutMs, undefined, { ref: false })])) };
+}
+
+function isSame(a: Webhook, b: Webhook): boolean {
+  return (
+    a.orgID === b.orgID &&
+    Buffer.compare(a.sealedURL, b.sealedURL) === 0 &&
+    Buffer.compare(a.sealedSecret, b.sealedSecret) === 0
+  );
+}

@@ -1,0 +1,45 @@
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/** When failed attempts are repeated. */
+export interface RetryPolicy {
+  /** Delays after the first failures; later failures have the last delay. */
+  readonly delaysMs: readonly number[];
+  /** Attempts until an event becomes a dead letter. */
+  readonly maxAttempts: number;
+}
+
+/** 30 attempts in about a day. */
+export const defaultRetryPolicy: RetryPolicy = {
+  delaysMs: [second, 5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour],
+  maxAttempts: 30,
+};
+
+/** Maximum of a `Retry-After` that is applied. */
+const maxRetryAfterMs = 24 * hour;
+
+/**
+ * The delay before the next attempt, with a jitter of 25 %.
+ *
+ * @param attempts failed attempts so far, from 1
+ * @param askedMs the receiver's `Retry-After`; the longer of both delays applies
+ * @param random returns a number from 0 to 1
+ */
+export function retryDelayMs(
+  { delaysMs: waitsMs }: RetryPolicy,
+  attempts: number,
+  askedMs: number | undefined,
+  random: () => number,
+): number {
+  const usual = (waitsMs[attempts - 1] ?? waitsMs.at(-1) ?? hour) * (0.75 + random() / 2);
+  return Math.round(Math.max(usual, Math.min(askedMs ?? 0, maxRetryAfterMs)));
+}
+
+/** Parses a `Retry-After` header (seconds or an HTTP date, RFC 9110 section 10.2.3); undefined if it is neither. */
+export function parseRetryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * second;
+  const until = /^[A-Z][a-z]{2}, /.test(header) ? Date.parse(header) : NaN;
+  return Number.isNaN(until) ? undefined : Math.max(0, until - nowMs);
+}
