@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { unlessDisk } from '../faults/disk/library.js';
 import { AnswerReader } from './answer-reader.mjs';
+import { clients, headlineClient } from './clients.mjs';
 import { limitsOf, simulate } from './queue-model.mjs';
 import { reachedAt } from './slow-disk-report.mjs';
 import { createSlowSyncs, hasSlowSyncs } from './slow-syncs.mjs';
@@ -20,6 +21,31 @@ describe('the figures of a benchmark', () => {
   it('are compared within their round, so that a slow round counts for both', () => {
     expect(ratios([20, 2, 40], [10, 1, 10])).toEqual({ median: 2, min: 2, max: 4 });
     expect(ratios([20], undefined)).toBeUndefined();
+  });
+});
+
+describe('the benchmarks', () => {
+  const scripts = readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.mjs') && !name.includes('node_modules'))
+    .map((name) => join('test', name));
+
+  it('import only compiled modules that the sources have', () => {
+    const missing = scripts.flatMap((script) =>
+      [...readFileSync(script, 'utf8').matchAll(/'((?:\.\.\/)+)build\/([^']+)\.js'/g)]
+        .filter(([, , name = '']) => !existsSync(`src/${name}.ts`))
+        .map(([specifier]) => `${script}: ${specifier}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('know the headers of every client, which never contain credentials', () => {
+    expect(new Set(clients.map(({ name }) => name)).size).toBe(clients.length);
+    for (const { name, headers } of clients) {
+      expect([name, headers['Content-Type']]).toEqual([name, 'application/json']);
+      expect([name, headers['Accept']]).not.toEqual([name, undefined]);
+      expect(Object.keys(headers).join()).not.toMatch(/authorization|cookie/i);
+    }
+    expect(headlineClient.name).toBe('apollo-client');
   });
 });
 

@@ -11,7 +11,7 @@ import { ask } from './verify.mjs';
 
 /**
  * @typedef {object} Surroundings
- * @property {'preview' | 'update'} workload
+ * @property {import('./servers.mjs').Workload} workload
  * @property {ReturnType<typeof import('./folder.mjs').createFolder>} folder
  * @property {readonly string[]} flags V8's
  * @property {{ server: string, load: string } | undefined} cpus
@@ -37,7 +37,9 @@ export async function enter(
   const more = { BENCH_WORKLOAD: workload, ...(behind && { BENCH_UPSTREAM: behind.origin }) };
   const running = await startServer(server, { data, log: place('log'), flags, cpus: cpus?.server, more });
 
-  const { bodies, good } = (behind ? workloadsOf(await schemaOf(running.url)) : ownWorkloads)[workload];
+  const { bodies, good } = (behind ? { ...ownWorkloads, ...workloadsOf(await schemaOf(running.url)) } : ownWorkloads)[
+    workload
+  ];
   writeFileSync(place('bodies'), JSON.stringify(bodies));
   let offset = 0;
   /** Updates that were answered as done, and requests that were cut off, which may have been done or not. */
@@ -53,13 +55,13 @@ export async function enter(
     running,
     behind,
     counts,
-    /** A request to look at, for its sizes and its answer. */
-    sample: /** @type {string} */ (bodies[0]),
-    /** Loads it for some seconds, and reads off what that took. */
-    async measure(/** @type {number} */ seconds) {
+    /** A request to compare the responses of all servers, and to measure its size. */
+    sample: requestOf(bodies[0]),
+    /** Sends load for some seconds, as one client, and measures what that took. */
+    async measure(/** @type {number} */ seconds, /** @type {import('./clients.mjs').Client | undefined} */ client) {
       const job = {
         url: running.url,
-        headers: folder.headersFor(workload),
+        headers: folder.headersFor(workload, client),
         bodies: place('bodies'),
         offset,
         good,
@@ -100,7 +102,12 @@ export async function enter(
     async leave() {
       await running.stop();
       await behind?.stop();
-      return workload === 'update' ? auditedUpdates(data) : undefined;
+      return workload.endsWith('update') ? auditedUpdates(data) : undefined;
     },
   };
+}
+
+/** A request as `load.mjs` reads it: a body alone is posted to `/graphql`. */
+function requestOf(/** @type {string | import('./load.mjs').Request | undefined} */ request) {
+  return typeof request === 'object' ? request : { method: 'POST', path: '/graphql', body: request ?? '' };
 }

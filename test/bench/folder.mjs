@@ -1,9 +1,10 @@
 // A data folder to begin with: the same keys and credentials for every server, each on a copy of its own.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { headlineClient } from './clients.mjs';
 import { importLines } from './payload.mjs';
 
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
@@ -26,17 +27,22 @@ export function createFolder() {
   const service = { 'X-Svc-Authorization': issue('service') };
   return {
     path,
-    /** What is good for everything. */
+    /** The headers of a request that may do everything. */
     headers: { ...plain, ...management, ...service },
-    /** What a client sends who wants this alone. Every server is sent it, whether it looks at it or not. */
-    headersFor: (/** @type {string} */ workload) => ({
-      ...plain,
-      ...(workload.startsWith('preview') ? management : service),
+    /**
+     * The headers of one client with the one credential that the workload needs, the same for every server. Requests of
+     * the REST API have the headers of curl.
+     */
+    headersFor: (/** @type {string} */ workload, client = headlineClient) => ({
+      ...(workload.startsWith('rest') ? plain : client.headers),
+      ...(/preview/.test(workload) ? management : service),
     }),
     /** A data folder of one's own. */
     copy: (/** @type {string} */ name) => {
       const copied = join(path, name);
       cpSync(data, copied, { recursive: true });
+      // The service rejects a data folder that other users can read.
+      chmodSync(copied, 0o700);
       return copied;
     },
     remove: () => rmSync(path, { recursive: true }),

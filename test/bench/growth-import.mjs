@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
-import { stringifyJSON } from '../../build/json.js';
+import { stringifyJSON } from '../../build/lib/json.js';
 import { definitionToWire } from '../../build/rest/wire.js';
 import { definitionOf, keyIDOf, orgIDOf } from './growth-keys.mjs';
 import { memoryMiB, node } from './process.mjs';

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { cpuUsage } from 'node:process';
 import pg from 'pg';
-import { importLines } from '../../build/cli/import-keys.js';
+import { importLines } from '../../build/cli/commands/import.js';
 import { readConfig } from '../../build/config.js';
 import { openInstallation } from '../../build/installation.js';
 import { createKeyService } from '../../build/keys/service.js';

@@ -1,7 +1,7 @@
 // Own code beside a library: CPU time of both, for the table in CONTRIBUTING. `npm run build && node test/bench/libraries.mjs`
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { schema } from '../../build/graphql/schema.js';
-import { parseJSON, parseJSONCarefully, stringifyJSON } from '../../build/json.js';
+import { parseJSON, parseJSONCarefully, stringifyJSON } from '../../build/lib/json.js';
 import { workloadsOf } from './payload.mjs';
 
 const rounds = 5;

@@ -7,11 +7,13 @@ import { setTimeout } from 'node:timers/promises';
 import { AnswerReader } from './answer-reader.mjs';
 import { quantile } from './statistics.mjs';
 
+/** @typedef {{ method: string, path: string, body: string }} Request */
+
 /**
  * @typedef {object} Job
  * @property {string} url where to ask
- * @property {Record<string, string>} headers
- * @property {string} bodies the file of the bodies, a JSON array of texts
+ * @property {Record<string, string | readonly string[]>} headers an array is a header of several lines
+ * @property {string} bodies the file of the requests: a JSON array of bodies that are posted, or of requests
  * @property {number} offset which body to begin with
  * @property {string} good what an answer holds that did what was asked
  * @property {number} connections
@@ -22,12 +24,16 @@ const patienceMs = 20_000;
 
 const job = /** @type {Job} */ (JSON.parse(await text(process.stdin)));
 const { hostname, port, pathname } = new URL(job.url);
-const head = Object.entries(job.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-const requests = JSON.parse(readFileSync(job.bodies, 'utf8')).map((/** @type {string} */ body) =>
-  Buffer.from(
-    `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${head.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  ),
+const head = Object.entries(job.headers).flatMap(([name, value]) =>
+  [value].flat().map((line) => `${name}: ${line}\r\n`),
 );
+const requests = JSON.parse(readFileSync(job.bodies, 'utf8')).map((/** @type {string | Request} */ request) => {
+  const { method, path, body } =
+    typeof request === 'string' ? { method: 'POST', path: pathname, body: request } : request;
+  return Buffer.from(
+    `${method} ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${head.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+});
 
 const found = { good: 0, errors: 0, broken: 0, inTime: 0, connections: 0, firstError: '' };
 /** @type {number[]} */

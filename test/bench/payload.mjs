@@ -138,5 +138,27 @@ export function workloadsOf(/** @type {import('graphql').GraphQLSchema} */ schem
   };
 }
 
-/** The operations in the words of our own schema. */
-export const ownWorkloads = workloadsOf(schema);
+const previewInput = (/** @type {number} */ variant) => definitionToWire(previewOf(variant));
+
+/** The same definitions in requests of the REST API. */
+const restWorkloads = {
+  'rest-preview': {
+    bodies: Array.from({ length: variants }, (_, variant) => ({
+      method: 'POST',
+      path: '/api/keys/preview',
+      body: JSON.stringify(previewInput(variant)),
+    })),
+    good: '"key_hash":"',
+  },
+  'rest-update': {
+    bodies: Array.from({ length: 2 * keys }, (_, index) => ({
+      method: 'PUT',
+      path: `/svc/org/keys/${keyIDOf(index % keys)}?reset_quota=1`,
+      body: JSON.stringify(definitionToWire(updateOf(index % variants, index % keys))),
+    })),
+    good: '"status":"ok"',
+  },
+};
+
+/** The requests of every workload, those of GraphQL in the words of our own schema. */
+export const ownWorkloads = { ...workloadsOf(schema), ...restWorkloads };

@@ -33,19 +33,29 @@ ${parts.join('\n')}
 `;
 }
 
-/** Requests a second of every server, workload by workload. */
-export function plot(/** @type {Record<string, ReturnType<typeof import('./report.mjs').figuresOf>>} */ results) {
-  return bars(
-    Object.entries(results).map(([workload, { servers }]) => ({
-      title: `${workload}: requests a second, median and range of the rounds`,
-      rows: servers.map(({ name, label, perSecond, cpuUs }) => ({
-        label,
-        note: `${Math.round(perSecond.median)} (${Math.round(cpuUs.median)} µs)`,
-        isOurs: name === 'keyfront',
-        ...perSecond,
-      })),
-    })),
-  );
+/** Requests a second of every server, workload by workload, and of Keyfront by the client that sends them. */
+export function plot(
+  /** @type {Record<string, ReturnType<typeof import('./report.mjs').figuresOf>>} */ results,
+  /** @type {ReturnType<typeof import('./report.mjs').clientFigures>} */ clients = [],
+) {
+  const panels = Object.entries(results).map(([workload, { servers }]) => ({
+    title: `${workload}: requests a second, median and range of the rounds`,
+    rows: servers.map((server) => row(server, server.name === 'keyfront')),
+  }));
+  const byClient = {
+    title: 'preview on Keyfront, by the headers of its client',
+    rows: clients.map((client) => row(client, true)),
+  };
+  return bars(clients.length > 0 ? [...panels, byClient] : panels);
+}
+
+function row(
+  /** @type {{ label: string, perSecond: import('./statistics.mjs').Spread, cpuUs: import('./statistics.mjs').Spread }} */
+  { label, perSecond, cpuUs },
+  /** @type {boolean} */ isOurs,
+) {
+  const note = `${Math.round(perSecond.median)} (${Math.round(cpuUs.median)} µs)`;
+  return { label, note, isOurs, ...perSecond };
 }
 
 function text(

@@ -1,3 +1,4 @@
+import { clients, headlineClient } from './clients.mjs';
 import { ratios, spread } from './statistics.mjs';
 
 /** @typedef {Awaited<ReturnType<typeof import('./workload.mjs').runWorkload>>} Found */
@@ -38,14 +39,49 @@ export function figuresOf(/** @type {Found} */ { servers, ...sizes }) {
   };
 }
 
+/** The figures of each client, and its ratios to the fastest of the same round. */
+export function clientFigures(/** @type {Found} */ { servers }) {
+  const [server] = servers;
+  const roundsOf = (/** @type {string} */ name) => (server?.rounds ?? []).filter(({ stage }) => stage === name);
+  const fastest = roundsOf(clients[0].name).map((_, index) =>
+    Math.max(...clients.map(({ name }) => roundsOf(name)[index]?.perSecond ?? 0)),
+  );
+  return clients.map(({ name, label, headers }) => {
+    const rounds = roundsOf(name);
+    const perSecond = rounds.map((round) => round.perSecond);
+    return {
+      name,
+      label,
+      accept: [headers.Accept].flat().join(', '),
+      perSecond: spread(perSecond),
+      toFastest: ratios(perSecond, fastest),
+      cpuUs: spread(rounds.map((round) => round.cpuUs)),
+      errors: rounds.reduce((sum, { errors }) => sum + errors, 0),
+      firstError: rounds.find((round) => round.firstError)?.firstError ?? '',
+    };
+  });
+}
+
 const titles = {
   preview: 'previewKey, every field selected',
   update: 'updateOrgKey with resetQuota, durable, over 1,000 keys',
+  'rest-preview': 'POST /api/keys/preview',
+  'rest-update': 'PUT /svc/org/keys/{keyID}?reset_quota=1, durable, over 1,000 keys',
 };
 
 /** The record of a run as Markdown. */
 export function tables(
-  /** @type {any} */ { date, commit, machine, loadAverage, loadAverageAfter, versions, conditions, results },
+  /** @type {any} */ {
+    date,
+    commit,
+    machine,
+    loadAverage,
+    loadAverageAfter,
+    versions,
+    conditions,
+    results,
+    clients: byClient,
+  },
 ) {
   const { rounds, seconds, connections, flags, cpus } = conditions;
   const used = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
@@ -56,14 +92,28 @@ ${date}, commit ${commit}. ${machine}; load average ${loadAverage.toFixed(1)} be
 ${rounds} interleaved rounds of ${seconds} s, ${connections} keep-alive connections, ${where}, NODE_ENV=production,
 V8 flags: ${flags.join(' ') || 'none'}. ${used.join(', ')}.
 Medians of the rounds [smallest-largest]; a ratio is the median of the rounds' own ratios.
-CPU is user and system time of the server process per request.
-${Object.entries(results)
-  .map(([workload, result]) => section(workload, result))
-  .join('')}`;
+CPU is user and system time of the server process per request. Requests of GraphQL have the headers of ${headlineClient.label}, those of REST
+the headers of curl.
+${byClient ? clientSection(byClient) : ''}${Object.entries(results)
+    .map(([workload, result]) => section(workload, result))
+    .join('')}`;
+}
+
+function clientSection(/** @type {ReturnType<typeof clientFigures>} */ found) {
+  const rows = found.map(({ label, accept, perSecond, toFastest, cpuUs, errors }) =>
+    [label, `\`${accept}\``, ranged(perSecond, 0), ranged(toFastest, 2), ranged(cpuUs, 0), errors].join(' | '),
+  );
+  return `
+## previewKey on Keyfront, by the headers of its client
+
+| client | Accept | requests/s | × fastest | CPU µs | errors |
+|---|---|---|---|---|---|
+${rows.map((row) => `| ${row} |`).join('\n')}
+`;
 }
 
 function section(/** @type {string} */ workload, /** @type {any} */ { requestBytes, answerBytes, servers }) {
-  const isUpdate = workload === 'update';
+  const isUpdate = workload.endsWith('update');
   const head = [
     'server',
     'requests/s',

@@ -1,4 +1,7 @@
 // The servers that are compared, each a process of its own.
+import { browserOrigin } from './clients.mjs';
+
+/** @typedef {'preview' | 'update' | 'rest-preview' | 'rest-update'} Workload */
 
 /**
  * @typedef {object} Server
@@ -7,7 +10,7 @@
  * @property {string} script from this folder on
  * @property {readonly string[]} [args]
  * @property {Record<string, string>} [env]
- * @property {readonly ('preview' | 'update')[]} workloads
+ * @property {readonly Workload[]} workloads
  * @property {boolean} [isPeer] whether it needs the packages of `peers/`
  * @property {boolean} [isBare] whether it knows nothing of GraphQL, and leaves out what is null
  * @property {boolean} [isGateway] whether it asks a Keyfront process behind it, whose work is not counted as its own
@@ -15,12 +18,13 @@
 
 const single = { BENCH_STORE: 'single' };
 const both = /** @type {const} */ (['preview', 'update']);
+const all = /** @type {const} */ ([...both, 'rest-preview', 'rest-update']);
 const keyfront = { script: '../../dist/main.js', args: ['serve'] };
 
 /** @type {readonly Server[]} */
 export const servers = [
-  { name: 'keyfront', label: 'Keyfront', ...keyfront, workloads: both },
-  { name: 'raw', label: 'bare node:http, same core', script: 'servers/raw.mjs', workloads: both, isBare: true },
+  { name: 'keyfront', label: 'Keyfront', ...keyfront, env: { KEYFRONT_CORS_ORIGINS: browserOrigin }, workloads: all },
+  { name: 'raw', label: 'bare node:http, same core', script: 'servers/raw.mjs', workloads: all, isBare: true },
   {
     name: 'raw-exact',
     label: 'the same with Keyfront’s exact JSON',
@@ -34,7 +38,7 @@ export const servers = [
     label: 'bare node:http, single transactions',
     script: 'servers/raw.mjs',
     env: single,
-    workloads: ['update'],
+    workloads: ['update', 'rest-update'],
     isBare: true,
   },
   { name: 'apollo', label: 'Apollo Server', script: 'peers/apollo.mjs', env: single, workloads: both, isPeer: true },

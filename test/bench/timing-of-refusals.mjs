@@ -11,7 +11,7 @@ import { createApp } from '../../build/app.js';
 import { issueCredential } from '../../build/auth/issue.js';
 import { createToken, isTokenShaped } from '../../build/auth/token.js';
 import { readConfig } from '../../build/config.js';
-import { createLogger } from '../../build/log.js';
+import { createLogger } from '../../build/lib/log.js';
 
 const count = Number(argv[2] ?? 10_000);
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -57,7 +57,10 @@ export async function askREST(
 const times = ['lastUpdated', 'quotaRenews'];
 
 /** The times that an update sets are as many seconds, but not the same ones. A preview's stay as they were sent. */
-function timeless(/** @type {any} */ { data }) {
+function timeless(/** @type {any} */ answer) {
+  // A response of REST has no such times.
+  if (answer.key_hash !== undefined) return answer;
+  const { data } = answer;
   const { definition, ...update } = data.updateOrgKey ?? {};
   if (!definition) return data;
   const dated = Object.entries(definition).map(([name, value]) =>

@@ -5,7 +5,7 @@ import { ask, askREST, createComparison, requireSame } from './verify.mjs';
 
 /**
  * @typedef {object} Plan
- * @property {'preview' | 'update'} workload
+ * @property {import('./servers.mjs').Workload} workload
  * @property {readonly import('./servers.mjs').Server[]} servers
  * @property {number} rounds
  * @property {number} seconds
@@ -20,11 +20,12 @@ import { ask, askREST, createComparison, requireSame } from './verify.mjs';
 /**
  * @typedef {object} Stage
  * @property {string} [name]
- * @property {() => void} begin
+ * @property {() => void} [begin]
+ * @property {import('./clients.mjs').Client} [client] whose headers are sent
  */
 
 /** @type {readonly Stage[]} */
-const oneStage = [{ begin() {} }];
+const oneStage = [{}];
 
 /**
  * Runs a workload, with the same processes in all stages. Throws where servers answer differently, or where the history
@@ -42,11 +43,11 @@ export async function runWorkload(/** @type {Plan} */ plan) {
     for (const entrant of entrants) await entrant.measure(plan.warmUp);
     for (let round = 0; round < plan.rounds; round += 1) {
       for (const [index, stage] of (plan.stages ?? oneStage).entries()) {
-        stage.begin();
-        // Nobody is always the first, or always after the same one.
+        stage.begin?.();
+        // The order changes, so that no server is always the first, or always after the same one.
         const first = (round + index) % entrants.length;
         for (const entrant of [...entrants.slice(first), ...entrants.slice(0, first)]) {
-          const figures = await entrant.measure(plan.seconds);
+          const figures = await entrant.measure(plan.seconds, stage.client);
           rounds.get(entrant.server.name)?.push({ ...figures, stage: stage.name });
           const what = [plan.workload, stage.name, round + 1].filter(Boolean).join(' ');
           plan.say(`${what}: ${entrant.server.name}: ${Math.round(figures.perSecond)} a second`);
@@ -79,12 +80,13 @@ async function verify(
   /** @type {{ requestBytes: number, answerBytes: number } | undefined} */
   let sizes;
   for (const { server, running, behind, sample, counts } of entrants) {
-    const { answer, bytes } = await ask(running.url, headers, sample);
-    sizes ??= { requestBytes: Buffer.byteLength(sample), answerBytes: bytes };
+    const { method, path, body } = sample;
+    const { answer, bytes } = await ask(`${running.origin}${path}`, headers, body, method);
+    sizes ??= { requestBytes: Buffer.byteLength(body), answerBytes: bytes };
     counts.acknowledged += 1;
     if (behind) {
       // A gateway has other names, those of the service behind it, which is asked the same for it.
-      requireSame(server, answer, await askREST(String(behind.origin), headers, sample), false);
+      requireSame(server, answer, await askREST(String(behind.origin), headers, body), false);
       counts.acknowledged += 1;
     } else compare(server, answer);
   }

@@ -1,17 +1,19 @@
-// The floor: Node's own server in front of the core, without GraphQL and without credentials. It takes the very requests
-// that the others take, reads their variables, and answers what they answer.
+// The baseline: Node's own server in front of the core, without GraphQL and without credentials. It takes the same requests
+// as the other servers and returns the same responses, those of GraphQL and those of REST.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { callerOf } from '../../../build/graphql/context.js';
-import { parseJSON, stringifyJSON } from '../../../build/json.js';
+import { parseJSON, stringifyJSON } from '../../../build/lib/json.js';
 import { readDefinition } from '../../../build/keys/definition-input.js';
+import { withSecrets } from '../../../build/keys/normal-form.js';
 import { viewOf, viewOfStored } from '../../../build/keys/view.js';
+import { definitionFromWire, definitionToWire } from '../../../build/rest/wire.js';
 import { announce, holder, keys } from './core.mjs';
 
 const { BENCH_JSON, BENCH_WORKLOAD } = process.env;
 /** With `BENCH_JSON=exact`, Keyfront's own reader and writer, which keep integers of 64 bits and refuse what is said twice. */
 const [read, write] = BENCH_JSON === 'exact' ? [parseJSON, stringifyJSON] : [JSON.parse, JSON.stringify];
-if (BENCH_JSON !== 'exact' && BENCH_WORKLOAD === 'preview') {
+if (BENCH_JSON !== 'exact' && BENCH_WORKLOAD?.endsWith('preview')) {
   // The cheapest way to write them. The store must not see it, and a preview does not come near the store.
   Reflect.set(BigInt.prototype, 'toJSON', toNumber);
 }
@@ -44,8 +46,28 @@ async function update(/** @type {any} */ { keyID, input, reset }) {
   return { updateOrgKey: { action: 'modified', key: keyID, keyHash, status: 'ok', version, definition } };
 }
 
-async function answerTo(/** @type {string} */ body) {
+function restPreview(/** @type {string} */ body) {
+  const input = readDefinition('preview', definitionFromWire(read(body)));
+  const caller = callerOf({ holder, requestID: randomUUID() }, 'management');
+  const { keyID, keyHash, definition, secrets } = keys.preview(caller, input);
+  const data = definitionToWire(withSecrets(definition, { ...secrets, password: undefined }));
+  return { api_model: {}, data, key_hash: keyHash, key_id: keyID };
+}
+
+async function restUpdate(/** @type {string} */ keyID, /** @type {string} */ body) {
+  const input = readDefinition('update', definitionFromWire(read(body)));
+  const caller = callerOf({ holder, requestID: randomUUID() }, 'service');
+  const { key } = await keys.updateOrgKey(caller, { keyID, input, resetQuota: true });
+  return { action: 'modified', key: keyID, key_hash: key.keyHash, status: 'ok' };
+}
+
+const keyPath = /^\/svc\/org\/keys\/([^?]+)\?reset_quota=1$/;
+
+async function responseTo(/** @type {string} */ url, /** @type {string} */ body) {
   try {
+    if (url === '/api/keys/preview') return write(restPreview(body));
+    const keyID = keyPath.exec(url)?.[1];
+    if (keyID !== undefined) return write(await restUpdate(keyID, body));
     const { variables } = read(body);
     return write({ data: await (variables.keyID === undefined ? preview(variables) : update(variables)) });
   } catch (error) {
@@ -58,7 +80,7 @@ const server = createServer((request, response) => {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', async () => {
-    const text = await answerTo(Buffer.concat(chunks).toString('utf8'));
+    const text = await responseTo(request.url ?? '', Buffer.concat(chunks).toString('utf8'));
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
     response.writeHead(200, headers).end(text);
   });
