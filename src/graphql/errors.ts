@@ -1,5 +1,6 @@
 import { GraphQLError, type ExecutionResult, type GraphQLErrorExtensions } from 'graphql';
 import { AppError, errorCodes, pathText, type ErrorCode } from '../lib/errors.js';
+import { withoutStackTraces } from '../lib/stack-traces.js';
 
 /** The HTTP status where a request fails before it is executed. What fails in execution is answered with 200. */
 const statuses: Record<ErrorCode, number> = {
@@ -25,7 +26,7 @@ const published = new WeakSet<GraphQLError>();
 /** What a caller may see of an error: ours as they are, GraphQL's without the values they quote, all else masked. */
 export function publicError(error: unknown): GraphQLError {
   if (error instanceof GraphQLError && published.has(error)) return error;
-  const shown = translated(error);
+  const shown = withoutStackTraces(() => translated(error));
   published.add(shown);
   return shown;
 }

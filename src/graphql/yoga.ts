@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { DocumentNode, ExecutionResult } from 'graphql';
+import type { DocumentNode, ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { refuseExhausted, type Authenticator, type Holder } from '../credential.js';
 import { plainAnswerType, sendJSON } from '../http/plain-post.js';
@@ -193,9 +193,17 @@ function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
     onResultProcess(event) {
       const { result, serverContext } = event;
       if (!isResult(result)) return;
-      event.setResult(publicResult(result, serverContext.requestContext.id, log));
+      event.setResult(withPlainFieldErrors(publicResult(result, serverContext.requestContext.id, log)));
     },
   };
+}
+
+/** The errors of fields as they are written. Yoga makes another error of each that is one, and there may be a thousand. */
+function withPlainFieldErrors(result: ExecutionResult): ExecutionResult {
+  if (!result.errors) return result;
+  const isOfField = ({ path, extensions }: GraphQLError) => path !== undefined && !('http' in extensions);
+  const errors = result.errors.map((error) => (isOfField(error) ? (error.toJSON() as GraphQLError) : error));
+  return { ...result, errors };
 }
 
 function isResult(result: unknown): result is ExecutionResult {

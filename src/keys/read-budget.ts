@@ -34,12 +34,15 @@ export function createReadBudget(
   const endsAtMs = now() + deadlineMs;
   let bytesLeft = limitBytes;
   let last: Promise<unknown> = Promise.resolve();
+  let expiry: AppError | undefined;
+  // Many fields may fail with it at once.
+  const expired = () => (expiry ??= tooLong(deadlineMs));
   return {
     endsAtMs,
     requireTime() {
-      if (now() >= endsAtMs) throw tooLong(deadlineMs);
+      if (now() >= endsAtMs) throw expired();
     },
-    expired: () => tooLong(deadlineMs),
+    expired,
     bytesLeft: () => bytesLeft,
     take(what, count, bytes) {
       if (bytes > bytesLeft) throw tooMuch(what, count, bytes, limitBytes);

@@ -7,6 +7,7 @@ import {
   type GraphQLResolveInfo,
   type ResponsePath,
 } from 'graphql';
+import { withoutStackTraces } from '../../lib/stack-traces.js';
 import type { Deadline } from '../deadline.js';
 import type { CompiledField, CompiledOperation } from './compile.js';
 
@@ -76,7 +77,7 @@ export function handleFieldError(
   path: ResponsePath,
   rawError: unknown,
 ): null {
-  const error = locatedError(rawError, field.nodes, responsePathAsArray(path));
+  const error = withoutStackTraces(() => locatedError(rawError, field.nodes, responsePathAsArray(path)));
   if (isNonNullType(type)) throw error;
   context.errors.add(error, path);
   return null;

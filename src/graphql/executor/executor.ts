@@ -6,6 +6,7 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
 } from 'graphql';
+import { hasMoreValues } from '../../lib/value-count.js';
 import type { Deadline } from '../deadline.js';
 import type { CompiledOperation } from './compile.js';
 import { executeOperation } from './execute.js';
@@ -29,6 +30,9 @@ export type FindCompiled = (
 
 /** graphql-js stops after as many errors in the variables of one request. */
 const maxVariableErrors = 50;
+
+/** Variables of more values end after the first error: a message that quotes 12,000 takes 5 ms. */
+const largeValues = 500;
 
 /** The executor of operations of one schema, which are compiled by `findCompiled`. */
 export function createExecutor(findCompiled: FindCompiled): Execute {
@@ -54,7 +58,9 @@ function missingOperation(document: DocumentNode, operationName: string | null |
 /** The errors of variables that `coerceVariables` rejected. */
 function variableErrors({ schema, operation }: CompiledOperation, given: ExecutionArgs['variableValues']) {
   const definitions = operation.variableDefinitions ?? [];
-  const { errors } = getVariableValues(schema, definitions, given ?? {}, { maxErrors: maxVariableErrors });
+  // Each message quotes the whole variable, before a mask takes it out again.
+  const maxErrors = hasMoreValues(given, largeValues) ? 1 : maxVariableErrors;
+  const { errors } = getVariableValues(schema, definitions, given ?? {}, { maxErrors });
   // Both read by the same rules, which test/graphql/executor.test.ts holds.
   if (!errors) throw new Error('graphql-js accepts variables that the executor rejected.');
   return errors;
