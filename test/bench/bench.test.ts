@@ -9,6 +9,7 @@ import { limitsOf, simulate } from './queue-model.mjs';
 import { reachedAt } from './slow-disk-report.mjs';
 import { createSlowSyncs, hasSlowSyncs } from './slow-syncs.mjs';
 import { quantile, ratios, spread } from './statistics.mjs';
+import { replacements } from './without/replacements.mjs';
 
 describe('the figures of a benchmark', () => {
   it('are the middle of the rounds with their range, whatever order they come in', () => {
@@ -24,6 +25,12 @@ describe('the figures of a benchmark', () => {
   });
 });
 
+/** The names of the functions, classes and constants that a module exports. */
+function exportedFrom(path: string): string[] {
+  const declarations = /^export (?:async )?(?:function|class|const) (\w+)/gm;
+  return [...readFileSync(path, 'utf8').matchAll(declarations)].map(([, name = '']) => name);
+}
+
 describe('the benchmarks', () => {
   const scripts = readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.mjs') && !name.includes('node_modules'))
@@ -36,6 +43,17 @@ describe('the benchmarks', () => {
         .map(([specifier]) => `${script}: ${specifier}`),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('replace only modules and exports that the service has', () => {
+    const all = Object.values(replacements).flat();
+    expect(all.length).toBeGreaterThan(5);
+    for (const { module, by } of all) {
+      const own = exportedFrom(join('test/bench/without', by));
+      const source = exportedFrom(join('src', module.replace(/\.js$/, '.ts')));
+      expect(own.length).toBeGreaterThan(0);
+      expect([module, own.filter((name) => !source.includes(name))]).toEqual([module, []]);
+    }
   });
 
   it('know the headers of every client, which never contain credentials', () => {

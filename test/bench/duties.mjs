@@ -1,8 +1,8 @@
-// What each duty of the service costs a preview: `npm run bench:duties`. A copy of the compiled service is made for each
-// duty, in which a line or two are taken out or put back to how things are done elsewhere; all copies run at once and are
-// loaded in turn. Nothing of this can be switched in the service itself.
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+// What each duty of the service costs a preview: `npm run bench:duties`. For each duty a process runs the compiled service
+// with some of its modules replaced by those in `without/`; all processes run at once and are loaded in turn. The service
+// itself has no switch for any of this.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { enter } from './entrant.mjs';
 import { createFolder } from './folder.mjs';
@@ -24,59 +24,26 @@ const { values } = parseArgs({
 /**
  * @typedef {object} Duty
  * @property {string} name
- * @property {string} says what the copy does
- * @property {readonly (readonly [file: string, from: string, to: string])[]} [patches] of compiled files
+ * @property {string} says what the service does instead
+ * @property {readonly string[]} [without] keys of `without/replacements.mjs`
+ * @property {Record<string, string>} [env]
  * @property {readonly string[]} [flags] V8's, beside those of all
  */
 
-const unused = 'void 0;';
-const byYoga = /** @type {const} */ ([
-  'graphql/yoga.js',
-  'const contentType = hasShortcut &&',
-  'const contentType = undefined &&',
-]);
-
 /** @type {readonly Duty[]} */
 const duties = [
-  {
-    name: 'credentials',
-    says: 'who asked first is taken to have asked again',
-    patches: [['http/request-context.js', '(principal ??= authenticate(', '(globalThis.held ??= authenticate(']],
-  },
-  {
-    name: 'log line',
-    says: 'no line for a request',
-    patches: [['app.js', "log.info({ requestID, method, route, status, operation, verdict, ms }, 'request');", unused]],
-  },
-  {
-    name: 'deadline',
-    says: 'no operation is given up',
-    patches: [
-      [
-        'graphql/shortcut.js',
-        'const deadline = startDeadline(deadlineMs, isMutation);',
-        'const deadline = { clear() {} };',
-      ],
-      ['graphql/shortcut.js', 'deadline: isMutation ? undefined : deadline,', 'deadline: undefined,'],
-    ],
-  },
+  { name: 'credentials', says: 'verifies the credentials of the first request only', without: ['credentials'] },
+  { name: 'log line', says: 'writes no line for a request', env: { LOG_LEVEL: 'warn' } },
+  { name: 'deadline', says: 'stops no operation', without: ['deadline'] },
   {
     name: 'exact JSON',
-    says: 'JSON.parse, which rounds integers and takes a member twice',
-    patches: [['lib/json.js', 'const value = parseNatively(text);', 'const value = JSON.parse(text);']],
+    says: 'reads with JSON.parse, which rounds integers and accepts repeated members',
+    without: ['exact JSON'],
   },
   {
     name: 'guards of HTTP',
-    says: 'no look for requests that two readers understand differently, no line to wait in, no cutting of bodies',
-    patches: [
-      ['http/server.js', 'const flaw = flawOf(request);', 'const flaw = undefined;'],
-      ['http/server.js', 'cutUnreadBody(request, response);', unused],
-      [
-        'http/server.js',
-        "if (healthPaths.includes(request.url ?? ''))",
-        'return handle(request, response, arrivedMs);\n        if (false)',
-      ],
-    ],
+    says: 'does not check for ambiguous requests, does not queue them and leaves unread bodies alone',
+    without: ['guards of HTTP'],
   },
 ];
 
@@ -85,29 +52,13 @@ const compared = [
   { name: 'all', says: 'the service as it is' },
   { name: 'nothing', says: 'the same once more, which shows what chance does' },
   ...duties,
-  { name: 'these five', says: 'none of them', patches: duties.flatMap(({ patches = [] }) => patches) },
   {
-    name: 'rules read quickly',
-    says: 'the other way round: every definition is read by zod',
-    patches: [['keys/definition-input.js', 'const value = quickReads[variant](raw);', 'const value = refused;']],
+    name: 'these five',
+    says: 'none of them',
+    without: duties.flatMap(({ without = [] }) => without),
+    env: { LOG_LEVEL: 'warn' },
   },
-  {
-    name: 'shortcut',
-    says: 'the other way round: every request goes through fetch and Yoga’s hooks',
-    patches: [byYoga],
-  },
-  {
-    name: 'shortcut and executor',
-    says: 'the same, and graphql-js executes',
-    patches: [
-      byYoga,
-      [
-        'graphql/yoga.js',
-        "import { createExecutor } from './executor/executor.js';",
-        "import { execute as byGraphQLJS } from 'graphql';\nconst createExecutor = () => byGraphQLJS;",
-      ],
-    ],
-  },
+  { name: 'fast validation', says: 'zod reads every definition', without: ['fast validation'] },
   {
     name: 'no __proto__',
     says: 'with the option of `npm start`',
@@ -115,34 +66,29 @@ const compared = [
   },
 ];
 
-const root = new URL('../..', import.meta.url).pathname;
+const hooks = new URL('without/hooks.mjs', import.meta.url).href;
 const chosen = compared.filter(({ name }) => name === 'all' || (values.only?.split(',').includes(name) ?? true));
 const folder = createFolder();
-/** @type {string[]} */
-const copies = [];
 /** @type {{ duty: Duty, entrant: import('./entrant.mjs').Entrant, cpuUs: number[] }[]} */
 const running = [];
 try {
   for (const duty of chosen) {
-    const place = mkdtempSync(join(root, 'build.'));
-    copies.push(place);
-    cpSync(join(root, 'build'), place, { recursive: true });
-    for (const [file, from, to] of duty.patches ?? []) patch(join(place, file), from, to);
     const server = {
       name: `duty-${running.length}`,
       label: duty.name,
-      script: `../../${basename(place)}/main.js`,
+      script: '../../build/main.js',
       args: ['serve'],
+      env: { ...duty.env, BENCH_WITHOUT: (duty.without ?? []).join() },
       workloads: /** @type {const} */ (['preview']),
     };
-    const flags = [...values.flags.split(' '), ...(duty.flags ?? [])];
+    const flags = [...values.flags.split(' '), `--import=${hooks}`, ...(duty.flags ?? [])];
     const connections = Number(values.connections);
     const entrant = await enter(server, { workload: 'preview', folder, flags, cpus: processors, connections });
     running.push({ duty, entrant, cpuUs: [] });
   }
   // The first round only warms up.
   for (let round = 0; round <= Number(values.rounds); round += 1) {
-    // Whoever comes first finds the processor otherwise than those after it.
+    // The first of a round finds the processor in another state than the others.
     const first = round % running.length;
     for (const one of [...running.slice(first), ...running.slice(0, first)]) {
       const { cpuUs, errors, firstError } = await one.entrant.measure(Number(values.seconds));
@@ -152,7 +98,6 @@ try {
   }
 } finally {
   for (const { entrant } of running) await entrant.leave();
-  for (const place of copies) rmSync(place, { recursive: true });
   folder.remove();
 }
 
@@ -178,13 +123,3 @@ const into = values.into ?? resultsFolder();
 mkdirSync(into, { recursive: true });
 writeFileSync(join(into, 'duties.md'), text);
 console.log(text);
-
-/** Replaces one place in a file. Throws where it is not there any more. */
-function patch(/** @type {string} */ file, /** @type {string} */ from, /** @type {string} */ to) {
-  const before = readFileSync(file, 'utf8');
-  if (!before.includes(from)) throw new Error(`${file} has no \`${from}\` any more.`);
-  writeFileSync(
-    file,
-    before.replace(from, () => to),
-  );
-}

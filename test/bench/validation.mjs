@@ -1,0 +1,73 @@
+// What validating the definition of a preview costs, by who validates: `npm run build && node test/bench/validation.mjs`.
+// Processor time in one process, in interleaved rounds. Add `--disallow-code-generation-from-strings` before the script to
+// see zod without the code that it generates.
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import * as core from 'zod/v4/core';
+import { PreviewInput } from '../../build/keys/definition-input.js';
+import { fieldsOnlyIn, KeyDefinition } from '../../build/keys/definition.js';
+import { quickReadOf } from '../../build/keys/quick-read.js';
+import { parseJSON } from '../../build/lib/json.js';
+import { ownWorkloads } from './payload.mjs';
+import { ratios, spread } from './statistics.mjs';
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '15' }, ms: { type: 'string', default: '200' } },
+});
+const inputs = ownWorkloads.preview.bodies.map((body) => /** @type {any} */ (parseJSON(String(body))).variables.input);
+
+/** The schema without the rules across fields, which `compileFn` cannot compile. */
+const fieldsOnly = KeyDefinition.omit(Object.fromEntries([...fieldsOnlyIn('update')].map((field) => [field, true])));
+
+function compiledBy(/** @type {core.$ZodType} */ schema) {
+  try {
+    return core.compileFn(schema);
+  } catch {
+    // Generated code is forbidden.
+    return undefined;
+  }
+}
+
+const compiled = compiledBy(fieldsOnly);
+/** @type {Record<string, (input: unknown) => unknown>} */
+const validators = {
+  'the fast validator': quickReadOf(PreviewInput),
+  'the fast validator, without rules across fields': quickReadOf(fieldsOnly),
+  ...(compiled && { 'compiled by zod, without rules across fields': compiled }),
+  zod: (input) => PreviewInput.parse(input),
+  'zod, without rules across fields': (input) => fieldsOnly.parse(input),
+};
+
+for (const [name, validate] of Object.entries(validators)) {
+  const wrong = inputs.find((input) => !isDeepStrictEqual({ ...validate(input) }, { ...PreviewInput.parse(input) }));
+  if (wrong) throw new Error(`${name} returns another definition than zod.`);
+}
+
+/** Microseconds of processor time per definition. */
+function measure(/** @type {(input: unknown) => unknown} */ validate, /** @type {number} */ ms) {
+  const start = process.cpuUsage();
+  const end = performance.now() + ms;
+  let count = 0;
+  while (performance.now() < end) {
+    for (const input of inputs) validate(input);
+    count += inputs.length;
+  }
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / count;
+}
+
+/** @type {Map<string, number[]>} */
+const figures = new Map(Object.keys(validators).map((name) => [name, []]));
+for (let round = -2; round < Number(values.rounds); round += 1) {
+  for (const [name, validate] of Object.entries(validators)) {
+    const us = measure(validate, Number(values.ms));
+    if (round >= 0) figures.get(name)?.push(us);
+  }
+}
+const base = figures.get('zod') ?? [];
+console.log('| validated by | CPU µs per definition | × zod |\n|---|---|---|');
+for (const [name, us] of figures) {
+  const { median, min, max } = spread(us);
+  console.log(
+    `| ${name} | ${median.toFixed(1)} [${min.toFixed(1)}-${max.toFixed(1)}] | ${ratios(us, base)?.median.toFixed(2)} |`,
+  );
+}

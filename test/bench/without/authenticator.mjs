@@ -1,0 +1,11 @@
+import { createAuthenticator as create } from '../../../build/auth/authenticator.js';
+
+export * from '../../../build/auth/authenticator.js';
+
+/** Verifies the credentials of the first request only, and takes all others for the same. @type {typeof create} */
+export function createAuthenticator(deps) {
+  const authenticator = create(deps);
+  /** @type {ReturnType<typeof authenticator.authenticate> | undefined} */
+  let first;
+  return { ...authenticator, authenticate: (request) => (first ??= authenticator.authenticate(request)) };
+}

@@ -1,0 +1,12 @@
+export * from '../../../build/graphql/deadline.js';
+
+/** A deadline that never expires and needs no timer. */
+export class Deadline {
+  throwIfExpired() {}
+
+  onExpire() {
+    return () => {};
+  }
+
+  clear() {}
+}
