@@ -18,6 +18,7 @@ import { createHistory } from './history.js';
 import { boundedPageStatement, countStatement } from './key-query.js';
 import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
+import { purgeKeys } from './purge-keys.js';
 import { createQuotaOutbox } from './quota-outbox.js';
 import { mayBeThere } from './sought.js';
 
@@ -25,21 +26,6 @@ const pageSize = 500;
 const inspectedAtOnce = 100;
 
 const page = prepared('SELECT * FROM keys WHERE key_hash > $1 ORDER BY key_hash LIMIT $2');
-const deletedBefore = prepared(
-  `SELECT * FROM keys WHERE deleted < $1 AND (deleted, key_hash) > ($2, $3) ORDER BY deleted, key_hash LIMIT ${pageSize}`,
-);
-// Only what is still as it was read: a key may have been restored since.
-const purgeKeys = prepared(
-  `WITH gone AS (
-     DELETE FROM keys k USING unnest($1::text[], $2::bytea[]) AS d (key_hash, mac)
-     WHERE k.key_hash = d.key_hash AND k.mac = d.mac RETURNING k.key_hash
-   ),
-   terms AS (DELETE FROM key_terms WHERE key_hash IN (SELECT key_hash FROM gone)),
-   entries AS (DELETE FROM audit WHERE key_hash IN (SELECT key_hash FROM gone)),
-   changes AS (DELETE FROM quota_changes WHERE key_hash IN (SELECT key_hash FROM gone))
-   SELECT key_hash FROM gone`,
-);
-
 /** A row of a page, or what is known of one that was not read. */
 type PageRow = { readonly page_count: bigint; readonly page_bytes: bigint } & (
   Signed<KeyRow> | { readonly [column in keyof Signed<KeyRow>]: null }
@@ -175,26 +161,7 @@ export function createKeyStore(
     discard: (keyHash) => run((session) => inTransaction(session, () => discardKey(session, table, keyHash))),
     auditOf: (keyHash, range = {}, reads) => history.read(keyHash, range, reads),
     definitionAt: (keyHash, version) => history.definitionAt(keyHash, version),
-    async purge(moment) {
-      let purged = 0;
-      for (let place: readonly [bigint, string] | undefined = [-(2n ** 63n), '']; place !== undefined;) {
-        const after: readonly [bigint, string] = place;
-        const found = await run((session) =>
-          session.query<Signed<KeyRow> & { deleted: bigint }>(deletedBefore, [BigInt(moment.getTime()), ...after]),
-        );
-        // What is damaged stays for whoever looks into it: its date may be what was damaged.
-        const good = found.filter(table.isAuthentic);
-        if (good.length > 0) {
-          const gone = await run((session) =>
-            session.write(purgeKeys, [good.map(({ key_hash }) => key_hash), good.map(({ mac }) => mac)]),
-          );
-          purged += gone.length;
-        }
-        const last = found.at(-1);
-        place = last && [last.deleted, last.key_hash];
-      }
-      return purged;
-    },
+    purge: (moment) => purgeKeys(run, table, slices, moment),
     async *inspect() {
       for await (const found of pages(inspectedAtOnce)) {
         const hashes = found.map(({ key_hash }) => key_hash);
