@@ -82,8 +82,16 @@ function isSafe(value: unknown): boolean {
   return Array.isArray(value) ? value.every(isSafe) : Object.values(value).every(isSafe);
 }
 
+/** A response shows the same object in many places: in each item of a bulk change, for example. */
+const safeObjects = new WeakSet<object>();
+
 function jsonSafe(value: unknown): unknown {
-  if (isSafe(value)) return value;
+  const object = typeof value === 'object' && value !== null ? value : undefined;
+  if (object && safeObjects.has(object)) return value;
+  if (isSafe(value)) {
+    if (object) safeObjects.add(object);
+    return value;
+  }
   if (typeof value === 'bigint') return exactly(value);
   if (typeof value === 'number') return exactly(BigInt(value));
   if (Array.isArray(value)) return value.map(jsonSafe);
