@@ -23,9 +23,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'change-log': [...groundFloor, 'keys'],
   config: [...groundFloor, 'secrets', 'auth', 'webhooks'],
   installation: [...groundFloor, 'keys', 'config', 'secrets', 'storage', 'webhooks'],
+  'integrity-check': [...groundFloor, 'config', 'installation'],
   chores: [...groundFloor, 'installation'],
-  app: [...groundFloor, 'keys', 'change-log', 'chores', 'config', 'installation', ...rooms],
-  cli: [...groundFloor, 'keys', 'change-log', 'config', 'installation', 'app', ...rooms],
+  app: [...groundFloor, 'keys', 'change-log', 'chores', 'config', 'installation', 'integrity-check', ...rooms],
+  cli: [...groundFloor, 'keys', 'change-log', 'config', 'installation', 'integrity-check', 'app', ...rooms],
   main: ['cli', 'bin'],
   bin: ['main', 'config'],
 };

@@ -1,19 +1,7 @@
 import { GraphQLError, type ExecutionResult, type GraphQLErrorExtensions } from 'graphql';
-import { AppError, errorCodes, pathText, type ErrorCode } from '../lib/errors.js';
+import { statuses } from '../http/error-response.js';
+import { AppError, errorCodes, pathText } from '../lib/errors.js';
 import { withoutStackTraces } from '../lib/stack-traces.js';
-
-/** The HTTP status where a request fails before it is executed. What fails in execution is answered with 200. */
-const statuses: Record<ErrorCode, number> = {
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  INVALID: 400,
-  NOT_FOUND: 404,
-  CONFLICT: 409,
-  TOO_LARGE: 413,
-  RATE_LIMITED: 429,
-  UNAVAILABLE: 503,
-  INTERNAL: 500,
-};
 
 /** What the log is told of an error that GraphQL itself found. */
 export function asAppError(error: unknown): AppError {

@@ -2,7 +2,7 @@ import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { preferredType } from '../accept.js';
 import { AppError } from '../lib/errors.js';
 import { isUnsupported, readBody, requireJSON } from '../http/body.js';
-import type { RequestContext } from '../http/request-context.js';
+import type { RequestContext, RequestHeaders } from '../http/request-context.js';
 import { parseJSON } from '../lib/json.js';
 import { malformed, queryParametersOf } from '../query-parameters.js';
 import type { ServerContext } from './context.js';
@@ -16,21 +16,21 @@ export const bodyLimitBytes = 128 * 1024;
  */
 export const useExactRequests: Plugin<object, ServerContext> = {
   onRequestParse({ setRequestParser, serverContext: { requestContext } }) {
-    setRequestParser(async (request) => {
+    setRequestParser(async () => {
       // Yoga would find out only when it answers, and by then a mutation has been executed.
-      if (preferredType(request.headers.get('accept'), responseTypes) === undefined) {
+      if (preferredType(requestContext.headers.get('accept'), responseTypes) === undefined) {
         throw requestError(new AppError('INVALID', 'The answer can be JSON only.'), 406);
       }
-      return paramsOf(request, requestContext);
+      return paramsOf(requestContext);
     });
   },
 };
 
 /** The parameters of an operation, from the URL or from a body. */
-async function paramsOf(request: Request, context: RequestContext): Promise<GraphQLParams> {
-  if (request.method === 'GET') {
-    requirePreflighted(request.headers);
-    return paramsOfURL(request.url);
+async function paramsOf(context: RequestContext): Promise<GraphQLParams> {
+  if (context.method === 'GET') {
+    requirePreflighted(context.headers);
+    return paramsOfURL(context.query);
   }
   try {
     requireJSON(context);
@@ -46,8 +46,8 @@ const preflighted = ['authorization', 'x-svc-authorization', 'apollo-require-pre
  * A browser sends a GET across sites without asking, unless it carries a header of ours. None of our answers depends on
  * what a browser adds by itself, and so shall it stay.
  */
-function requirePreflighted(headers: Headers): void {
-  if (preflighted.some((name) => headers.has(name))) return;
+function requirePreflighted(headers: RequestHeaders): void {
+  if (preflighted.some((name) => headers.get(name) !== null)) return;
   throw requestError(
     new AppError('INVALID', 'A GET needs a credential, or the header Apollo-Require-Preflight. Or use POST.'),
   );
@@ -58,8 +58,8 @@ const responseTypes = ['application/graphql-response+json', 'application/json', 
 
 const members = ['query', 'documentId', 'operationName', 'variables', 'extensions'];
 
-function paramsOfURL(url: string): GraphQLParams {
-  const search = queryParametersOf(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+function paramsOfURL(query: string): GraphQLParams {
+  const search = queryParametersOf(query);
   for (const name of search.keys()) {
     if (!members.includes(name)) throw malformed(name, 'is not a parameter here');
   }

@@ -32,8 +32,9 @@ interface Parts {
  */
 export function useSubscriptions({ streams, execute, log, deadlineMs }: Parts): Plugin<Context> {
   async function subscribe(args: SubscriptionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
-    const { request, ...context } = args.contextValue as Context & { readonly request: Request };
-    if (preferredType(request.headers.get('accept'), ['text/event-stream']) === undefined) {
+    const context = args.contextValue as Context;
+    const { headers, signal } = context.requestContext;
+    if (preferredType(headers.get('accept'), ['text/event-stream']) === undefined) {
       throw requestError(new AppError('INVALID', 'A subscription is answered as text/event-stream only.'), 406);
     }
     let stream: Stream | undefined;
@@ -41,13 +42,14 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Parts): 
       const own = streams.open(credentialID);
       stream = own;
       // Whoever has gone takes nothing any more, and is not always seen to have gone by whoever writes to them.
-      request.signal.addEventListener('abort', () => own.end(), { once: true });
-      if (request.signal.aborted) own.end();
+      const gone = signal();
+      gone.addEventListener('abort', () => own.end(), { once: true });
+      if (gone.aborted) own.end();
       return own.signal;
     };
     const source = await within(
       deadlineMs,
-      createSourceEventStream({ ...args, contextValue: { ...context, request, openStream } }),
+      createSourceEventStream({ ...args, contextValue: { ...context, openStream } }),
     ).catch((error: unknown) => ({ errors: [error as GraphQLError] }));
     if (!isStream(source)) {
       stream?.end();

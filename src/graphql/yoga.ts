@@ -1,15 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DocumentNode, ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { refuseExhausted, type Authenticator, type Holder } from '../credential.js';
-import { plainAnswerType, sendJSON } from '../http/plain-post.js';
+import { plainAnswerType } from '../http/plain-post.js';
+import type { RequestContext } from '../http/request-context.js';
+import { fromFetchResponse, type HTTPResponse } from '../http/response.js';
 import type { Audit } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../lib/log.js';
 import type { Watch } from '../watch.js';
 import { auditRefused } from './audit.js';
-import { callerOf, type Context, type ServerContext } from './context.js';
+import { callerOf, type Begun, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs } from './deadline.js';
 import { asAppError, operationError, publicError, requestError } from './errors.js';
 import { explainRefusal } from './input-errors.js';
@@ -38,8 +39,8 @@ interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSl
   readonly log: Logger;
   readonly introspection: IntrospectionPolicy;
   readonly trustedDocuments: TrustedDocuments;
-  /** What other faces answer before a request reaches GraphQL. */
-  readonly plugins: readonly Plugin<object, ServerContext>[];
+  /** More plugins of Yoga, for tests. */
+  readonly plugins?: readonly Plugin<object, ServerContext>[];
   /** How long an operation may take. */
   readonly deadlineMs?: number | undefined;
   /** Executes operations. Default: our own executor. */
@@ -47,27 +48,21 @@ interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSl
   /** Where subscriptions are counted and ended. */
   readonly streams?: Streams | undefined;
   readonly watch?: Watch | undefined;
-  /** Headers of every response, beside those that the plugins add. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Called for each response that the plugins do not see, before it is sent. */
-  readonly onResponse?: (context: ServerContext, path: string, status: number) => void;
 }
 
 /** The GraphQL API at `/graphql`. */
 export interface GraphQLServer {
-  /** Sends the response to a request. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse, context: ServerContext) => void;
-  readonly fetch: (request: Request, context: ServerContext) => Promise<Response>;
+  readonly handle: (request: RequestContext) => Promise<HTTPResponse>;
   readonly dispose: () => Promise<void>;
 }
 
-/** Creates the GraphQL API, with the paths that the plugins serve. */
+/** Creates the GraphQL API. */
 export function createGraphQLServer({
   keys,
   revalidate,
   audit,
   log,
-  plugins,
+  plugins = [],
   nextSlice,
   ...options
 }: Parts): GraphQLServer {
@@ -133,27 +128,26 @@ export function createGraphQLServer({
   // It knows operations by their text, and traces nothing.
   const hasShortcut = !options.trustedDocuments.only && !options.watch?.tracer;
 
-  /** Responds by the shortcut as far as it leads, and by Yoga from there. */
-  async function respond(
-    request: IncomingMessage,
-    response: ServerResponse,
-    context: ServerContext,
-    contentType: string,
-  ): Promise<void> {
-    const result = await shortcut(context.requestContext);
-    if (typeof result !== 'string') return yoga(request, response, { ...context, ...(result && { begun: result }) });
-    options.onResponse?.(context, '/graphql', 200);
-    const headers = { ...options.headers, 'content-type': contentType, 'x-request-id': context.requestContext.id };
-    sendJSON(response, result, headers);
+  const { handleRequest, fetchAPI } = yoga;
+  async function handleByYoga(requestContext: RequestContext, begun: Begun | undefined): Promise<HTTPResponse> {
+    const { method, target, headers } = requestContext;
+    // All that Yoga reads itself. Our plugins read the request context.
+    const accept = headers.get('accept');
+    const request = new fetchAPI.Request(`http://localhost${target}`, {
+      method,
+      headers: accept === null ? {} : { accept },
+    });
+    return fromFetchResponse(await handleRequest(request, { requestContext, ...(begun && { begun }) }));
   }
 
   return {
-    handle: (request, response, context) => {
-      const contentType = hasShortcut && plainAnswerType(request, '/graphql', bodyLimitBytes);
-      if (contentType) void respond(request, response, context, contentType);
-      else void yoga(request, response, context);
+    handle: async (request) => {
+      const contentType = hasShortcut && plainAnswerType(request, bodyLimitBytes);
+      if (!contentType) return handleByYoga(request, undefined);
+      const result = await shortcut(request);
+      if (typeof result !== 'string') return handleByYoga(request, result);
+      return { status: 200, headers: { 'content-type': contentType }, body: result };
     },
-    fetch: async (request, context) => yoga.fetch(request, context),
     dispose: async () => yoga.dispose(),
   };
 }

@@ -1,11 +1,13 @@
 import type { Logger } from '../lib/log.js';
+import type { HTTPResponse } from './response.js';
+import type { Route } from './router.js';
 
 /** What balancers and orchestrators ask for. It is answered however busy the service is. */
 export const healthPaths: readonly string[] = ['/health', '/ready'];
 
 export interface Health {
-  /** Answers `/health` (the process runs) and `/ready` (it can do its work and is not stopping), and tells no more. */
-  readonly answer: (path: string) => Promise<Response>;
+  /** `/health` (the process runs) and `/ready` (it can do its work and is not stopping), without details. */
+  readonly routes: readonly Route[];
   /** What `/ready` says. */
   readonly isReady: () => Promise<boolean>;
   /** From now on `/ready` says no. */
@@ -41,16 +43,20 @@ export function createHealth(whyNotReady: () => Promise<string | undefined>, log
 
   return {
     isReady,
-    answer: async (path) => {
-      if (path === '/health') return plain(200, 'ok');
-      return (await isReady()) ? plain(200, 'ready') : plain(503, 'not ready');
-    },
+    routes: [
+      { path: '/health', method: 'GET', handle: () => plain(200, 'ok') },
+      {
+        path: '/ready',
+        method: 'GET',
+        handle: async () => ((await isReady()) ? plain(200, 'ready') : plain(503, 'not ready')),
+      },
+    ],
     drain: () => {
       draining = true;
     },
   };
 }
 
-function plain(status: number, text: string): Response {
-  return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+function plain(status: number, text: string): HTTPResponse {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
 }

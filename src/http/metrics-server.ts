@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { listenAt } from './listen-at.js';
 import { flawOf } from './plain-request.js';
 import { refuse } from './refusal.js';
-import { everyAnswer } from './headers.js';
+import { defaultHeaders } from './default-headers.js';
 import { keepAllHeaderLines } from './server.js';
 
 /** Metrics as text, and what kind of text it is. */
@@ -43,7 +43,7 @@ export async function listenForMetrics({ host, port, read }: Options): Promise<M
     read().then(
       ({ contentType, text }) => {
         const headers = { 'content-type': contentType, 'content-length': Buffer.byteLength(text) };
-        response.writeHead(200, { ...everyAnswer, ...headers }).end(text);
+        response.writeHead(200, { ...defaultHeaders, ...headers }).end(text);
       },
       () => refuse(response, { status: 500, message: 'Internal error.', code: 'INTERNAL' }),
     );

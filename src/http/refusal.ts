@@ -1,7 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../lib/errors.js';
-import { everyAnswer } from './headers.js';
+import { defaultHeaders } from './default-headers.js';
 
 /** Why the server itself turns a request away, before anybody else has looked at it. */
 export interface Refusal {
@@ -33,7 +33,7 @@ function bodyOf({ message, code = 'INVALID' }: Refusal): string {
 
 function headersOf({ headers }: Refusal, body: string): Record<string, string | number> {
   return {
-    ...everyAnswer,
+    ...defaultHeaders,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     ...headers,

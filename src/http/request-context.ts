@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Authenticate, Holder } from '../credential.js';
 import type { Seen } from '../watch.js';
@@ -17,6 +17,8 @@ export interface IncomingRequest {
   readonly headers: RequestHeaders;
   /** The body as a stream; undefined when there is none. Called once. */
   readonly openBody: () => Readable | undefined;
+  /** A signal that is aborted when the client goes before the response is complete. Called once. */
+  readonly openSignal: () => AbortSignal;
 }
 
 /** The parts that a context gets beside the request itself. */
@@ -36,6 +38,9 @@ export interface RequestContext {
   readonly method: string;
   /** Path and query as they were sent. */
   readonly target: string;
+  readonly path: string;
+  /** The query without its question mark. */
+  readonly query: string;
   readonly headers: RequestHeaders;
   /** The address of the client; undefined when the request came through no network. */
   readonly clientAddress: string | undefined;
@@ -49,46 +54,65 @@ export interface RequestContext {
   readonly body: (limitBytes: number) => Promise<Uint8Array>;
   /** The principals that the credentials of the request prove, verified at the first call. Never rejects for a bad one. */
   readonly principal: () => Promise<Holder>;
+  /** Aborted when the client goes before the response is complete. */
+  readonly signal: () => AbortSignal;
 }
 
 /** Creates the context of a request. */
 export function createRequestContext(
-  { method, target, headers, openBody }: IncomingRequest,
+  { method, target, headers, openBody, openSignal }: IncomingRequest,
   { record, clientAddress, authenticate }: Parts,
 ): RequestContext {
   const id = record.requestID;
   let body: Promise<Uint8Array> | undefined;
   let principal: Promise<Holder> | undefined;
+  let signal: AbortSignal | undefined;
+  const pathEnd = target.indexOf('?');
   return {
     id,
     method,
     target,
+    path: pathEnd < 0 ? target : target.slice(0, pathEnd),
+    query: pathEnd < 0 ? '' : target.slice(pathEnd + 1),
     headers,
     clientAddress,
     record,
     body: (limitBytes) => (body ??= readBytes(openBody(), limitBytes)),
     principal: () => (principal ??= authenticate({ headers, requestID: id, clientAddress })),
+    signal: () => (signal ??= openSignal()),
   };
 }
 
 /** A request of Node's server. */
-export function incomingFromNode(request: IncomingMessage): IncomingRequest {
+export function incomingFromNode(request: IncomingMessage, response: ServerResponse): IncomingRequest {
   const { method = '', url = '', headers } = request;
   return {
     method,
     target: url,
     headers: { get: (name) => headers[name]?.toString() ?? null },
     openBody: () => request,
+    openSignal: () => signalOf(response),
   };
+}
+
+function signalOf(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  const onClose = () => {
+    if (!response.writableFinished) controller.abort();
+  };
+  if (response.destroyed) onClose();
+  else response.once('close', onClose);
+  return controller.signal;
 }
 
 /** A request of `fetch`, whose URL is absolute. */
 export function incomingFromFetch(request: Request): IncomingRequest {
-  const { method, url, headers, body } = request;
+  const { method, url, headers, body, signal } = request;
   return {
     method,
     target: url.replace(/^[a-z]+:\/\/[^/?#]*/i, ''),
     headers,
     openBody: () => (body ? Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]) : undefined),
+    openSignal: () => signal,
   };
 }

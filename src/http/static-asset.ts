@@ -5,6 +5,9 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { acceptedCoding } from '../accept.js';
 import { isKnown } from '../entity-tag.js';
+import type { RequestHeaders } from './request-context.js';
+import type { HTTPResponse } from './response.js';
+import type { Route } from './router.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -93,17 +96,28 @@ export function browserFile(name: string, headers: Readonly<Record<string, strin
 }
 
 /** Returns the smallest encoding that the request accepts, or 304 if `If-None-Match` names it. */
-export async function serveAsset(requestHeaders: Pick<Headers, 'get'>, asset: StaticAsset): Promise<Response> {
+export async function serveAsset(requestHeaders: RequestHeaders, asset: StaticAsset): Promise<HTTPResponse> {
   const encoding = acceptedCoding(requestHeaders.get('accept-encoding'), encodings) ?? 'identity';
   // Different bytes need different entity tags.
   const etag = `"${await asset.etag()}${encoding === 'identity' ? '' : `-${encoding}`}"`;
   const caching = { etag, 'cache-control': 'private, no-cache', vary: 'accept-encoding' };
-  if (isKnown(requestHeaders.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: caching });
-  return new Response(await asset.bytes[encoding](), {
+  if (isKnown(requestHeaders.get('if-none-match'), etag)) return { status: 304, headers: caching, body: null };
+  return {
+    status: 200,
+    body: await asset.bytes[encoding](),
     headers: {
       ...asset.headers,
       ...caching,
       ...(encoding !== 'identity' && { 'content-encoding': encoding }),
     },
-  });
+  };
+}
+
+/** The routes of assets by their paths. */
+export function assetRoutes(assets: ReadonlyMap<string, StaticAsset>): Route[] {
+  return [...assets].map(([path, asset]) => ({
+    path,
+    method: 'GET',
+    handle: ({ headers }) => serveAsset(headers, asset),
+  }));
 }

@@ -2,8 +2,9 @@ import type { KeyService } from '../keys/service.js';
 import type { QuotaFigures } from '../keys/quota.js';
 import type { StoredKey } from '../keys/key.js';
 import { viewOfStored } from '../keys/view.js';
-import { jsonResponse } from './errors.js';
+import { jsonResponse } from '../http/json-response.js';
 import { definitionToWire } from './wire.js';
+import type { HTTPResponse } from '../http/response.js';
 
 /** A key and the figures of its live quota. */
 export interface ShownKey {
@@ -39,7 +40,7 @@ export function changed(
   { keyHash, version }: StoredKey,
   more: object = {},
   headers: Record<string, string> = {},
-): Response {
+): HTTPResponse {
   const body = { action, key: keyID, key_hash: keyHash, status: 'ok', ...more };
   return jsonResponse(body, 200, { etag: `"${version}"`, ...headers });
 }

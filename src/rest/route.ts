@@ -5,6 +5,7 @@ import type { Variant } from '../keys/definition.js';
 import type { Caller } from '../keys/ports.js';
 import type { KeyService } from '../keys/service.js';
 import type { JSONSchema } from './openapi/json-schema.js';
+import type { HTTPResponse } from '../http/response.js';
 
 /** A request to a route, its credential checked. */
 export interface Call {
@@ -56,7 +57,7 @@ export interface Route {
   readonly mayReset?: true;
   /** By name; a request and its response have the same name in the document. */
   readonly examples: Readonly<Record<string, Example>>;
-  readonly answer: (call: Call) => Promise<Response>;
+  readonly answer: (call: Call) => Promise<HTTPResponse>;
 }
 
 /** The groups of operations in the documentation, with their descriptions. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Issue, Path } from '../lib/errors.js';
 import { isObject } from '../lib/json.js';
+import type { FieldChange } from '../keys/changes.js';
 import { KeyDefinition } from '../keys/definition.js';
 import { core, memberOf, shapeOf } from '../keys/table.js';
 
@@ -125,6 +126,16 @@ export function partToWire(path: Path): { path: Path; valueToWire: (value: unkno
       return Object.fromEntries(Object.entries(value).map(([label, rights]) => [label, toWire(entry, rights)]));
     },
   };
+}
+
+/** A part of a definition that has changed, in the names of REST: webhooks use them too. */
+export function changedPartToWire({
+  path,
+  before,
+  after,
+}: FieldChange): Pick<FieldChange, 'path' | 'before' | 'after'> {
+  const part = partToWire(path);
+  return { path: part.path, before: part.valueToWire(before), after: part.valueToWire(after) };
 }
 
 /** A definition in the names of REST, its members in the order of the key API's document. */

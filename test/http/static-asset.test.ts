@@ -1,11 +1,14 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { browserFile, createStaticAsset, serveAsset } from '../../src/http/static-asset.js';
+import type { RequestHeaders } from '../../src/http/request-context.js';
+import { toFetchResponse } from '../../src/http/response.js';
+import { browserFile, createStaticAsset, serveAsset, type StaticAsset } from '../../src/http/static-asset.js';
 
 const text = 'a text that repeats itself '.repeat(100);
 const load = async () => new TextEncoder().encode(text);
 const asset = createStaticAsset({ contentType: 'text/plain', load, headers: { 'referrer-policy': 'no-referrer' } });
-const ask = (headers: Record<string, string> = {}) => serveAsset(new Headers(headers), asset);
+const respond = async (headers: RequestHeaders, of: StaticAsset) => toFetchResponse(await serveAsset(headers, of));
+const ask = (headers: Record<string, string> = {}) => respond(new Headers(headers), asset);
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 describe('an asset', () => {
@@ -67,9 +70,9 @@ describe('an asset', () => {
       },
     });
     expect(attempts).toBe(0);
-    await expect(serveAsset(new Headers(), failing)).rejects.toThrow('EMFILE');
-    expect(await (await serveAsset(new Headers(), failing)).text()).toBe(text);
-    await serveAsset(new Headers({ 'accept-encoding': 'gzip' }), failing);
+    await expect(respond(new Headers(), failing)).rejects.toThrow('EMFILE');
+    expect(await (await respond(new Headers(), failing)).text()).toBe(text);
+    await respond(new Headers({ 'accept-encoding': 'gzip' }), failing);
     expect(attempts).toBe(2);
   });
 
@@ -98,7 +101,7 @@ describe('an asset', () => {
 
 describe('a file of a page', () => {
   it('is read from the bundled pages and has the type of its name', async () => {
-    const response = await serveAsset(new Headers(), browserFile('graphiql/icon.svg', { 'x-more': 'yes' }));
+    const response = await respond(new Headers(), browserFile('graphiql/icon.svg', { 'x-more': 'yes' }));
     expect(response.headers.get('content-type')).toBe('image/svg+xml');
     expect(response.headers.get('x-more')).toBe('yes');
     expect(await response.text()).toContain('<svg');

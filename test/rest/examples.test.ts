@@ -2,10 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Authenticate } from '../../src/credential.js';
 import { AppError } from '../../src/lib/errors.js';
 import { sampleKeys } from '../../src/cli/server/sample.js';
+import { maskErrors } from '../../src/http/mask-errors.js';
+import { createRouter } from '../../src/http/router.js';
 import { parseJSON } from '../../src/lib/json.js';
 import type { KeyService } from '../../src/keys/service.js';
 import { createLogger } from '../../src/lib/log.js';
-import { createRESTFace } from '../../src/rest/router.js';
+import { createRESTRoutes } from '../../src/rest/router.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { mismatches, resolved, type Schema } from '../support/json-schema.js';
 import { requestContextOf } from '../support/request-context.js';
@@ -271,17 +273,17 @@ describe('the errors that have nothing to do with what was asked', () => {
       management: { id: 'm', kind: 'management', label: 'm', orgID: undefined },
       service: { id: 's', kind: 'service', label: 's', orgID: undefined },
     });
-    const face = createRESTFace({
+    const routes = createRESTRoutes({
       keys: broken,
       audit: () => undefined,
-      log: createLogger('silent'),
       nextSlice: () => undefined,
     });
+    const router = createRouter([maskErrors(createLogger('silent'))], routes);
     for (const { operation, name } of good()) {
       const { path, init } = requestOf(operation, name);
       const request = new Request(`http://keyfront.test${path}`, init);
-      const answer = await face(requestContextOf(request, { authenticate }));
-      const text = await answer.text();
+      const answer = await router(requestContextOf(request, { authenticate }));
+      const text = String(answer.body);
       expectAnswer({ status: answer.status, text }, { operation, name, status }, documented(operation, status));
       expect(parseJSON(text)).toMatchObject({ request_id: 'request-1' });
     }

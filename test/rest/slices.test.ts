@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Authenticate } from '../../src/credential.js';
-import { createLogger } from '../../src/lib/log.js';
+import { createRouter } from '../../src/http/router.js';
 import { createKeyService } from '../../src/keys/service.js';
-import { createRESTFace } from '../../src/rest/router.js';
+import { createRESTRoutes } from '../../src/rest/router.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { requestContextOf } from '../support/request-context.js';
 
@@ -18,10 +18,9 @@ async function stepsOf(body: string): Promise<{ status: number; steps: number }>
   const authenticate: Authenticate = async () => ({
     management: { id: 'm', kind: 'management', label: 'm', orgID: undefined },
   });
-  const face = createRESTFace({
+  const routes = createRESTRoutes({
     keys: createKeyService(t.app.installation.ports),
     audit: () => undefined,
-    log: createLogger('silent'),
     nextSlice: () => {
       steps += 1;
       return Promise.resolve();
@@ -29,7 +28,7 @@ async function stepsOf(body: string): Promise<{ status: number; steps: number }>
   });
   const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
   const request = new Request('http://keyfront.test/api/keys/preview', init);
-  const { status } = await face(requestContextOf(request, { authenticate }));
+  const { status } = await createRouter([], routes)(requestContextOf(request, { authenticate }));
   return { status, steps };
 }
 

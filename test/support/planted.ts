@@ -5,6 +5,7 @@ import type { Authenticate } from '../../src/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
 import type { Streams } from '../../src/graphql/streams.js';
 import { createGraphQLServer } from '../../src/graphql/yoga.js';
+import { toFetchResponse } from '../../src/http/response.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import type { Ports } from '../../src/keys/ports.js';
 import { createKeyService, type KeyService } from '../../src/keys/service.js';
@@ -78,7 +79,7 @@ export function plant({ app: { installation }, management, service }: TestApp, p
       body: stringifyJSON({ query, variables }),
       signal,
     });
-    return server.fetch(request, { requestContext: requestContextOf(request, { authenticate }) });
+    return toFetchResponse(await server.handle(requestContextOf(request, { authenticate })));
   };
   return {
     logs: () => lines.join(''),

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { requireWholeFile } from '../../app.js';
+import { requireWholeFile } from '../../integrity-check.js';
 import type { Config, ConfigSecrets } from '../../config.js';
 import { distribute } from '../../http/distributor.js';
 import { listenForMetrics, type MetricsServer } from '../../http/metrics-server.js';

@@ -4,7 +4,7 @@ import { KeyDefinition } from '../../keys/definition.js';
 import { inputs } from '../../keys/definition-input.js';
 import { issueCodes, warningCodes } from '../../keys/issue-codes.js';
 import { resetStatuses } from '../../keys/quota.js';
-import { statuses } from '../errors.js';
+import { statuses } from '../../http/error-response.js';
 import { answerExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';
 import { objectSchema, type JSONSchema } from './json-schema.js';

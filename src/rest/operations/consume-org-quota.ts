@@ -3,10 +3,11 @@ import { integerOf } from '../../keys/int64.js';
 import { refusals } from '../../keys/quota.js';
 import { malformed } from '../../query-parameters.js';
 import { readJSONBody } from '../body.js';
-import { jsonResponse } from '../errors.js';
+import { jsonResponse } from '../../http/json-response.js';
 import { keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
 import { int64, keyID, unknownKey } from './shared-docs.js';
+import type { HTTPResponse } from '../../http/response.js';
 
 export const consumeOrgQuota = defineRoute({
   operation: 'consumeOrgQuota',
@@ -98,7 +99,7 @@ export const consumeOrgQuota = defineRoute({
 });
 
 /** `POST /svc/org/keys/{keyID}/quota`: takes requests from the live quota, `{"amount": n}` of them or one. */
-async function answer(call: Call): Promise<Response> {
+async function answer(call: Call): Promise<HTTPResponse> {
   const { caller, keys, wildcard, query } = call;
   noParameters(query);
   const keyID = keyIDFrom(wildcard);

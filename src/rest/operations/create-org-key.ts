@@ -3,6 +3,7 @@ import { changed } from '../key-response.js';
 import { keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
 import { change, keyID, otherOrganisation, warnings } from './shared-docs.js';
+import type { HTTPResponse } from '../../http/response.js';
 
 export const createOrgKey = defineRoute({
   operation: 'createOrgKey',
@@ -78,7 +79,7 @@ export const createOrgKey = defineRoute({
 });
 
 /** `POST /svc/org/keys/{keyID}`: creates a key that does not exist. */
-async function answer(call: Call): Promise<Response> {
+async function answer(call: Call): Promise<HTTPResponse> {
   const { caller, keys, wildcard, query } = call;
   noParameters(query);
   const keyID = keyIDFrom(wildcard);

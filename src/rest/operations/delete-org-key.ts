@@ -3,6 +3,7 @@ import { changed } from '../key-response.js';
 import { expectedVersionsFrom, keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
 import { change, changedSince, ifMatch, keyID, malformed, unknownKey } from './shared-docs.js';
+import type { HTTPResponse } from '../../http/response.js';
 
 export const deleteOrgKey = defineRoute({
   operation: 'deleteOrgKey',
@@ -39,7 +40,7 @@ export const deleteOrgKey = defineRoute({
 });
 
 /** `DELETE /svc/org/keys/{keyID}`: deletes a key, which can be restored for a while. */
-async function answer({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+async function answer({ request, caller, keys, wildcard, query }: Call): Promise<HTTPResponse> {
   noParameters(query);
   const keyID = keyIDFrom(wildcard);
   const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));

@@ -1,10 +1,11 @@
 import { AppError } from '../../lib/errors.js';
 import { keyStates } from '../../keys/state.js';
-import { jsonResponse } from '../errors.js';
+import { jsonResponse } from '../../http/json-response.js';
 import { keyMember, withQuotas } from '../key-response.js';
 import { keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
 import { int64, keyHash, keyID, malformed, unknownKey } from './shared-docs.js';
+import type { HTTPResponse } from '../../http/response.js';
 
 const orgKey = {
   name: 'OrgKey',
@@ -86,7 +87,7 @@ export const getOrgKey = defineRoute({
  * `GET /svc/org/keys/{keyID}`: the definition without its secrets. The `ETag` is the key's version, for `If-Match`. There
  * is no 304: the state and the live quota change while the version stays.
  */
-async function answer({ caller, keys, wildcard, query }: Call): Promise<Response> {
+async function answer({ caller, keys, wildcard, query }: Call): Promise<HTTPResponse> {
   noParameters(query);
   const key = await keys.existingOrgKey(caller, keyIDFrom(wildcard));
   const [shown] = await withQuotas(keys, [key]);

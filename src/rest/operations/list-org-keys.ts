@@ -3,12 +3,13 @@ import { keyStates, type KeyState } from '../../keys/state.js';
 import { defaultOrder, type KeyFilter } from '../../keys/store.js';
 import { nearest } from '../../lib/nearest.js';
 import { malformed, queryParametersOf } from '../../query-parameters.js';
-import { jsonList } from '../errors.js';
+import { jsonList } from '../../http/json-response.js';
 import { cursorOf, listLimitBytes, membersWithin, positionOf } from '../key-list.js';
 import { keyMember, withQuotas } from '../key-response.js';
 import type { JSONSchema } from '../openapi/json-schema.js';
 import { defineRoute, type Call } from '../route.js';
 import { text } from './shared-docs.js';
+import type { HTTPResponse } from '../../http/response.js';
 
 const largestPage = 100;
 
@@ -105,7 +106,7 @@ export const listOrgKeys = defineRoute({
 });
 
 /** `GET /svc/org/keys`: a page of keys, with the cursor of the next page when there is one. */
-async function answer({ caller, keys, query }: Call): Promise<Response> {
+async function answer({ caller, keys, query }: Call): Promise<HTTPResponse> {
   const { filter, limit, after } = pageFrom(query);
   const orderBy = defaultOrder(filter);
   const page = await keys.orgKeys(caller, {

@@ -1,10 +1,11 @@
 import { withSecrets } from '../../keys/normal-form.js';
 import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../body.js';
-import { jsonResponse } from '../errors.js';
+import { jsonResponse } from '../../http/json-response.js';
 import { noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
 import { definitionToWire } from '../wire.js';
 import { keyHash, otherOrganisation, warnings } from './shared-docs.js';
+import type { HTTPResponse } from '../../http/response.js';
 
 export const previewKey = defineRoute({
   operation: 'previewKey',
@@ -129,7 +130,7 @@ export const previewKey = defineRoute({
 });
 
 /** `POST /api/keys/preview`: the definition as it would be stored. Echoes what was sent, less the password. */
-async function answer(call: Call): Promise<Response> {
+async function answer(call: Call): Promise<HTTPResponse> {
   const { caller, keys, query } = call;
   noParameters(query);
   const body = await readJSONBody(call);

@@ -3,6 +3,7 @@ import { changed } from '../key-response.js';
 import { expectedVersionsFrom, keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
 import { change, ifMatch, keyID, malformed } from './shared-docs.js';
+import type { HTTPResponse } from '../../http/response.js';
 
 export const restoreOrgKey = defineRoute({
   operation: 'restoreOrgKey',
@@ -61,7 +62,7 @@ export const restoreOrgKey = defineRoute({
 });
 
 /** `POST /svc/org/keys/{keyID}/restore`: puts a deleted key back. */
-async function answer({ request, caller, keys, wildcard, query }: Call): Promise<Response> {
+async function answer({ request, caller, keys, wildcard, query }: Call): Promise<HTTPResponse> {
   noParameters(query);
   const keyID = keyIDFrom(wildcard);
   const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));

@@ -3,6 +3,7 @@ import { changed } from '../key-response.js';
 import { expectedVersionsFrom, keyIDFrom, resetQuotaFrom } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
 import { change, changedSince, ifMatch, keyID, unknownKey, warnings } from './shared-docs.js';
+import type { HTTPResponse } from '../../http/response.js';
 
 export const updateOrgKey = defineRoute({
   operation: 'updateOrgKey',
@@ -100,7 +101,7 @@ export const updateOrgKey = defineRoute({
 });
 
 /** `PUT /svc/org/keys/{keyID}`: replaces the definition of a key that exists. The `ETag` is the key's new version. */
-async function answer(call: Call): Promise<Response> {
+async function answer(call: Call): Promise<HTTPResponse> {
   const { request, caller, keys, wildcard, query } = call;
   const keyID = keyIDFrom(wildcard);
   const resetQuota = resetQuotaFrom(query);

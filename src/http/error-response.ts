@@ -1,8 +1,9 @@
 import type { CredentialKind } from '../credential.js';
 import { AppError, pathText, type ErrorCode } from '../lib/errors.js';
-import { stringifyJSON } from '../lib/json.js';
+import { jsonResponse } from './json-response.js';
+import type { HTTPResponse } from './response.js';
 
-/** The HTTP status of each code. */
+/** The HTTP status of each code, in both APIs. */
 export const statuses: Record<ErrorCode, number> = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
@@ -15,41 +16,26 @@ export const statuses: Record<ErrorCode, number> = {
   INTERNAL: 500,
 };
 
-/** A JSON answer; 64-bit integers are written in digits. */
-export function jsonResponse(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
-  return textResponse(stringifyJSON(body), status, headers);
-}
-
-/** A JSON response with a list of items that are JSON texts already, and more members beside it. */
-export function jsonList(name: string, items: readonly string[], more: Readonly<Record<string, string>>): Response {
-  const others = Object.entries(more).map(([member, value]) => `,${JSON.stringify(member)}:${JSON.stringify(value)}`);
-  return textResponse(`{${JSON.stringify(name)}:[${items.join()}]${others.join('')}}`, 200, {});
-}
-
-function textResponse(text: string, status: number, headers: Record<string, string>): Response {
-  const contentType = { 'content-type': 'application/json; charset=utf-8' };
-  return new Response(text, { status, headers: { ...contentType, ...headers } });
-}
-
-/** The answer to a method that a path does not take. */
-export function methodRefused(allow: string, requestID: string): Response {
-  return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, 405, { allow });
-}
-
 /** How to authenticate, for a 401. A header of its own has no registered scheme. */
 const challenges: Record<CredentialKind, string> = {
   management: 'Bearer realm="keyfront"',
   service: 'ApiKey realm="keyfront", header="X-Svc-Authorization"',
 };
 
-/** The response to anything thrown. `status` replaces the code's own where HTTP knows a closer one. */
+interface Options {
+  /** In place of the status of the error's code. */
+  readonly status?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The kind that the operation requires; by default both are offered. */
+  readonly credential?: CredentialKind;
+}
+
+/** The response to an error, in the form of the REST API. An error that is not for clients is masked. */
 export function errorResponse(
   thrown: unknown,
   requestID: string,
-  status?: number,
-  headers?: Record<string, string>,
-  credential?: CredentialKind,
-): Response {
+  { status, headers, credential }: Options = {},
+): HTTPResponse {
   const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL', 'Internal error.');
   const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
   const body = {

@@ -1,0 +1,42 @@
+import type { ServerResponse } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
+
+/** A response before it is sent. Header names are in lower case; middlewares add to them. */
+export interface HTTPResponse {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string | Uint8Array<ArrayBuffer> | Readable | null;
+}
+
+/** Sends a response, unless the client is gone. A stream is destroyed when the client goes. */
+export function sendResponse(to: ServerResponse, { status, headers, body }: HTTPResponse): void {
+  if (body instanceof Readable) {
+    if (!to.destroyed) to.writeHead(status, headers);
+    // After an error of the stream the connection is cut: only that says that the response is incomplete.
+    pipeline(body, to, () => undefined);
+    return;
+  }
+  if (to.destroyed || to.writableEnded) return;
+  const hasLength = body !== null || !(status === 204 || status === 304 || to.req.method === 'HEAD');
+  const length = body === null ? 0 : Buffer.byteLength(body);
+  to.writeHead(status, { ...headers, ...(hasLength && { 'content-length': length }) });
+  to.end(body ?? undefined);
+}
+
+/** The response as one of `fetch`. */
+export function toFetchResponse({ status, headers, body }: HTTPResponse): Response {
+  const content = body instanceof Readable ? (Readable.toWeb(body) as BodyInit) : body;
+  return new Response(content, { status, headers });
+}
+
+const streamTypes = ['text/event-stream', 'multipart/mixed'];
+
+/** A response of a library that speaks `fetch`. `connection` is left out: it is Node's server that keeps connections. */
+export async function fromFetchResponse(response: Response): Promise<HTTPResponse> {
+  const { connection: _, ...headers } = Object.fromEntries(
+    [...response.headers].map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const isStreamed = streamTypes.some((type) => headers['content-type']?.startsWith(type));
+  const body = isStreamed && response.body ? Readable.from(response.body) : await response.text();
+  return { status: response.status, headers, body };
+}

@@ -1,0 +1,86 @@
+import { Readable } from 'node:stream';
+import { AppError } from '../lib/errors.js';
+import { errorResponse } from './error-response.js';
+import type { RequestContext } from './request-context.js';
+import type { HTTPResponse } from './response.js';
+
+/** Serves a request. `wildcard` is the segment that the path's `*` stands for, still percent-encoded. */
+export type Handler = (request: RequestContext, wildcard: string) => HTTPResponse | Promise<HTTPResponse>;
+
+/** A path, a method and what serves them. */
+export interface Route {
+  /** At most one segment is `*`. It appears in the log and in metrics. */
+  readonly path: string;
+  /** GET stands for HEAD too, `*` for every method. */
+  readonly method: string;
+  readonly handle: Handler;
+}
+
+/** Runs before and after the route of a request, or in place of it. */
+export type Middleware = (request: RequestContext, next: () => Promise<HTTPResponse>) => Promise<HTTPResponse>;
+
+export type Router = (request: RequestContext) => Promise<HTTPResponse>;
+
+interface Match {
+  /** All routes of the path that matched, one for each method. */
+  readonly routes: readonly Route[];
+  readonly wildcard: string;
+}
+
+/** The route in the log of a request that matches none: its path may hold a secret. */
+const noRoute = '(other)';
+
+/** Returns a function that sends each request through the middlewares, in their order, to its route. */
+export function createRouter(middlewares: readonly Middleware[], routes: readonly Route[]): Router {
+  const paths = new Map<string, Route[]>();
+  for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route]);
+  const patterns = [...paths].filter(([path]) => path.includes('*'));
+
+  function find(path: string): Match | undefined {
+    const exact = paths.get(path);
+    if (exact) return { routes: exact, wildcard: '' };
+    for (const [pattern, found] of patterns) {
+      const wildcard = wildcardOf(pattern, path);
+      if (wildcard !== undefined) return { routes: found, wildcard };
+    }
+    return undefined;
+  }
+
+  return (request) => {
+    const match = find(request.path);
+    request.record.route = match?.routes[0]?.path ?? noRoute;
+    const run = async (index: number): Promise<HTTPResponse> => {
+      const middleware = middlewares[index];
+      return middleware ? middleware(request, () => run(index + 1)) : respond(request, match);
+    };
+    return run(0);
+  };
+}
+
+async function respond(request: RequestContext, match: Match | undefined): Promise<HTTPResponse> {
+  if (!match) return errorResponse(new AppError('NOT_FOUND', 'There is nothing at this path.'), request.id);
+  const isHead = request.method === 'HEAD';
+  const method = isHead ? 'GET' : request.method;
+  const route = match.routes.find((candidate) => candidate.method === method || candidate.method === '*');
+  if (!route) return methodNotAllowed(match.routes, request.id);
+  const response = await route.handle(request, match.wildcard);
+  if (!isHead) return response;
+  if (response.body instanceof Readable) response.body.destroy();
+  return { ...response, body: null };
+}
+
+function methodNotAllowed(routes: readonly Route[], requestID: string): HTTPResponse {
+  const allow = routes.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
+  return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, {
+    status: 405,
+    headers: { allow },
+  });
+}
+
+/** The segment that `*` stands for in the path; undefined when the path does not match. */
+function wildcardOf(pattern: string, path: string): string | undefined {
+  const [prefix = '', suffix = ''] = pattern.split('*');
+  const wildcard = path.slice(prefix.length, path.length - suffix.length);
+  const isMatch = path.startsWith(prefix) && path.endsWith(suffix) && path.length > prefix.length + suffix.length;
+  return isMatch && !wildcard.includes('/') ? wildcard : undefined;
+}
