@@ -1,6 +1,7 @@
 /**
  * The options of Node that the service runs with: room for short-lived objects, no `__proto__`. Code from strings stays
- * permitted, because better-sqlite3 13 makes the constructors of rows with it (from column names, never from data).
+ * permitted, because better-sqlite3 13 makes the constructors of rows with it, and zod validators (from names of columns and
+ * fields, never from data).
  * `npm start` and the image repeat them, which saves the process that `bin/keyfront.ts` needs; a test compares all three.
  */
 export const nodeOptions = ['--max-semi-space-size=32', '--disable-proto=delete'] as const;

@@ -5,8 +5,8 @@ import { freeFormObject } from './fields.js';
 import { withoutExcess } from './issue-limit.js';
 import { invalidDefinition, issuesOf } from './issues.js';
 import { hasMoreValues, maxValues } from '../lib/value-count.js';
-import { quickReadOf, refused, type QuickRead } from './quick-read.js';
-import { rules } from './rules.js';
+import { fastValidatorOf, INVALID, type FastValidator } from './fast-validator.js';
+import { rules, satisfiesRules } from './rules.js';
 
 type Fields = z.core.util.Mask<keyof typeof KeyDefinition.shape>;
 
@@ -15,29 +15,40 @@ function allBut(variant: Variant) {
   return KeyDefinition.omit(others);
 }
 
-/** What a preview takes: a definition without the fields that only an update has. */
-export const PreviewInput: z.ZodType<KeyDefinition> = allBut('update').check(rules);
+/** The input of an update: a definition without the fields that only a preview has, and metadata that is an object. */
+const updateFields = allBut('preview').safeExtend({
+  metaData: freeFormObject('Anything you want to keep with the key, and nothing secret: reads show it. An object.'),
+});
 
-/** What an update takes: a definition without the fields that only a preview has, and metadata that is an object. */
-export const UpdateInput: z.ZodType<KeyDefinition> = allBut('preview')
-  .safeExtend({
-    metaData: freeFormObject('Anything you want to keep with the key, and nothing secret: reads show it. An object.'),
-  })
-  .check(rules);
+/** The input of a preview: a definition without the fields that only an update has. */
+const previewFields = allBut('update');
+
+export const PreviewInput: z.ZodType<KeyDefinition> = previewFields.check(rules);
+export const UpdateInput: z.ZodType<KeyDefinition> = updateFields.check(rules);
 
 export const inputs: Record<Variant, z.ZodType<KeyDefinition>> = { preview: PreviewInput, update: UpdateInput };
 
-const quickReads: Record<Variant, QuickRead> = {
-  preview: quickReadOf(PreviewInput),
-  update: quickReadOf(UpdateInput),
+/** The parsed definition, or INVALID if zod rejects it. */
+export const fastValidators: Record<Variant, FastValidator> = {
+  preview: fastValidator(previewFields),
+  update: fastValidator(updateFields),
 };
+
+/** zod cannot compile the rules across fields, since they run beside the issues of single fields. */
+function fastValidator(fields: z.ZodType<KeyDefinition>): FastValidator {
+  const validate = fastValidatorOf(fields);
+  return (raw) => {
+    const value = validate(raw);
+    return value !== INVALID && satisfiesRules(value as KeyDefinition) ? value : INVALID;
+  };
+}
 
 /** What a face that validates by standard schemas takes: the definition, or all that zod finds wrong with it. */
 export function standardInput(variant: Variant) {
   const { validate, ...standard } = inputs[variant]['~standard'];
   const quickly = (raw: unknown) => {
-    const value = quickReads[variant](raw);
-    return value === refused ? validate(withoutExcess(inputs[variant], raw)) : { value: value as KeyDefinition };
+    const value = fastValidators[variant](raw);
+    return value === INVALID ? validate(withoutExcess(inputs[variant], raw)) : { value: value as KeyDefinition };
   };
   return { '~standard': { ...standard, validate: quickly } };
 }
@@ -80,8 +91,8 @@ const othersOf: Record<Variant, readonly string[]> = {
 function parseDefinition(variant: Variant, raw: unknown): KeyDefinition | Issue[] {
   // A bulk change merges a stored definition with a patch, each of which may be as large as a body.
   if (hasMoreValues(raw)) return [tooManyValues];
-  const quick = quickReads[variant](raw);
-  if (quick !== refused) return quick as KeyDefinition;
+  const valid = fastValidators[variant](raw);
+  if (valid !== INVALID) return valid as KeyDefinition;
   const result = inputs[variant].safeParse(withoutExcess(inputs[variant], raw));
   return result.success ? result.data : issuesOf(result.error.issues, variant);
 }

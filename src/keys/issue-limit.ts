@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { fastValidatorOf, INVALID, type FastValidator } from './fast-validator.js';
 import { maxIssues } from './problem.js';
-import { quickReadOf, refused, type QuickRead } from './quick-read.js';
 import { memberOf, shapeOf } from './table.js';
 
 /**
@@ -50,11 +50,11 @@ function inSchemaOrder(shape: z.core.$ZodShape, part: object): [string, unknown]
   ];
 }
 
-const quickReads = new WeakMap<z.core.$ZodType, QuickRead>();
+const validators = new WeakMap<z.core.$ZodType, FastValidator>();
 
 function isValid(schema: z.core.$ZodType, value: unknown): boolean {
-  const known = quickReads.get(schema);
-  const read = known ?? quickReadOf(schema);
-  if (!known) quickReads.set(schema, read);
-  return read(value) !== refused;
+  const known = validators.get(schema);
+  const validate = known ?? fastValidatorOf(schema);
+  if (!known) validators.set(schema, validate);
+  return validate(value) !== INVALID;
 }

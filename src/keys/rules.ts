@@ -56,6 +56,15 @@ function examine(definition: KeyDefinition, report: Report): void {
   }
 }
 
+/** Whether a definition whose fields are valid breaks no rule across fields. */
+export function satisfiesRules(definition: KeyDefinition): boolean {
+  let isSatisfied = true;
+  examine(definition, () => {
+    isSatisfied = false;
+  });
+  return isSatisfied;
+}
+
 /** A copy of `value` without the member that each path leads to. A list loses itself when one of its items is meant. */
 function without<T>(value: T, paths: readonly Path[]): T {
   // Only what stands on a path is copied: the rest may be 10,000 members of free-form JSON.

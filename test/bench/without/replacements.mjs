@@ -9,5 +9,5 @@ export const replacements = {
     { module: 'http/unread-body.js', by: './unread-body.mjs' },
     { module: 'http/admission.js', by: './admission.mjs' },
   ],
-  'fast validation': [{ module: 'keys/quick-read.js', by: './quick-read.mjs' }],
+  'fast validation': [{ module: 'keys/fast-validator.js', by: './fast-validator.mjs' }],
 };

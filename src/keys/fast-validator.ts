@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** Returns the parsed value, or `INVALID` for one that zod rejects. */
+export type FastValidator = (value: unknown) => unknown;
+
+export const INVALID: unique symbol = Symbol('INVALID');
+
+/**
+ * Returns a validator that reports no issues, from the code that zod generates for the schema (`z.compile` without its
+ * fallback, which would collect issues without a limit). The code is generated on the first call. If that is forbidden, or
+ * the schema has a feature that zod cannot compile, the validator runs zod itself.
+ */
+export function fastValidatorOf<T>(schema: z.core.$ZodType<T>): FastValidator {
+  let validate: FastValidator | undefined;
+  return (value) => (validate ??= compiled(schema) ?? interpreted(schema))(value);
+}
+
+function compiled(schema: z.core.$ZodType): FastValidator | undefined {
+  try {
+    const parse = z.core.compileFn(schema);
+    return (value) => {
+      const parsed = parse(value);
+      return parsed === z.core.INVALID ? INVALID : parsed;
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function interpreted(schema: z.core.$ZodType): FastValidator {
+  return (value) => {
+    const result = z.core.safeParse(schema, value);
+    return result.success ? result.data : INVALID;
+  };
+}
