@@ -41,6 +41,8 @@ export interface App extends RequestHandler {
 /** Replaces parts in tests. Workers set `isWhole` and `inTurn`. */
 export interface AppOverrides extends Overrides {
   readonly execute?: Execute | undefined;
+  /** Whether GraphQL requests may skip Yoga. Default: true. */
+  readonly fastPath?: boolean | undefined;
   /** Whoever started us has looked whether the file is whole. */
   readonly isWhole?: boolean;
   /** How to open the installation. Default: it is created when it is missing. */
@@ -116,6 +118,7 @@ export async function createApp(
     introspection: config.introspection,
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     execute: overrides.execute,
+    fastPath: overrides.fastPath,
     streams,
     watch,
   });

@@ -6,17 +6,10 @@ import type { ChangeDeadline } from '../keys/change-deadline.js';
 import type { Audit, Caller } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
-import type { ExecutionResult } from 'graphql';
 
 /** What Yoga passes to every plugin and resolver beside its own members. */
 export interface ServerContext {
   readonly requestContext: RequestContext;
-  readonly begun?: Begun;
-}
-
-/** The result of the fast path, for Yoga to complete: an operation is not executed twice. */
-export interface Begun {
-  readonly executed: Promise<ExecutionResult | undefined>;
 }
 
 /** What a resolver knows: the services, and who asks. */

@@ -9,26 +9,17 @@ export function asAppError(error: unknown): AppError {
   return new AppError(code ?? 'INTERNAL', 'The operation was refused.', { cause: error });
 }
 
-const published = new WeakSet<GraphQLError>();
+/** An error that was written for clients, which masking leaves as it is. */
+class PublicError extends GraphQLError {}
 
-/** What a caller may see of an error: ours as they are, GraphQL's without the values they quote, all else masked. */
+/** What a client may see of an error: ours as they are, GraphQL's without the values they quote, all others masked. */
 export function publicError(error: unknown): GraphQLError {
-  if (error instanceof GraphQLError && published.has(error)) return error;
-  const shown = withoutStackTraces(() => translated(error));
-  published.add(shown);
-  return shown;
-}
-
-/** Says of errors that they have been made for callers, and are theirs to see. */
-export function declarePublic(errors: readonly GraphQLError[] = []): void {
-  for (const error of errors) published.add(error);
+  return error instanceof PublicError ? error : withoutStackTraces(() => translated(error));
 }
 
 /** The error of a whole request, with the HTTP status that goes with it. */
 export function requestError(error: AppError, status = statuses[error.code]): GraphQLError {
-  const shown = ours(error, undefined, { http: { status, headers: headersOf(error) } });
-  published.add(shown);
-  return shown;
+  return ours(error, undefined, { http: { status, headers: headersOf(error) } });
 }
 
 /** The error of an operation that is refused as a whole: for clients of application/json an answer like any other. */
@@ -52,17 +43,21 @@ export function maskedCause(error: GraphQLError): unknown {
 function translated(error: unknown): GraphQLError {
   const cause = rootOf(error);
   if (cause instanceof AppError && cause.code !== 'INTERNAL') {
-    return error instanceof GraphQLError ? ours(cause, error) : requestError(cause);
+    // Without a path it is an error of the request, which Yoga has wrapped.
+    return error instanceof GraphQLError && error.path ? ours(cause, error) : requestError(cause);
   }
-  if (cause instanceof GraphQLError && error instanceof GraphQLError) {
-    return new GraphQLError(`${variableIn(cause, error)}${withoutValues(cause.message)}`, {
+  // By `unexpected` Yoga marks a value that was thrown and is no Error.
+  const isValue =
+    !(error instanceof Error) || (cause instanceof GraphQLError && cause.extensions['unexpected'] === true);
+  if (cause instanceof GraphQLError && error instanceof GraphQLError && !isValue) {
+    return new PublicError(`${variableIn(cause, error)}${withoutValues(cause.message)}`, {
       ...placeOf(error),
       extensions: { ...cause.extensions, code: 'INVALID' },
     });
   }
-  return new GraphQLError('Internal error.', {
+  return new PublicError('Internal error.', {
     ...(error instanceof GraphQLError && placeOf(error)),
-    originalError: error instanceof Error ? error : new Error('A value that is no Error was thrown.'),
+    originalError: isValue ? new Error('A value that is no Error was thrown.') : error,
     extensions: { code: 'INTERNAL' },
   });
 }
@@ -75,7 +70,7 @@ function variableIn(cause: GraphQLError, error: GraphQLError): string {
 
 function ours(error: AppError, located?: GraphQLError, extensions: GraphQLErrorExtensions = {}): GraphQLError {
   const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
-  return new GraphQLError(error.message, {
+  return new PublicError(error.message, {
     ...(located && placeOf(located)),
     extensions: {
       ...extensions,

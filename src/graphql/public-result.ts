@@ -1,11 +1,11 @@
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { Logger } from '../lib/log.js';
 import { boundedAnswer } from './answer-size.js';
-import { declarePublic, maskedCause, publicError } from './errors.js';
+import { maskedCause, publicError } from './errors.js';
 
-/** A result as it may leave: its errors made public, those that were masked told to the log, its size bounded. */
+/** The result for the client: errors that are not meant for clients are masked and logged, and the size is bounded. */
 export function publicResult(result: ExecutionResult, requestID: string, log: Logger): ExecutionResult {
-  // Yoga drops what an aborted wait throws, such as one with a time limit of its own, and would answer nothing at all.
+  // Yoga drops the error of an aborted wait, such as one with a time limit of its own, and would respond with nothing.
   const isLost = result.errors?.length === 0 && !('data' in result);
   const thrown = isLost ? [new Error('A wait was aborted.')] : result.errors;
   const errors = thrown?.map((error) => {
@@ -15,8 +15,13 @@ export function publicResult(result: ExecutionResult, requestID: string, log: Lo
     shown.extensions['requestID'] = requestID;
     return shown;
   });
-  const answer = boundedAnswer(errors ? { ...result, errors } : result, requestID);
-  // Those of a stream are looked at once more by Yoga.
-  declarePublic(answer.errors);
-  return answer;
+  return withPlainFieldErrors(boundedAnswer(errors ? { ...result, errors } : result, requestID));
+}
+
+/** The errors of fields as JSON. Yoga creates another error of each that is one, and there may be a thousand. */
+function withPlainFieldErrors(result: ExecutionResult): ExecutionResult {
+  if (!result.errors) return result;
+  const isOfField = ({ path, extensions }: GraphQLError) => path !== undefined && !('http' in extensions);
+  const errors = result.errors.map((error) => (isOfField(error) ? (error.toJSON() as GraphQLError) : error));
+  return { ...result, errors };
 }

@@ -76,8 +76,12 @@ function paramsOfURL(query: string): GraphQLParams {
   } as GraphQLParams;
 }
 
-/** Yoga checks the members; here only that there are any to check, and that it is one operation and not a batch. */
-function asParams(body: unknown): GraphQLParams {
+/**
+ * The parameters in the JSON of a body, whose values Yoga checks.
+ *
+ * @throws {AppError} INVALID for a batch, and for a body that is no object or has an unknown member.
+ */
+export function asParams(body: unknown): GraphQLParams {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new AppError('INVALID', 'The body must be a JSON object with a `query` or a `documentId`.');
   }

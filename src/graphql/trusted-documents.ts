@@ -110,6 +110,17 @@ export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plug
   return [only ? {} : useTextsBesideIDs, persisted];
 }
 
+/**
+ * The text of the document that a request names, by itself or by an id; undefined when the plugins have to decide.
+ *
+ * @throws {GraphQLError} INVALID when the id is not a text.
+ */
+export function trustedTextOf({ documents, only }: TrustedDocuments, params: GraphQLParams): unknown {
+  const id = documentIDOf(params);
+  if (id === undefined) return only ? undefined : params.query;
+  return params.query == null ? documents.get(withoutPrefix(id)) : undefined;
+}
+
 /** Holds a text that comes with an id to be what the id says. The text is used, and not kept. */
 const useTextsBesideIDs: Plugin = {
   onParams({ params, setParams }) {

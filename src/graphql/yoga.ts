@@ -1,7 +1,6 @@
-import type { DocumentNode, ExecutionResult, GraphQLError } from 'graphql';
+import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { refuseExhausted, type Authenticator, type Holder } from '../credential.js';
-import { plainAnswerType } from '../http/plain-post.js';
 import type { RequestContext } from '../http/request-context.js';
 import { fromFetchResponse, type HTTPResponse } from '../http/response.js';
 import type { Audit } from '../keys/ports.js';
@@ -10,9 +9,10 @@ import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../lib/log.js';
 import type { Watch } from '../watch.js';
 import { auditRefused } from './audit.js';
-import { callerOf, type Begun, type Context, type ServerContext } from './context.js';
+import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs } from './deadline.js';
-import { asAppError, operationError, publicError, requestError } from './errors.js';
+import { asAppError, operationError, requestError } from './errors.js';
+import { createFastPath } from './fast-path.js';
 import { explainRefusal } from './input-errors.js';
 import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './introspection.js';
 import { exactFloats } from './literal.js';
@@ -23,10 +23,9 @@ import { useExecutor } from './plugins/use-executor.js';
 import { useLimits } from './plugins/use-limits.js';
 import { createOperationTelemetry, useTelemetry } from './plugins/use-telemetry.js';
 import { publicResult } from './public-result.js';
-import { bodyLimitBytes, useExactRequests } from './request.js';
+import { useExactRequests } from './request.js';
 import { createLoaders } from './loaders.js';
 import { servedSchema } from './served-schema.js';
-import { createShortcut } from './shortcut.js';
 import { createStreams, type Streams } from './streams.js';
 import { useStreamStatus } from './stream-status.js';
 import { useUnconditionalSubscriptions } from './subscription-conditions.js';
@@ -43,6 +42,8 @@ interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSl
   readonly plugins?: readonly Plugin<object, ServerContext>[];
   /** How long an operation may take. */
   readonly deadlineMs?: number | undefined;
+  /** Whether requests for operations that were validated before skip Yoga. Default: true. */
+  readonly fastPath?: boolean | undefined;
   /** Executes operations. Default: our own executor. */
   readonly execute?: Execute | undefined;
   /** Where subscriptions are counted and ended. */
@@ -81,12 +82,15 @@ export function createGraphQLServer({
     const known = { keys, audit, nextSlice, requestID, clientAddress, holder, revalidate: again, openStream: noStream };
     return { requestContext, ...known, ...renewReads(), renewReads };
   };
-  const shortcut = createShortcut({
+  const fastPath = createFastPath({
     operations,
-    mayAsk: (holder) => !holder.unverified && mayIntrospect(introspection, holder),
-    contextOf,
+    trustedDocuments: options.trustedDocuments,
+    isAdmitted: (holder) => !holder.unverified && mayIntrospect(introspection, holder),
+    createContext: contextOf,
     execute,
+    telemetry,
     deadlineMs,
+    log,
   });
   const yoga = createYoga<ServerContext, Context>({
     schema: servedSchema,
@@ -106,7 +110,8 @@ export function createGraphQLServer({
       documentCache: operations.documents,
       errorCache: { get: () => undefined, set: () => undefined },
     },
-    maskedErrors: { maskError: publicError },
+    // `usePublicErrors` masks every error, once.
+    maskedErrors: false,
     plugins: [
       ...plugins,
       useExactRequests,
@@ -125,11 +130,8 @@ export function createGraphQLServer({
       useTelemetry(telemetry, operations),
     ],
   });
-  // It knows operations by their text, and traces nothing.
-  const hasShortcut = !options.trustedDocuments.only && !options.watch?.tracer;
-
   const { handleRequest, fetchAPI } = yoga;
-  async function handleByYoga(requestContext: RequestContext, begun: Begun | undefined): Promise<HTTPResponse> {
+  async function handleByYoga(requestContext: RequestContext): Promise<HTTPResponse> {
     const { method, target, headers } = requestContext;
     // All that Yoga reads itself. Our plugins read the request context.
     const accept = headers.get('accept');
@@ -137,17 +139,12 @@ export function createGraphQLServer({
       method,
       headers: accept === null ? {} : { accept },
     });
-    return fromFetchResponse(await handleRequest(request, { requestContext, ...(begun && { begun }) }));
+    return fromFetchResponse(await handleRequest(request, { requestContext }));
   }
 
   return {
-    handle: async (request) => {
-      const contentType = hasShortcut && plainAnswerType(request, bodyLimitBytes);
-      if (!contentType) return handleByYoga(request, undefined);
-      const result = await shortcut(request);
-      if (typeof result !== 'string') return handleByYoga(request, result);
-      return { status: 200, headers: { 'content-type': contentType }, body: result };
-    },
+    handle: async (request) =>
+      (options.fastPath === false ? undefined : await fastPath(request)) ?? handleByYoga(request),
     dispose: async () => yoga.dispose(),
   };
 }
@@ -187,17 +184,9 @@ function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
     onResultProcess(event) {
       const { result, serverContext } = event;
       if (!isResult(result)) return;
-      event.setResult(withPlainFieldErrors(publicResult(result, serverContext.requestContext.id, log)));
+      event.setResult(publicResult(result, serverContext.requestContext.id, log));
     },
   };
-}
-
-/** The errors of fields as they are written. Yoga makes another error of each that is one, and there may be a thousand. */
-function withPlainFieldErrors(result: ExecutionResult): ExecutionResult {
-  if (!result.errors) return result;
-  const isOfField = ({ path, extensions }: GraphQLError) => path !== undefined && !('http' in extensions);
-  const errors = result.errors.map((error) => (isOfField(error) ? (error.toJSON() as GraphQLError) : error));
-  return { ...result, errors };
 }
 
 function isResult(result: unknown): result is ExecutionResult {

@@ -1,5 +1,4 @@
 import type { Plugin } from 'graphql-yoga';
-import type { ServerContext } from '../context.js';
 import { notExecuted } from '../errors.js';
 import type { Execute } from '../executor/executor.js';
 
@@ -10,13 +9,5 @@ export function useExecutor(execute: Execute): Plugin {
     // As with graphql-js, a result without `data` reports an operation that was not executed.
     return result instanceof Promise || 'data' in result ? result : notExecuted(result);
   };
-  return {
-    onExecute({ context, setExecuteFn }) {
-      const { executed } = (context as Partial<ServerContext>).begun ?? {};
-      setExecuteFn((given) => {
-        const own = () => executeOrReject(given);
-        return executed ? executed.then((result) => result ?? own()) : own();
-      });
-    },
-  };
+  return { onExecute: ({ setExecuteFn }) => setExecuteFn(executeOrReject) };
 }

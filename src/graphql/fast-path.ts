@@ -1,0 +1,137 @@
+import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'graphql';
+import { processRegularResult, type FetchAPI } from 'graphql-yoga';
+import type { Holder } from '../credential.js';
+import { isJSONContentType, readBody } from '../http/body.js';
+import type { RequestContext } from '../http/request-context.js';
+import type { HTTPResponse } from '../http/response.js';
+import { isObject, parseJSON } from '../lib/json.js';
+import type { Logger } from '../lib/log.js';
+import type { Context, ServerContext } from './context.js';
+import type { Execute } from './executor/executor.js';
+import type { OperationCache, PreparedOperation } from './operation-cache.js';
+import { startDeadline } from './plugins/use-deadline.js';
+import { issuesOf } from './plugins/use-limits.js';
+import type { OperationTelemetry } from './plugins/use-telemetry.js';
+import { publicResult } from './public-result.js';
+import { asParams, bodyLimitBytes } from './request.js';
+import { negotiateJSON, type JSONType } from './response-type.js';
+import { servedSchema } from './served-schema.js';
+import { trustedTextOf, type TrustedDocuments } from './trusted-documents.js';
+
+/**
+ * Responds to a request whose operation Yoga has validated before, without Yoga: its hooks and `fetch` take longer than a
+ * preview. The response is the one that Yoga would give, to the byte. Everything is decided before the operation is
+ * executed: undefined leaves the request to Yoga, with nothing done that counts twice.
+ */
+export type FastPath = (request: RequestContext) => Promise<HTTPResponse | undefined>;
+
+interface Deps {
+  readonly operations: OperationCache;
+  readonly trustedDocuments: TrustedDocuments;
+  /** Whether these principals may send operations. */
+  readonly isAdmitted: (holder: Holder) => boolean;
+  readonly createContext: (server: ServerContext, holder: Holder) => Context;
+  readonly execute: Execute;
+  readonly telemetry: OperationTelemetry;
+  readonly deadlineMs: number;
+  readonly log: Logger;
+}
+
+/** Creates the fast path. */
+export function createFastPath(deps: Deps): FastPath {
+  const { operations, trustedDocuments, isAdmitted, createContext, execute, telemetry, deadlineMs, log } = deps;
+
+  async function run(
+    request: RequestContext,
+    holder: Holder,
+    prepared: PreparedOperation,
+    variables: Pick<Parameters<Execute>[0], 'variableValues' | 'coercedVariableValues'>,
+  ): Promise<ExecutionResult> {
+    const { document, operation } = prepared;
+    const isMutation = operation.operation === OperationTypeNode.MUTATION;
+    const context = createContext({ requestContext: request }, holder);
+    const deadline = startDeadline(deadlineMs, isMutation);
+    const args = {
+      schema: servedSchema,
+      document,
+      operationName: operation.name?.value,
+      contextValue: isMutation ? { ...context, deadline } : context,
+      deadline: isMutation ? undefined : deadline,
+      ...variables,
+    };
+    try {
+      return await telemetry.traceExecution(prepared, () => execute(args));
+    } catch (error) {
+      return { errors: [error as GraphQLError] };
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  return async (request) => {
+    const { method, target, headers } = request;
+    if (method !== 'POST' || target !== '/graphql' || !isJSONContentType(headers.get('content-type'))) return undefined;
+    const mediaType = negotiateJSON(headers.get('accept'));
+    const params = mediaType && (await readParams(request, trustedDocuments));
+    if (!params) return undefined;
+
+    const { text, operationName, variableValues } = params;
+    const prepared = operations.find(text, operationName);
+    if (!prepared?.isValid || prepared.operation.operation === OperationTypeNode.SUBSCRIPTION) return undefined;
+    if (issuesOf(servedSchema, prepared, variableValues).length > 0) return undefined;
+    const coercedVariableValues = prepared.compiled.coerceVariables(variableValues);
+    if (!coercedVariableValues) return undefined;
+    const holder = await request.principal().catch(() => undefined);
+    if (!holder || !isAdmitted(holder)) return undefined;
+
+    request.record.operation = prepared.label;
+    const executed = await run(request, holder, prepared, { variableValues, coercedVariableValues });
+    const result = publicResult(executed, request.id, log);
+    telemetry.recordResult(result, request.record);
+    return toResponse(result, mediaType);
+  };
+}
+
+interface Params {
+  /** The document. */
+  readonly text: string;
+  readonly operationName: string | undefined;
+  readonly variableValues: Record<string, unknown>;
+}
+
+/** The parameters in the body of a request; undefined when Yoga has to find the document or to reject the request. */
+async function readParams(request: RequestContext, trustedDocuments: TrustedDocuments): Promise<Params | undefined> {
+  try {
+    const body = asParams(parseJSON(await readBody(request, bodyLimitBytes)));
+    const text = trustedTextOf(trustedDocuments, body);
+    const { operationName, variables, extensions } = body as Readonly<Record<string, unknown>>;
+    const isName = operationName === undefined || operationName === null || typeof operationName === 'string';
+    if (typeof text !== 'string' || !isName || ![variables ?? {}, extensions ?? {}].every(isObject)) return undefined;
+    return { text, operationName: operationName ?? undefined, variableValues: isObject(variables) ? variables : {} };
+  } catch {
+    return undefined;
+  }
+}
+
+/** In the place of a `Response`, which takes ten times as long to create. */
+class ReadyResponse implements HTTPResponse {
+  readonly status: number;
+  readonly headers: Record<string, string> = {};
+  readonly body: string;
+
+  constructor(
+    body: string,
+    { status, headers }: { readonly status: number; readonly headers: Record<string, string> },
+  ) {
+    this.status = status;
+    for (const name in headers) this.headers[name.toLowerCase()] = headers[name] ?? '';
+    this.body = body;
+  }
+}
+
+const fetchAPI = { Response: ReadyResponse } as unknown as FetchAPI;
+
+/** The response to a result, with the status, headers and text that Yoga gives it. */
+function toResponse(result: ExecutionResult, mediaType: JSONType): HTTPResponse {
+  return processRegularResult(result, fetchAPI, mediaType) as unknown as ReadyResponse;
+}

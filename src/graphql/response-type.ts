@@ -1,0 +1,40 @@
+import { preferredType } from '../accept.js';
+
+const jsonTypes = ['application/graphql-response+json', 'application/json'] as const;
+
+/** The media type of a response in JSON. */
+export type JSONType = (typeof jsonTypes)[number];
+
+/** Clients choose their headers. More of them, or longer ones, are negotiated at every request. */
+const maxKnown = 64;
+const maxKnownLength = 256;
+
+const known = new Map<string, JSONType | undefined>();
+
+/**
+ * The type of a response in JSON to a request with this `Accept` header; undefined when Yoga may respond with another type
+ * or reject the request.
+ */
+export function negotiateJSON(accept: string | null): JSONType | undefined {
+  const header = accept || '*/*';
+  if (known.has(header)) return known.get(header);
+  const type = preferredType(header, jsonTypes) === undefined ? undefined : firstMatch(header);
+  if (known.size < maxKnown && header.length <= maxKnownLength) known.set(header, type);
+  return type;
+}
+
+/** The rule of Yoga: the first range that matches a type in JSON decides, `application/json` for one that matches both. */
+function firstMatch(header: string): JSONType | undefined {
+  for (const range of header.replace(/\s/g, '').toLowerCase().split(',')) {
+    const [mediaType = '', ...parameters] = range.split(';');
+    const charset = parameters.find((parameter) => parameter.includes('charset='));
+    if (charset !== undefined && charset !== 'charset=utf-8') continue;
+    const [type, subtype] = mediaType.split('/');
+    const matches = jsonTypes.filter((jsonType) => {
+      const [ownType, ownSubtype] = jsonType.split('/');
+      return (type === '*' || type === ownType) && (subtype === '*' || subtype === ownSubtype);
+    });
+    if (matches.length > 0) return matches.at(-1);
+  }
+  return undefined;
+}
