@@ -1,5 +1,5 @@
 // Generates the most expensive REST requests from the table of routes and their documented parameters.
-import { valuesOfFilter, metaDataOf } from './samples.mjs';
+import { metaDataOf, runID, valuesOfFilter } from './samples.mjs';
 
 const bodyBytes = 256 * 1024;
 /** A route's documented parameter by the name of the filter in GraphQL. */
@@ -127,7 +127,7 @@ export function restOperations({ routes, population, maxValues }) {
         const text = JSON.stringify({ org_id: 'big', meta_data: metaDataOf(9_990, 'x') });
         return [
           one('', {
-            path: () => `${route.path.replace('*', `bench-rest-${(created += 1)}`)}`,
+            path: () => `${route.path.replace('*', `bench-rest-${runID}-${(created += 1)}`)}`,
             body: () => text,
             isChange: true,
           }),

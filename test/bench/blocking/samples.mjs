@@ -1,4 +1,5 @@
 // The values that generated operations are sent with: identifiers of the population, filters, and the largest bodies.
+import { randomUUID } from 'node:crypto';
 import { getNamedType, isEnumType } from 'graphql';
 
 /**
@@ -14,6 +15,9 @@ import { getNamedType, isEnumType } from 'graphql';
  */
 
 /** @typedef {ReturnType<typeof createSamples>} Samples */
+
+/** Tells the keys that this run creates from those of earlier runs in a folder that was kept. */
+export const runID = randomUUID().slice(0, 8);
 
 /** Unix seconds after every expiry and every change. */
 const farFuture = '4102444800';
@@ -107,7 +111,7 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     /** The value of an argument; undefined leaves it out. Throws for an argument that is unknown here. */
     argument(coordinate, name, index, first) {
       if (coordinate === 'Query.orgKey' && name === 'keyID') return undefined;
-      if (coordinate === 'Mutation.createOrgKey' && name === 'keyID') return `bench-created-${(created += 1)}`;
+      if (coordinate === 'Mutation.createOrgKey' && name === 'keyID') return `bench-created-${runID}-${(created += 1)}`;
       if (coordinate === 'Mutation.createOrgKey' && name === 'input') return { ...values.input(), orgID: 'big' };
       if (coordinate === 'Query.previewKey' && name === 'input') return values.input();
       const value = values[name];
