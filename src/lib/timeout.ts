@@ -1,4 +1,4 @@
-/** What the work comes to, or what `late` answers or throws where that takes longer. The work goes on all the same. */
+/** Returns the result of the work or, if it takes longer, that of `late`, which may throw. The work continues. */
 export async function within<T>(milliseconds: number, work: Promise<T>, late: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeIsUp = new Promise<void>((resolve) => {

@@ -1,6 +1,7 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
 import { codeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
+import { within } from '../lib/timeout.js';
 import type { SpanFacts, Tracer } from '../watch.js';
 
 type API = Omit<typeof OpenTelemetry, 'default'>;
@@ -49,12 +50,8 @@ export async function startTraces(env: Environment, version: string, log: Logger
   return {
     tracer: createTracer(api, api.trace.getTracer('keyfront', version)),
     stop: async () => {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise((resolve) => {
-        timer = setTimeout(resolve, flushWithinMs);
-      });
-      await Promise.race([provider.shutdown().catch(() => log.warn('the last traces could not be sent')), late]);
-      clearTimeout(timer);
+      const sent = provider.shutdown().catch(() => log.warn('the last traces could not be sent'));
+      await within(flushWithinMs, sent, () => undefined);
     },
   };
 }
