@@ -58,6 +58,7 @@ const compared = [
     without: duties.flatMap(({ without = [] }) => without),
     env: { LOG_LEVEL: 'warn' },
   },
+  { name: 'fast path', says: 'Yoga serves every request', without: ['fast path'] },
   { name: 'fast validation', says: 'zod reads every definition', without: ['fast validation'] },
   {
     name: 'no __proto__',

@@ -9,5 +9,6 @@ export const replacements = {
     { module: 'http/unread-body.js', by: './unread-body.mjs' },
     { module: 'http/admission.js', by: './admission.mjs' },
   ],
+  'fast path': [{ module: 'graphql/fast-path.js', by: './fast-path.mjs' }],
   'fast validation': [{ module: 'keys/fast-validator.js', by: './fast-validator.mjs' }],
 };
