@@ -41,6 +41,9 @@ export function createHistory(
 ) {
   const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
 
+  /** Rows are verified in time slices: the MAC of one covers its definition. */
+  const nextSlice = async () => slices.next();
+
   /**
    * The entries of the span that `spanFor` returns for the key's row. Entries are never changed and are removed only
    * together with their key: when one is missing although the key is still the same, the history is damaged.
@@ -52,7 +55,9 @@ export function createHistory(
   ): Promise<AuditRow[]> {
     let before: Signed<KeyRow> | undefined;
     for (let look = 1; look <= mostLooks; look += 1) {
-      const row = await run(async (session) => (await rows.lookUp(session, [keyHash])).get(keyHash)?.read());
+      const looked = await run((session) => rows.lookUp(session, [keyHash]));
+      await nextSlice();
+      const row = looked.get(keyHash)?.read();
       const span = spanFor(row);
       if (!row || span.newest < span.first) return [];
       const isAsBefore = before !== undefined && Buffer.compare(before.mac, row.mac) === 0;
@@ -70,6 +75,7 @@ export function createHistory(
             part.newest,
           ]),
         );
+        await nextSlice();
         const isOfKey = entriesOfPart.every(({ key_created }) => key_created === row.date_created);
         if (!isOfKey || !isUnbroken(entriesOfPart, part, table.isAuthentic)) {
           broken = entriesOfPart;

@@ -96,11 +96,13 @@ export function createKeyStore(
 
   return {
     ...outbox,
-    find: (keyHash, orgID) =>
-      run(async (session) => {
-        const row = (await rows.lookUp(session, [keyHash], orgID)).get(keyHash)?.read();
-        return row && keyOf(row);
-      }),
+    async find(keyHash, orgID) {
+      const found = await run((session) => rows.lookUp(session, [keyHash], orgID));
+      const slice = slices.next();
+      if (slice) await slice;
+      const row = found.get(keyHash)?.read();
+      return row && keyOf(row);
+    },
     async findMany(keyHashes, reads, orgID) {
       const hashes = [...new Set(keyHashes)];
       const found = await run(async (session) => {

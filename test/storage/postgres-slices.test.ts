@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { openPostgres } from '../../src/storage/postgres/engine.js';
+import { createTimeSlices } from '../../src/storage/time-slices.js';
+import { postgres } from '../support/engines.js';
+import { freshDatabase, testPostgres } from '../support/postgres.js';
+import { signer } from '../support/signer.js';
+import { added, storedKey } from './key-store.contract.js';
+
+const server = await testPostgres();
+
+it.skipIf(postgres.isMissing)('reads each key and each history on PostgreSQL in a time slice', async () => {
+  const { url, drop } = await freshDatabase(server);
+  const opened = await openPostgres(url);
+  try {
+    const slices = createTimeSlices();
+    let count = 0;
+    const counting = { next: () => ((count += 1), slices.next()) };
+    const deps = { report: () => undefined, now: () => new Date(), slices: counting };
+    const { store } = await opened.start(signer, deps);
+    const key = storedKey('sliced');
+    await store.add([added(key)]);
+    const slicesOf = async (work: Promise<unknown>) => {
+      const before = count;
+      await work;
+      return count - before;
+    };
+    expect(await slicesOf(Promise.all([1, 2, 3].map(() => store.find(key.keyHash))))).toBe(3);
+    expect(await slicesOf(store.auditOf(key.keyHash))).toBeGreaterThanOrEqual(3);
+  } finally {
+    await opened.close();
+    await drop();
+  }
+});
