@@ -1,10 +1,10 @@
-import { createAuthenticator } from './auth/authenticator.js';
-import { createFailedAttempts } from './auth/failed-attempts.js';
-import { createSingleSignOn } from './auth/single-sign-on.js';
-import { createUseRecorder } from './auth/use-recorder.js';
-import { createChangeLog } from './change-log.js';
+import { createAuthenticator } from './credentials/authenticate.js';
+import { createFailedAttempts } from './credentials/attempt-limiter.js';
+import { createSingleSignOn } from './credentials/oidc.js';
+import { createUseRecorder } from './credentials/last-used.js';
+import { createChangeLog } from './telemetry/audit-log.js';
 import { startPurging, startShrinking, startStorageChecks } from './chores.js';
-import type { Config, ConfigSecrets } from './config.js';
+import type { Config, ConfigSecrets } from './config/config.js';
 import { graphiqlAssets } from './graphql/graphiql/assets.js';
 import { redirectBrowsers } from './graphql/graphiql/redirect-browsers.js';
 import type { Execute } from './graphql/executor/executor.js';
@@ -26,9 +26,9 @@ import type { Logger } from './lib/log.js';
 import { documentRoutes } from './rest/documents.js';
 import { createRESTRoutes } from './rest/router.js';
 import { changedPartToWire } from './rest/wire.js';
-import { countingQuotas } from './telemetry/quotas.js';
-import { createFollowing } from './telemetry/requests.js';
-import type { Watch } from './watch.js';
+import { countingQuotas } from './telemetry/quota-metrics.js';
+import { createFollowing } from './telemetry/request-record.js';
+import type { Watch } from './telemetry/ports.js';
 import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.js';
 
 export interface App extends RequestHandler {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Config } from './config.js';
+import type { Config } from './config/config.js';
 import type { Installation } from './installation.js';
 import type { Logger } from './lib/log.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { issueCredential } from '../src/auth/issue.js';
-import { createToken } from '../src/auth/token.js';
+import { issueCredential } from '../src/credentials/issue.js';
+import { createToken } from '../src/credentials/token.js';
 import { knock, knockFresh } from './auth/knock.js';
 import { doors, type Door } from './auth/matrix-rows.js';
 import { startApp, type TestApp } from './support/app.js';

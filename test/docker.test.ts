@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../src/cli/commands.js';
 import { nodeOptions } from '../src/config/node-options.js';
-import { readConfig } from '../src/config.js';
+import { readConfig } from '../src/config/config.js';
 import { makeCommandLine } from './support/cli.js';
 
 // No engine of Docker is at hand where these tests run: what the file says is held against what it speaks of.

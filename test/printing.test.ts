@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../src/config.js';
+import { readConfig } from '../src/config/config.js';
 import { createLogger } from '../src/lib/log.js';
 import { Writable } from 'node:stream';
 import { startApp, type TestApp } from './support/app.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isTrustworthy } from '../auth/oidc-settings.js';
+import { isTrustworthy } from '../credentials/oidc-settings.js';
 import { logLevels } from '../lib/log.js';
-import { keyHashAlgorithms } from '../secrets/key-hash.js';
+import { keyHashAlgorithms } from '../crypto/key-hash.js';
 import { addressKinds } from '../webhooks/address-policy.js';
 
 const matching = (isValid: (text: string) => boolean, error: string) => z.string().refine(isValid, error);

@@ -1,5 +1,5 @@
 import { defaultFieldResolver, OperationTypeNode, type GraphQLSchema } from 'graphql';
-import type { Holder } from '../credential.js';
+import type { Holder } from '../credentials/credential.js';
 import type { Audit } from '../keys/ports.js';
 import { isTold } from '../keys/attempts.js';
 import type { Context } from './context.js';

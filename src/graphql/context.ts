@@ -1,4 +1,4 @@
-import { demand, type CredentialKind, type Holder } from '../credential.js';
+import { demand, type CredentialKind, type Holder } from '../credentials/credential.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Deadline } from './deadline.js';
 import type { Loaders } from './loaders.js';

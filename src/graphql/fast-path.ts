@@ -1,6 +1,6 @@
 import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'graphql';
 import { processRegularResult, type FetchAPI } from 'graphql-yoga';
-import type { Holder } from '../credential.js';
+import type { Holder } from '../credentials/credential.js';
 import { isJSONContentType, readBody } from '../http/body.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { HTTPResponse } from '../http/response.js';

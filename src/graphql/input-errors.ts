@@ -1,6 +1,6 @@
 import { getNamedType, type FieldNode, type GraphQLField, type GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
-import { demand, type Holder } from '../credential.js';
+import { demand, type Holder } from '../credentials/credential.js';
 import { AppError, type Issue } from '../lib/errors.js';
 import type { Variant } from '../keys/definition.js';
 import { inputs, problemsOf } from '../keys/definition-input.js';

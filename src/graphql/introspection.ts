@@ -1,6 +1,6 @@
 import { Kind, OperationTypeNode, type DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { noCredential, refuseExhausted, type Holder } from '../credential.js';
+import { noCredential, refuseExhausted, type Holder } from '../credentials/credential.js';
 import type { ServerContext } from './context.js';
 import { operationError } from './errors.js';
 import { documentIDOf } from './trusted-documents.js';

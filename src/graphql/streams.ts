@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.js';
-import type { Watch } from '../watch.js';
+import type { Watch } from '../telemetry/ports.js';
 
 /** How many may follow at a time. Each holds a connection, and up to a page of changes. */
 export const mostStreams = { ofProcess: 1_000, ofCredential: 100 } as const;

@@ -1,13 +1,13 @@
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { refuseExhausted, type Authenticator, type Holder } from '../credential.js';
+import { refuseExhausted, type Authenticator, type Holder } from '../credentials/credential.js';
 import type { RequestContext } from '../http/request-context.js';
 import { fromFetchResponse, type HTTPResponse } from '../http/response.js';
 import type { Audit } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/service.js';
 import type { Logger } from '../lib/log.js';
-import type { Watch } from '../watch.js';
+import type { Watch } from '../telemetry/ports.js';
 import { auditRefused } from './audit.js';
 import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs } from './deadline.js';

@@ -1,4 +1,4 @@
-import type { CredentialKind } from '../credential.js';
+import type { CredentialKind } from '../credentials/credential.js';
 import { AppError, pathText, type ErrorCode } from '../lib/errors.js';
 import { jsonResponse } from './json-response.js';
 import type { HTTPResponse } from './response.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Authenticate, Holder } from '../credential.js';
-import type { Seen } from '../watch.js';
+import type { Authenticate, Holder } from '../credentials/credential.js';
+import type { Seen } from '../telemetry/ports.js';
 import { readBytes } from './body.js';
 
 /** Request headers by their names in lower case; a repeated header is joined by commas. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Authenticate } from '../credential.js';
+import type { Authenticate } from '../credentials/credential.js';
 import type { Logger } from '../lib/log.js';
-import type { Seen } from '../watch.js';
+import type { Seen } from '../telemetry/ports.js';
 import { clientAddressOf } from './client-address.js';
 import { createRequestContext, incomingFromFetch, incomingFromNode, type IncomingRequest } from './request-context.js';
 import { sendResponse, toFetchResponse, type HTTPResponse } from './response.js';

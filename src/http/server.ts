@@ -3,7 +3,7 @@ import { createServer as createTLSServer } from 'node:https';
 import { Server as SocketServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../lib/log.js';
-import type { Watch } from '../watch.js';
+import type { Watch } from '../telemetry/ports.js';
 import { createAdmission, createOverloadWarning } from './admission.js';
 import { healthPaths } from './health.js';
 import { listenAt } from './listen-at.js';

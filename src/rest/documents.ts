@@ -1,4 +1,4 @@
-import { demandAny } from '../credential.js';
+import { demandAny } from '../credentials/credential.js';
 import type { Handler, Route } from '../http/router.js';
 import { assetRoutes, createStaticAsset, serveAsset } from '../http/static-asset.js';
 import { docsAssets } from './docs-page/assets.js';

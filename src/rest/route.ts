@@ -1,4 +1,4 @@
-import type { CredentialKind } from '../credential.js';
+import type { CredentialKind } from '../credentials/credential.js';
 import type { ErrorCode } from '../lib/errors.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Variant } from '../keys/definition.js';

@@ -1,4 +1,4 @@
-import { demand, type CredentialKind, type Holder } from '../credential.js';
+import { demand, type CredentialKind, type Holder } from '../credentials/credential.js';
 import { type AppError, codeOf } from '../lib/errors.js';
 import { isUnsupported } from '../http/body.js';
 import { errorResponse } from '../http/error-response.js';

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Credential, CredentialKind } from '../credential.js';
+import type { Credential, CredentialKind } from '../credentials/credential.js';
 import type { Layouts } from './signed-table.js';
 
 /** A credential as every engine keeps it. */

@@ -1,9 +1,9 @@
-import type { CredentialStore } from '../credential.js';
+import type { CredentialStore } from '../credentials/credential.js';
 import type { ChangeFeed } from '../keys/feed.js';
 import type { QuotaManager } from '../keys/quota.js';
 import type { QuotaOutbox } from '../keys/quota-change.js';
 import type { KeyStore } from '../keys/store.js';
-import type { Watch } from '../watch.js';
+import type { Watch } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';
 import type { WebhookStore } from '../webhooks/webhook.js';
 import type { Authenticity } from './authenticity.js';

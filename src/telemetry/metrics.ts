@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { credentialKinds, rejectionReasons } from '../credential.js';
+import { credentialKinds, rejectionReasons } from '../credentials/credential.js';
 import { refusals } from '../keys/quota.js';
-import { refusedFor, webhookOutcomes, type Meter, type Reading } from '../watch.js';
+import { refusedFor, webhookOutcomes, type Meter, type Reading } from './ports.js';
 
 export interface Metrics {
   readonly meter: Meter;

@@ -3,7 +3,7 @@ import { codeOf } from '../lib/errors.js';
 import type { ChangeEvent, ChangeFeed } from '../keys/feed.js';
 import type { AuditEntry, KeyStore } from '../keys/store.js';
 import type { Logger } from '../lib/log.js';
-import type { Meter } from '../watch.js';
+import type { Meter } from '../telemetry/ports.js';
 import type { DeadLetter, RetryState, LeasedWebhook, Settlement, WebhookStore } from './webhook.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
 import type { LimitFunction } from 'p-limit';

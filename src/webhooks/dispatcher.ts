@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ChangeFeed } from '../keys/feed.js';
 import type { KeyStore } from '../keys/store.js';
 import type { Logger } from '../lib/log.js';
-import type { Meter } from '../watch.js';
+import type { Meter } from '../telemetry/ports.js';
 import type { LeasedWebhook, Webhook, WebhookStore } from './webhook.js';
 import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.js';
 import type { RenderChange } from './event.js';

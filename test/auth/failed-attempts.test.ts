@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFailedAttempts } from '../../src/auth/failed-attempts.js';
-import { createToken } from '../../src/auth/token.js';
+import { createFailedAttempts } from '../../src/credentials/attempt-limiter.js';
+import { createToken } from '../../src/credentials/token.js';
 import { listen } from '../../src/http/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from '../support/app.js';

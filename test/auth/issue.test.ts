@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { issueCredential } from '../../src/auth/issue.js';
-import { hashToken, isTokenShaped } from '../../src/auth/token.js';
-import type { CredentialStore } from '../../src/credential.js';
+import { issueCredential } from '../../src/credentials/issue.js';
+import { hashToken, isTokenShaped } from '../../src/credentials/token.js';
+import type { CredentialStore } from '../../src/credentials/credential.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 let t: TestApp;

@@ -4,7 +4,7 @@ import { docsAssets } from '../../src/rest/docs-page/assets.js';
 import { documentPath } from '../../src/rest/documents.js';
 import type { Route } from '../../src/rest/route.js';
 import { routes } from '../../src/rest/routes.js';
-import { credentialKinds, type CredentialKind } from '../../src/credential.js';
+import { credentialKinds, type CredentialKind } from '../../src/credentials/credential.js';
 
 /** What a caller of another organisation is answered: an error's code, or that there is nothing, or what all see. */
 type Foreign = 'NOT_FOUND' | 'FORBIDDEN' | 'nothing' | 'the same';

@@ -1,7 +1,7 @@
 import { exportSPKI, base64url, exportJWK, SignJWT, type JWTPayload } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createSigningKeys, KeysUnavailable } from '../../src/auth/signing-keys.js';
-import { createSingleSignOn } from '../../src/auth/single-sign-on.js';
+import { createSigningKeys, KeysUnavailable } from '../../src/credentials/oidc-keys.js';
+import { createSingleSignOn } from '../../src/credentials/oidc.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { codeOf } from '../support/answers.js';

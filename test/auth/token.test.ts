@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createToken, hashToken, isTokenShaped, tokenPattern } from '../../src/auth/token.js';
-import { credentialKinds } from '../../src/credential.js';
+import { createToken, hashToken, isTokenShaped, tokenPattern } from '../../src/credentials/token.js';
+import { credentialKinds } from '../../src/credentials/credential.js';
 
 describe('a token', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isTokenShaped } from '../../src/auth/token.js';
+import { isTokenShaped } from '../../src/credentials/token.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 

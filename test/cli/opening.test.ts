@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { openInstallation } from '../../src/installation.js';
 import { createConnections } from '../../src/storage/postgres/connections.js';
 import { migrate, migrations } from '../../src/storage/sqlite/migrate.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { settings } from '../../src/config/settings.js';
 
 /** The settings that are plain texts, or names of files that are read later. */

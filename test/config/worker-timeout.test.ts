@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 
 describe('KEYFRONT_WORKER_TIMEOUT_SECONDS', () => {
   it('is 30 seconds unless it is set', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/app.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { AppError } from '../../src/lib/errors.js';
 import { openInstallation, type Installation } from '../../src/installation.js';
 import { stringifyJSON } from '../../src/lib/json.js';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run } from '../../src/cli/main.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { openInstallation } from '../../src/installation.js';
 import { createRandom } from '../support/generated.js';
 import type { EnginePlace } from '../support/engines.js';

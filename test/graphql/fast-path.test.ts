@@ -10,7 +10,7 @@ import { createOperationCache } from '../../src/graphql/operation-cache.js';
 import { servedSchema } from '../../src/graphql/served-schema.js';
 import { listen, type RunningServer } from '../../src/http/server.js';
 import { createLogger } from '../../src/lib/log.js';
-import type { Tracer, Watch } from '../../src/watch.js';
+import type { Tracer, Watch } from '../../src/telemetry/ports.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { createRandom, runs, seed } from '../support/generated.js';
 import { eventLoopTurns, until } from '../support/until.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createKeyRingFile } from '../../src/secrets/key-ring.js';
+import { createKeyRingFile } from '../../src/crypto/key-ring.js';
 import { hasRoom } from '../../src/storage/sqlite/probe.js';
 import { startApp, type TestApp } from '../support/app.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Authenticate } from '../../src/credential.js';
+import type { Authenticate } from '../../src/credentials/credential.js';
 import { AppError } from '../../src/lib/errors.js';
 import { sampleKeys } from '../../src/cli/server/sample.js';
 import { maskErrors } from '../../src/http/mask-errors.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Authenticate } from '../../src/credential.js';
+import type { Authenticate } from '../../src/credentials/credential.js';
 import { createRouter } from '../../src/http/router.js';
 import { createKeyService } from '../../src/keys/service.js';
 import { createRESTRoutes } from '../../src/rest/router.js';

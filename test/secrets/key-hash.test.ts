@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createKeyHash, keyHashAlgorithms } from '../../src/secrets/key-hash.js';
-import { murmur128, murmur32Legacy, murmur64 } from '../../src/secrets/murmur.js';
+import { createKeyHash, keyHashAlgorithms } from '../../src/crypto/key-hash.js';
+import { murmur128, murmur32Legacy, murmur64 } from '../../src/crypto/murmur.js';
 
 const pepper = 'p'.repeat(32);
 const plainID = '5e9d9544a1dcd60001d0ed20e7f75f9e03534825b7aef9df749582e5';

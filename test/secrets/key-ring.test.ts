@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replaceDurableFile } from '../../src/lib/durable-file.js';
-import { addKey, createKeyRingFile, dropInactiveKeys, loadKeyRing, type KeyRing } from '../../src/secrets/key-ring.js';
+import { addKey, createKeyRingFile, dropInactiveKeys, loadKeyRing, type KeyRing } from '../../src/crypto/key-ring.js';
 
 const now = new Date('2030-01-02T03:04:05.000Z');
 const key = Buffer.alloc(32, 7).toString('base64');

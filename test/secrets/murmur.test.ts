@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { murmur128, murmur32Legacy, murmur64 } from '../../src/secrets/murmur.js';
+import { murmur128, murmur32Legacy, murmur64 } from '../../src/crypto/murmur.js';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 

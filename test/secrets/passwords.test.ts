@@ -1,7 +1,7 @@
 import { verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { describe, expect, it } from 'vitest';
-import { createPasswordHasher, hashTypeOf } from '../../src/secrets/passwords.js';
+import { createPasswordHasher, hashTypeOf } from '../../src/crypto/password-hash.js';
 
 const hasher = createPasswordHasher();
 const overload = { code: 'UNAVAILABLE', retryAfterSeconds: 1 };

@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
-import type { KeyRing } from '../../src/secrets/key-ring.js';
-import { createSealer } from '../../src/secrets/seal.js';
+import type { KeyRing } from '../../src/crypto/key-ring.js';
+import { createSealer } from '../../src/crypto/encryption.js';
 
 /** The last id is the active one; each key is 32 times its byte. */
 function ringOf(keys: Record<string, number>): KeyRing {

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createMemoryKeyRing, type KeyRing } from '../../src/secrets/key-ring.js';
-import { createSealer } from '../../src/secrets/seal.js';
-import { createSigner } from '../../src/secrets/signer.js';
+import { createMemoryKeyRing, type KeyRing } from '../../src/crypto/key-ring.js';
+import { createSealer } from '../../src/crypto/encryption.js';
+import { createSigner } from '../../src/crypto/row-signer.js';
 
 const now = new Date('2026-01-31T12:00:00Z');
 const ring = createMemoryKeyRing(now);

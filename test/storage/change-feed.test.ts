@@ -10,8 +10,8 @@ import { createConnections, inTransaction } from '../../src/storage/postgres/con
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
-import { followKeyRing } from '../../src/secrets/key-ring.js';
-import { createSigner } from '../../src/secrets/signer.js';
+import { followKeyRing } from '../../src/crypto/key-ring.js';
+import { createSigner } from '../../src/crypto/row-signer.js';
 import { signer } from '../support/signer.js';
 import { until } from '../support/until.js';
 import { added, auditOf, hashOf, nextVersion, storedKey } from './key-store.contract.js';

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Meter } from '../../src/watch.js';
+import type { Meter } from '../../src/telemetry/ports.js';
 import { createGroupCommit } from '../../src/storage/sqlite/group-commit.js';
 
 let database: Database.Database;

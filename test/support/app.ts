@@ -1,12 +1,12 @@
 import { Writable } from 'node:stream';
 import { createApp, type App, type AppOverrides } from '../../src/app.js';
-import { issueCredential } from '../../src/auth/issue.js';
-import type { CredentialKind } from '../../src/credential.js';
+import { issueCredential } from '../../src/credentials/issue.js';
+import type { CredentialKind } from '../../src/credentials/credential.js';
 import { importLines } from '../../src/cli/commands/import.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { createLogger } from '../../src/lib/log.js';
-import type { Watch } from '../../src/watch.js';
+import type { Watch } from '../../src/telemetry/ports.js';
 import { readStream } from './event-stream.js';
 
 export interface Answer {

@@ -1,7 +1,7 @@
 import type { Plugin } from 'graphql-yoga';
-import { createFailedAttempts } from '../../src/auth/failed-attempts.js';
-import { createAuthenticator } from '../../src/auth/authenticator.js';
-import type { Authenticate } from '../../src/credential.js';
+import { createFailedAttempts } from '../../src/credentials/attempt-limiter.js';
+import { createAuthenticator } from '../../src/credentials/authenticate.js';
+import type { Authenticate } from '../../src/credentials/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
 import type { Streams } from '../../src/graphql/streams.js';
 import { createGraphQLServer } from '../../src/graphql/yoga.js';

@@ -1,4 +1,4 @@
-import type { Authenticate, Holder } from '../../src/credential.js';
+import type { Authenticate, Holder } from '../../src/credentials/credential.js';
 import { createRequestContext, incomingFromFetch, type RequestContext } from '../../src/http/request-context.js';
 
 interface Options {

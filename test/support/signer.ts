@@ -1,5 +1,5 @@
-import { createMemoryKeyRing } from '../../src/secrets/key-ring.js';
-import { createSigner } from '../../src/secrets/signer.js';
+import { createMemoryKeyRing } from '../../src/crypto/key-ring.js';
+import { createSigner } from '../../src/crypto/row-signer.js';
 
 const ring = createMemoryKeyRing(new Date('2026-01-31T12:00:00Z'));
 

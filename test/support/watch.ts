@@ -2,9 +2,9 @@ import * as api from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { names } from '../../src/cli/server/telemetry.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
-import { createTracer } from '../../src/telemetry/traces.js';
+import { createTracer } from '../../src/telemetry/tracing.js';
 import { version } from '../../src/lib/version.js';
-import type { Meter, Tracer } from '../../src/watch.js';
+import type { Meter, Tracer } from '../../src/telemetry/ports.js';
 
 export interface TestSpan {
   readonly name: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createToken } from '../../src/auth/token.js';
+import { createToken } from '../../src/credentials/token.js';
 import { AppError } from '../../src/lib/errors.js';
 import { listen, type Handle } from '../../src/http/server.js';
 import { createLogger } from '../../src/lib/log.js';

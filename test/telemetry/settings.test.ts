@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 
 describe('the settings of metrics', () => {
   it('measure nothing unless there is a port, and listen on loopback unless told otherwise', () => {

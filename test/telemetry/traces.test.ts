@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import ts from 'typescript';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { unsupportedSettings, wantsTraces } from '../../src/telemetry/traces.js';
+import { unsupportedSettings, wantsTraces } from '../../src/telemetry/tracing.js';
 import { version } from '../../src/lib/version.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { nodesOf, sourceFiles } from '../support/source.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/main.js';
 import { importLines } from '../../src/cli/commands/import.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { openInstallation, type Installation } from '../../src/installation.js';
 import { createLogger } from '../../src/lib/log.js';
 import { unverifiedEventIDOf } from '../../src/webhooks/event.js';

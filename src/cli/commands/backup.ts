@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Config, ConfigSecrets } from '../../config.js';
+import type { Config, ConfigSecrets } from '../../config/config.js';
 import { syncFile, syncName } from '../../lib/fsync.js';
 import { openInstallation, type Installation } from '../../installation.js';
-import { loadKeyRing } from '../../secrets/key-ring.js';
+import { loadKeyRing } from '../../crypto/key-ring.js';
 import type { IO } from '../io.js';
 import { copyName, digest, newestChangeIn, writeManifest, type Manifest } from './backup-manifest.js';
 import { withInstallation } from '../key-client/open.js';

@@ -1,5 +1,5 @@
-import { issueCredential, rotateCredential } from '../../auth/issue.js';
-import { credentialKinds, type Credential } from '../../credential.js';
+import { issueCredential, rotateCredential } from '../../credentials/issue.js';
+import { credentialKinds, type Credential } from '../../credentials/credential.js';
 import { printable } from '../../lib/printable.js';
 import { UsageError, type IO } from '../io.js';
 import { withInstallation } from '../key-client/open.js';

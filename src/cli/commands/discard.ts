@@ -1,4 +1,4 @@
-import { createChangeLog } from '../../change-log.js';
+import { createChangeLog } from '../../telemetry/audit-log.js';
 import { AppError } from '../../lib/errors.js';
 import { createLogger } from '../../lib/log.js';
 import { UsageError, type IO } from '../io.js';

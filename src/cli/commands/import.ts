@@ -11,7 +11,7 @@ import type { Change } from '../../keys/store.js';
 import { printable } from '../../lib/printable.js';
 import { inWireNames } from '../../rest/body.js';
 import { definitionFromWire } from '../../rest/wire.js';
-import { hashTypeOf } from '../../secrets/passwords.js';
+import { hashTypeOf } from '../../crypto/password-hash.js';
 import type { IO } from '../io.js';
 import { linesOf } from '../input/jsonl.js';
 import { withInstallation } from '../key-client/open.js';

@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.js';
+import { readConfig } from '../../config/config.js';
 import { openInstallation, type Installation } from '../../installation.js';
 import { migratedFrom } from '../../storage/migrated.js';
 import { move, type Moved } from '../../storage/moving.js';

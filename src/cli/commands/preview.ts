@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readConfig } from '../../config.js';
+import { readConfig } from '../../config/config.js';
 import { AppError } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
 import { readDefinition } from '../../keys/definition-input.js';
@@ -7,7 +7,7 @@ import { previewKey } from '../../keys/preview.js';
 import { printable } from '../../lib/printable.js';
 import { inWireNames, warningsMember } from '../../rest/body.js';
 import { definitionFromWire, definitionToWire } from '../../rest/wire.js';
-import { createKeyHash } from '../../secrets/key-hash.js';
+import { createKeyHash } from '../../crypto/key-hash.js';
 import type { Values } from '../command.js';
 import { connect, managementKey, refusalFrom } from '../key-client/connection.js';
 import { definitionsIn } from '../input/definitions.js';

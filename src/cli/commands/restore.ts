@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { readConfig, type Config, type ConfigSecrets } from '../../config.js';
+import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
 import { syncFile, syncName } from '../../lib/fsync.js';
 import { openInstallation } from '../../installation.js';
 import { restoringFile } from '../../storage/open-storage.js';
-import { loadKeyRing } from '../../secrets/key-ring.js';
+import { loadKeyRing } from '../../crypto/key-ring.js';
 import { makePrivateFolder } from '../../storage/sqlite/private-files.js';
 import type { IO } from '../io.js';
 import { copyName, digest, newestChangeIn, readManifest, type Manifest } from './backup-manifest.js';

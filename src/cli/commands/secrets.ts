@@ -1,11 +1,11 @@
-import type { Config } from '../../config.js';
+import type { Config } from '../../config/config.js';
 import { AppError, codeOf } from '../../lib/errors.js';
 import type { Installation } from '../../installation.js';
 import { placeOf } from '../../keys/keep-secrets.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/store.js';
 import { resealWebhook, sealedValuesOf } from '../../webhooks/manage.js';
-import { addKey, dropInactiveKeys, loadKeyRing } from '../../secrets/key-ring.js';
+import { addKey, dropInactiveKeys, loadKeyRing } from '../../crypto/key-ring.js';
 import { createDamagedKeys, damagedAdvice, damagedExit } from './damaged-keys.js';
 import type { IO } from '../io.js';
 import { withInstallation } from '../key-client/open.js';

@@ -1,4 +1,4 @@
-import { readConfig, type Config, type ConfigSecrets } from '../../config.js';
+import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
 import { openInstallation, type Installation, type Opening } from '../../installation.js';
 import type { IO } from '../io.js';
 

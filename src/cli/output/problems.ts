@@ -2,7 +2,7 @@ import type { Installation } from '../../installation.js';
 import { placeOf } from '../../keys/keep-secrets.js';
 import type { Inspected } from '../../keys/store.js';
 import { printable } from '../../lib/printable.js';
-import type { Sealer } from '../../secrets/seal.js';
+import type { Sealer } from '../../crypto/encryption.js';
 import { sealedValuesOf } from '../../webhooks/manage.js';
 
 export interface Inspection {

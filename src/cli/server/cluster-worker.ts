@@ -1,5 +1,5 @@
 import { createApp } from '../../app.js';
-import { readConfig } from '../../config.js';
+import { readConfig } from '../../config/config.js';
 import { serveHanded } from '../../http/server.js';
 import { createLogger } from '../../lib/log.js';
 import type { IO, PrimaryProcess } from '../io.js';

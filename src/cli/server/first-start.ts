@@ -1,5 +1,5 @@
-import { issueCredential } from '../../auth/issue.js';
-import type { Config } from '../../config.js';
+import { issueCredential } from '../../credentials/issue.js';
+import type { Config } from '../../config/config.js';
 import type { Installation } from '../../installation.js';
 import { importLines } from '../commands/import.js';
 import type { IO } from '../io.js';

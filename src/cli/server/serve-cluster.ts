@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { requireWholeFile } from '../../integrity-check.js';
-import type { Config, ConfigSecrets } from '../../config.js';
+import type { Config, ConfigSecrets } from '../../config/config.js';
 import { distribute } from '../../http/distributor.js';
 import { listenForMetrics, type MetricsServer } from '../../http/metrics-server.js';
 import { openInstallation, type Opening } from '../../installation.js';

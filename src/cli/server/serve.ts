@@ -1,5 +1,5 @@
 import { createApp } from '../../app.js';
-import { readConfig, type Config, type ConfigSecrets } from '../../config.js';
+import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
 import { listen } from '../../http/server.js';
 import type { Opening } from '../../installation.js';
 import { createLogger, type Logger } from '../../lib/log.js';

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.js';
+import type { Config } from '../../config/config.js';
 import { missingNodeOptions } from '../../config/node-options.js';
 import type { Logger } from '../../lib/log.js';
 import { isLoopback } from '../../lib/loopback.js';

@@ -1,12 +1,12 @@
-import type { Config } from '../../config.js';
+import type { Config } from '../../config/config.js';
 import { servedSchema } from '../../graphql/served-schema.js';
 import { listenForMetrics } from '../../http/metrics-server.js';
 import type { Logger } from '../../lib/log.js';
 import { routes } from '../../rest/routes.js';
 import type { MetricsSnapshot } from '../../telemetry/aggregate.js';
-import { startTraces, wantsTraces, type Traces } from '../../telemetry/traces.js';
+import { startTraces, wantsTraces, type Traces } from '../../telemetry/tracing.js';
 import { version } from '../../lib/version.js';
-import type { Watch } from '../../watch.js';
+import type { Watch } from '../../telemetry/ports.js';
 import type { IO } from '../io.js';
 
 export interface Watching {

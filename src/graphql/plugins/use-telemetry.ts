@@ -1,7 +1,7 @@
 import type { DocumentNode, ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { errorCodes, type ErrorCode } from '../../lib/errors.js';
-import type { Seen, Watch } from '../../watch.js';
+import type { Seen, Watch } from '../../telemetry/ports.js';
 import type { ServerContext } from '../context.js';
 import type { OperationCache, PreparedOperation } from '../operation-cache.js';
 

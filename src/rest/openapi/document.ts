@@ -1,4 +1,4 @@
-import type { CredentialKind } from '../../credential.js';
+import type { CredentialKind } from '../../credentials/credential.js';
 import { errorCodes, type ErrorCode } from '../../lib/errors.js';
 import { KeyDefinition } from '../../keys/definition.js';
 import { inputs } from '../../keys/definition-input.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { CredentialStore, FoundCredential } from '../../credential.js';
+import type { CredentialStore, FoundCredential } from '../../credentials/credential.js';
 import type { Authenticity } from '../authenticity.js';
 import {
   credentialColumns,

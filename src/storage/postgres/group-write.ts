@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { Watch } from '../../watch.js';
+import type { Watch } from '../../telemetry/ports.js';
 import type { AuditRow } from '../audit-row.js';
 import type { KeyRow } from '../key-row.js';
 import type { QuotaChangeRow } from '../quota-change-row.js';

@@ -2,7 +2,7 @@ import type { QuotaManager } from '../../keys/quota.js';
 import type { QuotaOutbox } from '../../keys/quota-change.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { Change, Inspected, KeyStore } from '../../keys/store.js';
-import type { Watch } from '../../watch.js';
+import type { Watch } from '../../telemetry/ports.js';
 import type { Authenticity } from '../authenticity.js';
 import { isMeant } from '../key-filter.js';
 import { keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';

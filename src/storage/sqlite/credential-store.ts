@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Credential, CredentialStore, FoundCredential, Replacement } from '../../credential.js';
+import type { Credential, CredentialStore, FoundCredential, Replacement } from '../../credentials/credential.js';
 import type { Authenticity } from '../authenticity.js';
 import {
   credentialColumns,

@@ -1,6 +1,6 @@
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
-import type { Watch } from '../../watch.js';
+import type { Watch } from '../../telemetry/ports.js';
 import type { Turn } from '../engine.js';
 import { whenFree } from './busy.js';
 import { isFatalToWrites } from './errors.js';

@@ -1,6 +1,6 @@
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
-import type { Watch } from '../../watch.js';
+import type { Watch } from '../../telemetry/ports.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { Turn } from '../engine.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';

@@ -1,4 +1,4 @@
-import { AppError } from './lib/errors.js';
+import { AppError } from '../lib/errors.js';
 
 /** What a credential opens: `management` the preview, `service` the organisation keys. Neither opens the other's door. */
 export const credentialKinds = ['management', 'service'] as const;

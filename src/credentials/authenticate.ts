@@ -8,14 +8,14 @@ import {
   type Holder,
   type Identity,
   type RejectionReason,
-} from '../credential.js';
+} from './credential.js';
 import { AppError } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
-import type { Meter } from '../watch.js';
-import type { FailedAttempts } from './failed-attempts.js';
-import { isJWTShaped, type VerifyJWT } from './single-sign-on.js';
+import type { Meter } from '../telemetry/ports.js';
+import type { FailedAttempts } from './attempt-limiter.js';
+import { isJWTShaped, type VerifyJWT } from './oidc.js';
 import { hashToken, isTokenShaped } from './token.js';
-import type { UseRecorder } from './use-recorder.js';
+import type { UseRecorder } from './last-used.js';
 
 interface Parts {
   readonly store: CredentialStore;

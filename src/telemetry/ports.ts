@@ -1,4 +1,4 @@
-import type { ErrorCode } from './lib/errors.js';
+import type { ErrorCode } from '../lib/errors.js';
 
 /** What is told to whoever watches the service from outside. What is left out costs nothing. */
 export interface Watch {

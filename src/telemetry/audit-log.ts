@@ -1,7 +1,7 @@
-import { codeOf } from './lib/errors.js';
-import type { Audit } from './keys/ports.js';
-import type { Logger } from './lib/log.js';
-import { printable } from './lib/printable.js';
+import { codeOf } from '../lib/errors.js';
+import type { Audit } from '../keys/ports.js';
+import type { Logger } from '../lib/log.js';
+import { printable } from '../lib/printable.js';
 
 const mostCharacters = 200;
 

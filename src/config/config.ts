@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { contradictionsIn } from './config/contradictions.js';
-import { withoutServiceLinks } from './config/service-links.js';
-import { settings, settingsFor } from './config/settings.js';
-import { nearest } from './lib/nearest.js';
+import { contradictionsIn } from './contradictions.js';
+import { withoutServiceLinks } from './service-links.js';
+import { settings, settingsFor } from './settings.js';
+import { nearest } from '../lib/nearest.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

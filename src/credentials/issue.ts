@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Credential, CredentialKind, CredentialStore } from '../credential.js';
+import type { Credential, CredentialKind, CredentialStore } from './credential.js';
 import { AppError } from '../lib/errors.js';
 import { checkOwner } from '../keys/owner.js';
 import { createToken, hashToken } from './token.js';

@@ -2,7 +2,7 @@ import type * as OpenTelemetry from '@opentelemetry/api';
 import { codeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import { within } from '../lib/timeout.js';
-import type { SpanFacts, Tracer } from '../watch.js';
+import type { SpanFacts, Tracer } from './ports.js';
 
 type API = Omit<typeof OpenTelemetry, 'default'>;
 type Environment = Readonly<Record<string, string | undefined>>;

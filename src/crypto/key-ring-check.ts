@@ -1,4 +1,4 @@
-import type { Sealer } from './seal.js';
+import type { Sealer } from './encryption.js';
 
 /** What the ring last sealed for the database itself, to tell whether the two belong together. */
 export interface RingWord {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answered, Seen, Verdict, Watch } from '../watch.js';
+import type { Answered, Seen, Verdict, Watch } from './ports.js';
 
 /** What is known of a request before anybody has looked into it. */
 interface Arrived {

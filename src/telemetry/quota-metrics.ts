@@ -1,5 +1,5 @@
 import type { KeyService } from '../keys/service.js';
-import type { Watch } from '../watch.js';
+import type { Watch } from './ports.js';
 
 /** The same use cases, counting what gateways are told that ask for a part of a quota. */
 export function countingQuotas(keys: KeyService, { meter }: Watch): KeyService {

@@ -1,9 +1,9 @@
 import { decodeJwt, errors, jwtVerify } from 'jose';
-import type { Identity, RejectionReason } from '../credential.js';
+import type { Identity, RejectionReason } from './credential.js';
 import { orgIDProblem } from '../keys/owner.js';
 import type { Logger } from '../lib/log.js';
 import type { OIDCSettings } from './oidc-settings.js';
-import { createSigningKeys, retryAfterMs } from './signing-keys.js';
+import { createSigningKeys, retryAfterMs } from './oidc-keys.js';
 
 /** Why a token is not valid, for the log. Excused when it is no guess: genuine and expired, or not verifiable now. */
 interface Refusal {

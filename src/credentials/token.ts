@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { CredentialKind } from '../credential.js';
+import type { CredentialKind } from './credential.js';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const prefixes: Record<CredentialKind, string> = { management: 'kf_mgt_', service: 'kf_svc_' };

@@ -1,4 +1,4 @@
-import type { CredentialStore } from '../credential.js';
+import type { CredentialStore } from './credential.js';
 import type { Logger } from '../lib/log.js';
 
 /** Remembers when credentials were last used, beside the requests and not in them. */
