@@ -21,7 +21,7 @@ import { createRouter } from './http/router.js';
 import { assetRoutes } from './http/static-asset.js';
 import { openInstallation, type Installation, type Opening, type Overrides } from './installation.js';
 import { requireWholeFile } from './integrity-check.js';
-import { createKeyService } from './keys/service.js';
+import { createKeyService } from './keys/key-service.js';
 import type { Logger } from './lib/log.js';
 import { documentRoutes } from './rest/documents.js';
 import { createRESTRoutes } from './rest/router.js';

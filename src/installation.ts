@@ -5,7 +5,7 @@ import type { Config, ConfigSecrets } from './config/config.js';
 import type { CredentialStore } from './credentials/credential.js';
 import type { ChangeFeed } from './keys/feed.js';
 import type { Ports } from './keys/ports.js';
-import type { QuotaOutbox } from './keys/quota-change.js';
+import type { QuotaOutbox } from './keys/quota/quota-change.js';
 import type { KeyStore } from './keys/store.js';
 import { createTimeSlices, type TimeSlices } from './storage/time-slices.js';
 import type { Watch } from './telemetry/ports.js';

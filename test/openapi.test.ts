@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { errorCodes } from '../src/lib/errors.js';
-import { KeyDefinition } from '../src/keys/definition.js';
-import { issueCodes, warningCodes } from '../src/keys/issue-codes.js';
+import { KeyDefinition } from '../src/keys/definition/schema.js';
+import { issueCodes, warningCodes } from '../src/keys/definition/issue-codes.js';
 import { openAPIDocument } from '../src/rest/openapi/document.js';
 import { routes } from '../src/rest/routes.js';
 import { wireName } from '../src/rest/wire.js';

@@ -4,7 +4,7 @@ import { commands } from '../src/cli/commands.js';
 import { usageBlock } from '../src/cli/help.js';
 import { settings } from '../src/config/settings.js';
 import { schema } from '../src/graphql/schema.js';
-import { issueCodes, warningCodes } from '../src/keys/issue-codes.js';
+import { issueCodes, warningCodes } from '../src/keys/definition/issue-codes.js';
 import { routes } from '../src/rest/routes.js';
 
 const textOf = (document: string) => readFileSync(new URL(`../${document}`, import.meta.url), 'utf8');

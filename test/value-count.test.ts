@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJSON } from '../src/lib/json.js';
-import { readDefinition } from '../src/keys/definition-input.js';
+import { readDefinition } from '../src/keys/definition/parse.js';
 import { hasMoreValues, hasMoreValuesInText, maxValues } from '../src/lib/value-count.js';
 import { textOf } from '../src/http/body.js';
 

@@ -1,7 +1,7 @@
 import { defaultFieldResolver, OperationTypeNode, type GraphQLSchema } from 'graphql';
 import type { Holder } from '../credentials/credential.js';
 import type { Audit } from '../keys/ports.js';
-import { isTold } from '../keys/attempts.js';
+import { isTold } from '../keys/audit.js';
 import type { Context } from './context.js';
 import { rootFieldsOf, type RequestedOperation } from './root-fields.js';
 

@@ -2,7 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../credentials/credential.js';
-import { invalidDefinition, issuesOf } from '../keys/issues.js';
+import { invalidDefinition, issuesOf } from '../keys/definition/issues.js';
 import type { Context } from './context.js';
 import { pageSizes, type PageSizes } from './paging.js';
 

@@ -1,4 +1,4 @@
-import type { ChangeOptions } from '../keys/changing.js';
+import type { ChangeOptions } from '../keys/commands/change-key.js';
 import { builder } from './builder.js';
 
 /** The arguments of every change of a key that exists. */

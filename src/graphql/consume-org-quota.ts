@@ -1,4 +1,4 @@
-import { refusals, type Consumption, type Refusal } from '../keys/quota.js';
+import { refusals, type Consumption, type Refusal } from '../keys/quota/quota.js';
 import { builder } from './builder.js';
 import { keyArgs } from './change-args.js';
 import { callerOf } from './context.js';

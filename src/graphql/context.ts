@@ -5,7 +5,7 @@ import type { Loaders } from './loaders.js';
 import type { ChangeDeadline } from '../keys/change-deadline.js';
 import type { Audit, Caller } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';
-import type { KeyService } from '../keys/service.js';
+import type { KeyService } from '../keys/key-service.js';
 
 /** What Yoga passes to every plugin and resolver beside its own members. */
 export interface ServerContext {

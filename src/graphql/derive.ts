@@ -10,7 +10,7 @@ import {
   shapeOf,
   traitsOf,
   type Scalar,
-} from '../keys/table.js';
+} from '../keys/definition/introspection.js';
 import { builder, type SchemaTypes } from './builder.js';
 
 /*

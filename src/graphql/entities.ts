@@ -1,6 +1,6 @@
 import { decodeGlobalID } from '@pothos/plugin-relay';
 import { AppError } from '../lib/errors.js';
-import { maySee } from '../keys/access.js';
+import { maySee } from '../keys/authorization.js';
 import { callerOf, type Context } from './context.js';
 
 /** A type that other subgraphs may refer to. */

@@ -2,11 +2,11 @@ import { getNamedType, type FieldNode, type GraphQLField, type GraphQLSchema } f
 import type { z } from 'zod';
 import { demand, type Holder } from '../credentials/credential.js';
 import { AppError, type Issue } from '../lib/errors.js';
-import type { Variant } from '../keys/definition.js';
-import { inputs, problemsOf } from '../keys/definition-input.js';
-import { invalidDefinition } from '../keys/issues.js';
-import { maxIssues } from '../keys/problem.js';
-import { core, memberOf, shapeOf, traitsOf } from '../keys/table.js';
+import type { Variant } from '../keys/definition/schema.js';
+import { inputs, problemsOf } from '../keys/definition/parse.js';
+import { invalidDefinition } from '../keys/definition/issues.js';
+import { maxIssues } from '../keys/definition/problem.js';
+import { core, memberOf, shapeOf, traitsOf } from '../keys/definition/introspection.js';
 import { valueOfLiteral } from './literal.js';
 import { rootFieldsOf, type RequestedOperation } from './root-fields.js';
 

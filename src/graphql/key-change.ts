@@ -1,5 +1,5 @@
 import { pathText } from '../lib/errors.js';
-import { changeKinds, type ChangeKind, type FieldChange as DomainChange } from '../keys/changes.js';
+import { changeKinds, type ChangeKind, type FieldChange as DomainChange } from '../keys/key-diff.js';
 import { builder } from './builder.js';
 import { describedEnum } from './derive.js';
 

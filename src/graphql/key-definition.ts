@@ -1,6 +1,6 @@
-import { KeyDefinition as Table } from '../keys/definition.js';
-import { PreviewInput, standardInput, UpdateInput } from '../keys/definition-input.js';
-import type { DefinitionView } from '../keys/view.js';
+import { KeyDefinition as Table } from '../keys/definition/schema.js';
+import { PreviewInput, standardInput, UpdateInput } from '../keys/definition/parse.js';
+import type { DefinitionView } from '../keys/definition/view.js';
 import { deriveInput, deriveOutput } from './derive.js';
 
 export const PreviewKeyInput = deriveInput<object>(

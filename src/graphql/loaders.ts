@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
 import type { Caller } from '../keys/ports.js';
-import type { QuotaFigures } from '../keys/quota.js';
-import type { QuotaSummary } from '../keys/quota-summary.js';
-import type { KeyService } from '../keys/service.js';
+import type { QuotaFigures } from '../keys/quota/quota.js';
+import type { QuotaSummary } from '../keys/quota/quota-summary.js';
+import type { KeyService } from '../keys/key-service.js';
 import type { StoredKey } from '../keys/key.js';
 
 /** What one request asks for item by item is gathered here, and asked of the service all at once. */

@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.js';
-import type { Followed } from '../keys/following.js';
+import type { Followed } from '../keys/queries/change-subscription.js';
 import { builder } from './builder.js';
 import { callerOf } from './context.js';
 import { HistoryEntry, OrgKey } from './org-key.js';

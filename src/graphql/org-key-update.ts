@@ -1,6 +1,6 @@
-import type { KeyChange } from '../keys/changing.js';
-import { resetStatuses, type ResetStatus } from '../keys/quota.js';
-import { viewOfStored } from '../keys/view.js';
+import type { KeyChange } from '../keys/commands/change-key.js';
+import { resetStatuses, type ResetStatus } from '../keys/quota/quota.js';
+import { viewOfStored } from '../keys/definition/view.js';
 import { builder } from './builder.js';
 import { describedEnum } from './derive.js';
 import { FieldChange } from './key-change.js';

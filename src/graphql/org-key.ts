@@ -2,7 +2,7 @@ import { AppError } from '../lib/errors.js';
 import { keyStates, type KeyState } from '../keys/state.js';
 import type { StoredKey } from '../keys/key.js';
 import { operations, type AuditEntry, type Operation } from '../keys/store.js';
-import { viewOfStored } from '../keys/view.js';
+import { viewOfStored } from '../keys/definition/view.js';
 import { builder } from './builder.js';
 import { callerOf } from './context.js';
 import { describedEnum } from './derive.js';

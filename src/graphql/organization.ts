@@ -1,4 +1,4 @@
-import type { QuotaSummary } from '../keys/quota-summary.js';
+import type { QuotaSummary } from '../keys/quota/quota-summary.js';
 import { builder } from './builder.js';
 
 /** An organisation as this graph knows it: by its identifier, and by the keys it has. */

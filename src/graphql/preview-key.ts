@@ -1,6 +1,6 @@
-import type { KeyPreview as DomainPreview } from '../keys/preview.js';
-import { viewOf } from '../keys/view.js';
-import type { SecretName } from '../keys/normal-form.js';
+import type { KeyPreview as DomainPreview } from '../keys/queries/preview-key.js';
+import { viewOf } from '../keys/definition/view.js';
+import type { SecretName } from '../keys/definition/normalize.js';
 import { builder } from './builder.js';
 import { callerOf } from './context.js';
 import { KeyDefinition, PreviewKeyInput } from './key-definition.js';

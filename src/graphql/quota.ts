@@ -1,4 +1,4 @@
-import type { QuotaFigures } from '../keys/quota.js';
+import type { QuotaFigures } from '../keys/quota/quota.js';
 import { builder } from './builder.js';
 
 export const Quota = builder.objectRef<QuotaFigures>('Quota').implement({

@@ -1,6 +1,6 @@
 import { pathText } from '../lib/errors.js';
-import { warningCodes, type WarningCode } from '../keys/issue-codes.js';
-import type { Warning as DomainWarning } from '../keys/warnings.js';
+import { warningCodes, type WarningCode } from '../keys/definition/issue-codes.js';
+import type { Warning as DomainWarning } from '../keys/definition/warnings.js';
 import { builder } from './builder.js';
 
 const values = Object.entries(warningCodes).map(([code, description]) => [

@@ -5,7 +5,7 @@ import type { RequestContext } from '../http/request-context.js';
 import { fromFetchResponse, type HTTPResponse } from '../http/response.js';
 import type { Audit } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
-import type { KeyService } from '../keys/service.js';
+import type { KeyService } from '../keys/key-service.js';
 import type { Logger } from '../lib/log.js';
 import type { Watch } from '../telemetry/ports.js';
 import { auditRefused } from './audit.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.js';
-import { hasMoreBytes, isSound } from './text.js';
+import { hasMoreBytes, isSound } from './definition/text.js';
 
 const mostBytes = 255;
 // Controls, line separators and format marks, which turn the direction of text round: an identifier looks like itself.

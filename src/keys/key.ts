@@ -1,4 +1,4 @@
-import type { Definition } from './normal-form.js';
+import type { Definition } from './definition/normalize.js';
 
 /**
  * The live side of a quota: traffic changes it, updates of the definition do not. Where counters stand apart from their

@@ -1,7 +1,7 @@
 import type { ChangeDeadline } from './change-deadline.js';
 import type { ChangeFeed } from './feed.js';
-import type { SecretKeeping } from './keep-secrets.js';
-import type { QuotaManager } from './quota.js';
+import type { SecretKeeping } from './commands/protect-secrets.js';
+import type { QuotaManager } from './quota/quota.js';
 import type { ReadBudget } from './read-budget.js';
 import type { Actor } from './key.js';
 import type { KeyStore } from './store.js';

@@ -1,7 +1,7 @@
-import type { FieldChange } from './changes.js';
+import type { FieldChange } from './key-diff.js';
 import type { Actor, StoredKey } from './key.js';
-import type { Definition } from './normal-form.js';
-import type { QuotaChange } from './quota-change.js';
+import type { Definition } from './definition/normalize.js';
+import type { QuotaChange } from './quota/quota-change.js';
 import type { ReadBudget } from './read-budget.js';
 import type { KeyState } from './state.js';
 

@@ -1,9 +1,9 @@
 import { readBody, requireJSON } from '../http/body.js';
 import { AppError, pathText } from '../lib/errors.js';
 import { parseJSON, type JSONValue } from '../lib/json.js';
-import { readDefinition } from '../keys/definition-input.js';
-import type { KeyDefinition, Variant } from '../keys/definition.js';
-import type { Warning } from '../keys/warnings.js';
+import { readDefinition } from '../keys/definition/parse.js';
+import type { KeyDefinition, Variant } from '../keys/definition/schema.js';
+import type { Warning } from '../keys/definition/warnings.js';
 import type { Call } from './route.js';
 import { definitionFromWire, issuesToWire } from './wire.js';
 

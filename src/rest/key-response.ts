@@ -1,7 +1,7 @@
-import type { KeyService } from '../keys/service.js';
-import type { QuotaFigures } from '../keys/quota.js';
+import type { KeyService } from '../keys/key-service.js';
+import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { StoredKey } from '../keys/key.js';
-import { viewOfStored } from '../keys/view.js';
+import { viewOfStored } from '../keys/definition/view.js';
 import { jsonResponse } from '../http/json-response.js';
 import { definitionToWire } from './wire.js';
 import type { HTTPResponse } from '../http/response.js';

@@ -1,9 +1,9 @@
 import type { CredentialKind } from '../credentials/credential.js';
 import type { ErrorCode } from '../lib/errors.js';
 import type { RequestContext } from '../http/request-context.js';
-import type { Variant } from '../keys/definition.js';
+import type { Variant } from '../keys/definition/schema.js';
 import type { Caller } from '../keys/ports.js';
-import type { KeyService } from '../keys/service.js';
+import type { KeyService } from '../keys/key-service.js';
 import type { JSONSchema } from './openapi/json-schema.js';
 import type { HTTPResponse } from '../http/response.js';
 

@@ -5,10 +5,10 @@ import { errorResponse } from '../http/error-response.js';
 import { isPublic } from '../http/mask-errors.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Handler, Route as HTTPRoute } from '../http/router.js';
-import { isTold } from '../keys/attempts.js';
+import { isTold } from '../keys/audit.js';
 import type { Audit, Caller } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
-import type { KeyService } from '../keys/service.js';
+import type { KeyService } from '../keys/key-service.js';
 import { staleStatus, unsupportedStatus, type Call, type Route } from './route.js';
 import { routes } from './routes.js';
 

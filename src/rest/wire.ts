@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Issue, Path } from '../lib/errors.js';
 import { isObject } from '../lib/json.js';
-import type { FieldChange } from '../keys/changes.js';
-import { KeyDefinition } from '../keys/definition.js';
-import { core, memberOf, shapeOf } from '../keys/table.js';
+import type { FieldChange } from '../keys/key-diff.js';
+import { KeyDefinition } from '../keys/definition/schema.js';
+import { core, memberOf, shapeOf } from '../keys/definition/introspection.js';
 
 /** `quotaRenewalRate` -> `quota_renewal_rate`, `apiID` -> `api_id`. */
 export function wireName(field: string): string {

@@ -1,5 +1,5 @@
 import { parseJSON, stringifyJSON } from '../lib/json.js';
-import type { FieldChange } from '../keys/changes.js';
+import type { FieldChange } from '../keys/key-diff.js';
 import type { AuditEntry } from '../keys/store.js';
 import { historyLink } from './history-chain.js';
 import type { Layouts } from './signed-table.js';

@@ -1,7 +1,7 @@
 import type { CredentialStore } from '../credentials/credential.js';
 import type { ChangeFeed } from '../keys/feed.js';
-import type { QuotaManager } from '../keys/quota.js';
-import type { QuotaOutbox } from '../keys/quota-change.js';
+import type { QuotaManager } from '../keys/quota/quota.js';
+import type { QuotaOutbox } from '../keys/quota/quota-change.js';
 import type { KeyStore } from '../keys/store.js';
 import type { Watch } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';

@@ -1,5 +1,5 @@
 import { parseJSON, stringifyJSON } from '../lib/json.js';
-import { definitionFromJSON } from '../keys/stored-form.js';
+import { definitionFromJSON } from '../keys/definition/from-json.js';
 import type { StoredKey } from '../keys/key.js';
 import type { Layouts } from './signed-table.js';
 

@@ -1,4 +1,4 @@
-import type { QuotaChange } from '../keys/quota-change.js';
+import type { QuotaChange } from '../keys/quota/quota-change.js';
 import type { Authenticity } from './authenticity.js';
 import { createSignedTable, type Layouts, type Signed } from './signed-table.js';
 

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { credentialKinds, rejectionReasons } from '../credentials/credential.js';
-import { refusals } from '../keys/quota.js';
+import { refusals } from '../keys/quota/quota.js';
 import { refusedFor, webhookOutcomes, type Meter, type Reading } from './ports.js';
 
 export interface Metrics {

@@ -1,4 +1,4 @@
-import type { KeyService } from '../keys/service.js';
+import type { KeyService } from '../keys/key-service.js';
 import type { Watch } from './ports.js';
 
 /** The same use cases, counting what gateways are told that ask for a part of a quota. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { pathText } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
-import type { FieldChange } from '../keys/changes.js';
+import type { FieldChange } from '../keys/key-diff.js';
 import type { AuditEntry, Operation } from '../keys/store.js';
 
 /** The message of an event, equal in every attempt. */

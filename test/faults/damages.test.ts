@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config/config.js';
 import { AppError } from '../../src/lib/errors.js';
 import { openInstallation, type Installation } from '../../src/installation.js';
 import { stringifyJSON } from '../../src/lib/json.js';
-import { createKeyService } from '../../src/keys/service.js';
+import { createKeyService } from '../../src/keys/key-service.js';
 import type { KeyFilter, KeyOrder } from '../../src/keys/store.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp } from '../support/app.js';

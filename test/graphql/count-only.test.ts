@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createKeyService } from '../../src/keys/service.js';
+import { createKeyService } from '../../src/keys/key-service.js';
 import { dataOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { plant } from '../support/planted.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Ports } from '../../src/keys/ports.js';
-import { createKeyService } from '../../src/keys/service.js';
+import { createKeyService } from '../../src/keys/key-service.js';
 import { dataOf, errorsOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { plant } from '../support/planted.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createKeyService } from '../../src/keys/service.js';
+import { createKeyService } from '../../src/keys/key-service.js';
 import { definitions } from '../parity/definitions.js';
 import { everything, graphqlOf, jsonText, type Wire } from '../parity/wire.js';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../support/answers.js';

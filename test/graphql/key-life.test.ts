@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
-import { placeOf } from '../../src/keys/keep-secrets.js';
+import { placeOf } from '../../src/keys/commands/protect-secrets.js';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { allHashes, stateOf } from '../support/state.js';

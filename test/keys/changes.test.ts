@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { changesBetween, definitionChanges } from '../../src/keys/changes.js';
-import type { Definition } from '../../src/keys/normal-form.js';
+import { changesBetween, definitionChanges } from '../../src/keys/key-diff.js';
+import type { Definition } from '../../src/keys/definition/normalize.js';
 import type { StoredKey, StoredSecrets } from '../../src/keys/key.js';
 
 const none: StoredSecrets = { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined };

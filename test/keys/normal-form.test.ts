@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { definitionFromJSON } from '../../src/keys/stored-form.js';
-import { inUTC, normalise } from '../../src/keys/normal-form.js';
-import { readDefinition } from '../../src/keys/definition-input.js';
+import { definitionFromJSON } from '../../src/keys/definition/from-json.js';
+import { inUTC, normalise } from '../../src/keys/definition/normalize.js';
+import { readDefinition } from '../../src/keys/definition/parse.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { definitionFromWire } from '../../src/rest/wire.js';
 import { startApp, type TestApp } from '../support/app.js';

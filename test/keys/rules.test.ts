@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
-import type { Variant } from '../../src/keys/definition.js';
-import { inputs, readDefinition } from '../../src/keys/definition-input.js';
+import type { Variant } from '../../src/keys/definition/schema.js';
+import { inputs, readDefinition } from '../../src/keys/definition/parse.js';
 
 function refusal(raw: unknown, variant: Variant = 'update'): AppError {
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/keys/ports.js';
-import { createKeyService } from '../../src/keys/service.js';
+import { createKeyService } from '../../src/keys/key-service.js';
 import { startApp } from '../support/app.js';
 import { stateOf } from '../support/state.js';
 

@@ -1,7 +1,7 @@
 import { verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { placeOf } from '../../src/keys/keep-secrets.js';
+import { placeOf } from '../../src/keys/commands/protect-secrets.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { fullUpdate } from '../support/definitions.js';
 import { stateOf } from '../support/state.js';

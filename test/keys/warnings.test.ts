@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { warningCodes } from '../../src/keys/issue-codes.js';
+import { warningCodes } from '../../src/keys/definition/issue-codes.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { fullPreview } from '../support/definitions.js';
 

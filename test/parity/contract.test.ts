@@ -1,6 +1,6 @@
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { placeOf } from '../../src/keys/keep-secrets.js';
+import { placeOf } from '../../src/keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../src/keys/key.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { stateOf } from '../support/state.js';

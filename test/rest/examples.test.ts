@@ -5,7 +5,7 @@ import { sampleKeys } from '../../src/cli/server/sample.js';
 import { maskErrors } from '../../src/http/mask-errors.js';
 import { createRouter } from '../../src/http/router.js';
 import { parseJSON } from '../../src/lib/json.js';
-import type { KeyService } from '../../src/keys/service.js';
+import type { KeyService } from '../../src/keys/key-service.js';
 import { createLogger } from '../../src/lib/log.js';
 import { createRESTRoutes } from '../../src/rest/router.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';

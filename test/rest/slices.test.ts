@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Authenticate } from '../../src/credentials/credential.js';
 import { createRouter } from '../../src/http/router.js';
-import { createKeyService } from '../../src/keys/service.js';
+import { createKeyService } from '../../src/keys/key-service.js';
 import { createRESTRoutes } from '../../src/rest/router.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { requestContextOf } from '../support/request-context.js';

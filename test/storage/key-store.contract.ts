@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJSONCarefully } from '../../src/lib/json.js';
-import type { Definition } from '../../src/keys/normal-form.js';
-import type { QuotaManager } from '../../src/keys/quota.js';
-import type { QuotaChange, QuotaOutbox } from '../../src/keys/quota-change.js';
+import type { Definition } from '../../src/keys/definition/normalize.js';
+import type { QuotaManager } from '../../src/keys/quota/quota.js';
+import type { QuotaChange, QuotaOutbox } from '../../src/keys/quota/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
 import type { StoredKey } from '../../src/keys/key.js';
 import type { AuditEntry, Change, HistoryRange, Inspected, KeyPage, KeyStore } from '../../src/keys/store.js';

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import type { QuotaManager } from '../../src/keys/quota.js';
+import type { QuotaManager } from '../../src/keys/quota/quota.js';
 import type { KeyStore } from '../../src/keys/store.js';
 import {
   createConnections,

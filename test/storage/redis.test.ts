@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
 import { maxInt64 } from '../../src/keys/int64.js';
 import type { Caller } from '../../src/keys/ports.js';
-import { createKeyService } from '../../src/keys/service.js';
+import { createKeyService } from '../../src/keys/key-service.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { generated, runs } from '../support/generated.js';
 import { allOf } from '../support/collect.js';

@@ -8,7 +8,7 @@ import { createGraphQLServer } from '../../src/graphql/yoga.js';
 import { toFetchResponse } from '../../src/http/response.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import type { Ports } from '../../src/keys/ports.js';
-import { createKeyService, type KeyService } from '../../src/keys/service.js';
+import { createKeyService, type KeyService } from '../../src/keys/key-service.js';
 import { createLogger } from '../../src/lib/log.js';
 import { Writable } from 'node:stream';
 import type { Answer, TestApp } from './app.js';

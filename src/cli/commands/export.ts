@@ -1,7 +1,7 @@
 import type { Installation } from '../../installation.js';
-import { quotaFigures, withLiveQuotas } from '../../keys/quota.js';
-import { placeOf } from '../../keys/keep-secrets.js';
-import { withSecrets } from '../../keys/normal-form.js';
+import { quotaFigures, withLiveQuotas } from '../../keys/quota/quota.js';
+import { placeOf } from '../../keys/commands/protect-secrets.js';
+import { withSecrets } from '../../keys/definition/normalize.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/store.js';
 import { definitionToWire } from '../../rest/wire.js';

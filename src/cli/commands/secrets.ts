@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
 import { AppError, codeOf } from '../../lib/errors.js';
 import type { Installation } from '../../installation.js';
-import { placeOf } from '../../keys/keep-secrets.js';
+import { placeOf } from '../../keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/store.js';
 import { resealWebhook, sealedValuesOf } from '../../webhooks/manage.js';

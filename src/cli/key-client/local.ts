@@ -1,8 +1,8 @@
 import { AppError } from '../../lib/errors.js';
-import type { KeyChange } from '../../keys/changing.js';
-import { readDefinition } from '../../keys/definition-input.js';
+import type { KeyChange } from '../../keys/commands/change-key.js';
+import { readDefinition } from '../../keys/definition/parse.js';
 import type { Caller } from '../../keys/ports.js';
-import { createKeyService } from '../../keys/service.js';
+import { createKeyService } from '../../keys/key-service.js';
 import { NoInstallation } from '../../storage/engine.js';
 import type { IO } from '../io.js';
 import type { Changed, KeysPort } from './port.js';

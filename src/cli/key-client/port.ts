@@ -1,6 +1,6 @@
 import type { Issue } from '../../lib/errors.js';
-import type { FieldChange } from '../../keys/changes.js';
-import type { QuotaFigures, ResetStatus } from '../../keys/quota.js';
+import type { FieldChange } from '../../keys/key-diff.js';
+import type { QuotaFigures, ResetStatus } from '../../keys/quota/quota.js';
 
 /** What every change may say beside what it changes. */
 export interface ChangeOptions {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { changeKinds } from '../../keys/changes.js';
-import { resetStatuses } from '../../keys/quota.js';
+import { changeKinds } from '../../keys/key-diff.js';
+import { resetStatuses } from '../../keys/quota/quota.js';
 import { definitionFromWire } from '../../rest/wire.js';
 import { refusalFrom, type Send } from './connection.js';
 import type { KeysPort } from './port.js';

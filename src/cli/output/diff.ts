@@ -1,7 +1,7 @@
 import { pathText } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
-import type { FieldChange } from '../../keys/changes.js';
-import type { QuotaFigures } from '../../keys/quota.js';
+import type { FieldChange } from '../../keys/key-diff.js';
+import type { QuotaFigures } from '../../keys/quota/quota.js';
 import { printable } from '../../lib/printable.js';
 import { issuesToWire, partToWire } from '../../rest/wire.js';
 import { jsonText } from './json.js';

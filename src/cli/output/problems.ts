@@ -1,5 +1,5 @@
 import type { Installation } from '../../installation.js';
-import { placeOf } from '../../keys/keep-secrets.js';
+import { placeOf } from '../../keys/commands/protect-secrets.js';
 import type { Inspected } from '../../keys/store.js';
 import { printable } from '../../lib/printable.js';
 import type { Sealer } from '../../crypto/encryption.js';

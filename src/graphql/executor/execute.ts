@@ -7,7 +7,7 @@ import {
   type GraphQLResolveInfo,
   type ResponsePath,
 } from 'graphql';
-import { templateOf } from '../../keys/records.js';
+import { templateOf } from '../../keys/definition/object-shapes.js';
 import type { Deadline } from '../deadline.js';
 import { collectFields, hasDefaultResolver, type CompiledField } from './compile.js';
 import { createCompleters, serializePlain } from './complete-value.js';

@@ -1,9 +1,9 @@
 import type { CredentialKind } from '../../credentials/credential.js';
 import { errorCodes, type ErrorCode } from '../../lib/errors.js';
-import { KeyDefinition } from '../../keys/definition.js';
-import { inputs } from '../../keys/definition-input.js';
-import { issueCodes, warningCodes } from '../../keys/issue-codes.js';
-import { resetStatuses } from '../../keys/quota.js';
+import { KeyDefinition } from '../../keys/definition/schema.js';
+import { inputs } from '../../keys/definition/parse.js';
+import { issueCodes, warningCodes } from '../../keys/definition/issue-codes.js';
+import { resetStatuses } from '../../keys/quota/quota.js';
 import { statuses } from '../../http/error-response.js';
 import { answerExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';

@@ -10,7 +10,7 @@ import {
   shapeOf,
   traitsOf,
   type Scalar,
-} from '../../keys/table.js';
+} from '../../keys/definition/introspection.js';
 import { labelField, textToWire, wireName } from '../wire.js';
 
 /** A JSON Schema of draft 2020-12, which is the one that OpenAPI 3.1 uses. */

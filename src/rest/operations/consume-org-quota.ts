@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
 import { integerOf } from '../../keys/int64.js';
-import { refusals } from '../../keys/quota.js';
+import { refusals } from '../../keys/quota/quota.js';
 import { malformed } from '../../query-parameters.js';
 import { readJSONBody } from '../body.js';
 import { jsonResponse } from '../../http/json-response.js';

@@ -1,4 +1,4 @@
-import { withSecrets } from '../../keys/normal-form.js';
+import { withSecrets } from '../../keys/definition/normalize.js';
 import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../body.js';
 import { jsonResponse } from '../../http/json-response.js';
 import { noParameters } from '../parameters.js';

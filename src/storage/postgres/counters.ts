@@ -1,4 +1,4 @@
-import type { OrgCounter, QuotaManager } from '../../keys/quota.js';
+import type { OrgCounter, QuotaManager } from '../../keys/quota/quota.js';
 import { withinBudget } from '../within-budget.js';
 import { prepared, type Connections } from './connections.js';
 import { mayBeThere } from './sought.js';

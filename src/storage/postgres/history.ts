@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import { parseJSON } from '../../lib/json.js';
-import type { Definition } from '../../keys/normal-form.js';
-import { definitionFromJSON } from '../../keys/stored-form.js';
+import type { Definition } from '../../keys/definition/normalize.js';
+import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { AuditEntry, HistoryRange, Inspected } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';

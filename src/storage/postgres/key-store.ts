@@ -1,5 +1,5 @@
-import type { QuotaManager } from '../../keys/quota.js';
-import type { QuotaOutbox } from '../../keys/quota-change.js';
+import type { QuotaManager } from '../../keys/quota/quota.js';
+import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { Change, Inspected, KeyStore } from '../../keys/store.js';
 import type { Watch } from '../../telemetry/ports.js';

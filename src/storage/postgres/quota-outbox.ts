@@ -1,4 +1,4 @@
-import type { QuotaOutbox } from '../../keys/quota-change.js';
+import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { Authenticity } from '../authenticity.js';
 import { createQuotaChangeTable, type PlacedRow, type QuotaChangeRow } from '../quota-change-row.js';
 import type { Signed } from '../signed-table.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { QuotaManager } from '../../keys/quota.js';
+import type { QuotaManager } from '../../keys/quota/quota.js';
 import type { Engine } from '../engine.js';
 import { createRedis } from './connection.js';
 import { keyNames } from './key-names.js';

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
-import type { CountersApart, QuotaManager } from '../../keys/quota.js';
-import { changedQuota, type QuotaChange, type QuotaOutbox } from '../../keys/quota-change.js';
+import type { CountersApart, QuotaManager } from '../../keys/quota/quota.js';
+import { changedQuota, type QuotaChange, type QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';
 import type { KeyStore } from '../../keys/store.js';
 import type { Redis } from './connection.js';

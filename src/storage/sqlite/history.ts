@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { parseJSON } from '../../lib/json.js';
-import type { Definition } from '../../keys/normal-form.js';
-import { definitionFromJSON } from '../../keys/stored-form.js';
+import type { Definition } from '../../keys/definition/normalize.js';
+import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { AuditEntry, HistoryRange } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';

@@ -1,7 +1,7 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import type { QuotaManager } from '../../keys/quota.js';
-import type { QuotaOutbox } from '../../keys/quota-change.js';
+import type { QuotaManager } from '../../keys/quota/quota.js';
+import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { Change, Discarded, Inspected, KeyStore } from '../../keys/store.js';
 import type { Authenticity } from '../authenticity.js';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { QuotaChange, QuotaOutbox } from '../../keys/quota-change.js';
+import type { QuotaChange, QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { Authenticity } from '../authenticity.js';
 import {
   createQuotaChangeTable,

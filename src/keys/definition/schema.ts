@@ -18,7 +18,7 @@ import {
   ruledText,
   text,
   texts,
-} from './fields.js';
+} from './field-types.js';
 
 /** The value that says unlimited, or off. Nothing below it is valid where it has that meaning. */
 export const unlimited = -1n;

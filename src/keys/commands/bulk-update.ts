@@ -1,12 +1,12 @@
-import { AppError, type Issue } from '../lib/errors.js';
-import type { KeyChange, UpdateRequest } from './changing.js';
-import type { KeyDefinition } from './definition.js';
-import { readDefinition } from './definition-input.js';
-import type { Caller, Ports } from './ports.js';
-import type { createReading } from './reading.js';
-import { checkReason } from './reason.js';
-import type { StoredKey } from './key.js';
-import type { KeyFilter } from './store.js';
+import { AppError, type Issue } from '../../lib/errors.js';
+import type { KeyChange, UpdateRequest } from './change-key.js';
+import type { KeyDefinition } from '../definition/schema.js';
+import { readDefinition } from '../definition/parse.js';
+import type { Caller, Ports } from '../ports.js';
+import type { createReading } from '../queries/read-keys.js';
+import { checkReason } from '../reason.js';
+import type { StoredKey } from '../key.js';
+import type { KeyFilter } from '../store.js';
 
 /** How many keys one call may change: what a person can look over, and a request can carry out in time. */
 export const bulkLimit = 200;

@@ -1,13 +1,13 @@
-import { usable, visible } from './access.js';
-import { checkKeyID } from './key-id.js';
-import { placeOf } from './keep-secrets.js';
-import type { Caller, Ports } from './ports.js';
-import { quotaFigures, withLiveQuotas, type QuotaFigures } from './quota.js';
-import { summariseQuotas, type QuotaSummary } from './quota-summary.js';
-import type { ReadBudget } from './read-budget.js';
-import { stateOf, type KeyState } from './state.js';
-import type { StoredKey } from './key.js';
-import type { AuditEntry, HistoryRange, KeyFilter, KeyPage, KeyQuery } from './store.js';
+import { usable, visible } from '../authorization.js';
+import { checkKeyID } from '../key-id.js';
+import { placeOf } from '../commands/protect-secrets.js';
+import type { Caller, Ports } from '../ports.js';
+import { quotaFigures, withLiveQuotas, type QuotaFigures } from '../quota/quota.js';
+import { summariseQuotas, type QuotaSummary } from '../quota/quota-summary.js';
+import type { ReadBudget } from '../read-budget.js';
+import { stateOf, type KeyState } from '../state.js';
+import type { StoredKey } from '../key.js';
+import type { AuditEntry, HistoryRange, KeyFilter, KeyPage, KeyQuery } from '../store.js';
 
 /** A key by its identifier or by the identifier's hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };

@@ -1,6 +1,6 @@
 import { carriedOver, resetOf } from './quota.js';
-import type { QuotaState, StoredKey } from './key.js';
-import { unixSeconds } from './time.js';
+import type { QuotaState, StoredKey } from '../key.js';
+import { unixSeconds } from '../time.js';
 
 /**
  * What a change of a key is to do to a counter that stands elsewhere. It is written with the key and carried out after it,

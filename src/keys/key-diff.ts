@@ -1,5 +1,5 @@
 import type { Path } from '../lib/errors.js';
-import type { Definition } from './normal-form.js';
+import type { Definition } from './definition/normalize.js';
 import type { StoredKey, StoredSecrets } from './key.js';
 
 /** How a field differs. SET and CLEARED are said of secrets only, as is CHANGED without values. */

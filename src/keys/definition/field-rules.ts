@@ -1,6 +1,6 @@
-import { maxInt64 } from './int64.js';
-import { keyIDProblem } from './key-id.js';
-import { orgIDProblem } from './owner.js';
+import { maxInt64 } from '../int64.js';
+import { keyIDProblem } from '../key-id.js';
+import { orgIDProblem } from '../owner.js';
 import { rule } from './rule.js';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerOf, maxInt64, minInt64 } from './int64.js';
+import { integerOf, maxInt64, minInt64 } from '../int64.js';
 import { checkFreeForm, checkFreeFormObject, freeFormBounds } from './free-form.js';
 import { problem } from './problem.js';
 import { rule } from './rule.js';

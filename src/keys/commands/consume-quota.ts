@@ -1,9 +1,9 @@
-import { AppError } from '../lib/errors.js';
-import { usable } from './access.js';
-import { maxInt64 } from './int64.js';
-import { checkKeyID } from './key-id.js';
-import type { Caller, Ports } from './ports.js';
-import { consume, type Consumption } from './quota.js';
+import { AppError } from '../../lib/errors.js';
+import { usable } from '../authorization.js';
+import { maxInt64 } from '../int64.js';
+import { checkKeyID } from '../key-id.js';
+import type { Caller, Ports } from '../ports.js';
+import { consume, type Consumption } from '../quota/quota.js';
 
 /** The use case of gateways that ask before they let requests pass. */
 export function createConsuming({ quotas, now, hashKeyID }: Ports) {

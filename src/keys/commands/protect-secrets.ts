@@ -1,6 +1,6 @@
-import { isHashType, type HashType } from './field-rules.js';
-import type { SecretChanges } from './normal-form.js';
-import type { StoredSecrets } from './key.js';
+import { isHashType, type HashType } from '../definition/field-rules.js';
+import type { SecretChanges } from '../definition/normalize.js';
+import type { StoredSecrets } from '../key.js';
 
 /** How secrets are made fit for storage. */
 export interface SecretKeeping {

@@ -1,19 +1,19 @@
 import { AppError } from '../lib/errors.js';
-import { createTelling, hashOf } from './attempts.js';
-import { createBulk } from './bulk.js';
+import { createTelling, hashOf } from './audit.js';
+import { createBulk } from './commands/bulk-update.js';
 import {
   createChanging,
   type ChangeOptions,
   type CreateRequest,
   type KeyChange,
   type UpdateRequest,
-} from './changing.js';
-import { createConsuming } from './consuming.js';
-import type { KeyDefinition } from './definition.js';
-import { createFollowing } from './following.js';
+} from './commands/change-key.js';
+import { createConsuming } from './commands/consume-quota.js';
+import type { KeyDefinition } from './definition/schema.js';
+import { createFollowing } from './queries/change-subscription.js';
 import type { Caller, Ports } from './ports.js';
-import { previewKey, type KeyPreview } from './preview.js';
-import { createReading } from './reading.js';
+import { previewKey, type KeyPreview } from './queries/preview-key.js';
+import { createReading } from './queries/read-keys.js';
 
 export type KeyService = ReturnType<typeof createKeyService>;
 

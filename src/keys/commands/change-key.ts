@@ -1,18 +1,18 @@
-import { AppError, codeOf, pathText } from '../lib/errors.js';
-import { restorable, usable, visible } from './access.js';
-import { changesBetween, definitionChanges, isOfSecret, type FieldChange } from './changes.js';
-import type { KeyDefinition } from './definition.js';
-import { checkKeyID } from './key-id.js';
-import { keepSecrets, placeOf } from './keep-secrets.js';
+import { AppError, codeOf, pathText } from '../../lib/errors.js';
+import { restorable, usable, visible } from '../authorization.js';
+import { changesBetween, definitionChanges, isOfSecret, type FieldChange } from '../key-diff.js';
+import type { KeyDefinition } from '../definition/schema.js';
+import { checkKeyID } from '../key-id.js';
+import { keepSecrets, placeOf } from './protect-secrets.js';
 import { newKey } from './new-key.js';
-import { normalise } from './normal-form.js';
-import { ownerOf } from './owner.js';
-import type { Caller, Ports } from './ports.js';
-import { quotaFigures, type QuotaFigures, type Sight, type ResetStatus } from './quota.js';
-import { quotaChangeOf } from './quota-change.js';
-import { checkReason } from './reason.js';
-import type { StoredKey } from './key.js';
-import type { AuditEntry, Change, Operation } from './store.js';
+import { normalise } from '../definition/normalize.js';
+import { ownerOf } from '../owner.js';
+import type { Caller, Ports } from '../ports.js';
+import { quotaFigures, type QuotaFigures, type Sight, type ResetStatus } from '../quota/quota.js';
+import { quotaChangeOf } from '../quota/quota-change.js';
+import { checkReason } from '../reason.js';
+import type { StoredKey } from '../key.js';
+import type { AuditEntry, Change, Operation } from '../store.js';
 import {
   applyUpdate,
   requireVersion,
@@ -21,8 +21,8 @@ import {
   type ExpectedVersion,
   type IsSameSecret,
   type PreparedUpdate,
-} from './update.js';
-import { warningsOf, type Warning } from './warnings.js';
+} from './apply-update.js';
+import { warningsOf, type Warning } from '../definition/warnings.js';
 
 /** What every change of a key may say beside what it changes. */
 export interface ChangeOptions {

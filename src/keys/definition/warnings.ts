@@ -1,5 +1,5 @@
-import type { Path } from '../lib/errors.js';
-import type { KeyDefinition } from './definition.js';
+import type { Path } from '../../lib/errors.js';
+import type { KeyDefinition } from './schema.js';
 import type { WarningCode } from './issue-codes.js';
 
 /** Something to look at in a definition that is valid. Field names in the message stand in backticks. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Path } from '../lib/errors.js';
-import { fieldTraits, objectTraits, type FieldTraits } from './fields.js';
+import type { Path } from '../../lib/errors.js';
+import { fieldTraits, objectTraits, type FieldTraits } from './field-types.js';
 
 const cores = new WeakMap<z.core.$ZodType, z.core.$ZodType>();
 

@@ -1,7 +1,7 @@
-import { KeyDefinition } from './definition.js';
-import type { FieldTraits } from './fields.js';
-import { createRecordMaker } from './records.js';
-import { memberOf, shapeOf, traitsOf } from './table.js';
+import { KeyDefinition } from './schema.js';
+import type { FieldTraits } from './field-types.js';
+import { createRecordMaker } from './object-shapes.js';
+import { memberOf, shapeOf, traitsOf } from './introspection.js';
 import type { z } from 'zod';
 
 /** The type without null: in the normal form a field has a value or is absent. */

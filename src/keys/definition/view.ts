@@ -1,5 +1,5 @@
-import type { Definition, SecretName } from './normal-form.js';
-import type { StoredKey } from './key.js';
+import type { Definition, SecretName } from './normalize.js';
+import type { StoredKey } from '../key.js';
 
 /** A definition as it may be read: secrets show as set or not set. */
 export type DefinitionView = Omit<Definition, 'basicAuthData' | 'jwtData'> & {

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { AppError, type Issue, type Path } from '../lib/errors.js';
-import { nearest } from '../lib/nearest.js';
-import { fieldsOnlyIn, KeyDefinition, type Variant } from './definition.js';
+import { AppError, type Issue, type Path } from '../../lib/errors.js';
+import { nearest } from '../../lib/nearest.js';
+import { fieldsOnlyIn, KeyDefinition, type Variant } from './schema.js';
 import { maxIssues } from './problem.js';
-import { shapeAt } from './table.js';
+import { shapeAt } from './introspection.js';
 
 const nouns: Record<string, string> = {
   string: 'a text',

@@ -1,9 +1,9 @@
-import { maxInt64 } from './int64.js';
-import type { Definition } from './normal-form.js';
-import type { ReadBudget } from './read-budget.js';
-import { stateOf } from './state.js';
-import type { QuotaState, StoredKey } from './key.js';
-import { unixSeconds } from './time.js';
+import { maxInt64 } from '../int64.js';
+import type { Definition } from '../definition/normalize.js';
+import type { ReadBudget } from '../read-budget.js';
+import { stateOf } from '../state.js';
+import type { QuotaState, StoredKey } from '../key.js';
+import { unixSeconds } from '../time.js';
 
 /** Why a request may not pass, although the key is there. */
 export const refusals = {

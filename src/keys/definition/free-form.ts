@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { maxIssues, problem } from './problem.js';
 import type { IssueCode } from './issue-codes.js';
-import { isInt64 } from './int64.js';
+import { isInt64 } from '../int64.js';
 import { isSound, reservedNames } from './text.js';
 
 const mostLevels = 32;

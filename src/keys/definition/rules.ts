@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { pathText, type Path } from '../lib/errors.js';
-import type { KeyDefinition } from './definition.js';
-import { mostTexts } from './fields.js';
+import { pathText, type Path } from '../../lib/errors.js';
+import type { KeyDefinition } from './schema.js';
+import { mostTexts } from './field-types.js';
 import type { IssueCode } from './issue-codes.js';
-import { policiesOf } from './normal-form.js';
+import { policiesOf } from './normalize.js';
 import { maxIssues, problem } from './problem.js';
 import { hasMoreBytes } from './text.js';
 

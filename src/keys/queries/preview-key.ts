@@ -1,7 +1,7 @@
-import type { KeyDefinition } from './definition.js';
-import { normalise, type Definition, type SecretChanges } from './normal-form.js';
-import { checkOwner } from './owner.js';
-import { warningsOf, type Warning } from './warnings.js';
+import type { KeyDefinition } from '../definition/schema.js';
+import { normalise, type Definition, type SecretChanges } from '../definition/normalize.js';
+import { checkOwner } from '../owner.js';
+import { warningsOf, type Warning } from '../definition/warnings.js';
 
 /** What a preview answers. Nothing of it is stored. */
 export interface KeyPreview {

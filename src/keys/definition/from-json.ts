@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { KeyDefinition } from './definition.js';
-import type { Definition } from './normal-form.js';
-import { createRecordMaker, type MakeRecord } from './records.js';
-import { core, memberOf, shapeOf } from './table.js';
+import { KeyDefinition } from './schema.js';
+import type { Definition } from './normalize.js';
+import { createRecordMaker, type MakeRecord } from './object-shapes.js';
+import { core, memberOf, shapeOf } from './introspection.js';
 
 /**
  * A definition out of the JSON it was stored as. JSON does not tell a 64-bit integer from another number; the table

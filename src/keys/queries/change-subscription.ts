@@ -1,6 +1,6 @@
-import type { ChangeEvent, ChangeFeed, FeedPage } from './feed.js';
-import type { Caller, Ports } from './ports.js';
-import type { AuditEntry } from './store.js';
+import type { ChangeEvent, ChangeFeed, FeedPage } from '../feed.js';
+import type { Caller, Ports } from '../ports.js';
+import type { AuditEntry } from '../store.js';
 
 /** Which changes are meant, and from where on. */
 export interface FollowRequest {

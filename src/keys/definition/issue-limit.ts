@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { fastValidatorOf, INVALID, type FastValidator } from './fast-validator.js';
 import { maxIssues } from './problem.js';
-import { memberOf, shapeOf } from './table.js';
+import { memberOf, shapeOf } from './introspection.js';
 
 /**
  * The value without the invalid parts that follow the first `maxIssues` + 1, so that validation takes no time for issues

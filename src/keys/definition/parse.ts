@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { fieldsOnlyIn, KeyDefinition, type Variant } from './definition.js';
-import type { Issue } from '../lib/errors.js';
-import { freeFormObject } from './fields.js';
+import { fieldsOnlyIn, KeyDefinition, type Variant } from './schema.js';
+import type { Issue } from '../../lib/errors.js';
+import { freeFormObject } from './field-types.js';
 import { withoutExcess } from './issue-limit.js';
 import { invalidDefinition, issuesOf } from './issues.js';
-import { hasMoreValues, maxValues } from '../lib/value-count.js';
+import { hasMoreValues, maxValues } from '../../lib/value-count.js';
 import { fastValidatorOf, INVALID, type FastValidator } from './fast-validator.js';
 import { rules, satisfiesRules } from './rules.js';
 

@@ -1,11 +1,11 @@
-import { unlimited, type KeyDefinition } from './definition.js';
-import { maxInt64 } from './int64.js';
-import { invalidDefinition } from './issues.js';
-import type { KeptSecrets } from './keep-secrets.js';
-import { inUTC } from './normal-form.js';
-import type { QuotaState, StoredKey } from './key.js';
-import { unixSeconds } from './time.js';
-import { renewalBeyondTime, withStoredHashType } from './update.js';
+import { unlimited, type KeyDefinition } from '../definition/schema.js';
+import { maxInt64 } from '../int64.js';
+import { invalidDefinition } from '../definition/issues.js';
+import type { KeptSecrets } from './protect-secrets.js';
+import { inUTC } from '../definition/normalize.js';
+import type { QuotaState, StoredKey } from '../key.js';
+import { unixSeconds } from '../time.js';
+import { renewalBeyondTime, withStoredHashType } from './apply-update.js';
 
 interface Parts extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgID' | 'definition'> {
   readonly kept: KeptSecrets;

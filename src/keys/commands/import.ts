@@ -1,13 +1,13 @@
-import { changesBetween } from './changes.js';
-import type { KeyDefinition } from './definition.js';
-import { checkKeyID } from './key-id.js';
-import { keepSecrets, placeOf } from './keep-secrets.js';
+import { changesBetween } from '../key-diff.js';
+import type { KeyDefinition } from '../definition/schema.js';
+import { checkKeyID } from '../key-id.js';
+import { keepSecrets, placeOf } from './protect-secrets.js';
 import { newKey } from './new-key.js';
-import { normalise } from './normal-form.js';
-import { ownerOf } from './owner.js';
-import type { Ports } from './ports.js';
-import type { Actor } from './key.js';
-import type { Change } from './store.js';
+import { normalise } from '../definition/normalize.js';
+import { ownerOf } from '../owner.js';
+import type { Ports } from '../ports.js';
+import type { Actor } from '../key.js';
+import type { Change } from '../store.js';
 
 export interface ImportRequest {
   readonly keyID: string;

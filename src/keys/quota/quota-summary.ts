@@ -1,6 +1,6 @@
-import { maxInt64 } from './int64.js';
+import { maxInt64 } from '../int64.js';
 import { quotaFigures, withLiveQuotas, type Counter, type QuotaManager } from './quota.js';
-import type { ReadBudget } from './read-budget.js';
+import type { ReadBudget } from '../read-budget.js';
 
 /** What the quotas of an organisation's keys come to. Deleted keys do not count. */
 export interface QuotaSummary {
