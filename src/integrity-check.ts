@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Config } from './config/config.js';
-import type { Installation } from './installation.js';
+import type { Installation } from './storage/open-storage.js';
 import type { Logger } from './lib/log.js';
 
 /** A file of this size takes a second or two to check. */

@@ -1,75 +1,284 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { NoInstallation, type Access, type Opened } from './engine.js';
-import { migratedTo } from './migrated.js';
-import { openSQLite } from './sqlite/engine.js';
+import { dirname } from 'node:path';
+import type { Config, ConfigSecrets } from '../config/config.js';
+import type { CredentialStore } from '../credentials/credential.js';
+import type { ChangeFeed } from '../keys/feed.js';
+import type { Ports } from '../keys/ports.js';
+import type { QuotaOutbox } from '../keys/quota/quota-change.js';
+import type { KeyStore } from '../keys/store.js';
+import { createTimeSlices, type TimeSlices } from './time-slices.js';
+import type { Watch } from '../telemetry/ports.js';
+import type { WebhookStore } from '../webhooks/webhook.js';
+import { createKeyHash, keyHashAlgorithms } from '../crypto/key-hash.js';
+import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from '../crypto/key-ring.js';
+import { createPasswordHasher } from '../crypto/password-hash.js';
+import { createRingWord, ringWordName, type RingWord } from '../crypto/key-ring-check.js';
+import { createSealer, type Sealer } from '../crypto/encryption.js';
+import { createSigner } from '../crypto/row-signer.js';
+import { NoInstallation } from './storage.js';
+import type { Access, Contents, Engine, Opened, Settings, Shrinking, Turn } from './storage.js';
+import type { Signatures } from './records/signatures.js';
+import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
+import { openStorage } from './open-engine.js';
+import { makePrivateFolder } from './sqlite/private-files.js';
 
-/** Where an installation is kept. */
-export interface StoragePlace {
-  readonly databaseFile: string;
-  /** Of a database server, which takes the place of the file. */
-  readonly databaseURL: string | undefined;
+/** Replaces the clock and the random source in tests. Workers set `inTurn`. */
+export interface Overrides {
+  readonly now?: () => Date;
+  readonly randomHex?: () => string;
+  /** Keeps the processes that share the database from writing at once. Its own locks do too, but are not fair. */
+  readonly inTurn?: Turn;
 }
 
-/** What opening may do to storage. */
-export interface StorageAccess {
-  readonly access: Access;
+/** How to open an installation. */
+export interface Opening {
+  /** Default: `write`. */
+  readonly access?: Access;
+  /**
+   * Counters that are kept in Redis: `off` opens no connection (the default), `use` connects, and `relay` also applies
+   * pending changes in the background.
+   */
+  readonly liveQuotas?: 'off' | 'use' | 'relay';
   /** Permits writing to a file that `migrate-store` has copied to a database server. */
-  readonly allowMigrated: boolean;
+  readonly allowMigrated?: boolean;
   /** Permits a new installation in a database server while the data folder holds a database file. */
-  readonly allowNew: boolean;
+  readonly allowNew?: boolean;
+  /** Takes what a person should know: of work that opening had to do, and of a disk that is full. */
+  readonly report?: (line: string) => void;
+  readonly watch?: Watch;
+}
+
+/** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
+export interface Installation {
+  readonly ports: Ports;
+  readonly store: KeyStore & QuotaOutbox;
+  /** Every change of any key, in order, to be followed. */
+  readonly feed: ChangeFeed;
+  readonly credentials: CredentialStore;
+  readonly webhooks: WebhookStore;
+  readonly sealer: Sealer;
+  readonly signatures: Signatures;
+  /** Divides the synchronous work of all requests of this process. */
+  readonly slices: TimeSlices;
+  readonly now: () => Date;
+  /** Whether nobody has been here before: there is no credential yet. */
+  readonly isNew: () => Promise<boolean>;
+  /** What keeps it from being used, as words for a log; undefined where a change has just been written. */
+  readonly whyNotReady: () => Promise<string | undefined>;
+  /** Whether changes can be expected to succeed: see `Engine`. */
+  readonly checkWritable: () => Promise<boolean>;
+  /** Resolves with the cause when storage has failed, and the process should end: a new one finds out what is there. */
+  readonly failed: Promise<Error>;
+  /** What the database itself finds wrong with its file. */
+  readonly damages: () => Promise<string[]>;
+  readonly contents: () => Promise<Contents>;
+  /** Copies the database into a new file, as it is now. Nothing else may be done meanwhile. */
+  readonly copyTo: (file: string, onProgress: (pages: number, part: number) => void) => Promise<void>;
+  /** Gives the disk back what a write-ahead log has taken that grew large. */
+  readonly shrinkLog: () => Promise<Shrinking | undefined>;
+  /** Seals the key check value under the active key, as the last step of a rotation. */
+  readonly resealWord: () => Promise<void>;
+  /** Whether everything that could be sealed anew is under the active key: the last rotation ran to its end. */
+  readonly isRotated: (activeID: string) => Promise<boolean>;
+  readonly close: () => Promise<void>;
 }
 
 /**
- * Opens the file or the database server.
+ * Opens the data folder or the database server that is set, as far as `access` permits.
  *
  * @throws {NoInstallation} when there is none and it may not be created.
- * @throws {Error} that names the place and what to do, when the place may not be used.
+ * @throws {Error} for people when it does not match the settings, or its key ring is missing or another; nothing has
+ * been overwritten then.
  */
-export async function openStorage(place: StoragePlace, permitted: StorageAccess): Promise<Opened> {
-  return place.databaseURL === undefined
-    ? openFile(place.databaseFile, permitted)
-    : openServer(place.databaseFile, place.databaseURL, permitted);
-}
-
-async function openFile(file: string, { access, allowMigrated }: StorageAccess): Promise<Opened> {
-  requireRestored(file);
-  const opened = await openSQLite(file, access);
-  const target = await opened.settings.get(migratedTo);
-  if (target === undefined || allowMigrated || access === 'read') return opened;
-  await opened.close();
-  throw new Error(
-    `The file ${resolve(file)} was copied to the database ${target} by \`keyfront migrate-store\`, and changes of it would be ` +
-      'missing there. Set KEYFRONT_DATABASE_URL to that database. If that command was interrupted, run it again. ' +
-      'To use the file again instead: `keyfront serve --allow-migrated`.',
-  );
-}
-
-async function openServer(file: string, url: string, { access, allowNew }: StorageAccess): Promise<Opened> {
-  // The driver is loaded by those processes only that need it.
-  const { openPostgres } = await import('./postgres/engine.js');
-  const isSecond = access === 'create' && !allowNew && existsSync(file);
-  if (!isSecond) return openPostgres(url, access);
+export async function openInstallation(
+  config: Config,
+  secrets: ConfigSecrets,
+  overrides: Overrides = {},
+  opening: Opening = {},
+): Promise<Installation> {
+  const { access = 'write', liveQuotas = 'off', report = () => undefined, watch = {} } = opening;
+  const { allowMigrated = false, allowNew = false } = opening;
+  const now = overrides.now ?? (() => new Date());
+  const place = { databaseFile: config.databaseFile, databaseURL: secrets.databaseURL };
+  const opened = await openStorage(place, { access, allowMigrated, allowNew });
   try {
-    const opened = await openPostgres(url, 'write');
-    if (!opened.isNew) return opened;
-    await opened.close();
+    if (opened.isNew && access !== 'create') throw unfinished(opened);
+    const ring = openKeyRing(config, opened, now());
+    const sealer = createSealer(ring);
+    const signer = createSigner(ring);
+    const ringWord = createRingWord(sealer);
+    if (!(await isSigned(config, opened, ringWord))) {
+      if (access === 'read') throw unsigned(opened);
+      for (const keyHash of await opened.signOldRows(signer, reportEvery(10_000, report))) {
+        report(`The key ${keyHash} is not what its history says. It was left unsigned, and is not answered with.`);
+      }
+      await opened.settings.set(ringWordName, ringWord.sealed(true));
+    }
+    await requireSameKeyHash(config, secrets, opened, access);
+    const slices = createTimeSlices();
+    const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn, slices });
+    const { store, feed, credentials, webhooks, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
+    const relays = liveQuotas === 'relay';
+    const live =
+      liveQuotas === 'off' ? undefined : await openLiveQuotas(config, secrets, { store, now, report, relays });
+    const close = async () => {
+      await live?.close();
+      await opened.close();
+    };
+    const passwords = createPasswordHasher();
+    watch.meter?.reads('passwords_waiting', () => passwords.waiting());
+    const ports: Ports = {
+      store,
+      quotas: live?.quotas ?? store,
+      feed,
+      now,
+      hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
+      randomHex: overrides.randomHex ?? (() => randomBytes(16).toString('hex')),
+      hashPassword: (password, type) => passwords.hash(password, type),
+      seal: (plaintext, place) => sealer.seal(plaintext, place),
+      open: (sealed, place) => sealer.open(sealed, place),
+      restoreWindowMs: config.restoreWindowMs,
+    };
+    return {
+      ports,
+      slices,
+      store,
+      feed,
+      credentials,
+      webhooks,
+      sealer,
+      signatures,
+      now,
+      isNew: async () => (await credentials.list()).length === 0,
+      whyNotReady: async () =>
+        (await engine.whyNotReady()) ??
+        ((await hasItsKeyRing(engine, ringWord)) ? undefined : 'the key ring opens nothing'),
+      checkWritable: engine.checkWritable,
+      failed,
+      damages,
+      contents,
+      copyTo,
+      shrinkLog,
+      resealWord: () => engine.settings.set(ringWordName, ringWord.sealed(true)),
+      isRotated: async (activeID) => ringWord.keyIDOf((await engine.settings.get(ringWordName)) ?? '') === activeID,
+      close,
+    };
   } catch (error) {
-    if (!(error instanceof NoInstallation)) throw error;
+    await opened.close();
+    throw error;
   }
-  throw new NoInstallation(
-    `The database that KEYFRONT_DATABASE_URL names is empty, but the data folder holds an installation: ${resolve(file)}. ` +
-      'Copy it with `keyfront migrate-store`. To begin with an empty installation instead: `keyfront serve --allow-new`.',
+}
+
+/** Live counters in Redis; undefined where they stand with their keys. */
+async function openLiveQuotas(
+  { quotaKeys: pattern }: Config,
+  { quotaURL: url }: ConfigSecrets,
+  parts: Pick<Parameters<typeof openRedisQuotas>[0], 'store' | 'now' | 'report' | 'relays'>,
+): Promise<OpenQuotas | undefined> {
+  if (url === undefined) return undefined;
+  // Its client is loaded by those alone who use it.
+  const { openRedisQuotas } = await import('./redis/open.js');
+  return openRedisQuotas({ url, pattern, ...parts });
+}
+
+function unfinished({ name }: Opened): NoInstallation {
+  return new NoInstallation(
+    `There is no complete installation in ${name}: its first start was interrupted. Run \`keyfront serve\`.`,
   );
 }
 
-/** What `restore` works on, beside the database that it becomes. */
-export function restoringFile({ databaseFile }: Pick<StoragePlace, 'databaseFile'>): string {
-  return `${databaseFile}.restoring`;
+function unsigned({ name }: Opened): Error {
+  return new Error(
+    `The database ${name} comes from a version that did not sign rows. Start the service once to bring it up to date.`,
+  );
 }
 
-/** A folder with an unfinished restore must not become a new installation. */
-function requireRestored(databaseFile: string): void {
-  if (existsSync(databaseFile) || !existsSync(restoringFile({ databaseFile }))) return;
-  throw new Error(`A restore into ${databaseFile} was cut short. Run \`keyfront restore\` again.`);
+function openKeyRing({ keyRingFile }: Config, { name, isNew }: Opened, now: Date): () => KeyRing {
+  if (name === ':memory:') {
+    const ring = createMemoryKeyRing(now);
+    return () => ring;
+  }
+  if (!existsSync(keyRingFile)) {
+    if (!isNew) {
+      throw new Error(
+        `The key ring ${keyRingFile} does not exist, and the database ${name} needs the one it was written with.`,
+      );
+    }
+    // A database of a server brings no folder along.
+    if (!existsSync(dirname(keyRingFile))) makePrivateFolder(dirname(keyRingFile));
+    createKeyRingFile(keyRingFile, now);
+  }
+  return followKeyRing(keyRingFile);
+}
+
+/**
+ * Whether every row of the database has a signature. Throws where its word is not one of this ring, which could open
+ * nothing and must not add anything of its own.
+ */
+async function isSigned(
+  { keyRingFile }: Config,
+  { name, hasRows, settings }: Opened,
+  ringWord: RingWord,
+): Promise<boolean> {
+  const kept = await settings.get(ringWordName);
+  if (kept === undefined) {
+    // Without the word nothing tells rows that are merely old from rows that somebody has put there.
+    if (hasRows) throw new Error(`The database ${name} is damaged: it has lost the word of its key ring.`);
+    return false;
+  }
+  try {
+    return ringWord.saysAllSigned(kept);
+  } catch (cause) {
+    throw new Error(`The key ring ${keyRingFile} is not the one that the database ${name} was written with.`, {
+      cause,
+    });
+  }
+}
+
+async function hasItsKeyRing({ settings }: Engine, ringWord: RingWord): Promise<boolean> {
+  try {
+    return ringWord.saysAllSigned((await settings.get(ringWordName)) ?? '');
+  } catch {
+    return false;
+  }
+}
+
+function reportEvery(step: number, report: (line: string) => void): (keys: number) => void {
+  let next = step;
+  return (keys) => {
+    if (keys < next) return;
+    next = keys + step;
+    report(`${keys} keys signed, which is done once.`);
+  };
+}
+
+/** Keys are found by their hash, so that another way of hashing would lose them all without a word. */
+async function requireSameKeyHash(
+  { keyHash }: Config,
+  { keyHashPepper }: ConfigSecrets,
+  { name, settings, hasKeys }: { name: string; settings: Settings; hasKeys: boolean },
+  access: Access,
+): Promise<void> {
+  const pepper =
+    keyHash === 'hmac-sha256'
+      ? ` ${createHmac('sha256', keyHashPepper ?? '')
+          .update('keyfront')
+          .digest('hex')}`
+      : '';
+  const wanted = `${keyHash}${pepper}`;
+  const found = await settings.get('key_hash');
+  if (found === wanted) return;
+  if (found !== undefined && hasKeys) {
+    const [algorithm = ''] = found.split(' ');
+    if (!keyHashAlgorithms.some((known) => known === algorithm)) {
+      throw new Error(`The database ${name} is damaged: it does not say how its keys were hashed.`);
+    }
+    const what = algorithm === keyHash ? 'another KEYFRONT_KEY_HASH_PEPPER' : `KEYFRONT_KEY_HASH=${algorithm}`;
+    throw new Error(
+      `The keys of this database were hashed with ${what}. Start with that setting; or, to change it, write the keys out with ` +
+        '`keyfront keys export --with-secrets`, and import them with the new setting into a new KEYFRONT_DATA folder.',
+    );
+  }
+  if (access !== 'read') await settings.set('key_hash', wanted);
 }

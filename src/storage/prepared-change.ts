@@ -1,10 +1,10 @@
 import type { StoredKey } from '../keys/key.js';
 import type { Change } from '../keys/store.js';
-import type { AuditRow } from './audit-row.js';
-import { keyOf, type KeyRow } from './key-row.js';
-import type { Signed } from './signed-table.js';
+import type { AuditRow } from './records/revision.js';
+import { keyOf, type KeyRow } from './records/key.js';
+import type { Signed } from './records/signed.js';
 import type { TimeSlices } from './time-slices.js';
-import { writtenRows } from './written-rows.js';
+import { writtenRows } from './records/written-rows.js';
 
 /** A change that has been applied to a row, with the rows that it writes. */
 export interface PreparedChange {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotateCredential } from '../../src/credentials/issue.js';
 import { hashToken, tokenPattern } from '../../src/credentials/token.js';
 import type { Credential } from '../../src/credentials/credential.js';
-import { openDatabase } from '../../src/storage/sqlite/database.js';
+import { openDatabase } from '../../src/storage/sqlite/connection.js';
 import { keysAndCredentials } from '../../src/storage/sqlite/migrations/0001-keys-and-credentials.js';
 import { startApp, type TestApp } from '../support/app.js';
 

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { move } from '../../src/storage/moving.js';
+import { move } from '../../src/storage/sql/copy-store.js';
 import { movingName, openForMoving } from '../../src/storage/postgres/engine.js';
 import { createRowTarget } from '../../src/storage/postgres/rows.js';
 import { holdRows } from '../../src/storage/sqlite/rows.js';

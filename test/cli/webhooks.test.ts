@@ -2,7 +2,7 @@ import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import { openInstallation } from '../../src/installation.js';
+import { openInstallation } from '../../src/storage/open-storage.js';
 import { addKey } from '../../src/crypto/key-ring.js';
 import { addWebhook } from '../../src/webhooks/manage.js';
 import { startApp, type TestApp } from '../support/app.js';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/app.js';
 import { readConfig } from '../../src/config/config.js';
 import { AppError } from '../../src/lib/errors.js';
-import { openInstallation, type Installation } from '../../src/installation.js';
+import { openInstallation, type Installation } from '../../src/storage/open-storage.js';
 import { stringifyJSON } from '../../src/lib/json.js';
 import { createKeyService } from '../../src/keys/key-service.js';
 import type { KeyFilter, KeyOrder } from '../../src/keys/store.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
-import { openInstallation } from '../../src/installation.js';
+import { openInstallation } from '../../src/storage/open-storage.js';
 import { createRandom } from '../support/generated.js';
 import type { EnginePlace } from '../support/engines.js';
 import { outOfOrder, startReceiver, whyNotBelieved, type Received } from '../support/receiver.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
 import type { Change, KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/store.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
-import { openDatabase } from '../../src/storage/sqlite/database.js';
+import { openDatabase } from '../../src/storage/sqlite/connection.js';
 import { pageStatement } from '../../src/storage/sqlite/key-query.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { postgres } from '../support/engines.js';

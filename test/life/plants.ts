@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate as tick } from 'node:timers/promises';
 import type { App } from '../../src/app.js';
-import { openDatabase } from '../../src/storage/sqlite/database.js';
+import { openDatabase } from '../../src/storage/sqlite/connection.js';
 
 /** Puts a fault as they are made in the place of a part of the store. Called whenever the folder is opened. */
 export type Plant = (app: App, folder: string) => Promise<void> | void;

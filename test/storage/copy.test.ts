@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { copyDatabase } from '../../src/storage/sqlite/copy.js';
-import { openToRead, openDatabase } from '../../src/storage/sqlite/database.js';
+import { copyDatabase } from '../../src/storage/sqlite/backup.js';
+import { openToRead, openDatabase } from '../../src/storage/sqlite/connection.js';
 
 let folder: string;
 beforeEach(async () => {

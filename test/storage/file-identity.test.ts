@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Engine, Opened } from '../../src/storage/engine.js';
+import type { Engine, Opened } from '../../src/storage/storage.js';
 import { openSQLite } from '../../src/storage/sqlite/engine.js';
 import { signer } from '../support/signer.js';
 import { added, hashOf, nextVersion, storedKey } from './key-store.contract.js';

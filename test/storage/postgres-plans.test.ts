@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/store.js';
-import type { KeyRow } from '../../src/storage/key-row.js';
-import { createConnections, type Connections } from '../../src/storage/postgres/connections.js';
+import type { KeyRow } from '../../src/storage/records/key.js';
+import { createConnections, type Connections } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { countStatement, pageStatement, type Statement } from '../../src/storage/postgres/key-query.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Connections, Session } from '../../src/storage/postgres/connections.js';
+import type { Connections, Session } from '../../src/storage/postgres/pool.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { signer } from '../support/signer.js';
 

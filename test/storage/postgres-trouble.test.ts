@@ -11,7 +11,7 @@ import {
   type Connections,
   type Prepared,
   type Session,
-} from '../../src/storage/postgres/connections.js';
+} from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { schemaVersion, versionOf } from '../../src/storage/postgres/migrate.js';

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
 import type { Change } from '../../src/keys/store.js';
-import { openDatabase, type Database } from '../../src/storage/sqlite/database.js';
-import { createGuard } from '../../src/storage/sqlite/guard.js';
+import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
+import { createGuard } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
-import { keyLayouts, type KeyRow } from '../../src/storage/key-row.js';
-import { createSignedTable, type Signed } from '../../src/storage/signed-table.js';
+import { keyLayouts, type KeyRow } from '../../src/storage/records/key.js';
+import { createSignedTable, type Signed } from '../../src/storage/records/signed.js';
 import { createTimeSlices } from '../../src/storage/time-slices.js';
 import { signer } from '../support/signer.js';
 import { added, nextVersion, storedKey } from './key-store.contract.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
-import { openDatabase, type Database } from '../../src/storage/sqlite/database.js';
-import { createGuard } from '../../src/storage/sqlite/guard.js';
+import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
+import { createGuard } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { signer } from '../support/signer.js';
 import { added, storedKey } from './key-store.contract.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSignedTable, type Signed } from '../../src/storage/signed-table.js';
+import { createSignedTable, type Signed } from '../../src/storage/records/signed.js';
 import { signer } from '../support/signer.js';
 
 interface OldRow {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
-import { openDatabase } from '../../src/storage/sqlite/database.js';
+import { openDatabase } from '../../src/storage/sqlite/connection.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { migrations } from '../../src/storage/sqlite/migrate.js';
 import { startApp } from '../support/app.js';

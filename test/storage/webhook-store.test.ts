@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openInstallation, type Installation } from '../../src/installation.js';
+import { openInstallation, type Installation } from '../../src/storage/open-storage.js';
 import { readConfig } from '../../src/config/config.js';
 import {
   maxWebhooks,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
-import { openInstallation } from '../../src/installation.js';
+import { openInstallation } from '../../src/storage/open-storage.js';
 
 export interface Outcome {
   readonly code: number;

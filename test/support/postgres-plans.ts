@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { Connections, Prepared, Session } from '../../src/storage/postgres/connections.js';
+import type { Connections, Prepared, Session } from '../../src/storage/postgres/pool.js';
 
 /** A statement as the store has sent it. */
 export interface Sent {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/main.js';
 import { importLines } from '../../src/cli/commands/import.js';
 import { readConfig } from '../../src/config/config.js';
-import { openInstallation, type Installation } from '../../src/installation.js';
+import { openInstallation, type Installation } from '../../src/storage/open-storage.js';
 import { createLogger } from '../../src/lib/log.js';
 import { unverifiedEventIDOf } from '../../src/webhooks/event.js';
 import { startDispatcher, type Dispatcher } from '../../src/webhooks/dispatcher.js';

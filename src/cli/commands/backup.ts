@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config, ConfigSecrets } from '../../config/config.js';
 import { syncFile, syncName } from '../../lib/fsync.js';
-import { openInstallation, type Installation } from '../../installation.js';
+import { openInstallation, type Installation } from '../../storage/open-storage.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';
 import type { IO } from '../io.js';
 import { copyName, digest, newestChangeIn, writeManifest, type Manifest } from './backup-manifest.js';

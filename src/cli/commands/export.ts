@@ -1,4 +1,4 @@
-import type { Installation } from '../../installation.js';
+import type { Installation } from '../../storage/open-storage.js';
 import { quotaFigures, withLiveQuotas } from '../../keys/quota/quota.js';
 import { placeOf } from '../../keys/commands/protect-secrets.js';
 import { withSecrets } from '../../keys/definition/normalize.js';

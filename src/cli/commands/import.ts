@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { AppError, pathText, type Issue } from '../../lib/errors.js';
-import type { Installation } from '../../installation.js';
+import type { Installation } from '../../storage/open-storage.js';
 import { parseJSON } from '../../lib/json.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import { maxIssues } from '../../keys/definition/problem.js';

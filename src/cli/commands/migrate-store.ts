@@ -1,7 +1,7 @@
 import { readConfig } from '../../config/config.js';
-import { openInstallation, type Installation } from '../../installation.js';
+import { openInstallation, type Installation } from '../../storage/open-storage.js';
 import { migratedFrom } from '../../storage/migrated.js';
-import { move, type Moved } from '../../storage/moving.js';
+import { move, type Moved } from '../../storage/sql/copy-store.js';
 import type { openForMoving } from '../../storage/postgres/engine.js';
 import { holdRows, type HeldRows } from '../../storage/sqlite/rows.js';
 import { UsageError, type IO } from '../io.js';

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { AppError, codeOf } from '../../lib/errors.js';
-import type { Installation } from '../../installation.js';
+import type { Installation } from '../../storage/open-storage.js';
 import { placeOf } from '../../keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/store.js';

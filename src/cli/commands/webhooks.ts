@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { Installation } from '../../installation.js';
+import type { Installation } from '../../storage/open-storage.js';
 import { printable } from '../../lib/printable.js';
 import type { DeliveryStats, Webhook } from '../../webhooks/webhook.js';
 import { webhookAAD } from '../../webhooks/webhook.js';

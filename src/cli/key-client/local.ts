@@ -3,7 +3,7 @@ import type { KeyChange } from '../../keys/commands/change-key.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import type { Caller } from '../../keys/ports.js';
 import { createKeyService } from '../../keys/key-service.js';
-import { NoInstallation } from '../../storage/engine.js';
+import { NoInstallation } from '../../storage/storage.js';
 import type { IO } from '../io.js';
 import type { Changed, KeysPort } from './port.js';
 import { withInstallation } from './open.js';

@@ -1,5 +1,5 @@
 import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
-import { openInstallation, type Installation, type Opening } from '../../installation.js';
+import { openInstallation, type Installation, type Opening } from '../../storage/open-storage.js';
 import type { IO } from '../io.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Installation } from '../../installation.js';
+import type { Installation } from '../../storage/open-storage.js';
 import { placeOf } from '../../keys/commands/protect-secrets.js';
 import type { Inspected } from '../../keys/store.js';
 import { printable } from '../../lib/printable.js';

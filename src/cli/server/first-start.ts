@@ -1,6 +1,6 @@
 import { issueCredential } from '../../credentials/issue.js';
 import type { Config } from '../../config/config.js';
-import type { Installation } from '../../installation.js';
+import type { Installation } from '../../storage/open-storage.js';
 import { importLines } from '../commands/import.js';
 import type { IO } from '../io.js';
 import { sampleKeys } from './sample.js';

@@ -3,7 +3,7 @@ import { requireWholeFile } from '../../integrity-check.js';
 import type { Config, ConfigSecrets } from '../../config/config.js';
 import { distribute } from '../../http/distributor.js';
 import { listenForMetrics, type MetricsServer } from '../../http/metrics-server.js';
-import { openInstallation, type Opening } from '../../installation.js';
+import { openInstallation, type Opening } from '../../storage/open-storage.js';
 import { createLogger } from '../../lib/log.js';
 import { createCrew } from './cluster-primary.js';
 import type { IO } from '../io.js';

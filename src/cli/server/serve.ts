@@ -1,7 +1,7 @@
 import { createApp } from '../../app.js';
 import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
 import { listen } from '../../http/server.js';
-import type { Opening } from '../../installation.js';
+import type { Opening } from '../../storage/open-storage.js';
 import { createLogger, type Logger } from '../../lib/log.js';
 import type { Values } from '../command.js';
 import { UsageError, type IO } from '../io.js';

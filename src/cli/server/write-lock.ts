@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Turn } from '../../storage/engine.js';
+import type { Turn } from '../../storage/storage.js';
 import type { PrimaryProcess, WorkerProcess } from '../io.js';
 
 const patienceMs = 500;

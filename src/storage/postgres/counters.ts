@@ -1,6 +1,6 @@
 import type { OrgCounter, QuotaManager } from '../../keys/quota/quota.js';
 import { withinBudget } from '../within-budget.js';
-import { prepared, type Connections } from './connections.js';
+import { prepared, type Connections } from './pool.js';
 import { mayBeThere } from './sought.js';
 
 interface CounterRow {

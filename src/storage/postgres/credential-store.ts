@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
 import type { CredentialStore, FoundCredential } from '../../credentials/credential.js';
-import type { Authenticity } from '../authenticity.js';
+import type { Authenticity } from '../records/authenticity.js';
 import {
   credentialColumns,
   credentialLayouts,
@@ -8,10 +8,10 @@ import {
   credentialRowOf,
   isSameHash,
   type CredentialRow,
-} from '../credential-row.js';
-import { createSignedTable, type Signed } from '../signed-table.js';
+} from '../records/credential.js';
+import { createSignedTable, type Signed } from '../records/signed.js';
 import { typeOf } from './columns.js';
-import { prepared, type Connections, type Session } from './connections.js';
+import { prepared, type Connections, type Session } from './pool.js';
 import { mayBeThere } from './sought.js';
 
 type FoundRow = Signed<CredentialRow> & Pick<FoundCredential, 'state'>;

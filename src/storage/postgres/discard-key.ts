@@ -1,7 +1,7 @@
 import type { Discarded } from '../../keys/store.js';
-import type { KeyRow } from '../key-row.js';
-import type { Signed, SignedTable } from '../signed-table.js';
-import type { Session } from './connections.js';
+import type { KeyRow } from '../records/key.js';
+import type { Signed, SignedTable } from '../records/signed.js';
+import type { Session } from './pool.js';
 
 /** Removes a damaged key and all that belongs to it, within a transaction. */
 export async function discardKey(session: Session, table: SignedTable<KeyRow>, keyHash: string): Promise<Discarded> {

@@ -1,18 +1,18 @@
 import { AppError } from '../../lib/errors.js';
-import { createChangeFeed } from '../change-feed.js';
-import { NoInstallation, type Access, type Contents, type Engine, type Opened } from '../engine.js';
-import { tellingOfChanges } from '../telling-store.js';
+import { createChangeFeed } from '../sql/change-feed.js';
+import { NoInstallation, type Access, type Contents, type Engine, type Opened } from '../storage.js';
+import { tellingOfChanges } from '../sql/notifying-store.js';
 import { within } from '../../lib/timeout.js';
-import { boundsOfWideReads, createConnections, prepared, type Connections, type Session } from './connections.js';
+import { boundsOfWideReads, createConnections, prepared, type Connections, type Session } from './pool.js';
 import { createCredentialStore } from './credential-store.js';
 import { forLog, troubleOf } from './errors.js';
 import { createFeedRows } from './feed.js';
-import { goOnAfterHistory } from './feed-order.js';
+import { goOnAfterHistory } from './feed-horizon.js';
 import { createKeyStore } from './key-store.js';
 import { migrate, requireCurrent, schemaVersion, versionOf } from './migrate.js';
-import { holdDatabase } from './hold.js';
+import { holdDatabase } from './advisory-lock.js';
 import { createSettings } from './settings.js';
-import { createSignal } from './signal.js';
+import { createSignal } from './notifier.js';
 import { createSignatures } from './signatures.js';
 import { createWebhookStore } from './webhook-store.js';
 

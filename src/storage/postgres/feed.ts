@@ -1,11 +1,11 @@
-import type { AuditRow } from '../audit-row.js';
-import type { FeedRows, Scanned } from '../change-feed.js';
-import type { Place } from '../feed-cursor.js';
-import { createFollowers } from '../followers.js';
-import type { Signed } from '../signed-table.js';
-import { prepared, type Connections } from './connections.js';
-import { horizon } from './feed-order.js';
-import type { Signal } from './signal.js';
+import type { AuditRow } from '../records/revision.js';
+import type { FeedRows, Scanned } from '../sql/change-feed.js';
+import type { Place } from '../sql/feed-cursor.js';
+import { createFollowers } from '../sql/change-notifier.js';
+import type { Signed } from '../records/signed.js';
+import { prepared, type Connections } from './pool.js';
+import { horizon } from './feed-horizon.js';
+import type { Signal } from './notifier.js';
 
 /** How soon a change of another process is seen where what it told was lost. */
 const lookEveryMs = 1_000;

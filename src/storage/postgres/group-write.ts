@@ -1,11 +1,11 @@
 import { AppError } from '../../lib/errors.js';
 import type { Watch } from '../../telemetry/ports.js';
-import type { AuditRow } from '../audit-row.js';
-import type { KeyRow } from '../key-row.js';
-import type { QuotaChangeRow } from '../quota-change-row.js';
-import type { Signed } from '../signed-table.js';
+import type { AuditRow } from '../records/revision.js';
+import type { KeyRow } from '../records/key.js';
+import type { QuotaChangeRow } from '../records/quota-change.js';
+import type { Signed } from '../records/signed.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
-import { inTransaction, type Connections, type Session } from './connections.js';
+import { inTransaction, type Connections, type Session } from './pool.js';
 import type { FoundKey, KeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 

@@ -4,13 +4,13 @@ import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { AuditEntry, HistoryRange, Inspected } from '../../keys/store.js';
-import type { Authenticity } from '../authenticity.js';
-import { auditLayouts, auditEntryOf, type AuditRow } from '../audit-row.js';
-import { createChain, isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from '../history-entries.js';
-import { keyOf, termsOf, type KeyRow } from '../key-row.js';
-import { createSignedTable, type Signed } from '../signed-table.js';
+import type { Authenticity } from '../records/authenticity.js';
+import { auditLayouts, auditEntryOf, type AuditRow } from '../records/revision.js';
+import { createChain, isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from '../sql/history-entries.js';
+import { keyOf, termsOf, type KeyRow } from '../records/key.js';
+import { createSignedTable, type Signed } from '../records/signed.js';
 import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
-import { prepared, type Connections, type Session } from './connections.js';
+import { prepared, type Connections, type Session } from './pool.js';
 import type { KeyRows } from './key-rows.js';
 
 // Each entry comes with the date of its key, of the same snapshot: another key may have taken the place of the one that was read.

@@ -1,7 +1,7 @@
-import type { Authenticity } from '../authenticity.js';
-import { keyLayouts, type KeyRow } from '../key-row.js';
-import { createSignedTable, damaged, type Signed } from '../signed-table.js';
-import { prepared, type Session } from './connections.js';
+import type { Authenticity } from '../records/authenticity.js';
+import { keyLayouts, type KeyRow } from '../records/key.js';
+import { createSignedTable, damaged, type Signed } from '../records/signed.js';
+import { prepared, type Session } from './pool.js';
 import { mayBeThere } from './sought.js';
 
 /** What a look for a hash finds: no row, or one, and whether there is a history that should have one. */

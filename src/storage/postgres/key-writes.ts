@@ -1,10 +1,10 @@
-import { auditColumns, type AuditRow } from '../audit-row.js';
-import { keyColumns, type KeyRow } from '../key-row.js';
-import { quotaChangeColumns, type QuotaChangeRow } from '../quota-change-row.js';
-import type { Signed } from '../signed-table.js';
+import { auditColumns, type AuditRow } from '../records/revision.js';
+import { keyColumns, type KeyRow } from '../records/key.js';
+import { quotaChangeColumns, type QuotaChangeRow } from '../records/quota-change.js';
+import type { Signed } from '../records/signed.js';
 import { rowsAsColumns } from './columns.js';
-import { prepared, type Session } from './connections.js';
-import { placeOfThisTransaction } from './feed-order.js';
+import { prepared, type Session } from './pool.js';
+import { placeOfThisTransaction } from './feed-horizon.js';
 
 /** What becomes of one key, however many changes led to it. */
 export interface KeyWrite {

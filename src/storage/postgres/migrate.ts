@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { inTransaction, type Session } from './connections.js';
+import { inTransaction, type Session } from './pool.js';
 import { everything } from './migrations/0001-everything.js';
 import { orderOfChanges } from './migrations/0002-order-of-changes.js';
 import { quotaChanges } from './migrations/0003-quota-changes.js';

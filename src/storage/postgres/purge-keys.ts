@@ -1,7 +1,7 @@
-import type { KeyRow } from '../key-row.js';
-import type { Signed, SignedTable } from '../signed-table.js';
+import type { KeyRow } from '../records/key.js';
+import type { Signed, SignedTable } from '../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../time-slices.js';
-import { prepared, type Connections } from './connections.js';
+import { prepared, type Connections } from './pool.js';
 
 const deletedBefore = prepared(
   `SELECT deleted, key_hash, octet_length(definition)::bigint AS size FROM keys

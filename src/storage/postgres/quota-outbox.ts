@@ -1,8 +1,8 @@
 import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
-import type { Authenticity } from '../authenticity.js';
-import { createQuotaChangeTable, type PlacedRow, type QuotaChangeRow } from '../quota-change-row.js';
-import type { Signed } from '../signed-table.js';
-import { prepared, type Connections } from './connections.js';
+import type { Authenticity } from '../records/authenticity.js';
+import { createQuotaChangeTable, type PlacedRow, type QuotaChangeRow } from '../records/quota-change.js';
+import type { Signed } from '../records/signed.js';
+import { prepared, type Connections } from './pool.js';
 import { mayBeThere } from './sought.js';
 
 const ofKey = prepared('SELECT * FROM quota_changes WHERE key_hash = $1 ORDER BY id');

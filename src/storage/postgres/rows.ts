@@ -1,9 +1,9 @@
-import { auditColumns } from '../audit-row.js';
-import { keyColumns } from '../key-row.js';
+import { auditColumns } from '../records/revision.js';
+import { keyColumns } from '../records/key.js';
 import { migratedFrom } from '../migrated.js';
-import { smallTables, type HashRange, type RowSource, type RowTarget, type SmallTable } from '../moving.js';
+import { smallTables, type HashRange, type RowSource, type RowTarget, type SmallTable } from '../sql/copy-store.js';
 import { rowsAsColumns } from './columns.js';
-import { inTransaction, type Connections, type Session } from './connections.js';
+import { inTransaction, type Connections, type Session } from './pool.js';
 import { createSettings } from './settings.js';
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import type { Settings } from '../engine.js';
-import { prepared, type Connections } from './connections.js';
+import type { Settings } from '../storage.js';
+import { prepared, type Connections } from './pool.js';
 
 const select = prepared('SELECT value FROM settings WHERE name = $1');
 const upsert = prepared(

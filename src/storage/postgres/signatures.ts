@@ -1,12 +1,12 @@
-import { auditLayouts } from '../audit-row.js';
-import type { Authenticity } from '../authenticity.js';
-import { credentialLayouts } from '../credential-row.js';
-import { keyLayouts } from '../key-row.js';
-import { quotaChangeLayouts } from '../quota-change-row.js';
-import type { Signatures } from '../signatures.js';
-import { createSignedTable, type Signed } from '../signed-table.js';
-import { webhookLayouts } from '../webhook-row.js';
-import { prepared, type Connections } from './connections.js';
+import { auditLayouts } from '../records/revision.js';
+import type { Authenticity } from '../records/authenticity.js';
+import { credentialLayouts } from '../records/credential.js';
+import { keyLayouts } from '../records/key.js';
+import { quotaChangeLayouts } from '../records/quota-change.js';
+import type { Signatures } from '../records/signatures.js';
+import { createSignedTable, type Signed } from '../records/signed.js';
+import { webhookLayouts } from '../records/webhook.js';
+import { prepared, type Connections } from './pool.js';
 
 const pageSize = 200;
 

@@ -6,8 +6,8 @@ import {
   type Webhook,
   type WebhookStore,
 } from '../../webhooks/webhook.js';
-import type { Authenticity } from '../authenticity.js';
-import { createSignedTable, type Signed } from '../signed-table.js';
+import type { Authenticity } from '../records/authenticity.js';
+import { createSignedTable, type Signed } from '../records/signed.js';
 import {
   recalled,
   deadLetterOf,
@@ -21,8 +21,8 @@ import {
   type DeadRow,
   type FailingRow,
   type WebhookRow,
-} from '../webhook-row.js';
-import { inTransaction, prepared, type Connections, type Session } from './connections.js';
+} from '../records/webhook.js';
+import { inTransaction, prepared, type Connections, type Session } from './pool.js';
 import { mayBeThere } from './sought.js';
 
 type HeldRow = Signed<WebhookRow> & { cursor: string; holder: string | null; left: bigint };

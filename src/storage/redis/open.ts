@@ -1,10 +1,10 @@
 import { AppError } from '../../lib/errors.js';
 import type { QuotaManager } from '../../keys/quota/quota.js';
-import type { Engine } from '../engine.js';
-import { createRedis } from './connection.js';
+import type { Engine } from '../storage.js';
+import { createRedis } from './client.js';
 import { keyNames } from './key-names.js';
-import { createRedisQuotas } from './quotas.js';
-import { lookScript } from './scripts.js';
+import { createRedisQuotas } from './live-quotas.js';
+import { lookScript } from './lua.js';
 
 export interface OpenQuotas {
   readonly quotas: QuotaManager;

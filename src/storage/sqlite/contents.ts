@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Contents } from '../engine.js';
+import type { Contents } from '../storage.js';
 import { versionOf } from './migrate.js';
 
 /** Nothing is looked into: for whether it is as it was written, it has to be checked. */

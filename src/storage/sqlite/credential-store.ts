@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Credential, CredentialStore, FoundCredential, Replacement } from '../../credentials/credential.js';
-import type { Authenticity } from '../authenticity.js';
+import type { Authenticity } from '../records/authenticity.js';
 import {
   credentialColumns,
   credentialLayouts,
@@ -8,9 +8,9 @@ import {
   credentialRowOf as rowOf,
   isSameHash,
   type CredentialRow,
-} from '../credential-row.js';
-import { createGuard, type Guard } from './guard.js';
-import { createSignedTable, type Signed } from '../signed-table.js';
+} from '../records/credential.js';
+import { createGuard, type Guard } from './write-gate.js';
+import { createSignedTable, type Signed } from '../records/signed.js';
 
 type FoundRow = Signed<CredentialRow> & Pick<FoundCredential, 'state'>;
 

@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
-import type { AuditRow } from '../audit-row.js';
-import type { FeedRows } from '../change-feed.js';
-import { createFollowers } from '../followers.js';
-import type { Signed } from '../signed-table.js';
-import type { Guard } from './guard.js';
+import type { AuditRow } from '../records/revision.js';
+import type { FeedRows } from '../sql/change-feed.js';
+import { createFollowers } from '../sql/change-notifier.js';
+import type { Signed } from '../records/signed.js';
+import type { Guard } from './write-gate.js';
 
 /** How soon a change of another process is seen. */
 const lookEveryMs = 250;

@@ -1,8 +1,8 @@
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
 import type { Watch } from '../../telemetry/ports.js';
-import type { Turn } from '../engine.js';
-import { whenFree } from './busy.js';
+import type { Turn } from '../storage.js';
+import { whenFree } from './retry-on-busy.js';
 import { isFatalToWrites } from './errors.js';
 
 interface Waiting {

@@ -4,8 +4,8 @@ import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { AuditEntry, HistoryRange } from '../../keys/store.js';
-import type { Authenticity } from '../authenticity.js';
-import { auditColumns, auditLayouts, auditEntryOf, type AuditRow } from '../audit-row.js';
+import type { Authenticity } from '../records/authenticity.js';
+import { auditColumns, auditLayouts, auditEntryOf, type AuditRow } from '../records/revision.js';
 import {
   isUnbroken,
   lastLinked,
@@ -15,11 +15,11 @@ import {
   spanOf,
   type SizedVersion,
   type Span,
-} from '../history-entries.js';
-import type { KeyRow } from '../key-row.js';
-import { createSignedTable, type Signed } from '../signed-table.js';
+} from '../sql/history-entries.js';
+import type { KeyRow } from '../records/key.js';
+import { createSignedTable, type Signed } from '../records/signed.js';
 import { mapInSlices } from '../time-slices.js';
-import type { Guard } from './guard.js';
+import type { Guard } from './write-gate.js';
 
 /** The history of keys. What is asked for a key takes its row, which has been found authentic. */
 export function createHistory(

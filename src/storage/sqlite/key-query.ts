@@ -1,6 +1,6 @@
 import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/store.js';
 import { unixSeconds } from '../../keys/time.js';
-import { termsIn } from '../key-filter.js';
+import { termsIn } from '../sql/key-filter.js';
 
 export interface Statement {
   readonly sql: string;

@@ -4,18 +4,18 @@ import type { QuotaManager } from '../../keys/quota/quota.js';
 import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { Change, Discarded, Inspected, KeyStore } from '../../keys/store.js';
-import type { Authenticity } from '../authenticity.js';
+import type { Authenticity } from '../records/authenticity.js';
 import { mapInSlices } from '../time-slices.js';
 import { readCounters } from './counters.js';
-import { createGuard, type Guard } from './guard.js';
+import { createGuard, type Guard } from './write-gate.js';
 import { createHistory } from './history.js';
 import { createQuotaOutbox } from './quota-outbox.js';
 import { createReader, type Reader } from './reader.js';
 import { countStatement, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
-import { isMeant } from '../key-filter.js';
-import { keyColumns, keyLayouts, keyOf, rowOf, termsOf, type KeyRow } from '../key-row.js';
+import { isMeant } from '../sql/key-filter.js';
+import { keyColumns, keyLayouts, keyOf, rowOf, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
-import { createSignedTable, damaged, type Signed } from '../signed-table.js';
+import { createSignedTable, damaged, type Signed } from '../records/signed.js';
 
 const pageSize = 500;
 

@@ -1,5 +1,5 @@
 import { migratedTo } from '../migrated.js';
-import type { Database } from './database.js';
+import type { Database } from './connection.js';
 import { MigratedError } from './errors.js';
 import { createSettings } from './settings.js';
 

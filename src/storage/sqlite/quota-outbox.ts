@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import type { QuotaChange, QuotaOutbox } from '../../keys/quota/quota-change.js';
-import type { Authenticity } from '../authenticity.js';
+import type { Authenticity } from '../records/authenticity.js';
 import {
   createQuotaChangeTable,
   quotaChangeColumns,
   type PlacedRow,
   type QuotaChangeRow,
-} from '../quota-change-row.js';
-import type { Signed } from '../signed-table.js';
-import type { Guard } from './guard.js';
+} from '../records/quota-change.js';
+import type { Signed } from '../records/signed.js';
+import type { Guard } from './write-gate.js';
 
 const pageSize = 200;
 

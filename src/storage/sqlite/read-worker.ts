@@ -1,6 +1,6 @@
 import { platform, setPriority } from 'node:os';
 import { createBoundedQuery, type BoundedQuery, type Query, type QueryResult } from './bounded-query.js';
-import { openToRead } from './database.js';
+import { openToRead } from './connection.js';
 
 // On Linux this concerns the calling thread alone: requests that need no worker go first.
 if (platform() === 'linux') setPriority(10);

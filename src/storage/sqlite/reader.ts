@@ -9,7 +9,7 @@ import {
   type Query,
   type QueryResult,
 } from './bounded-query.js';
-import type { Guard } from './guard.js';
+import type { Guard } from './write-gate.js';
 import { createInlineRunner, type QueryRunner } from './query-runner.js';
 
 /** Reads of more than one key. */

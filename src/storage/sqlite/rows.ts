@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { smallTables, type HashRange, type RowSource } from '../moving.js';
+import { smallTables, type HashRange, type RowSource } from '../sql/copy-store.js';
 import { migratedTo } from '../migrated.js';
-import { namingDatabase, openDatabase, type Database } from './database.js';
+import { namingDatabase, openDatabase, type Database } from './connection.js';
 import { createSettings } from './settings.js';
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3';
-import type { Authenticity } from '../authenticity.js';
-import { auditLayouts, type AuditRow } from '../audit-row.js';
-import { credentialLayouts, type CredentialRow } from '../credential-row.js';
-import { lastLinked } from '../history-entries.js';
-import type { Signatures } from '../signatures.js';
-import type { Guard } from './guard.js';
-import { keyLayouts, type KeyRow } from '../key-row.js';
-import { quotaChangeLayouts } from '../quota-change-row.js';
-import { createSignedTable, type Signed } from '../signed-table.js';
-import { webhookLayouts } from '../webhook-row.js';
+import type { Authenticity } from '../records/authenticity.js';
+import { auditLayouts, type AuditRow } from '../records/revision.js';
+import { credentialLayouts, type CredentialRow } from '../records/credential.js';
+import { lastLinked } from '../sql/history-entries.js';
+import type { Signatures } from '../records/signatures.js';
+import type { Guard } from './write-gate.js';
+import { keyLayouts, type KeyRow } from '../records/key.js';
+import { quotaChangeLayouts } from '../records/quota-change.js';
+import { createSignedTable, type Signed } from '../records/signed.js';
+import { webhookLayouts } from '../records/webhook.js';
 
 const pageSize = 200;
 

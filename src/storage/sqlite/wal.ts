@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import type { Shrinking } from '../engine.js';
+import type { Shrinking } from '../storage.js';
 
 /** SQLite keeps its log at some 4 MiB unless a reader holds it for long, and then never takes the file back. */
 const largeBytes = 32 * 1024 * 1024;

@@ -8,8 +8,8 @@ import {
   type Webhook,
   type WebhookStore,
 } from '../../webhooks/webhook.js';
-import type { Authenticity } from '../authenticity.js';
-import { createSignedTable, type Signed } from '../signed-table.js';
+import type { Authenticity } from '../records/authenticity.js';
+import { createSignedTable, type Signed } from '../records/signed.js';
 import {
   recalled,
   deadLetterOf,
@@ -23,8 +23,8 @@ import {
   type DeadRow,
   type FailingRow,
   type WebhookRow,
-} from '../webhook-row.js';
-import type { Guard } from './guard.js';
+} from '../records/webhook.js';
+import type { Guard } from './write-gate.js';
 
 type HeldRow = Signed<WebhookRow> & { cursor: string; holder: string | null; held_until: bigint; now: bigint };
 type Dead = { id: string; event: string | null };

@@ -1,7 +1,7 @@
-import { stateOf } from '../keys/state.js';
-import type { StoredKey } from '../keys/key.js';
-import type { KeyFilter, KeyQuery } from '../keys/store.js';
-import { term, termsOf } from './key-row.js';
+import { stateOf } from '../../keys/state.js';
+import type { StoredKey } from '../../keys/key.js';
+import type { KeyFilter, KeyQuery } from '../../keys/store.js';
+import { term, termsOf } from '../records/key.js';
 
 /** Whether a key is one that the query asks for. Says again, of a key that was read, what its statement says of rows. */
 export function isMeant({ filter, now }: KeyQuery, key: StoredKey): boolean {

@@ -1,4 +1,4 @@
-import { AppError } from '../lib/errors.js';
+import { AppError } from '../../lib/errors.js';
 import type { Authenticity } from './authenticity.js';
 
 /** A row as it is stored: its columns, and one byte of layout number with the signature over both. */

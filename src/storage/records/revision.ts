@@ -1,8 +1,8 @@
-import { parseJSON, stringifyJSON } from '../lib/json.js';
-import type { FieldChange } from '../keys/key-diff.js';
-import type { AuditEntry } from '../keys/store.js';
-import { historyLink } from './history-chain.js';
-import type { Layouts } from './signed-table.js';
+import { parseJSON, stringifyJSON } from '../../lib/json.js';
+import type { FieldChange } from '../../keys/key-diff.js';
+import type { AuditEntry } from '../../keys/store.js';
+import { historyLink } from './hash-chain.js';
+import type { Layouts } from './signed.js';
 
 export interface AuditRow {
   at: bigint;

@@ -1,6 +1,6 @@
-import type { QuotaChange } from '../keys/quota/quota-change.js';
+import type { QuotaChange } from '../../keys/quota/quota-change.js';
 import type { Authenticity } from './authenticity.js';
-import { createSignedTable, type Layouts, type Signed } from './signed-table.js';
+import { createSignedTable, type Layouts, type Signed } from './signed.js';
 
 export interface QuotaChangeRow {
   key_hash: string;

@@ -1,4 +1,4 @@
-import type { Session } from './connections.js';
+import type { Session } from './pool.js';
 
 /** The setting that is added to the numbers of this server's transactions, so that they come after all in the history. */
 const offset = `(SELECT value::bigint FROM settings WHERE name = 'feed_offset')`;

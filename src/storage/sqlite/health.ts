@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SqliteError } from 'better-sqlite3';
-import type { Database } from './database.js';
+import type { Database } from './connection.js';
 import { schemaVersion, versionOf } from './migrate.js';
 import { createSettings } from './settings.js';
 

@@ -1,8 +1,8 @@
-import type { ChangeFeed, FeedQuery } from '../keys/feed.js';
-import { auditLayouts, auditEntryOf, type AuditRow } from './audit-row.js';
-import type { Authenticity } from './authenticity.js';
+import type { ChangeFeed, FeedQuery } from '../../keys/feed.js';
+import { auditLayouts, auditEntryOf, type AuditRow } from '../records/revision.js';
+import type { Authenticity } from '../records/authenticity.js';
 import { cursorOf, foreignCursor, markOf, placeOfCursor, start, type Place } from './feed-cursor.js';
-import { createSignedTable, type Signed } from './signed-table.js';
+import { createSignedTable, type Signed } from '../records/signed.js';
 
 /** As much of a change as tells whether it is asked for. */
 export interface Scanned extends Place {

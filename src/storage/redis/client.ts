@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, ErrorReply } from '@redis/client';
 import { AppError } from '../../lib/errors.js';
 import { within } from '../../lib/timeout.js';
-import type { Script } from './scripts.js';
+import type { Script } from './lua.js';
 
 /** A server of Redis, found again by itself whenever it was lost. */
 export interface Redis {

@@ -1,5 +1,5 @@
-import type { DeadLetter, RetryState, Webhook } from '../webhooks/webhook.js';
-import type { Layouts } from './signed-table.js';
+import type { DeadLetter, RetryState, Webhook } from '../../webhooks/webhook.js';
+import type { Layouts } from './signed.js';
 
 /** A webhook as every engine keeps it. */
 export interface WebhookRow {

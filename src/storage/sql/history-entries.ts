@@ -1,8 +1,8 @@
-import { AppError } from '../lib/errors.js';
-import type { HistoryRange } from '../keys/store.js';
-import { linkOf, type AuditRow } from './audit-row.js';
-import type { KeyRow } from './key-row.js';
-import type { Signed } from './signed-table.js';
+import { AppError } from '../../lib/errors.js';
+import type { HistoryRange } from '../../keys/store.js';
+import { linkOf, type AuditRow } from '../records/revision.js';
+import type { KeyRow } from '../records/key.js';
+import type { Signed } from '../records/signed.js';
 
 /** The versions from one to another, both included; none where the newest is before the first. */
 export interface Span {

@@ -1,5 +1,5 @@
-import type { Installation } from './installation.js';
-import type { Logger } from './lib/log.js';
+import type { Installation } from './open-storage.js';
+import type { Logger } from '../lib/log.js';
 
 /** Work that is done again and again. Once it has stopped, none of it is under way. */
 interface Chore {

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Credential, CredentialKind } from '../credentials/credential.js';
-import type { Layouts } from './signed-table.js';
+import type { Credential, CredentialKind } from '../../credentials/credential.js';
+import type { Layouts } from './signed.js';
 
 /** A credential as every engine keeps it. */
 export interface CredentialRow {

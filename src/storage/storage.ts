@@ -6,8 +6,8 @@ import type { KeyStore } from '../keys/store.js';
 import type { Watch } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';
 import type { WebhookStore } from '../webhooks/webhook.js';
-import type { Authenticity } from './authenticity.js';
-import type { Signatures } from './signatures.js';
+import type { Authenticity } from './records/authenticity.js';
+import type { Signatures } from './records/signatures.js';
 
 /** Facts that hold for a whole database, such as how its keys are hashed. */
 export interface Settings {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Connections } from './connections.js';
+import type { Connections } from './pool.js';
 
 const patienceMs = 20_000;
 const betweenMs = 50;

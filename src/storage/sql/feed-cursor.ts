@@ -1,4 +1,4 @@
-import { AppError } from '../lib/errors.js';
+import { AppError } from '../../lib/errors.js';
 
 /**
  * Where a change stands among all. What was written by one transaction shares `tx`, and engines that take one writer at

@@ -1,7 +1,7 @@
-import { parseJSON, stringifyJSON } from '../lib/json.js';
-import { definitionFromJSON } from '../keys/definition/from-json.js';
-import type { StoredKey } from '../keys/key.js';
-import type { Layouts } from './signed-table.js';
+import { parseJSON, stringifyJSON } from '../../lib/json.js';
+import { definitionFromJSON } from '../../keys/definition/from-json.js';
+import type { StoredKey } from '../../keys/key.js';
+import type { Layouts } from './signed.js';
 
 export interface KeyRow {
   key_hash: string;

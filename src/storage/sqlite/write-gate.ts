@@ -2,9 +2,9 @@ import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
 import type { Watch } from '../../telemetry/ports.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { Turn } from '../engine.js';
+import type { Turn } from '../storage.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
-import { whenFree } from './busy.js';
+import { whenFree } from './retry-on-busy.js';
 import { isFatal, isFatalToWrites, MigratedError } from './errors.js';
 import { createGroupCommit } from './group-commit.js';
 

@@ -3,11 +3,11 @@ import type { CountersApart, QuotaManager } from '../../keys/quota/quota.js';
 import { changedQuota, type QuotaChange, type QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';
 import type { KeyStore } from '../../keys/store.js';
-import type { Redis } from './connection.js';
+import type { Redis } from './client.js';
 import { counterOf, isOf, quotaOf, type Counter } from './counter.js';
-import { createFinder } from './finder.js';
+import { createFinder } from './batch-loader.js';
 import { keyNames } from './key-names.js';
-import { lookScript, writeScript } from './scripts.js';
+import { lookScript, writeScript } from './lua.js';
 
 interface Parts {
   readonly redis: Redis;

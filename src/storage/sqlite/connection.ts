@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { NoInstallation, type Access } from '../engine.js';
+import { NoInstallation, type Access } from '../storage.js';
 import { migrate, requireCurrent, versionOf } from './migrate.js';
 import { createPrivately, requirePrivateFiles } from './private-files.js';
 

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { NoInstallation, type Access, type Opened } from './storage.js';
+import { migratedTo } from './migrated.js';
+import { openSQLite } from './sqlite/engine.js';
+
+/** Where an installation is kept. */
+export interface StoragePlace {
+  readonly databaseFile: string;
+  /** Of a database server, which takes the place of the file. */
+  readonly databaseURL: string | undefined;
+}
+
+/** What opening may do to storage. */
+export interface StorageAccess {
+  readonly access: Access;
+  /** Permits writing to a file that `migrate-store` has copied to a database server. */
+  readonly allowMigrated: boolean;
+  /** Permits a new installation in a database server while the data folder holds a database file. */
+  readonly allowNew: boolean;
+}
+
+/**
+ * Opens the file or the database server.
+ *
+ * @throws {NoInstallation} when there is none and it may not be created.
+ * @throws {Error} that names the place and what to do, when the place may not be used.
+ */
+export async function openStorage(place: StoragePlace, permitted: StorageAccess): Promise<Opened> {
+  return place.databaseURL === undefined
+    ? openFile(place.databaseFile, permitted)
+    : openServer(place.databaseFile, place.databaseURL, permitted);
+}
+
+async function openFile(file: string, { access, allowMigrated }: StorageAccess): Promise<Opened> {
+  requireRestored(file);
+  const opened = await openSQLite(file, access);
+  const target = await opened.settings.get(migratedTo);
+  if (target === undefined || allowMigrated || access === 'read') return opened;
+  await opened.close();
+  throw new Error(
+    `The file ${resolve(file)} was copied to the database ${target} by \`keyfront migrate-store\`, and changes of it would be ` +
+      'missing there. Set KEYFRONT_DATABASE_URL to that database. If that command was interrupted, run it again. ' +
+      'To use the file again instead: `keyfront serve --allow-migrated`.',
+  );
+}
+
+async function openServer(file: string, url: string, { access, allowNew }: StorageAccess): Promise<Opened> {
+  // The driver is loaded by those processes only that need it.
+  const { openPostgres } = await import('./postgres/engine.js');
+  const isSecond = access === 'create' && !allowNew && existsSync(file);
+  if (!isSecond) return openPostgres(url, access);
+  try {
+    const opened = await openPostgres(url, 'write');
+    if (!opened.isNew) return opened;
+    await opened.close();
+  } catch (error) {
+    if (!(error instanceof NoInstallation)) throw error;
+  }
+  throw new NoInstallation(
+    `The database that KEYFRONT_DATABASE_URL names is empty, but the data folder holds an installation: ${resolve(file)}. ` +
+      'Copy it with `keyfront migrate-store`. To begin with an empty installation instead: `keyfront serve --allow-new`.',
+  );
+}
+
+/** What `restore` works on, beside the database that it becomes. */
+export function restoringFile({ databaseFile }: Pick<StoragePlace, 'databaseFile'>): string {
+  return `${databaseFile}.restoring`;
+}
+
+/** A folder with an unfinished restore must not become a new installation. */
+function requireRestored(databaseFile: string): void {
+  if (existsSync(databaseFile) || !existsSync(restoringFile({ databaseFile }))) return;
+  throw new Error(`A restore into ${databaseFile} was cut short. Run \`keyfront restore\` again.`);
+}
