@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import type { CodegenConfig } from '@graphql-codegen/cli';
 import { printSchema } from 'graphql';
-import { schema } from './src/graphql/schema.js';
-import { servedSchema } from './src/graphql/served-schema.js';
-import { printSubgraph } from './src/graphql/print-subgraph.js';
+import { schema } from './src/graphql/schema/api-schema.js';
+import { servedSchema } from './src/graphql/schema/served.js';
+import { printSubgraph } from './src/graphql/federation/print-subgraph.js';
 import { openAPIText } from './src/rest/openapi/document.js';
 
 /** The generated types lean on one of a package, which users of ours would have to install: it is a line long. */

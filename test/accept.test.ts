@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptedCoding, preferredType } from '../src/accept.js';
+import { acceptedCoding, preferredType } from '../src/http/accept.js';
 
 const json = 'application/json';
 const html = 'text/html';

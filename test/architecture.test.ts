@@ -2,7 +2,7 @@ import { dirname, join, normalize } from 'node:path/posix';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { KeyDefinition } from '../src/keys/definition/schema.js';
-import { wireName } from '../src/rest/wire.js';
+import { wireName } from '../src/wire/field-names.js';
 import { importCycles } from './support/import-cycles.js';
 import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
 

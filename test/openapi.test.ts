@@ -5,7 +5,7 @@ import { KeyDefinition } from '../src/keys/definition/schema.js';
 import { issueCodes, warningCodes } from '../src/keys/definition/issue-codes.js';
 import { openAPIDocument } from '../src/rest/openapi/document.js';
 import { routes } from '../src/rest/routes.js';
-import { wireName } from '../src/rest/wire.js';
+import { wireName } from '../src/wire/field-names.js';
 
 interface Schema {
   readonly type?: unknown;

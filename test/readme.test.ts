@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { commands } from '../src/cli/commands.js';
 import { usageBlock } from '../src/cli/help.js';
 import { settings } from '../src/config/settings.js';
-import { schema } from '../src/graphql/schema.js';
+import { schema } from '../src/graphql/schema/api-schema.js';
 import { issueCodes, warningCodes } from '../src/keys/definition/issue-codes.js';
 import { routes } from '../src/rest/routes.js';
 

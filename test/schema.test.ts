@@ -22,8 +22,8 @@ import {
   type GraphQLType,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { absence } from '../src/graphql/derive.js';
-import { schema } from '../src/graphql/schema.js';
+import { absence } from '../src/graphql/schema/types-from-zod.js';
+import { schema } from '../src/graphql/schema/api-schema.js';
 
 const ours = Object.values(schema.getTypeMap()).filter(
   (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),

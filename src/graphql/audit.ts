@@ -3,7 +3,7 @@ import type { Holder } from '../credentials/credential.js';
 import type { Audit } from '../keys/ports.js';
 import { isTold } from '../keys/audit.js';
 import type { Context } from './context.js';
-import { rootFieldsOf, type RequestedOperation } from './root-fields.js';
+import { rootFieldsOf, type RequestedOperation } from './operation/root-fields.js';
 
 /** Tells of every mutation that was refused before it came to the domain, which tells of all others. */
 export function audited(built: GraphQLSchema): GraphQLSchema {

@@ -1,7 +1,7 @@
 import { demand, type CredentialKind, type Holder } from '../credentials/credential.js';
 import type { RequestContext } from '../http/request-context.js';
-import type { Deadline } from './deadline.js';
-import type { Loaders } from './loaders.js';
+import type { Deadline } from './operation/deadline.js';
+import type { Loaders } from './dataloaders.js';
 import type { ChangeDeadline } from '../keys/change-deadline.js';
 import type { Audit, Caller } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';

@@ -8,15 +8,15 @@ import { isObject, parseJSON } from '../lib/json.js';
 import type { Logger } from '../lib/log.js';
 import type { Context, ServerContext } from './context.js';
 import type { Execute } from './executor/executor.js';
-import type { OperationCache, PreparedOperation } from './operation-cache.js';
+import type { OperationCache, PreparedOperation } from './operation/operation-cache.js';
 import { startDeadline } from './plugins/use-deadline.js';
 import { issuesOf } from './plugins/use-limits.js';
 import type { OperationTelemetry } from './plugins/use-telemetry.js';
-import { publicResult } from './public-result.js';
-import { asParams, bodyLimitBytes } from './request.js';
+import { publicResult } from './plugins/use-masked-errors.js';
+import { asParams, bodyLimitBytes } from './plugins/use-request-parser.js';
 import { negotiateJSON, type JSONType } from './response-type.js';
-import { servedSchema } from './served-schema.js';
-import { trustedTextOf, type TrustedDocuments } from './trusted-documents.js';
+import { servedSchema } from './schema/served.js';
+import { trustedTextOf, type TrustedDocuments } from './plugins/use-trusted-documents.js';
 
 /**
  * Responds to a request whose operation Yoga has validated before, without Yoga: its hooks and `fetch` take longer than a

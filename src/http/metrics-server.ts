@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenAt } from './listen-at.js';
-import { flawOf } from './plain-request.js';
+import { flawOf } from './request-guard.js';
 import { refuse } from './refusal.js';
 import { defaultHeaders } from './default-headers.js';
 import { keepAllHeaderLines } from './server.js';

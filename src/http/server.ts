@@ -4,14 +4,14 @@ import { Server as SocketServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../lib/log.js';
 import type { Watch } from '../telemetry/ports.js';
-import { createAdmission, createOverloadWarning } from './admission.js';
+import { createAdmission, createOverloadWarning } from './admission-control.js';
 import { healthPaths } from './health.js';
 import { listenAt } from './listen-at.js';
-import { flawOf } from './plain-request.js';
+import { flawOf } from './request-guard.js';
 import { refuse, refuseOn, type Refusal } from './refusal.js';
 import { readTLS, type TLSFiles } from './tls.js';
-import { answerUnreadable } from './unreadable.js';
-import { cutUnreadBody } from './unread-body.js';
+import { answerUnreadable } from './client-error.js';
+import { cutUnreadBody } from './lingering-close.js';
 
 /** `arrivedMs` is by the clock of `performance`. */
 export type Handle = (request: IncomingMessage, response: ServerResponse, arrivedMs: number) => void;

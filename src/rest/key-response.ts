@@ -3,7 +3,7 @@ import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { StoredKey } from '../keys/key.js';
 import { viewOfStored } from '../keys/definition/view.js';
 import { jsonResponse } from '../http/json-response.js';
-import { definitionToWire } from './wire.js';
+import { definitionToWire } from '../wire/field-names.js';
 import type { HTTPResponse } from '../http/response.js';
 
 /** A key and the figures of its live quota. */

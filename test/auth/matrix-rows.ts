@@ -1,7 +1,7 @@
-import { servedSchema } from '../../src/graphql/served-schema.js';
+import { servedSchema } from '../../src/graphql/schema/served.js';
 import { healthPaths } from '../../src/http/health.js';
 import { docsAssets } from '../../src/rest/docs-page/assets.js';
-import { documentPath } from '../../src/rest/documents.js';
+import { documentPath } from '../../src/rest/docs-page/serve.js';
 import type { Route } from '../../src/rest/route.js';
 import { routes } from '../../src/rest/routes.js';
 import { credentialKinds, type CredentialKind } from '../../src/credentials/credential.js';

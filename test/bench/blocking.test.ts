@@ -10,8 +10,8 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/graphql/limits.js';
-import { sizeOfOperation } from '../../src/graphql/operation-size.js';
-import { servedSchema } from '../../src/graphql/served-schema.js';
+import { sizeOfOperation } from '../../src/graphql/operation/complexity.js';
+import { servedSchema } from '../../src/graphql/schema/served.js';
 import { listOrgKeys } from '../../src/rest/operations/list-org-keys.js';
 import { routes } from '../../src/rest/routes.js';
 import { maxValues } from '../../src/lib/value-count.js';

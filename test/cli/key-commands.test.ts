@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { parse, validate } from 'graphql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { documents } from '../../src/cli/key-client/remote.js';
-import { schema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema/api-schema.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { makeCommandLine, type CommandLine, type Outcome } from '../support/cli.js';
 import { startServer, type TestServer } from '../support/server.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerLimitBytes, isLongerThan } from '../../src/graphql/answer-size.js';
+import { answerLimitBytes, isLongerThan } from '../../src/graphql/operation/response-size.js';
 import { dataOf, errorsOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { generated, runs } from '../support/generated.js';

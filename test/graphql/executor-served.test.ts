@@ -2,7 +2,7 @@ import { execute, getIntrospectionQuery } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Execute } from '../../src/graphql/executor/executor.js';
-import { servedSchema } from '../../src/graphql/served-schema.js';
+import { servedSchema } from '../../src/graphql/schema/served.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { createRandom, runs, seed } from '../support/generated.js';
 import { generateOperation, type Operation } from './generated-operations.js';

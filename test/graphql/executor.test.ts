@@ -12,10 +12,10 @@ import {
 } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Deadline } from '../../src/graphql/deadline.js';
+import { Deadline } from '../../src/graphql/operation/deadline.js';
 import { publicError } from '../../src/graphql/errors.js';
 import { createExecutor, type Execute } from '../../src/graphql/executor/executor.js';
-import { createOperationCache } from '../../src/graphql/operation-cache.js';
+import { createOperationCache } from '../../src/graphql/operation/operation-cache.js';
 import { createRandom, generated, runs, seed } from '../support/generated.js';
 import { generateOperation } from './generated-operations.js';
 import { buildTroubleSchema, rootValue, sdl, text, type Trouble } from './trouble.js';

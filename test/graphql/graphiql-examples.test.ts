@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sampleKeys } from '../../src/cli/server/sample.js';
 import { credentialHeaders, type CredentialHeader } from '../../src/graphql/graphiql/browser/credential-headers.js';
 import { examples, type Example } from '../../src/graphql/graphiql/browser/examples.js';
-import { servedSchema } from '../../src/graphql/served-schema.js';
+import { servedSchema } from '../../src/graphql/schema/served.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 const nameOf = ({ query }: Example) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1] ?? '';

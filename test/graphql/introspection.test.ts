@@ -1,7 +1,7 @@
 import { getIntrospectionQuery, isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import { schema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema/api-schema.js';
 import { codeOf, dataOf, errorsOf } from '../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { stateOf } from '../support/state.js';

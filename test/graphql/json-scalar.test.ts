@@ -1,6 +1,6 @@
 import { isLeafType } from 'graphql';
 import { expect, it } from 'vitest';
-import { servedSchema } from '../../src/graphql/served-schema.js';
+import { servedSchema } from '../../src/graphql/schema/served.js';
 
 const type = servedSchema.getType('JSON');
 if (!isLeafType(type)) throw new Error('JSON is no scalar.');

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createToken } from '../../src/credentials/token.js';
-import { createStreams } from '../../src/graphql/streams.js';
+import { createStreams } from '../../src/graphql/operation/subscription-registry.js';
 import { openStream, readStream, type EventStream, type StreamedResult } from '../support/event-stream.js';
 import { plant } from '../support/planted.js';
 import { startServer, type TestServer } from '../support/server.js';

@@ -1,6 +1,6 @@
 import { getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { schema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema/api-schema.js';
 import { codeOf, issuesOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 

@@ -7,7 +7,7 @@ import { fastValidatorOf, INVALID } from '../../src/keys/definition/fast-validat
 import { KeyDefinition } from '../../src/keys/definition/schema.js';
 import { rules } from '../../src/keys/definition/rules.js';
 import { createRecordMaker } from '../../src/keys/definition/object-shapes.js';
-import { definitionFromWire } from '../../src/rest/wire.js';
+import { definitionFromWire } from '../../src/wire/field-names.js';
 import { fullPreview, fullUpdate } from '../support/definitions.js';
 import { createRandom, generated, runs, seed } from '../support/generated.js';
 

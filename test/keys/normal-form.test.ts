@@ -3,7 +3,7 @@ import { definitionFromJSON } from '../../src/keys/definition/from-json.js';
 import { inUTC, normalise } from '../../src/keys/definition/normalize.js';
 import { readDefinition } from '../../src/keys/definition/parse.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
-import { definitionFromWire } from '../../src/rest/wire.js';
+import { definitionFromWire } from '../../src/wire/field-names.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { fullPreview, fullUpdate } from '../support/definitions.js';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { KeyDefinition } from '../../src/keys/definition/schema.js';
 import { memberOf, shapeOf } from '../../src/keys/definition/introspection.js';
-import { definitionFromWire, definitionToWire, issuesToWire, wireName } from '../../src/rest/wire.js';
+import { definitionFromWire, definitionToWire, issuesToWire, wireName } from '../../src/wire/field-names.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { fullPreview, fullUpdate } from '../support/definitions.js';
 

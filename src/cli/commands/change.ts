@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
-import { definitionFromWire } from '../../rest/wire.js';
+import { definitionFromWire } from '../../wire/field-names.js';
 import { changedLines, changedMember, isSame } from '../output/diff.js';
 import type { Values } from '../command.js';
 import { definitionIn } from '../input/definitions.js';

@@ -4,7 +4,7 @@ import { placeOf } from '../../keys/commands/protect-secrets.js';
 import { withSecrets } from '../../keys/definition/normalize.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/store.js';
-import { definitionToWire } from '../../rest/wire.js';
+import { definitionToWire } from '../../wire/field-names.js';
 import { createDamagedKeys, damagedAdvice, damagedExit } from './damaged-keys.js';
 import type { IO } from '../io.js';
 import { jsonText } from '../output/json.js';

@@ -1,5 +1,5 @@
 import { printable } from '../../lib/printable.js';
-import { definitionToWire } from '../../rest/wire.js';
+import { definitionToWire } from '../../wire/field-names.js';
 import { changeLines, changeMember } from '../output/diff.js';
 import type { Values } from '../command.js';
 import type { IO } from '../io.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { changeKinds } from '../../keys/key-diff.js';
 import { resetStatuses } from '../../keys/quota/quota.js';
-import { definitionFromWire } from '../../rest/wire.js';
+import { definitionFromWire } from '../../wire/field-names.js';
 import { refusalFrom, type Send } from './connection.js';
 import type { KeysPort } from './port.js';
 import { noSuchKey } from './local.js';

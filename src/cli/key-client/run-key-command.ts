@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
-import { inWireNames } from '../../rest/body.js';
+import { inWireNames } from '../../rest/json-body.js';
 import type { Option, Values } from '../command.js';
 import { connect, connectionOptions, serviceKey } from './connection.js';
 import { UsageError, type IO } from '../io.js';

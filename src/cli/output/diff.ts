@@ -3,7 +3,7 @@ import type { JSONValue } from '../../lib/json.js';
 import type { FieldChange } from '../../keys/key-diff.js';
 import type { QuotaFigures } from '../../keys/quota/quota.js';
 import { printable } from '../../lib/printable.js';
-import { issuesToWire, partToWire } from '../../rest/wire.js';
+import { issuesToWire, partToWire } from '../../wire/field-names.js';
 import { jsonText } from './json.js';
 import type { Changed } from '../key-client/port.js';
 import { problemLines, type Problem, type View } from './format.js';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { requireWholeFile } from '../../integrity-check.js';
+import { requireWholeFile } from '../../storage/integrity-check.js';
 import type { Config, ConfigSecrets } from '../../config/config.js';
-import { distribute } from '../../http/distributor.js';
+import { distribute } from '../../http/connection-dispatcher.js';
 import { listenForMetrics, type MetricsServer } from '../../http/metrics-server.js';
 import { openInstallation, type Opening } from '../../storage/open-storage.js';
 import { createLogger } from '../../lib/log.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { servedSchema } from '../../graphql/served-schema.js';
+import { servedSchema } from '../../graphql/schema/served.js';
 import { listenForMetrics } from '../../http/metrics-server.js';
 import type { Logger } from '../../lib/log.js';
 import { routes } from '../../rest/routes.js';

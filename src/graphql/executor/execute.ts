@@ -8,7 +8,7 @@ import {
   type ResponsePath,
 } from 'graphql';
 import { templateOf } from '../../keys/definition/object-shapes.js';
-import type { Deadline } from '../deadline.js';
+import type { Deadline } from '../operation/deadline.js';
 import { collectFields, hasDefaultResolver, type CompiledField } from './compile.js';
 import { createCompleters, serializePlain } from './complete-value.js';
 import {

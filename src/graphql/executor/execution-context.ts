@@ -8,7 +8,7 @@ import {
   type ResponsePath,
 } from 'graphql';
 import { withoutStackTraces } from '../../lib/stack-traces.js';
-import type { Deadline } from '../deadline.js';
+import type { Deadline } from '../operation/deadline.js';
 import type { CompiledField, CompiledOperation } from './compile.js';
 
 /** One execution of an operation. */

@@ -7,7 +7,7 @@ import {
   type ExecutionResult,
 } from 'graphql';
 import { hasMoreValues } from '../../lib/value-count.js';
-import type { Deadline } from '../deadline.js';
+import type { Deadline } from '../operation/deadline.js';
 import type { CompiledOperation } from './compile.js';
 import { executeOperation } from './execute.js';
 

@@ -2,7 +2,7 @@ import { getOperationAST, OperationTypeNode, type DocumentNode, type GraphQLErro
 import type { Plugin } from 'graphql-yoga';
 import { AppError } from '../../lib/errors.js';
 import type { Context } from '../context.js';
-import { Deadline } from '../deadline.js';
+import { Deadline } from '../operation/deadline.js';
 import { operationError } from '../errors.js';
 
 /** Ends an operation that takes too long. */

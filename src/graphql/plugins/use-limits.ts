@@ -2,8 +2,8 @@ import { OperationTypeNode, type DocumentNode, type GraphQLSchema } from 'graphq
 import type { Plugin } from 'graphql-yoga';
 import type { Issue } from '../../lib/errors.js';
 import { above, limits, parseWithin, rejectAbove } from '../limits.js';
-import type { OperationCache, PreparedOperation } from '../operation-cache.js';
-import { sizeOfOperation } from '../operation-size.js';
+import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
+import { sizeOfOperation } from '../operation/complexity.js';
 
 /** Rejects an operation above the limits before it is validated or executed, with or without credentials. */
 export function useLimits(operations: OperationCache): Plugin {

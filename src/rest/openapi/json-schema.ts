@@ -11,7 +11,7 @@ import {
   traitsOf,
   type Scalar,
 } from '../../keys/definition/introspection.js';
-import { labelField, textToWire, wireName } from '../wire.js';
+import { labelField, textToWire, wireName } from '../../wire/field-names.js';
 
 /** A JSON Schema of draft 2020-12, which is the one that OpenAPI 3.1 uses. */
 export type JSONSchema = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 import { AppError } from '../../lib/errors.js';
 import { integerOf } from '../../keys/int64.js';
 import { refusals } from '../../keys/quota/quota.js';
-import { malformed } from '../../query-parameters.js';
-import { readJSONBody } from '../body.js';
+import { malformed } from '../../http/query-parameters.js';
+import { readJSONBody } from '../json-body.js';
 import { jsonResponse } from '../../http/json-response.js';
 import { keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';

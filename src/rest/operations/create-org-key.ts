@@ -1,4 +1,4 @@
-import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../body.js';
+import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../json-body.js';
 import { changed } from '../key-response.js';
 import { keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';

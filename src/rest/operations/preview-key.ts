@@ -1,9 +1,9 @@
 import { withSecrets } from '../../keys/definition/normalize.js';
-import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../body.js';
+import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../json-body.js';
 import { jsonResponse } from '../../http/json-response.js';
 import { noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';
-import { definitionToWire } from '../wire.js';
+import { definitionToWire } from '../../wire/field-names.js';
 import { keyHash, otherOrganisation, warnings } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 

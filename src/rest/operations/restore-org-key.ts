@@ -1,4 +1,4 @@
-import { inWireNames } from '../body.js';
+import { inWireNames } from '../json-body.js';
 import { changed } from '../key-response.js';
 import { expectedVersionsFrom, keyIDFrom, noParameters } from '../parameters.js';
 import { defineRoute, type Call } from '../route.js';

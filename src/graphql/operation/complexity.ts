@@ -1,0 +1,160 @@
+import {
+  isCompositeType,
+  isIntrospectionType,
+  isListType,
+  getNamedType,
+  getNullableType,
+  Kind,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { itemsAsked, type Variables } from './list-size.js';
+
+/** How large an operation is, each fragment counted wherever it is spread. A count may be Infinity. */
+export interface OperationSize {
+  /** How deep fields are nested. Introspection is not counted. */
+  readonly depth: number;
+  /** How deep lists are nested in introspection, which leads from types to fields to types without end. */
+  readonly introspection: number;
+  readonly aliases: number;
+  readonly directives: number;
+  readonly rootFields: number;
+  /** One for each field, times the sizes of the pages it lies in. */
+  readonly cost: number;
+  /** Whether a variable has a say in it. */
+  readonly isVariable: boolean;
+}
+
+/** The same of a part. What `perItem` costs, it costs for each item of the page that the part lies in. */
+interface Part extends Omit<OperationSize, 'isVariable'> {
+  readonly perItem: number;
+}
+
+const nothing: Part = { depth: 0, introspection: 0, aliases: 0, directives: 0, rootFields: 0, cost: 0, perItem: 0 };
+
+/**
+ * Measures the operation in one walk, which looks at each fragment once. The document need not be valid, and nothing in
+ * it is spared for its name: what is introspection shows in the types.
+ */
+export function sizeOfOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  given: Readonly<Record<string, unknown>>,
+): OperationSize {
+  let isVariable = false;
+  const variables: Variables = {
+    definitions: operation.variableDefinitions ?? [],
+    get given() {
+      isVariable = true;
+      return given;
+    },
+  };
+  const fragments = new Map(
+    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
+  );
+  const measured = new Map<string, Part>();
+
+  function ofSelections({ selections }: SelectionSetNode, parent: GraphQLCompositeType | undefined): Part {
+    return selections.map((node) => ofSelection(node, parent)).reduce(both, nothing);
+  }
+
+  function ofSelection(node: SelectionNode, parent: GraphQLCompositeType | undefined): Part {
+    const own = { ...nothing, directives: node.directives?.length ?? 0 };
+    switch (node.kind) {
+      case Kind.FIELD:
+        return both(own, ofField(node, parent));
+      case Kind.INLINE_FRAGMENT:
+        return both(
+          own,
+          ofSelections(node.selectionSet, node.typeCondition ? typeNamed(node.typeCondition.name.value) : parent),
+        );
+      case Kind.FRAGMENT_SPREAD:
+        return both(own, ofFragment(node.name.value));
+    }
+  }
+
+  function ofFragment(name: string): Part {
+    const known = measured.get(name);
+    if (known) return known;
+    const fragment = fragments.get(name);
+    // A fragment within itself counts nothing there, and GraphQL refuses it; so it does one that does not exist.
+    measured.set(name, nothing);
+    if (!fragment) return nothing;
+    const own = { ...nothing, directives: fragment.directives?.length ?? 0 };
+    const part = both(own, ofSelections(fragment.selectionSet, typeNamed(fragment.typeCondition.name.value)));
+    measured.set(name, part);
+    return part;
+  }
+
+  function ofField(node: FieldNode, parent: GraphQLCompositeType | undefined): Part {
+    const field = parent && fieldOf(schema, parent, node.name.value);
+    const type = field && getNamedType(field.type);
+    const inner = node.selectionSet
+      ? ofSelections(node.selectionSet, isCompositeType(type) ? type : undefined)
+      : nothing;
+    const isList = field !== undefined && isListType(getNullableType(field.type));
+    const isIntrospection = parent !== undefined && isIntrospectionType(parent);
+    const items = field ? itemsAsked(field, node, variables) : 1;
+    // What is paged costs its page even where nothing of it is looked at.
+    const cost = items + (isList ? items * (inner.cost + inner.perItem) : inner.cost + items * inner.perItem);
+    return {
+      depth: (isIntrospection ? 0 : 1) + inner.depth,
+      introspection: (isIntrospection && isList ? 1 : 0) + inner.introspection,
+      aliases: (node.alias ? 1 : 0) + inner.aliases,
+      directives: inner.directives,
+      rootFields: 1,
+      cost: isList ? 0 : cost,
+      perItem: isList ? cost : 0,
+    };
+  }
+
+  function typeNamed(name: string): GraphQLCompositeType | undefined {
+    const type = schema.getType(name);
+    return isCompositeType(type) ? type : undefined;
+  }
+
+  const onVariables = variables.definitions.flatMap(({ directives }) => directives ?? []);
+  const { perItem, ...whole } = ofSelections(
+    operation.selectionSet,
+    schema.getRootType(operation.operation) ?? undefined,
+  );
+  return {
+    ...whole,
+    directives: whole.directives + (operation.directives?.length ?? 0) + onVariables.length,
+    cost: whole.cost + perItem,
+    isVariable,
+  };
+}
+
+function both(one: Part, other: Part): Part {
+  return {
+    depth: Math.max(one.depth, other.depth),
+    introspection: Math.max(one.introspection, other.introspection),
+    aliases: one.aliases + other.aliases,
+    directives: one.directives + other.directives,
+    rootFields: one.rootFields + other.rootFields,
+    cost: one.cost + other.cost,
+    perItem: one.perItem + other.perItem,
+  };
+}
+
+function fieldOf(
+  schema: GraphQLSchema,
+  parent: GraphQLCompositeType,
+  name: string,
+): GraphQLField<unknown, unknown> | undefined {
+  if (parent === schema.getQueryType()) {
+    const meta = [SchemaMetaFieldDef, TypeMetaFieldDef].find((field) => field.name === name);
+    if (meta) return meta;
+  }
+  return 'getFields' in parent ? parent.getFields()[name] : undefined;
+}

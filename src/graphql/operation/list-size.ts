@@ -1,0 +1,54 @@
+import {
+  getNullableType,
+  isListType,
+  Kind,
+  type FieldNode,
+  type GraphQLType,
+  type GraphQLField,
+  type ValueNode,
+  type VariableDefinitionNode,
+} from 'graphql';
+import { pageSizes } from '../schema/pagination.js';
+
+/** The variables of an operation: what it declares, and what it is sent with. */
+export interface Variables {
+  readonly definitions: readonly VariableDefinitionNode[];
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * How many items a field will answer, as far as its arguments tell: a page where it takes `first`; one for each where it
+ * answers a list to a list, as entities are; else 1. What is no size at all counts as the largest.
+ */
+export function itemsAsked(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables): number {
+  const valueOf = (name: string): unknown => {
+    const argument = field.args.find((candidate) => candidate.name === name);
+    const value = node.arguments?.find((candidate) => candidate.name.value === name)?.value;
+    const given = value && plainValue(value, variables);
+    return given === undefined ? argument?.defaultValue : given;
+  };
+  if (field.args.some(({ name }) => name === 'first')) {
+    const { defaultSize, maxSize } = field.extensions.pageSizes ?? pageSizes;
+    const asked = valueOf('first') ?? valueOf('last') ?? defaultSize;
+    return typeof asked === 'number' ? Math.min(Math.max(Math.ceil(asked), 1), maxSize) : maxSize;
+  }
+  const list = isList(field.type) ? field.args.find(({ type }) => isList(type)) : undefined;
+  const items = list && valueOf(list.name);
+  return Array.isArray(items) ? items.length : 1;
+}
+
+function isList(type: GraphQLType): boolean {
+  return isListType(getNullableType(type));
+}
+
+/** A value as far as sizes need it: integers, null, lists, and undefined where a variable was left out. */
+function plainValue(node: ValueNode, { definitions, given }: Variables): unknown {
+  if (node.kind === Kind.NULL) return null;
+  if (node.kind === Kind.INT) return Number(node.value);
+  if (node.kind === Kind.LIST) return node.values;
+  if (node.kind !== Kind.VARIABLE) return node;
+  const name = node.name.value;
+  if (Object.hasOwn(given, name) && given[name] !== undefined) return given[name];
+  const preset = definitions.find(({ variable }) => variable.name.value === name)?.defaultValue;
+  return preset && plainValue(preset, { definitions: [], given });
+}

@@ -1,0 +1,102 @@
+import { getOperationAST, Kind, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { compileOperation, type CompiledOperation } from '../executor/compile.js';
+import { rootFieldsOf } from './root-fields.js';
+
+/** All that is known about one operation of a document. */
+export interface PreparedOperation {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** The names of its root fields, without introspection. */
+  readonly fields: readonly string[];
+  /** Its only root field; `several` or `other` for more or none. For logs and metrics. */
+  readonly label: string;
+  /** Set when it has been validated. */
+  isValid: boolean;
+  /** Set when it is within the limits for all values of its variables. */
+  isWithinLimits: boolean;
+  /** For the executor. */
+  readonly compiled: CompiledOperation;
+}
+
+/** The documents that were used last, and what is known about their operations. */
+export interface OperationCache {
+  /** By their texts; the `documentCache` of Yoga. */
+  readonly documents: {
+    readonly get: (text: string) => DocumentNode | undefined;
+    readonly set: (text: string, document: DocumentNode) => unknown;
+  };
+  /** An operation that was prepared before, of a document in the cache. */
+  readonly find: (text: string, operationName: string | undefined) => PreparedOperation | undefined;
+  /** Prepares an operation; undefined when the document has none with this name. */
+  readonly prepare: (document: DocumentNode, operationName: string | null | undefined) => PreparedOperation | undefined;
+}
+
+/** A token of a parsed document takes about 450 bytes, which makes this about 15 MB. */
+const maxTokens = 32_000;
+
+/** The size of a document in addition to its tokens, in tokens. */
+const documentTokens = 4;
+
+/**
+ * Keeps the documents that were used last, so that they are not parsed and validated again. Bounded by size and not by
+ * number: a thousand of the largest documents would take half a gigabyte. Compiled operations grow while they are
+ * executed: above `maxFields` in all of them together, all are discarded. Compiling one again takes half an execution.
+ */
+export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000): OperationCache {
+  const documents = new LRUCache<string, DocumentNode>({ maxSize: maxTokens, sizeCalculation: sizeOf });
+  // By the node of the operation, which is another one in each document.
+  let prepared = new WeakMap<OperationDefinitionNode, PreparedOperation>();
+  let compiledFields = 0;
+
+  function countFields(fields: number): void {
+    compiledFields += fields;
+    if (compiledFields <= maxFields) return;
+    prepared = new WeakMap();
+    compiledFields = 0;
+  }
+
+  function create(document: DocumentNode, operation: OperationDefinitionNode): PreparedOperation {
+    const found = rootFieldsOf(schema, { document, operationName: operation.name?.value })?.fields ?? [];
+    const fields = [...new Set(found.map(({ field }) => field.name))];
+    const [first = 'other', ...more] = fields;
+    const label = more.length === 0 ? first : 'several';
+    let compiled: CompiledOperation | undefined;
+    return {
+      document,
+      operation,
+      fields,
+      label,
+      isValid: false,
+      isWithinLimits: false,
+      get compiled() {
+        return (compiled ??= compileOperation(schema, document, operation, countFields));
+      },
+    };
+  }
+
+  return {
+    documents,
+    find(text, operationName) {
+      const operation = getOperationAST(documents.get(text) ?? noDocument, operationName);
+      return operation ? prepared.get(operation) : undefined;
+    },
+    prepare(document, operationName) {
+      const operation = getOperationAST(document, operationName);
+      if (!operation) return undefined;
+      const known = prepared.get(operation);
+      if (known) return known;
+      const created = create(document, operation);
+      prepared.set(operation, created);
+      return created;
+    },
+  };
+}
+
+const noDocument: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
+
+function sizeOf({ loc }: DocumentNode): number {
+  let size = documentTokens;
+  for (let token = loc?.startToken; token; token = token.next ?? undefined) size += 1;
+  return size;
+}

@@ -1,0 +1,65 @@
+import {
+  getOperationAST,
+  Kind,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { parseWithin } from '../limits.js';
+
+/** An operation as it was sent. */
+export interface RequestedOperation {
+  readonly query?: string | undefined;
+  /** The same parsed, where that has been done. */
+  readonly document?: DocumentNode | undefined;
+  readonly operationName?: string | undefined;
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+}
+
+interface RootFields {
+  readonly definition: OperationDefinitionNode;
+  readonly fields: readonly { readonly node: FieldNode; readonly field: GraphQLField<unknown, unknown> }[];
+}
+
+/** The root fields that an operation asks for, fragments included; undefined where it cannot be parsed within the limits. */
+export function rootFieldsOf(schema: GraphQLSchema, operation: RequestedOperation): RootFields | undefined {
+  const document = operation.document ?? parsed(operation.query);
+  const definition = document && getOperationAST(document, operation.operationName);
+  if (!document || !definition) return undefined;
+
+  const root = schema.getRootType(definition.operation);
+  const nodes = nodesIn(document, definition.selectionSet);
+  // What goes by the same name in the answer is the same field with the same arguments.
+  const distinct = new Map(nodes.map((node) => [(node.alias ?? node.name).value, node])).values();
+  const fields = [...distinct].flatMap((node) => {
+    const field = root?.getFields()[node.name.value];
+    return field ? [{ node, field }] : [];
+  });
+  return { definition, fields };
+}
+
+function parsed(query: string | undefined): DocumentNode | undefined {
+  try {
+    return parseWithin(query ?? '', { noLocation: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Each field once, however often its fragment is spread. */
+function nodesIn(document: DocumentNode, { selections }: SelectionSetNode, seen = new Set<string>()): FieldNode[] {
+  return selections.flatMap((selection) => {
+    if (selection.kind === Kind.FIELD) return [selection];
+    if (selection.kind === Kind.INLINE_FRAGMENT) return nodesIn(document, selection.selectionSet, seen);
+    const name = selection.name.value;
+    if (seen.has(name)) return [];
+    seen.add(name);
+    const fragment = document.definitions.find(
+      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
+    );
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? nodesIn(document, fragment.selectionSet, seen) : [];
+  });
+}

@@ -1,0 +1,45 @@
+import { getOperationAST, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { preferredType } from '../../http/accept.js';
+
+/**
+ * Gives a failed request for a stream the status of its error (400, 401, 429, …). Errors of an operation are a 200 for
+ * clients of application/json only, as the GraphQL over HTTP draft has it; Yoga does the same for event streams.
+ */
+export function useStreamStatus(): Plugin {
+  const subscriptions = new WeakSet<Request>();
+  return {
+    onParse:
+      ({ context }) =>
+      ({ result }) => {
+        const { request, params } = context as { request: Request; params: { operationName?: string } };
+        if (isDocument(result) && isSubscription(result, params.operationName)) subscriptions.add(request);
+      },
+    onResultProcess({ request, result }) {
+      if (!isFailed(result)) return;
+      if (!subscriptions.has(request) && acceptsJSON(request)) return;
+      for (const { extensions } of result.errors ?? []) {
+        // Copied: validation errors are cached with their document.
+        extensions['http'] = { ...(extensions['http'] as object | undefined), spec: false };
+      }
+    },
+  };
+}
+
+function isDocument(result: unknown): result is DocumentNode {
+  return typeof result === 'object' && result !== null && 'definitions' in result;
+}
+
+function isSubscription(document: DocumentNode, operationName: string | undefined): boolean {
+  return getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION;
+}
+
+function isFailed(result: unknown): result is ExecutionResult {
+  return typeof result === 'object' && result !== null && 'errors' in result && !('data' in result);
+}
+
+const jsonTypes = ['application/graphql-response+json', 'application/json'];
+
+function acceptsJSON({ headers }: Request): boolean {
+  return preferredType(headers.get('accept'), jsonTypes) !== undefined;
+}

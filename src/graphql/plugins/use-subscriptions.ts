@@ -1,0 +1,153 @@
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLError,
+  type SubscriptionArgs,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { preferredType } from '../../http/accept.js';
+import { AppError, codeOf } from '../../lib/errors.js';
+import type { Logger } from '../../lib/log.js';
+import type { Context } from '../context.js';
+import type { Execute } from '../executor/executor.js';
+import { requestError, rootOf } from '../errors.js';
+import { publicResult } from './use-masked-errors.js';
+import type { Stream, Streams } from '../operation/subscription-registry.js';
+
+/** A revoked or expired credential keeps what it had opened for so long. */
+export const recheckEveryMs = 5_000;
+
+interface Parts {
+  readonly streams: Streams;
+  readonly execute: Execute;
+  readonly log: Logger;
+  /** For the beginning of a stream, and for each of its events. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * Carries out subscriptions. What cannot begin is refused as a request. What has begun ends with an error that says why,
+ * where it is not the reader who ends it; and after an event that has failed, because its cursor is lost with it.
+ */
+export function useSubscriptions({ streams, execute, log, deadlineMs }: Parts): Plugin<Context> {
+  async function subscribe(args: SubscriptionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
+    const context = args.contextValue as Context;
+    const { headers, signal } = context.requestContext;
+    if (preferredType(headers.get('accept'), ['text/event-stream']) === undefined) {
+      throw requestError(new AppError('INVALID', 'A subscription is answered as text/event-stream only.'), 406);
+    }
+    let stream: Stream | undefined;
+    const openStream: Context['openStream'] = (credentialID) => {
+      const own = streams.open(credentialID);
+      stream = own;
+      // Whoever has gone takes nothing any more, and is not always seen to have gone by whoever writes to them.
+      const gone = signal();
+      gone.addEventListener('abort', () => own.end(), { once: true });
+      if (gone.aborted) own.end();
+      return own.signal;
+    };
+    const source = await within(
+      deadlineMs,
+      createSourceEventStream({ ...args, contextValue: { ...context, openStream } }),
+    ).catch((error: unknown) => ({ errors: [error as GraphQLError] }));
+    if (!isStream(source)) {
+      stream?.end();
+      return { errors: (source.errors ?? []).map(asRefusal) };
+    }
+    return stream ? results(source, args, context, stream) : { errors: [] };
+  }
+
+  function results(
+    source: AsyncIterable<unknown>,
+    args: ExecutionArgs,
+    context: Context,
+    stream: Stream,
+  ): AsyncIterableIterator<ExecutionResult> {
+    const { requestID } = context;
+    const beganMs = performance.now();
+    const stopChecking = checkAgain(context, stream);
+    let events = 0;
+
+    async function* answers(): AsyncGenerator<ExecutionResult, void> {
+      let failure: unknown;
+      try {
+        for await (const rootValue of source) {
+          const contextValue = { ...(args.contextValue as Context), ...context.renewReads() };
+          const executed = await within(deadlineMs, execute({ ...args, contextValue, rootValue }));
+          const result = publicResult(executed, requestID, log);
+          events += 1;
+          yield result;
+          if (!result.data) return;
+        }
+        failure = stream.signal.reason;
+      } catch (error) {
+        failure = error;
+      } finally {
+        stream.end();
+        stopChecking();
+        const verdict = failure instanceof Error && failure.name !== 'AbortError' ? codeOf(failure) : 'ok';
+        const ms = Math.round(performance.now() - beganMs);
+        log.info({ requestID, events, verdict, ms }, 'subscription ended');
+      }
+      // A reader that has gone has given no reason.
+      if (failure instanceof Error && failure.name !== 'AbortError') {
+        yield publicResult({ errors: [failure as GraphQLError] }, requestID, log);
+      }
+    }
+    const iterator = answers();
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: () => iterator.next(),
+      // A generator that waits for an event would not see that it is over.
+      return: () => {
+        stream.end();
+        return iterator.return();
+      },
+    };
+  }
+
+  return {
+    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe as Parameters<typeof setSubscribeFn>[0]),
+  };
+}
+
+/** Ends the stream when its credential opens nothing any more. */
+function checkAgain(context: Context, stream: Stream): () => void {
+  const check = async () => {
+    try {
+      await context.revalidate();
+    } catch (error) {
+      stream.end(error);
+    }
+  };
+  const timer = setInterval(() => void check(), recheckEveryMs).unref();
+  const stop = () => clearInterval(timer);
+  stream.signal.addEventListener('abort', stop, { once: true });
+  return stop;
+}
+
+/** Nothing has been answered yet, so that it is the request that is refused. */
+function asRefusal(error: GraphQLError): GraphQLError {
+  const cause = rootOf(error);
+  return cause instanceof AppError && cause.code !== 'INTERNAL' ? requestError(cause) : error;
+}
+
+function isStream(value: object): value is AsyncIterable<unknown> {
+  return Symbol.asyncIterator in value;
+}
+
+async function within<T>(ms: number, work: T | Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const message = `The subscription took longer than ${ms / 1000} seconds for a step. Subscribe again, with the last cursor as \`after\`.`;
+    timer = setTimeout(() => reject(new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 })), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,4 +1,0 @@
-import { builder } from './root-types.js';
-
-/** The API as people read it, without what only routers ask. It is for printing: a process serves `servedSchema`. */
-export const schema = builder.toSchema();

@@ -1,0 +1,194 @@
+import type { DocumentNode, ExecutionResult } from 'graphql';
+import { createYoga, type Plugin } from 'graphql-yoga';
+import { refuseExhausted, type Authenticator, type Holder } from '../credentials/credential.js';
+import type { RequestContext } from '../http/request-context.js';
+import { fromFetchResponse, type HTTPResponse } from '../http/response.js';
+import type { Audit } from '../keys/ports.js';
+import { createReadBudget } from '../keys/read-budget.js';
+import type { KeyService } from '../keys/key-service.js';
+import type { Logger } from '../lib/log.js';
+import type { Watch } from '../telemetry/ports.js';
+import { auditRefused } from './audit.js';
+import { callerOf, type Context, type ServerContext } from './context.js';
+import { defaultDeadlineMs } from './operation/deadline.js';
+import { asAppError, operationError, requestError } from './errors.js';
+import { createFastPath } from './fast-path.js';
+import { explainRefusal } from './plugins/use-validation-errors.js';
+import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
+import { exactFloats } from './schema/literals.js';
+import { createExecutor, type Execute } from './executor/executor.js';
+import { createOperationCache } from './operation/operation-cache.js';
+import { useDeadline } from './plugins/use-deadline.js';
+import { useExecutor } from './plugins/use-executor.js';
+import { useLimits } from './plugins/use-limits.js';
+import { createOperationTelemetry, useTelemetry } from './plugins/use-telemetry.js';
+import { publicResult } from './plugins/use-masked-errors.js';
+import { useExactRequests } from './plugins/use-request-parser.js';
+import { createLoaders } from './dataloaders.js';
+import { servedSchema } from './schema/served.js';
+import { createStreams, type Streams } from './operation/subscription-registry.js';
+import { useStreamStatus } from './plugins/use-stream-status.js';
+import { useUnconditionalSubscriptions } from './plugins/use-subscription-conditions.js';
+import { useSubscriptions } from './plugins/use-subscriptions.js';
+import { useTrustedDocuments, type TrustedDocuments } from './plugins/use-trusted-documents.js';
+
+interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSlice'> {
+  readonly keys: KeyService;
+  readonly audit: Audit;
+  readonly log: Logger;
+  readonly introspection: IntrospectionPolicy;
+  readonly trustedDocuments: TrustedDocuments;
+  /** More plugins of Yoga, for tests. */
+  readonly plugins?: readonly Plugin<object, ServerContext>[];
+  /** How long an operation may take. */
+  readonly deadlineMs?: number | undefined;
+  /** Whether requests for operations that were validated before skip Yoga. Default: true. */
+  readonly fastPath?: boolean | undefined;
+  /** Executes operations. Default: our own executor. */
+  readonly execute?: Execute | undefined;
+  /** Where subscriptions are counted and ended. */
+  readonly streams?: Streams | undefined;
+  readonly watch?: Watch | undefined;
+}
+
+/** The GraphQL API at `/graphql`. */
+export interface GraphQLServer {
+  readonly handle: (request: RequestContext) => Promise<HTTPResponse>;
+  readonly dispose: () => Promise<void>;
+}
+
+/** Creates the GraphQL API. */
+export function createGraphQLServer({
+  keys,
+  revalidate,
+  audit,
+  log,
+  plugins = [],
+  nextSlice,
+  ...options
+}: Parts): GraphQLServer {
+  const { deadlineMs = defaultDeadlineMs, streams = createStreams(), introspection } = options;
+  const operations = createOperationCache(servedSchema);
+  const { execute = createExecutor((...of) => operations.prepare(...of)?.compiled) } = options;
+  const telemetry = createOperationTelemetry(options.watch ?? {});
+  const contextOf = ({ requestContext }: ServerContext, holder: Holder): Context => {
+    refuseExhausted(holder);
+    const { id: requestID, clientAddress, headers } = requestContext;
+    const renewReads = () => {
+      const reads = createReadBudget(deadlineMs);
+      return { reads, loaders: createLoaders(keys, () => callerOf({ holder, requestID, reads }, 'service')) };
+    };
+    const again = () => revalidate('service', headers);
+    const known = { keys, audit, nextSlice, requestID, clientAddress, holder, revalidate: again, openStream: noStream };
+    return { requestContext, ...known, ...renewReads(), renewReads };
+  };
+  const fastPath = createFastPath({
+    operations,
+    trustedDocuments: options.trustedDocuments,
+    isAdmitted: (holder) => !holder.unverified && mayIntrospect(introspection, holder),
+    createContext: contextOf,
+    execute,
+    telemetry,
+    deadlineMs,
+    log,
+  });
+  const yoga = createYoga<ServerContext, Context>({
+    schema: servedSchema,
+    context: async (asked) => contextOf(asked, await asked.requestContext.principal()),
+    graphqlEndpoint: '/graphql',
+    // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
+    healthCheckEndpoint: '\n',
+    graphiql: false,
+    landingPage: false,
+    multipart: false,
+    cors: false,
+    logging: false,
+    // Bodies are bounded by `useExactRequests`, at half the cost of the built-in limit.
+    maxRequestBodySize: false,
+    // Yoga keeps a thousand documents however large, and errors that quote them.
+    parserAndValidationCache: {
+      documentCache: operations.documents,
+      errorCache: { get: () => undefined, set: () => undefined },
+    },
+    // `usePublicErrors` masks every error, once.
+    maskedErrors: false,
+    plugins: [
+      ...plugins,
+      useExactRequests,
+      // Before all that looks a document up, compares an operation with the schema, or weighs it by what the schema says.
+      useIntrospectionPolicy(introspection),
+      ...useTrustedDocuments(options.trustedDocuments),
+      useLimits(operations),
+      useUnconditionalSubscriptions,
+      useExactFloats,
+      useDeadline(deadlineMs),
+      useRefusals(audit),
+      usePublicErrors(log),
+      useStreamStatus(),
+      useExecutor(execute),
+      useSubscriptions({ streams, execute, log, deadlineMs }),
+      useTelemetry(telemetry, operations),
+    ],
+  });
+  const { handleRequest, fetchAPI } = yoga;
+  async function handleByYoga(requestContext: RequestContext): Promise<HTTPResponse> {
+    const { method, target, headers } = requestContext;
+    // All that Yoga reads itself. Our plugins read the request context.
+    const accept = headers.get('accept');
+    const request = new fetchAPI.Request(`http://localhost${target}`, {
+      method,
+      headers: accept === null ? {} : { accept },
+    });
+    return fromFetchResponse(await handleRequest(request, { requestContext }));
+  }
+
+  return {
+    handle: async (request) =>
+      (options.fastPath === false ? undefined : await fastPath(request)) ?? handleByYoga(request),
+    dispose: async () => yoga.dispose(),
+  };
+}
+
+function noStream(): never {
+  throw new Error('Only a subscription goes on.');
+}
+
+const useExactFloats: Plugin = {
+  onValidate: ({ addValidationRule }) => addValidationRule(exactFloats),
+};
+
+/** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
+function useRefusals(audit: Audit): Plugin<{ document?: DocumentNode }, ServerContext> {
+  return {
+    onValidate: ({ params, extendContext }) => extendContext({ document: params.documentAST as DocumentNode }),
+    async onExecutionResult(event) {
+      const { result, context } = event;
+      if (!isResult(result) || 'data' in result || !result.errors?.length) return;
+      const { requestContext, document } = context as typeof context & { document?: DocumentNode };
+      const { id: requestID } = requestContext;
+      const holder = await requestContext.principal();
+      const operation = { ...context.params, document };
+      // What is no document, or one beyond the limits, has been explained already.
+      const refusal = document && explainRefusal(servedSchema, operation, holder);
+      auditRefused(audit, servedSchema, operation, { requestID, holder }, refusal ?? asAppError(result.errors[0]));
+      if (!refusal) return;
+      // For clients of application/json, a rejected operation has the status 200, unless it was not looked at.
+      event.setResult({ errors: [refusal.code === 'RATE_LIMITED' ? requestError(refusal) : operationError(refusal)] });
+    },
+  };
+}
+
+/** The last look at every answer: no error leaves that was not made public, masked ones go to the log, size is bounded. */
+function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
+  return {
+    onResultProcess(event) {
+      const { result, serverContext } = event;
+      if (!isResult(result)) return;
+      event.setResult(publicResult(result, serverContext.requestContext.id, log));
+    },
+  };
+}
+
+function isResult(result: unknown): result is ExecutionResult {
+  return typeof result === 'object' && result !== null && !(Symbol.asyncIterator in result) && !Array.isArray(result);
+}
