@@ -9,7 +9,7 @@ import {
   type GraphQLNamedType,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../src/graphql/limits.js';
+import { limits } from '../../src/graphql/operation/limits.js';
 import { sizeOfOperation } from '../../src/graphql/operation/complexity.js';
 import { servedSchema } from '../../src/graphql/schema/served.js';
 import { listOrgKeys } from '../../src/rest/operations/list-org-keys.js';

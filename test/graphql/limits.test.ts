@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getIntrospectionQuery, Kind, parse, print } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../src/graphql/limits.js';
+import { limits } from '../../src/graphql/operation/limits.js';
 import { sizeOfOperation } from '../../src/graphql/operation/complexity.js';
 import { schema } from '../../src/graphql/schema/api-schema.js';
 import { dataOf, errorsOf } from '../support/answers.js';

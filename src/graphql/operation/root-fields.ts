@@ -8,7 +8,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { parseWithin } from '../limits.js';
+import { parseWithin } from './limits.js';
 
 /** An operation as it was sent. */
 export interface RequestedOperation {

@@ -1,7 +1,7 @@
 import { OperationTypeNode, type DocumentNode, type GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Issue } from '../../lib/errors.js';
-import { above, limits, parseWithin, rejectAbove } from '../limits.js';
+import { above, limits, parseWithin, rejectAbove } from '../operation/limits.js';
 import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
 import { sizeOfOperation } from '../operation/complexity.js';
 

@@ -6,7 +6,7 @@ import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { AppError } from '../../lib/errors.js';
 import { isObject, parseJSON } from '../../lib/json.js';
 import { operationError, requestError } from '../errors.js';
-import { parseWithin } from '../limits.js';
+import { parseWithin } from '../operation/limits.js';
 import { exactFloats } from '../schema/literals.js';
 import { servedSchema } from '../schema/served.js';
 

@@ -1,6 +1,6 @@
 import { GraphQLError, parse } from 'graphql';
-import { AppError, type Issue } from '../lib/errors.js';
-import { operationError } from './errors.js';
+import { AppError, type Issue } from '../../lib/errors.js';
+import { operationError } from '../errors.js';
 
 /** The limits of one operation, for every client. */
 export const limits = {
