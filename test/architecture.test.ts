@@ -6,30 +6,22 @@ import { wireName } from '../src/wire/field-names.js';
 import { importCycles } from './support/import-cycles.js';
 import { nodesOf, sourceFiles, type SourceFile } from './support/source.js';
 
-const groundFloor = ['lib', 'accept', 'entity-tag', 'query-parameters', 'credential', 'watch'];
-const rooms = ['graphql', 'rest', 'http', 'auth', 'storage', 'secrets', 'telemetry', 'webhooks'];
-
-/** What each place under `src/`, a folder or a file at the top, may import beside itself. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(groundFloor.map((place) => [place, groundFloor])),
-  lib: [],
-  keys: ['lib'],
-  ...Object.fromEntries(rooms.map((room) => [room, [...groundFloor, 'keys']])),
-  // Storage implements the port of webhooks.
-  storage: [...groundFloor, 'keys', 'webhooks'],
-  // Both APIs stand on HTTP.
-  graphql: [...groundFloor, 'keys', 'http'],
-  rest: [...groundFloor, 'keys', 'http'],
-  'change-log': [...groundFloor, 'keys'],
-  config: [...groundFloor, 'secrets', 'auth', 'webhooks'],
-  installation: [...groundFloor, 'keys', 'config', 'secrets', 'storage', 'webhooks'],
-  'integrity-check': [...groundFloor, 'config', 'installation'],
-  chores: [...groundFloor, 'installation'],
-  app: [...groundFloor, 'keys', 'change-log', 'chores', 'config', 'installation', 'integrity-check', ...rooms],
-  cli: [...groundFloor, 'keys', 'change-log', 'config', 'installation', 'integrity-check', 'app', ...rooms],
-  main: ['cli', 'bin'],
-  bin: ['main', 'config'],
-};
+/** The parts of `src/`, folders or files, from the top. A part imports from itself and from lower levels only. */
+const levels = [
+  ['main', 'bin'],
+  ['cli'],
+  ['app'],
+  // Implements the ports of keys, credentials and webhooks; only `app` and `cli` import it.
+  ['storage'],
+  ['graphql', 'rest', 'config'],
+  ['http'],
+  ['webhooks', 'credentials'],
+  ['telemetry', 'wire'],
+  ['keys', 'crypto'],
+  ['lib'],
+];
+/** Published on its own: imports nothing of the service. */
+const client = 'client';
 
 /**
  * The files that may call JSON.parse, which misreads escaped member names on Node 24 and 26
@@ -38,8 +30,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const mayParse: Readonly<Record<string, string>> = {
   'lib/json.ts': 'reads only texts without escaped names',
   'client/json.ts': 'reads only texts without escaped names',
-  'secrets/key-hash.ts': 'reads only texts without escaped names',
-  'keys/records.ts': 'reads our own field names',
+  'crypto/key-hash.ts': 'reads only texts without escaped names',
+  'keys/definition/object-shapes.ts': 'reads our own field names',
   'rest/openapi/examples.ts': 'reads our own examples',
   'rest/docs-page/browser/exact-json.ts': 'runs in a browser',
   'graphql/graphiql/browser/keep-tabs.ts': 'runs in a browser',
@@ -68,13 +60,24 @@ describe('imports', () => {
     expect(files.find(({ path }) => path === 'app.ts')?.imports).toContain('./rest/router.js');
   });
 
-  it.each([...new Set(files.map(({ path }) => placeOf(path)))])('of %s lead only to what stands below it', (place) => {
-    const allowed = [place, ...(mayImport[place] ?? [])];
-    const strays = files
+  it.each(levels.flat())('of %s lead to lower levels only', (place) => {
+    const level = levels.findIndex((parts) => parts.includes(place));
+    const allowed = [place, ...levels.slice(level + 1).flat(), ...(level === 0 ? levels.slice(0, 1).flat() : [])];
+    const upward = files
       .filter(({ path }) => placeOf(path) === place)
       .flatMap((file) => ourImports(file).map((target) => ({ from: file.path, target })))
       .filter(({ target }) => !allowed.includes(placeOf(sourceName(target))));
-    expect(strays).toEqual([]);
+    expect(upward).toEqual([]);
+  });
+
+  it('belong to a level, in every part', () => {
+    const parts = new Set(files.map(({ path }) => placeOf(path)));
+    expect([...parts].toSorted()).toEqual([...levels.flat(), client].toSorted());
+  });
+
+  it('of the client lead to no part of the service', () => {
+    const targets = files.filter(({ path }) => placeOf(path) === client).flatMap(ourImports);
+    expect(targets.filter((target) => placeOf(target) !== client)).toEqual([]);
   });
 
   it('form no cycle, those of types included', () => {
@@ -168,7 +171,7 @@ describe('a field of the key definition', () => {
   const fields = Object.keys(KeyDefinition.shape);
 
   it.each(fields)('%s is declared once', (field) => {
-    const table = files.filter(({ path }) => path === 'keys/definition.ts');
+    const table = files.filter(({ path }) => path === 'keys/definition/schema.ts');
     const declarations = table
       .flatMap(({ tree }) => nodesOf(tree))
       .filter((node) => ts.isPropertyAssignment(node) && node.name.getText() === field)
@@ -179,7 +182,7 @@ describe('a field of the key definition', () => {
 
   it('is named by a face only where it differs in kind', () => {
     const named = files
-      .filter(({ path }) => ['graphql', 'rest'].includes(placeOf(path)))
+      .filter(({ path }) => ['graphql', 'rest', 'wire'].includes(placeOf(path)))
       .flatMap(({ tree }) => nodesOf(tree).map(nameIn));
     const found = fields.filter((field) => named.includes(field) || named.includes(wireName(field)));
     expect(found).toEqual([

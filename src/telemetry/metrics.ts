@@ -1,5 +1,4 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { credentialKinds, rejectionReasons } from '../credentials/credential.js';
 import { refusals } from '../keys/quota/quota.js';
 import { refusedFor, webhookOutcomes, type Meter, type Reading } from './ports.js';
 
@@ -12,21 +11,23 @@ interface About {
   readonly version: string;
   /** Every name that may label an operation: the root fields of the schema and the operations of REST. */
   readonly operations: ReadonlySet<string>;
+  readonly credentialKinds: readonly string[];
+  /** Reasons of rejected credentials that have a label. Other reasons, the error codes of a library, are `other`. */
+  readonly rejectionReasons: readonly string[];
 }
 
 const fast = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const batches = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/** Reasons of rejected credentials that have a label; the codes of a library are `other`. */
-const reasons: ReadonlySet<string> = new Set(rejectionReasons);
 const verdicts: ReadonlySet<string> = new Set(['allowed', ...Object.keys(refusals)]);
-const kinds: ReadonlySet<string> = new Set(credentialKinds);
 
 /**
  * The metrics of one process, as Prometheus reads them. Labels come out of lists that are part of the program, so that no
  * client can add a series, or read in one what another has sent. The aggregators say how several processes add up.
  */
-export function createMetrics({ version, operations }: About): Metrics {
+export function createMetrics({ version, operations, credentialKinds, rejectionReasons }: About): Metrics {
+  const reasons: ReadonlySet<string> = new Set(rejectionReasons);
+  const kinds: ReadonlySet<string> = new Set(credentialKinds);
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });

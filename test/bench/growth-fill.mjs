@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { readConfig } from '../../build/config.js';
-import { openInstallation } from '../../build/installation.js';
-import { followKeyRing } from '../../build/secrets/key-ring.js';
-import { createSigner } from '../../build/secrets/signer.js';
-import { openDatabase } from '../../build/storage/sqlite/database.js';
+import { readConfig } from '../../build/config/config.js';
+import { openInstallation } from '../../build/storage/open-storage.js';
+import { followKeyRing } from '../../build/crypto/key-ring.js';
+import { createSigner } from '../../build/crypto/row-signer.js';
+import { openDatabase } from '../../build/storage/sqlite/connection.js';
 import { createKeyStore } from '../../build/storage/sqlite/key-store.js';
 import { changeOf } from './growth-keys.mjs';
 

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { stringifyJSON } from '../../build/lib/json.js';
-import { definitionToWire } from '../../build/rest/wire.js';
+import { definitionToWire } from '../../build/wire/field-names.js';
 import { definitionOf, keyIDOf, orgIDOf } from './growth-keys.mjs';
 import { memoryMiB, node } from './process.mjs';
 

@@ -1,7 +1,7 @@
 // The keys of the growth benchmark: the key with the number n of so many is always the same.
 import { createHash } from 'node:crypto';
-import { changesBetween } from '../../build/keys/changes.js';
-import { newKey } from '../../build/keys/new-key.js';
+import { changesBetween } from '../../build/keys/key-diff.js';
+import { newKey } from '../../build/keys/commands/new-key.js';
 
 export const now = new Date('2026-01-31T12:00:00Z');
 export const seconds = BigInt(now.getTime() / 1000);

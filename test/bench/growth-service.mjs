@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { readConfig } from '../../build/config.js';
-import { openInstallation } from '../../build/installation.js';
-import { createKeyService } from '../../build/keys/service.js';
+import { readConfig } from '../../build/config/config.js';
+import { openInstallation } from '../../build/storage/open-storage.js';
+import { createKeyService } from '../../build/keys/key-service.js';
 import { definitionOf, hashOf, isDeleted, keyIDOf } from './growth-keys.mjs';
 import { ratios, spread } from './statistics.mjs';
 

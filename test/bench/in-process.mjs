@@ -3,9 +3,9 @@ import { performance } from 'node:perf_hooks';
 import { cpuUsage } from 'node:process';
 import pg from 'pg';
 import { importLines } from '../../build/cli/commands/import.js';
-import { readConfig } from '../../build/config.js';
-import { openInstallation } from '../../build/installation.js';
-import { createKeyService } from '../../build/keys/service.js';
+import { readConfig } from '../../build/config/config.js';
+import { openInstallation } from '../../build/storage/open-storage.js';
+import { createKeyService } from '../../build/keys/key-service.js';
 import { quantile } from './statistics.mjs';
 
 export const caller = { credentialID: 'bench', label: 'bench', orgID: undefined, requestID: '' };

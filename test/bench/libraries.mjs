@@ -1,6 +1,6 @@
 // Own code beside a library: CPU time of both, for the table in CONTRIBUTING. `npm run build && node test/bench/libraries.mjs`
 import { parse, parseNumberAndBigInt } from 'lossless-json';
-import { schema } from '../../build/graphql/schema.js';
+import { schema } from '../../build/graphql/schema/api-schema.js';
 import { parseJSON, parseJSONCarefully, stringifyJSON } from '../../build/lib/json.js';
 import { workloadsOf } from './payload.mjs';
 

@@ -1,7 +1,7 @@
 // What is asked: two operations over key definitions of some forty fields and three access rights.
 import { getNamedType, isLeafType, isUnionType } from 'graphql';
-import { schema } from '../../build/graphql/schema.js';
-import { definitionToWire } from '../../build/rest/wire.js';
+import { schema } from '../../build/graphql/schema/api-schema.js';
+import { definitionToWire } from '../../build/wire/field-names.js';
 
 /** How many different definitions are sent, and how many keys are updated with them. */
 export const variants = 256;

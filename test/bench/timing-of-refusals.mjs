@@ -8,9 +8,9 @@ import { argv, stdout } from 'node:process';
 import { Writable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { createApp } from '../../build/app.js';
-import { issueCredential } from '../../build/auth/issue.js';
-import { createToken, isTokenShaped } from '../../build/auth/token.js';
-import { readConfig } from '../../build/config.js';
+import { issueCredential } from '../../build/credentials/issue.js';
+import { createToken, isTokenShaped } from '../../build/credentials/token.js';
+import { readConfig } from '../../build/config/config.js';
 import { createLogger } from '../../build/lib/log.js';
 
 const count = Number(argv[2] ?? 10_000);

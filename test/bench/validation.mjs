@@ -2,7 +2,7 @@
 // Processor time in one process, in interleaved rounds. Add `--disallow-code-generation-from-strings` before the script to
 // see zod without the code that it generates.
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import { fastValidators, PreviewInput } from '../../build/keys/definition-input.js';
+import { fastValidators, PreviewInput } from '../../build/keys/definition/parse.js';
 import { parseJSON } from '../../build/lib/json.js';
 import { ownWorkloads } from './payload.mjs';
 import { ratios, spread } from './statistics.mjs';

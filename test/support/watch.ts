@@ -1,9 +1,9 @@
 import * as api from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { names } from '../../src/cli/server/telemetry.js';
+import { metricLabels } from '../../src/cli/server/telemetry.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import { createTracer } from '../../src/telemetry/tracing.js';
-import { version } from '../../src/lib/version.js';
+
 import type { Meter, Tracer } from '../../src/telemetry/ports.js';
 
 export interface TestSpan {
@@ -32,7 +32,7 @@ export interface TestWatch {
 
 /** Metrics and traces as the service has them, the traces kept in memory. One at a time: OpenTelemetry is global. */
 export function createTestWatch(): TestWatch {
-  const { meter, registry } = createMetrics({ version, operations: names() });
+  const { meter, registry } = createMetrics(metricLabels());
   const exporter = new InMemorySpanExporter();
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   provider.register();

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.js';
+import { credentialKinds, rejectionReasons } from '../../credentials/credential.js';
 import { servedSchema } from '../../graphql/schema/served.js';
 import { listenForMetrics } from '../../http/metrics-server.js';
 import type { Logger } from '../../lib/log.js';
@@ -22,8 +23,7 @@ export interface Watching {
 /** Starts what the settings ask for of metrics and traces, and loads nothing of the rest: a start is to be quick. */
 export async function startWatching({ metrics: address }: Config, { env }: IO, log: Logger): Promise<Watching> {
   const traces: Traces | undefined = wantsTraces(env) ? await startTraces(env, version, log) : undefined;
-  const metrics =
-    address && (await import('../../telemetry/metrics.js')).createMetrics({ version, operations: names() });
+  const metrics = address && (await import('../../telemetry/metrics.js')).createMetrics(metricLabels());
   let stopListening: (() => Promise<void>) | undefined;
   return {
     watch: { meter: metrics?.meter, tracer: traces?.tracer },
@@ -43,9 +43,10 @@ export async function startWatching({ metrics: address }: Config, { env }: IO, l
   };
 }
 
-/** Every name that an operation of either face can go by. */
-export function names(): ReadonlySet<string> {
+/** All values of the metrics' labels, so that no client can add a time series. */
+export function metricLabels() {
   const types = [servedSchema.getQueryType(), servedSchema.getMutationType(), servedSchema.getSubscriptionType()];
   const fields = types.flatMap((type) => Object.keys(type?.getFields() ?? {}));
-  return new Set([...fields, ...routes.map(({ operation }) => operation), 'several']);
+  const operations = new Set([...fields, ...routes.map(({ operation }) => operation), 'several']);
+  return { version, operations, credentialKinds, rejectionReasons };
 }

@@ -1,12 +1,12 @@
 // The two populations of the harness: a million small keys, and a thousand keys with 200 KB of metaData each.
 import { createHash } from 'node:crypto';
-import { openInstallation } from '../../../build/installation.js';
-import { readConfig } from '../../../build/config.js';
-import { issueCredential } from '../../../build/auth/issue.js';
-import { newKey } from '../../../build/keys/new-key.js';
-import { changesBetween } from '../../../build/keys/changes.js';
-import { placeOf } from '../../../build/keys/keep-secrets.js';
-import { createKeyService } from '../../../build/keys/service.js';
+import { openInstallation } from '../../../build/storage/open-storage.js';
+import { readConfig } from '../../../build/config/config.js';
+import { issueCredential } from '../../../build/credentials/issue.js';
+import { newKey } from '../../../build/keys/commands/new-key.js';
+import { changesBetween } from '../../../build/keys/key-diff.js';
+import { placeOf } from '../../../build/keys/commands/protect-secrets.js';
+import { createKeyService } from '../../../build/keys/key-service.js';
 
 /** @typedef {'small' | 'large'} Kind */
 

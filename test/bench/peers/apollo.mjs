@@ -1,7 +1,7 @@
 // Apollo Server's standalone server as it comes, over the same schema and core.
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { schema } from '../../../build/graphql/schema.js';
+import { schema } from '../../../build/graphql/schema/api-schema.js';
 import { announce, createContext } from '../servers/core.mjs';
 
 const { url } = await startStandaloneServer(new ApolloServer({ schema }), {

@@ -1,7 +1,7 @@
 // Mercurius on Fastify as it comes, over the same schema and core; with `BENCH_JIT=on` it compiles each operation.
 import fastify from 'fastify';
 import mercurius from 'mercurius';
-import { schema } from '../../../build/graphql/schema.js';
+import { schema } from '../../../build/graphql/schema/api-schema.js';
 import { announce, createContext } from '../servers/core.mjs';
 
 const app = fastify();

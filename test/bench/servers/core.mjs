@@ -1,10 +1,10 @@
 // What every server but Keyfront itself stands on: the same core and store, and a caller who holds both credentials.
 import { randomUUID } from 'node:crypto';
-import { readConfig } from '../../../build/config.js';
+import { readConfig } from '../../../build/config/config.js';
 import { callerOf } from '../../../build/graphql/context.js';
-import { createLoaders } from '../../../build/graphql/loaders.js';
-import { openInstallation } from '../../../build/installation.js';
-import { createKeyService } from '../../../build/keys/service.js';
+import { createLoaders } from '../../../build/graphql/dataloaders.js';
+import { openInstallation } from '../../../build/storage/open-storage.js';
+import { createKeyService } from '../../../build/keys/key-service.js';
 
 const { KEYFRONT_DATA, NODE_ENV, BENCH_STORE } = process.env;
 const { config, secrets } = readConfig({ KEYFRONT_DATA, NODE_ENV });

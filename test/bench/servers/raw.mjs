@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { callerOf } from '../../../build/graphql/context.js';
 import { parseJSON, stringifyJSON } from '../../../build/lib/json.js';
-import { readDefinition } from '../../../build/keys/definition-input.js';
-import { withSecrets } from '../../../build/keys/normal-form.js';
-import { viewOf, viewOfStored } from '../../../build/keys/view.js';
-import { definitionFromWire, definitionToWire } from '../../../build/rest/wire.js';
+import { readDefinition } from '../../../build/keys/definition/parse.js';
+import { withSecrets } from '../../../build/keys/definition/normalize.js';
+import { viewOf, viewOfStored } from '../../../build/keys/definition/view.js';
+import { definitionFromWire, definitionToWire } from '../../../build/wire/field-names.js';
 import { announce, holder, keys } from './core.mjs';
 
 const { BENCH_JSON, BENCH_WORKLOAD } = process.env;

@@ -1,7 +1,7 @@
 // Yoga as it comes, over the same schema and core.
 import { createServer } from 'node:http';
 import { createYoga } from 'graphql-yoga';
-import { schema } from '../../../build/graphql/schema.js';
+import { schema } from '../../../build/graphql/schema/api-schema.js';
 import { announce, createContext } from './core.mjs';
 
 const server = createServer(createYoga({ schema, context: createContext }));

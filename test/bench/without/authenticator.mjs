@@ -1,6 +1,6 @@
-import { createAuthenticator as create } from '../../../build/auth/authenticator.js';
+import { createAuthenticator as create } from '../../../build/credentials/authenticate.js';
 
-export * from '../../../build/auth/authenticator.js';
+export * from '../../../build/credentials/authenticate.js';
 
 /** Verifies the credentials of the first request only, and takes all others for the same. @type {typeof create} */
 export function createAuthenticator(deps) {

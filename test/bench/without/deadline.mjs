@@ -1,4 +1,4 @@
-export * from '../../../build/graphql/deadline.js';
+export * from '../../../build/graphql/operation/deadline.js';
 
 /** A deadline that never expires and needs no timer. */
 export class Deadline {

@@ -1,6 +1,6 @@
-import { fastValidatorOf as create, INVALID } from '../../../build/keys/fast-validator.js';
+import { fastValidatorOf as create, INVALID } from '../../../build/keys/definition/fast-validator.js';
 
-export * from '../../../build/keys/fast-validator.js';
+export * from '../../../build/keys/definition/fast-validator.js';
 
 /** Leaves whole definitions to zod. The validators of single fields choose what zod reports. @type {typeof create} */
 export function fastValidatorOf(schema) {

@@ -1,14 +1,14 @@
 /** The modules of the service that are replaced to measure what each feature costs. */
 /** @type {Record<string, readonly { module: string, by: string }[]>} */
 export const replacements = {
-  credentials: [{ module: 'auth/authenticator.js', by: './authenticator.mjs' }],
-  deadline: [{ module: 'graphql/deadline.js', by: './deadline.mjs' }],
+  credentials: [{ module: 'credentials/authenticate.js', by: './authenticator.mjs' }],
+  deadline: [{ module: 'graphql/operation/deadline.js', by: './deadline.mjs' }],
   'exact JSON': [{ module: 'lib/json.js', by: './json.mjs' }],
   'guards of HTTP': [
-    { module: 'http/plain-request.js', by: './plain-request.mjs' },
-    { module: 'http/unread-body.js', by: './unread-body.mjs' },
-    { module: 'http/admission.js', by: './admission.mjs' },
+    { module: 'http/request-guard.js', by: './plain-request.mjs' },
+    { module: 'http/lingering-close.js', by: './unread-body.mjs' },
+    { module: 'http/admission-control.js', by: './admission.mjs' },
   ],
   'fast path': [{ module: 'graphql/fast-path.js', by: './fast-path.mjs' }],
-  'fast validation': [{ module: 'keys/fast-validator.js', by: './fast-validator.mjs' }],
+  'fast validation': [{ module: 'keys/definition/fast-validator.js', by: './fast-validator.mjs' }],
 };
