@@ -1,8 +1,8 @@
 import { createAuthenticator } from './credentials/authenticate.js';
-import { createFailedAttempts } from './credentials/attempt-limiter.js';
-import { createSingleSignOn } from './credentials/oidc.js';
-import { createUseRecorder } from './credentials/last-used.js';
-import { createChangeLog } from './telemetry/audit-log.js';
+import { createAttemptLimiter } from './credentials/attempt-limiter.js';
+import { createOIDCVerifier } from './credentials/oidc.js';
+import { createLastUsedRecorder } from './credentials/last-used.js';
+import { createAuditLog } from './telemetry/audit-log.js';
 import { startPurging, startShrinking, startStorageChecks } from './storage/scheduled-jobs.js';
 import type { Config, ConfigSecrets } from './config/config.js';
 import { graphiqlAssets } from './graphql/graphiql/assets.js';
@@ -19,34 +19,34 @@ import { maskErrors } from './http/mask-errors.js';
 import { createRequestHandler, type RequestHandler } from './http/request-handler.js';
 import { createRouter } from './http/router.js';
 import { assetRoutes } from './http/static-asset.js';
-import { openInstallation, type Installation, type Opening, type Overrides } from './storage/open-storage.js';
+import { openServices, type Services, type OpenOptions, type ServiceOverrides } from './storage/open-storage.js';
 import { requireWholeFile } from './storage/integrity-check.js';
 import { createKeyService } from './keys/key-service.js';
 import type { Logger } from './lib/log.js';
 import { documentRoutes } from './rest/docs-page/serve.js';
 import { createRESTRoutes } from './rest/router.js';
 import { changedPartToWire } from './wire/field-names.js';
-import { countingQuotas } from './telemetry/quota-metrics.js';
-import { createFollowing } from './telemetry/request-record.js';
-import type { Watch } from './telemetry/ports.js';
+import { withQuotaMetrics } from './telemetry/quota-metrics.js';
+import { createRequestTracker } from './telemetry/request-record.js';
+import type { Telemetry } from './telemetry/ports.js';
 import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.js';
 
 export interface App extends RequestHandler {
-  readonly installation: Installation;
+  readonly installation: Services;
   /** From now on `/ready` says no, so that balancers look elsewhere while requests under way are answered. Ends subscriptions. */
   readonly drain: () => void;
   readonly close: () => Promise<void>;
 }
 
 /** Replaces parts in tests. Workers set `isWhole` and `inTurn`. */
-export interface AppOverrides extends Overrides {
+export interface AppOverrides extends ServiceOverrides {
   readonly execute?: Execute | undefined;
   /** Whether GraphQL requests may skip Yoga. Default: true. */
   readonly fastPath?: boolean | undefined;
   /** Whoever started us has looked whether the file is whole. */
   readonly isWhole?: boolean;
   /** How to open the installation. Default: it is created when it is missing. */
-  readonly opening?: Pick<Opening, 'access' | 'allowMigrated' | 'allowNew'>;
+  readonly opening?: Pick<OpenOptions, 'access' | 'allowMigrated' | 'allowNew'>;
   readonly webhookPace?: DispatcherOptions;
 }
 
@@ -56,13 +56,13 @@ export async function createApp(
   secrets: ConfigSecrets,
   log: Logger,
   overrides: AppOverrides = {},
-  watch: Watch = {},
+  watch: Telemetry = {},
 ): Promise<App> {
   // First, so that a file that will not do leaves nothing open.
   const documents = config.trustedDocumentsFile
     ? readTrustedDocuments(config.trustedDocumentsFile)
     : new Map<string, string>();
-  const installation = await openInstallation(config, secrets, overrides, {
+  const installation = await openServices(config, secrets, overrides, {
     access: 'create',
     ...overrides.opening,
     liveQuotas: 'relay',
@@ -74,15 +74,15 @@ export async function createApp(
   }
   const { credentials, now, slices } = installation;
   const nextSlice = slices.next;
-  const audit = createChangeLog(log);
+  const audit = createAuditLog(log);
   const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
-  const keys = countingQuotas(createKeyService({ ...installation.ports, audit, reportError }), watch);
-  const uses = createUseRecorder(credentials, log);
+  const keys = withQuotaMetrics(createKeyService({ ...installation.ports, audit, reportError }), watch);
+  const uses = createLastUsedRecorder(credentials, log);
   const { authenticate, revalidate } = createAuthenticator({
     store: credentials,
     uses,
-    failures: createFailedAttempts(now),
-    verifyJWT: config.oidc && createSingleSignOn(config.oidc, now, log),
+    failures: createAttemptLimiter(now),
+    verifyJWT: config.oidc && createOIDCVerifier(config.oidc, now, log),
     now,
     log,
     meter: watch.meter,
@@ -106,7 +106,7 @@ export async function createApp(
   );
 
   const health = createHealth(() => installation.whyNotReady(), log);
-  watch.meter?.reads('ready', async () => ((await health.isReady()) ? 1 : 0));
+  watch.meter?.registerGauge('ready', async () => ((await health.isReady()) ? 1 : 0));
 
   const streams = createStreams(watch);
   const graphql = createGraphQLServer({
@@ -142,7 +142,7 @@ export async function createApp(
 
   return {
     installation,
-    ...createRequestHandler({ router, authenticate, trustedProxies, track: createFollowing(watch), log }),
+    ...createRequestHandler({ router, authenticate, trustedProxies, track: createRequestTracker(watch), log }),
     drain: () => {
       health.drain();
       streams.drain();

@@ -12,7 +12,7 @@ import { preview } from './commands/preview.js';
 import { get, history } from './commands/read.js';
 import { restore } from './commands/restore.js';
 import { prune, rotate } from './commands/secrets.js';
-import { viewOptions } from './output/format.js';
+import { outputOptions } from './output/format.js';
 import {
   addOne,
   discardDead,
@@ -119,7 +119,7 @@ export const commands: Commands = {
   'webhooks list': {
     does: 'Lists all webhooks with what waits and what was given up, without paths, queries and secrets.',
     more: 'On a terminal the answer is text, else a line of JSON for each.',
-    options: viewOptions,
+    options: outputOptions,
     example: 'keyfront webhooks list',
     exits: { 3: 'done except for damaged rows, which are named' },
     settings: folder,
@@ -170,7 +170,7 @@ export const commands: Commands = {
     does: 'Lists the dead letters of a webhook: events that were given up, the oldest first.',
     more: 'On a terminal the answer is text, else a line of JSON for each.',
     words: ['ID'],
-    options: viewOptions,
+    options: outputOptions,
     example: 'keyfront webhooks dead hook_4be1c2a09f7d3356',
     exits: noSuchWebhook,
     settings: folder,
@@ -233,7 +233,7 @@ export const commands: Commands = {
       strict: { is: 'Warnings count as problems.' },
       url: { value: 'URL', is: 'Ask the service at this address.' },
       ...connectionOptions,
-      ...viewOptions,
+      ...outputOptions,
     },
     example: 'keyfront preview --strict keys/billing.json keys/mobile.json',
     exits: {

@@ -4,14 +4,14 @@ import { printableLines } from '../lib/printable.js';
 import { commands } from './commands.js';
 import { OutputLost, UsageError, type IO } from './io.js';
 import { createProgram } from './program.js';
-import { work } from './server/cluster-worker.js';
+import { runWorker } from './server/cluster-worker.js';
 
 /** Runs one command line. Resolves to the exit code: 0 done, 1 not (or not all of it), 2 invalid usage. */
 export async function run(args: readonly string[], io: IO): Promise<number> {
   let failure = 1;
   let code = 0;
   try {
-    if (io.primary) return await work(io, io.primary);
+    if (io.primary) return await runWorker(io, io.primary);
     const program = createProgram(commands, io, async (command, values, words) => {
       failure = command.failure ?? 1;
       code = await command.run(io, values, words);

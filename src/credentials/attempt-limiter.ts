@@ -5,7 +5,7 @@ const windowMs = 60_000;
 const mostTracked = 10_000;
 
 /** Counts credentials that were wrong, by where they come from and by which they are attempts at. */
-export interface FailedAttempts {
+export interface AttemptLimiter {
   /**
    * Counts one more. Answers undefined while there is room for it, else, counting nothing, in how many seconds there
    * is room again.
@@ -17,7 +17,7 @@ export interface FailedAttempts {
  * At most ten failures in any minute, of an address and of a mark. Holds a bounded number of each and forgets the
  * ones that have been quiet for longest.
  */
-export function createFailedAttempts(now: () => Date): FailedAttempts {
+export function createAttemptLimiter(now: () => Date): AttemptLimiter {
   const byAddress = createWindows();
   const byMark = createWindows();
   return {

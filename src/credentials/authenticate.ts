@@ -1,26 +1,26 @@
 import {
   credentialKinds,
   noCredential,
-  type Asking,
+  type AuthRequest,
   type CredentialKind,
   type CredentialStore,
   type Authenticator,
-  type Holder,
+  type AuthContext,
   type Identity,
   type RejectionReason,
 } from './credential.js';
 import { AppError } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
-import type { FailedAttempts } from './attempt-limiter.js';
+import type { AttemptLimiter } from './attempt-limiter.js';
 import { isJWTShaped, type VerifyJWT } from './oidc.js';
 import { hashToken, isTokenShaped } from './token.js';
-import type { UseRecorder } from './last-used.js';
+import type { LastUsedRecorder } from './last-used.js';
 
 interface Parts {
   readonly store: CredentialStore;
-  readonly uses: Pick<UseRecorder, 'note'>;
-  readonly failures: FailedAttempts;
+  readonly uses: Pick<LastUsedRecorder, 'note'>;
+  readonly failures: AttemptLimiter;
   /** Undefined where single sign-on is not set up. */
   readonly verifyJWT: VerifyJWT | undefined;
   readonly now: () => Date;
@@ -60,7 +60,7 @@ export function createAuthenticator({ store, uses, failures, verifyJWT, now, log
     return { reason: 'malformed' };
   }
 
-  async function authenticate({ headers, requestID, clientAddress }: Asking): Promise<Holder> {
+  async function authenticate({ headers, requestID, clientAddress }: AuthRequest): Promise<AuthContext> {
     const identities: Partial<Record<CredentialKind, Identity>> = {};
     const unverified: Partial<Record<CredentialKind, AppError>> = {};
     for (const kind of credentialKinds) {

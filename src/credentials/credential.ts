@@ -72,7 +72,7 @@ export interface Replacement {
 }
 
 /** The credentials that a request proved to hold, at most one of each kind. */
-export type Holder = { readonly [K in CredentialKind]?: Identity } & {
+export type AuthContext = { readonly [K in CredentialKind]?: Identity } & {
   /**
    * Why a presented credential was not verified: RATE_LIMITED after too many failed attempts, UNAVAILABLE while the keys
    * of the issuer cannot be had. Absent for one that is merely not valid.
@@ -81,7 +81,7 @@ export type Holder = { readonly [K in CredentialKind]?: Identity } & {
 };
 
 /** What authentication looks at. */
-export interface Asking {
+export interface AuthRequest {
   readonly headers: { readonly get: (name: string) => string | null };
   readonly requestID: string;
   /** Where the request comes from; undefined for one that came through no network, which is not limited. */
@@ -92,7 +92,7 @@ export interface Asking {
  * Reads and verifies the credentials in a request's headers. Never rejects for a bad one. Each call counts its failures:
  * `RequestContext.principal` calls it once per request.
  */
-export type Authenticate = (asking: Asking) => Promise<Holder>;
+export type Authenticate = (asking: AuthRequest) => Promise<AuthContext>;
 
 export interface Authenticator {
   readonly authenticate: Authenticate;
@@ -102,7 +102,7 @@ export interface Authenticator {
    *
    * @throws {AppError} UNAUTHENTICATED when the credential is not valid any more.
    */
-  readonly revalidate: (kind: CredentialKind, headers: Asking['headers']) => Promise<void>;
+  readonly revalidate: (kind: CredentialKind, headers: AuthRequest['headers']) => Promise<void>;
 }
 
 /**
@@ -111,7 +111,7 @@ export interface Authenticator {
  * @throws {AppError} UNAUTHENTICATED when there is none, with one message for every reason; RATE_LIMITED or UNAVAILABLE
  * when it was not verified.
  */
-export function demand(holder: Holder, kind: CredentialKind): Identity {
+export function requirePrincipal(holder: AuthContext, kind: CredentialKind): Identity {
   const credential = holder[kind];
   if (credential !== undefined) return credential;
   throw holder.unverified?.[kind] ?? noCredential();
@@ -123,13 +123,13 @@ export function noCredential(): AppError {
 }
 
 /** Throws as `demand` does for a request without any valid credential, of whatever kind. */
-export function demandAny(holder: Holder): void {
-  refuseExhausted(holder);
-  if (!holder.management && !holder.service) demand(holder, 'management');
+export function requireAnyPrincipal(holder: AuthContext): void {
+  throwIfRateLimited(holder);
+  if (!holder.management && !holder.service) requirePrincipal(holder, 'management');
 }
 
 /** Throws RATE_LIMITED or UNAVAILABLE for a request without a valid credential of which one was not verified. */
-export function refuseExhausted({ unverified = {}, management, service }: Holder): void {
+export function throwIfRateLimited({ unverified = {}, management, service }: AuthContext): void {
   if (management || service) return;
   const seconds = (error: AppError) => error.retryAfterSeconds ?? 0;
   const [latest] = Object.values(unverified).sort((a, b) => seconds(b) - seconds(a));

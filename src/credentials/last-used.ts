@@ -2,7 +2,7 @@ import type { CredentialStore } from './credential.js';
 import type { Logger } from '../lib/log.js';
 
 /** Remembers when credentials were last used, beside the requests and not in them. */
-export interface UseRecorder {
+export interface LastUsedRecorder {
   note(credentialID: string, at: Date): void;
   /** Writes what was noted since the last time, in one transaction. What cannot be written stays noted. */
   flush(): Promise<void>;
@@ -13,7 +13,7 @@ export interface UseRecorder {
 const everyMs = 60_000;
 
 /** Writes once a minute what was noted in it, so that a crash loses no more than that. */
-export function createUseRecorder(store: CredentialStore, log: Logger): UseRecorder {
+export function createLastUsedRecorder(store: CredentialStore, log: Logger): LastUsedRecorder {
   let noted = new Map<string, Date>();
 
   async function flush(): Promise<void> {

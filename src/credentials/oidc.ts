@@ -40,7 +40,7 @@ export function isJWTShaped(token: string): boolean {
 }
 
 /** Takes the tokens of one issuer for management credentials, with the subject for a label. */
-export function createSingleSignOn(settings: OIDCSettings, now: () => Date, log: Logger): VerifyJWT {
+export function createOIDCVerifier(settings: OIDCSettings, now: () => Date, log: Logger): VerifyJWT {
   const { issuer, audience, orgClaim } = settings;
   const findKey = createSigningKeys(settings, now, log);
 

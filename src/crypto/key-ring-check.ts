@@ -1,7 +1,7 @@
 import type { Sealer } from './encryption.js';
 
 /** What the ring last sealed for the database itself, to tell whether the two belong together. */
-export interface RingWord {
+export interface KeyRingCheck {
   /** A new one, under the active key. */
   readonly sealed: (isAllSigned: boolean) => string;
   /** Throws where it was sealed with another ring. */
@@ -11,7 +11,7 @@ export interface RingWord {
 }
 
 /** Under which name the word is kept: beside everything else that was sealed with the ring. */
-export const ringWordName = 'key_ring';
+export const keyRingCheckName = 'key_ring';
 
 const place = 'settings|key_ring';
 const word = 'keyfront';
@@ -19,7 +19,7 @@ const word = 'keyfront';
 const wordOfSigned = 'keyfront, every row signed';
 
 /** A word that only the holder of the ring could have left in the database. */
-export function createRingWord(sealer: Sealer): RingWord {
+export function createKeyRingCheck(sealer: Sealer): KeyRingCheck {
   return {
     sealed: (isAllSigned) => Buffer.from(sealer.seal(isAllSigned ? wordOfSigned : word, place)).toString('base64'),
     saysAllSigned: (kept) => sealer.open(Buffer.from(kept, 'base64'), place) === wordOfSigned,

@@ -3,16 +3,16 @@ import { parseJSON } from '../lib/json.js';
 import { systemCodeOf } from '../lib/durable-file.js';
 
 /** A key as the file holds it: `created` is an ISO date, `key` is {@link keyBytes} bytes in base64. */
-export interface StoredKey {
+export interface RingKey {
   readonly id: string;
   readonly created: string;
   readonly key: string;
 }
 
 /** There is always an active key; in the file it is the last of the list. */
-export interface StoredKeys {
-  readonly older: readonly StoredKey[];
-  readonly active: StoredKey;
+export interface RingKeys {
+  readonly older: readonly RingKey[];
+  readonly active: RingKey;
 }
 
 /** What AES-256 takes. */
@@ -21,12 +21,12 @@ export const keyBytes = 32;
 const idForm = /^[A-Za-z0-9_.-]{1,64}$/;
 
 /** Refuses a file that others can reach or that is not a ring; the errors name the path and never the content. */
-export function readKeyRingFile(path: string): StoredKeys {
+export function readKeyRingFile(path: string): RingKeys {
   return parseKeys(path, readPrivateFile(path));
 }
 
 /** The inverse of {@link readKeyRingFile}, as text to write. */
-export function keyRingText({ older, active }: StoredKeys): string {
+export function keyRingText({ older, active }: RingKeys): string {
   return `${JSON.stringify({ keys: [...older, active] }, null, 2)}\n`;
 }
 
@@ -49,7 +49,7 @@ function readPrivateFile(path: string): string {
   }
 }
 
-function parseKeys(path: string, text: string): StoredKeys {
+function parseKeys(path: string, text: string): RingKeys {
   const malformed = (what: string) => new Error(`The key ring ${path} is malformed: ${what}.`);
   let content: unknown;
   try {
@@ -60,7 +60,7 @@ function parseKeys(path: string, text: string): StoredKeys {
   }
   const list = isRecord(content) ? content['keys'] : undefined;
   if (!Array.isArray(list)) throw malformed('it has no list "keys"');
-  const keys = list.map((item: unknown, index): StoredKey => {
+  const keys = list.map((item: unknown, index): RingKey => {
     const at = `entry ${index + 1} of "keys"`;
     const { id, created, key } = isRecord(item) ? item : {};
     if (typeof id !== 'string' || !idForm.test(id)) throw malformed(`${at} has no valid "id"`);

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { createDurableFile, replaceDurableFile, systemCodeOf } from '../lib/durable-file.js';
-import { keyBytes, keyRingText, readKeyRingFile, type StoredKey, type StoredKeys } from './key-ring-file.js';
+import { keyBytes, keyRingText, readKeyRingFile, type RingKey, type RingKeys } from './key-ring-file.js';
 
 /** The keys that seal secrets, oldest first. Printing or serialising a ring shows ids only. */
 export interface KeyRing {
@@ -14,7 +14,7 @@ export interface KeyRing {
 
 /** Makes a ring of one fresh key. Throws, and changes nothing, if the file exists or cannot be written. */
 export function createKeyRingFile(path: string, now: Date): KeyRing {
-  const keys: StoredKeys = { older: [], active: freshKey('k1', now) };
+  const keys: RingKeys = { older: [], active: freshKey('k1', now) };
   try {
     createDurableFile(path, keyRingText(keys));
   } catch (error) {
@@ -71,7 +71,7 @@ export function dropInactiveKeys(path: string): KeyRing {
   return change(path, ({ active }) => ({ older: [], active }));
 }
 
-function createKeyRing({ older, active }: StoredKeys): KeyRing {
+function createKeyRing({ older, active }: RingKeys): KeyRing {
   const keys = new Map([...older, active].map(({ id, key }) => [id, createSecretKey(key, 'base64')]));
   // The keys live in this closure and in no member, which is what keeps them out of logs.
   return Object.freeze({
@@ -85,17 +85,17 @@ function createKeyRing({ older, active }: StoredKeys): KeyRing {
   });
 }
 
-function freshKey(id: string, now: Date): StoredKey {
+function freshKey(id: string, now: Date): RingKey {
   return { id, created: now.toISOString(), key: randomBytes(keyBytes).toString('base64') };
 }
 
 /** One above the highest number in use. The newest key is never dropped, so a number does not come back. */
-function nextID(keys: readonly StoredKey[]): string {
+function nextID(keys: readonly RingKey[]): string {
   const numbers = keys.map(({ id }) => Number(/^k(\d{1,12})$/.exec(id)?.[1] ?? 0));
   return `k${Math.max(...numbers) + 1}`;
 }
 
-function change(path: string, next: (keys: StoredKeys) => StoredKeys): KeyRing {
+function change(path: string, next: (keys: RingKeys) => RingKeys): KeyRing {
   // What is wrong with the file as it stands is reported before anything is written beside it.
   readKeyRingFile(path);
   try {

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject 
 import type { KeyRing } from './key-ring.js';
 
 /** Tells text that we wrote from any other. Nobody without the key ring can make a signature. */
-export interface Signer {
+export interface RowSigner {
   /** Uses the active key. The signature names it, so that rotation leaves older ones valid until their key is dropped. */
   readonly sign: (content: string) => Uint8Array;
   /** False for other text, another signature, and a key that has left the ring. */
@@ -16,7 +16,7 @@ const tagBytes = 32;
 const purpose = 'keyfront row signatures';
 
 /** HMAC-SHA-256 under keys derived from those of the ring, which is asked for at every call. */
-export function createSigner(ring: () => KeyRing): Signer {
+export function createRowSigner(ring: () => KeyRing): RowSigner {
   const derived = new WeakMap<KeyRing, Map<string, KeyObject>>();
 
   function keyOf(current: KeyRing, id: string): KeyObject {

@@ -1,7 +1,7 @@
 import { defaultFieldResolver, OperationTypeNode, type GraphQLSchema } from 'graphql';
-import type { Holder } from '../credentials/credential.js';
-import type { Audit } from '../keys/ports.js';
-import { isTold } from '../keys/audit.js';
+import type { AuthContext } from '../credentials/credential.js';
+import type { AuditLog } from '../keys/ports.js';
+import { isAudited } from '../keys/audit.js';
 import type { Context } from './context.js';
 import { rootFieldsOf, type RequestedOperation } from './operation/root-fields.js';
 
@@ -13,7 +13,7 @@ export function audited(built: GraphQLSchema): GraphQLSchema {
       try {
         return await resolve(source, args, context, info);
       } catch (error) {
-        if (!isTold(error)) {
+        if (!isAudited(error)) {
           const keyID = typeof args['keyID'] === 'string' ? args['keyID'] : undefined;
           const keyHash = context.keys.hashOf(keyID);
           context.audit({ operation: field.name, keyHash, ...whoAsks(context), outcome: { error } });
@@ -27,12 +27,12 @@ export function audited(built: GraphQLSchema): GraphQLSchema {
 
 interface Asked {
   readonly requestID: string;
-  readonly holder: Holder;
+  readonly holder: AuthContext;
 }
 
 /** Tells of the mutations in an operation that was refused before any of it was executed. */
 export function auditRefused(
-  audit: Audit,
+  audit: AuditLog,
   schema: GraphQLSchema,
   operation: RequestedOperation,
   asked: Asked,

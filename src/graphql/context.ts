@@ -1,9 +1,9 @@
-import { demand, type CredentialKind, type Holder } from '../credentials/credential.js';
+import { requirePrincipal, type CredentialKind, type AuthContext } from '../credentials/credential.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Deadline } from './operation/deadline.js';
 import type { Loaders } from './dataloaders.js';
 import type { ChangeDeadline } from '../keys/change-deadline.js';
-import type { Audit, Caller } from '../keys/ports.js';
+import type { AuditLog, Caller } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 
@@ -17,8 +17,8 @@ export interface Context extends ServerContext {
   readonly requestID: string;
   readonly clientAddress: string | undefined;
   readonly keys: KeyService;
-  readonly audit: Audit;
-  readonly holder: Holder;
+  readonly audit: AuditLog;
+  readonly holder: AuthContext;
   readonly loaders: Loaders;
   /** What the operation may read. */
   readonly reads: ReadBudget;
@@ -45,6 +45,6 @@ export function callerOf(
   { holder, requestID, changeDeadline, reads }: Pick<Context, 'holder' | 'requestID' | 'changeDeadline' | 'reads'>,
   kind: CredentialKind,
 ): Caller {
-  const { id, label, orgID } = demand(holder, kind);
+  const { id, label, orgID } = requirePrincipal(holder, kind);
   return { credentialID: id, label, orgID, requestID, reads, ...(changeDeadline && { deadline: changeDeadline }) };
 }

@@ -1,6 +1,6 @@
 import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'graphql';
 import { processRegularResult, type FetchAPI } from 'graphql-yoga';
-import type { Holder } from '../credentials/credential.js';
+import type { AuthContext } from '../credentials/credential.js';
 import { isJSONContentType, readBody } from '../http/body.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { HTTPResponse } from '../http/response.js';
@@ -29,8 +29,8 @@ interface Deps {
   readonly operations: OperationCache;
   readonly trustedDocuments: TrustedDocuments;
   /** Whether these principals may send operations. */
-  readonly isAdmitted: (holder: Holder) => boolean;
-  readonly createContext: (server: ServerContext, holder: Holder) => Context;
+  readonly isAdmitted: (holder: AuthContext) => boolean;
+  readonly createContext: (server: ServerContext, holder: AuthContext) => Context;
   readonly execute: Execute;
   readonly telemetry: OperationTelemetry;
   readonly deadlineMs: number;
@@ -43,7 +43,7 @@ export function createFastPath(deps: Deps): FastPath {
 
   async function run(
     request: RequestContext,
-    holder: Holder,
+    holder: AuthContext,
     prepared: PreparedOperation,
     variables: Pick<Parameters<Execute>[0], 'variableValues' | 'coercedVariableValues'>,
   ): Promise<ExecutionResult> {

@@ -1,13 +1,13 @@
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { refuseExhausted, type Authenticator, type Holder } from '../credentials/credential.js';
+import { throwIfRateLimited, type Authenticator, type AuthContext } from '../credentials/credential.js';
 import type { RequestContext } from '../http/request-context.js';
 import { fromFetchResponse, type HTTPResponse } from '../http/response.js';
-import type { Audit } from '../keys/ports.js';
+import type { AuditLog } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 import type { Logger } from '../lib/log.js';
-import type { Watch } from '../telemetry/ports.js';
+import type { Telemetry } from '../telemetry/ports.js';
 import { auditRefused } from './audit.js';
 import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs } from './operation/deadline.js';
@@ -34,7 +34,7 @@ import { useTrustedDocuments, type TrustedDocuments } from './plugins/use-truste
 
 interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSlice'> {
   readonly keys: KeyService;
-  readonly audit: Audit;
+  readonly audit: AuditLog;
   readonly log: Logger;
   readonly introspection: IntrospectionPolicy;
   readonly trustedDocuments: TrustedDocuments;
@@ -48,7 +48,7 @@ interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSl
   readonly execute?: Execute | undefined;
   /** Where subscriptions are counted and ended. */
   readonly streams?: Streams | undefined;
-  readonly watch?: Watch | undefined;
+  readonly watch?: Telemetry | undefined;
 }
 
 /** The GraphQL API at `/graphql`. */
@@ -71,8 +71,8 @@ export function createGraphQLServer({
   const operations = createOperationCache(servedSchema);
   const { execute = createExecutor((...of) => operations.prepare(...of)?.compiled) } = options;
   const telemetry = createOperationTelemetry(options.watch ?? {});
-  const contextOf = ({ requestContext }: ServerContext, holder: Holder): Context => {
-    refuseExhausted(holder);
+  const contextOf = ({ requestContext }: ServerContext, holder: AuthContext): Context => {
+    throwIfRateLimited(holder);
     const { id: requestID, clientAddress, headers } = requestContext;
     const renewReads = () => {
       const reads = createReadBudget(deadlineMs);
@@ -158,7 +158,7 @@ const useExactFloats: Plugin = {
 };
 
 /** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
-function useRefusals(audit: Audit): Plugin<{ document?: DocumentNode }, ServerContext> {
+function useRefusals(audit: AuditLog): Plugin<{ document?: DocumentNode }, ServerContext> {
   return {
     onValidate: ({ params, extendContext }) => extendContext({ document: params.documentAST as DocumentNode }),
     async onExecutionResult(event) {

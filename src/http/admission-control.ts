@@ -30,7 +30,7 @@ const mostPlanned = 16;
  */
 export function createAdmission({ turnMs, mostWaiting, longestWaitMs }: Bounds = usual, meter?: Meter): Admit {
   const line: Waiting[] = [];
-  meter?.reads('requests_waiting', () => line.length);
+  meter?.registerGauge('requests_waiting', () => line.length);
   let planned = 0;
   let arriving: number | undefined;
   let arrivalsMs = 0;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Authenticate, Holder } from '../credentials/credential.js';
-import type { Seen } from '../telemetry/ports.js';
+import type { Authenticate, AuthContext } from '../credentials/credential.js';
+import type { RequestRecord } from '../telemetry/ports.js';
 import { readBytes } from './body.js';
 
 /** Request headers by their names in lower case; a repeated header is joined by commas. */
@@ -23,7 +23,7 @@ export interface IncomingRequest {
 
 /** The parts that a context gets beside the request itself. */
 interface Parts {
-  readonly record: Seen;
+  readonly record: RequestRecord;
   readonly clientAddress: string | undefined;
   readonly authenticate: Authenticate;
 }
@@ -45,7 +45,7 @@ export interface RequestContext {
   /** The address of the client; undefined when the request came through no network. */
   readonly clientAddress: string | undefined;
   /** What the log and the metrics say about the request. Completed while it is served. */
-  readonly record: Seen;
+  readonly record: RequestRecord;
   /**
    * The bytes of the body, read at the first call with the limit of that call.
    *
@@ -53,7 +53,7 @@ export interface RequestContext {
    */
   readonly body: (limitBytes: number) => Promise<Uint8Array>;
   /** The principals that the credentials of the request prove, verified at the first call. Never rejects for a bad one. */
-  readonly principal: () => Promise<Holder>;
+  readonly principal: () => Promise<AuthContext>;
   /** Aborted when the client goes before the response is complete. */
   readonly signal: () => AbortSignal;
 }
@@ -65,7 +65,7 @@ export function createRequestContext(
 ): RequestContext {
   const id = record.requestID;
   let body: Promise<Uint8Array> | undefined;
-  let principal: Promise<Holder> | undefined;
+  let principal: Promise<AuthContext> | undefined;
   let signal: AbortSignal | undefined;
   const pathEnd = target.indexOf('?');
   return {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticate } from '../credentials/credential.js';
 import type { Logger } from '../lib/log.js';
-import type { Seen } from '../telemetry/ports.js';
+import type { RequestRecord } from '../telemetry/ports.js';
 import { clientAddressOf } from './client-address.js';
 import { createRequestContext, incomingFromFetch, incomingFromNode, type IncomingRequest } from './request-context.js';
 import { sendResponse, toFetchResponse, type HTTPResponse } from './response.js';
@@ -22,7 +22,7 @@ interface Parts {
   /** How many proxies in front of the service are trusted to name the client's address. */
   readonly trustedProxies: number;
   /** Starts the record of a request, and its trace. */
-  readonly track: <T>(arrival: Arrival, work: (record: Seen) => T) => T;
+  readonly track: <T>(arrival: Arrival, work: (record: RequestRecord) => T) => T;
   readonly log: Logger;
 }
 

@@ -3,7 +3,7 @@ import { createServer as createTLSServer } from 'node:https';
 import { Server as SocketServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../lib/log.js';
-import type { Watch } from '../telemetry/ports.js';
+import type { Telemetry } from '../telemetry/ports.js';
 import { createAdmission, createOverloadWarning } from './admission-control.js';
 import { healthPaths } from './health.js';
 import { listenAt } from './listen-at.js';
@@ -22,7 +22,7 @@ export interface ServeOptions {
   readonly log: Logger;
   /** What takes longer is cut. */
   readonly limits?: Limits;
-  readonly watch?: Watch | undefined;
+  readonly watch?: Telemetry | undefined;
 }
 
 export interface ListenOptions extends ServeOptions {

@@ -4,9 +4,9 @@ import type { Accepted, Caller, Ports } from './ports.js';
 const told = new WeakSet<object>();
 
 /** Whether an error, or one that it was made of, was told of by the domain. What was not never came this far. */
-export function isTold(error: unknown): boolean {
+export function isAudited(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return told.has(error) || isTold(error.cause);
+  return told.has(error) || isAudited(error.cause);
 }
 
 /** The hash of a key identifier; undefined for one that is none. */
@@ -20,7 +20,7 @@ export function hashOf(hashKeyID: Ports['hashKeyID'], keyID: string | undefined)
 }
 
 /** Does the work of an attempt and tells what became of it. */
-export function createTelling({ audit, hashKeyID }: Ports) {
+export function createAuditing({ audit, hashKeyID }: Ports) {
   return async <T>(
     operation: string,
     caller: Caller,

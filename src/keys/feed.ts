@@ -1,4 +1,4 @@
-import type { AuditEntry } from './store.js';
+import type { KeyRevision } from './store.js';
 
 /** A change of a key, and where it stands among the changes of all keys. */
 export interface ChangeEvent {
@@ -9,7 +9,7 @@ export interface ChangeEvent {
   /** The version that the change led to. */
   readonly version: number;
   /** Undefined if the history entry fails its integrity check: the members above are unverified then. */
-  readonly entry: AuditEntry | undefined;
+  readonly entry: KeyRevision | undefined;
 }
 
 export interface FeedQuery {

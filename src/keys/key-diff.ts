@@ -23,7 +23,7 @@ export interface FieldChange {
 }
 
 /** What differs between two states of a key: first the definition, then the secrets, only as set, changed or cleared. */
-export function changesBetween(before: StoredKey | undefined, after: StoredKey): FieldChange[] {
+export function diffDefinitions(before: StoredKey | undefined, after: StoredKey): FieldChange[] {
   return [
     ...(before
       ? definitionChanges(

@@ -1,32 +1,32 @@
 import { AppError } from '../lib/errors.js';
-import { createTelling, hashOf } from './audit.js';
-import { createBulk } from './commands/bulk-update.js';
+import { createAuditing, hashOf } from './audit.js';
+import { createBulkUpdate } from './commands/bulk-update.js';
 import {
-  createChanging,
+  createKeyCommands,
   type ChangeOptions,
   type CreateRequest,
   type KeyChange,
   type UpdateRequest,
 } from './commands/change-key.js';
-import { createConsuming } from './commands/consume-quota.js';
+import { createQuotaConsumption } from './commands/consume-quota.js';
 import type { KeyDefinition } from './definition/schema.js';
-import { createFollowing } from './queries/change-subscription.js';
+import { createChangeSubscriptions } from './queries/change-subscription.js';
 import type { Caller, Ports } from './ports.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
-import { createReading } from './queries/read-keys.js';
+import { createKeyQueries } from './queries/read-keys.js';
 
 export type KeyService = ReturnType<typeof createKeyService>;
 
 /** The use cases. What they take has been read by `readDefinition`; who asks has been authenticated. */
 export function createKeyService(ports: Ports) {
   const { now, hashKeyID, randomHex } = ports;
-  const reading = createReading(ports);
+  const reading = createKeyQueries(ports);
   const changing = createTold(ports);
   return {
     ...reading,
-    ...createFollowing(ports),
+    ...createChangeSubscriptions(ports),
     ...changing,
-    ...createBulk({
+    ...createBulkUpdate({
       reading,
       update: changing.updateOneOfMany,
       preview: changing.previewOrgKeyUpdate,
@@ -46,9 +46,9 @@ export function createKeyService(ports: Ports) {
 
 /** The use cases that write, each telling the audit port what became of it. */
 function createTold(ports: Ports) {
-  const changing = createChanging(ports);
-  const consuming = createConsuming(ports);
-  const tell = createTelling(ports);
+  const changing = createKeyCommands(ports);
+  const consuming = createQuotaConsumption(ports);
+  const tell = createAuditing(ports);
   const change = (operation: string, caller: Caller, keyID: string | undefined, work: () => Promise<KeyChange>) =>
     tell(operation, caller, keyID, work, ({ key: { keyHash, orgID, version } }) => ({ keyHash, orgID, version }));
   return {

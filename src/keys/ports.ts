@@ -1,6 +1,6 @@
 import type { ChangeDeadline } from './change-deadline.js';
 import type { ChangeFeed } from './feed.js';
-import type { SecretKeeping } from './commands/protect-secrets.js';
+import type { SecretProtectionDeps } from './commands/protect-secrets.js';
 import type { QuotaManager } from './quota/quota.js';
 import type { ReadBudget } from './read-budget.js';
 import type { Actor } from './key.js';
@@ -17,7 +17,7 @@ export interface Caller extends Actor {
 }
 
 /** An attempt to change a key and its outcome. The history has the changes only; this includes rejected attempts. */
-export interface Attempt {
+export interface AuditEvent {
   /** The name of the operation, the same in both APIs. */
   readonly operation: string;
   readonly requestID: string;
@@ -40,10 +40,10 @@ interface Refused {
 }
 
 /** Called for every attempt. Must not throw. */
-export type Audit = (attempt: Attempt) => void;
+export type AuditLog = (attempt: AuditEvent) => void;
 
 /** What the domain needs from the world around it. */
-export interface Ports extends SecretKeeping {
+export interface Ports extends SecretProtectionDeps {
   readonly store: KeyStore;
   readonly quotas: QuotaManager;
   readonly feed: ChangeFeed;
@@ -57,7 +57,7 @@ export interface Ports extends SecretKeeping {
   /** For how long a deleted key can be restored. */
   readonly restoreWindowMs: number;
   /** Told of every attempt to change a key; of none where it is left out. */
-  readonly audit?: Audit;
+  readonly audit?: AuditLog;
   /** Takes the cause of an INTERNAL error that a response does not fail with, for the log. */
   readonly reportError?: (error: unknown, requestID: string) => void;
 }

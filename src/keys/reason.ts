@@ -4,7 +4,7 @@ import { isSound } from './definition/text.js';
 const mostCharacters = 500;
 
 /** The reason given for a change, or undefined where there is none. Throws INVALID with the path `reason`. */
-export function checkReason(reason: string | undefined): string | undefined {
+export function assertReason(reason: string | undefined): string | undefined {
   if (reason === undefined || (isSound(reason) && reason.length <= mostCharacters)) return reason;
   const [code, message] = isSound(reason)
     ? ['TOO_LONG', `must have at most ${mostCharacters} characters`]

@@ -18,7 +18,7 @@ export const operations = {
 export type Operation = keyof typeof operations;
 
 /** What is remembered of a change, written in the same transaction. */
-export interface AuditEntry {
+export interface KeyRevision {
   readonly at: Date;
   readonly keyHash: string;
   readonly orgID: string;
@@ -37,7 +37,7 @@ export interface AuditEntry {
 
 export interface Change {
   readonly next: StoredKey;
-  readonly audit: AuditEntry;
+  readonly audit: KeyRevision;
   /** What is to be done to a counter that stands elsewhere, written in the same transaction. */
   readonly quotaChange?: QuotaChange | undefined;
 }
@@ -151,13 +151,13 @@ export interface KeyStore {
    *
    * @throws {AppError} NOT_FOUND when `asOf` names a key that has been purged since it was read.
    */
-  auditOf(keyHash: string, range?: HistoryRange, reads?: ReadBudget): Promise<AuditEntry[]>;
+  historyOf(keyHash: string, range?: HistoryRange, reads?: ReadBudget): Promise<KeyRevision[]>;
   /** The definition that a key had at a version, without secrets; undefined where there was no such version. */
   definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
   /** Removes keys deleted before the moment, and what was remembered of them. Returns how many. */
   purge(deletedBefore: Date): Promise<number>;
   /** Looks at every key and all that is kept of it, ordered by hash; what is damaged is told, and not thrown. */
-  inspect(): AsyncIterable<Inspected>;
+  inspect(): AsyncIterable<IntegrityReport>;
 }
 
 /** `intact`: the key passes the integrity check and was not removed. `absent`: nothing is stored under this hash. */
@@ -171,7 +171,7 @@ export interface ScannedKey {
 }
 
 /** What became of a key in storage. */
-export interface Inspected {
+export interface IntegrityReport {
   readonly keyHash: string;
   /** Whether there is a key, and not merely the history of one. */
   readonly isThere: boolean;

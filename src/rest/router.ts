@@ -1,12 +1,12 @@
-import { demand, type CredentialKind, type Holder } from '../credentials/credential.js';
+import { requirePrincipal, type CredentialKind, type AuthContext } from '../credentials/credential.js';
 import { type AppError, codeOf } from '../lib/errors.js';
 import { isUnsupported } from '../http/body.js';
 import { errorResponse } from '../http/error-response.js';
 import { isPublic } from '../http/mask-errors.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Handler, Route as HTTPRoute } from '../http/router.js';
-import { isTold } from '../keys/audit.js';
-import type { Audit, Caller } from '../keys/ports.js';
+import { isAudited } from '../keys/audit.js';
+import type { AuditLog, Caller } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 import { staleStatus, unsupportedStatus, type Call, type Route } from './route.js';
@@ -14,7 +14,7 @@ import { routes } from './routes.js';
 
 interface Parts extends Pick<Call, 'nextSlice'> {
   readonly keys: KeyService;
-  readonly audit: Audit;
+  readonly audit: AuditLog;
 }
 
 /** The routes of the key API. They throw the errors that are not for clients. */
@@ -29,7 +29,7 @@ export function createRESTRoutes({ keys, audit, nextSlice }: Parts): HTTPRoute[]
         return await route.answer({ request, caller, keys, wildcard, query, nextSlice });
       } catch (error) {
         record.verdict = codeOf(error);
-        if (isChange(route) && !isTold(error)) {
+        if (isChange(route) && !isAudited(error)) {
           const keyHash = keys.hashOf(decoded(wildcard));
           audit({ operation: route.operation, requestID, caller, keyHash, outcome: { error } });
         }
@@ -60,7 +60,7 @@ function closerStatus(error: AppError, { headers }: RequestContext): number | un
   return isUnsupported(error) ? unsupportedStatus : undefined;
 }
 
-function callerOf(holder: Holder, kind: CredentialKind, requestID: string): Caller {
-  const { id, label, orgID } = demand(holder, kind);
+function callerOf(holder: AuthContext, kind: CredentialKind, requestID: string): Caller {
+  const { id, label, orgID } = requirePrincipal(holder, kind);
   return { credentialID: id, label, orgID, requestID, reads: createReadBudget() };
 }

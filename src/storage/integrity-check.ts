@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../config/config.js';
-import type { Installation } from './open-storage.js';
+import type { Services } from './open-storage.js';
 import type { Logger } from '../lib/log.js';
 
 /** A file of this size takes a second or two to check. */
@@ -12,11 +12,7 @@ const maxCheckedBytes = 512 * 1024 * 1024;
  *
  * @throws {Error} when the file is damaged.
  */
-export async function requireWholeFile(
-  installation: Installation,
-  { databaseFile }: Config,
-  log: Logger,
-): Promise<void> {
+export async function requireWholeFile(installation: Services, { databaseFile }: Config, log: Logger): Promise<void> {
   try {
     if ((statSync(databaseFile, { throwIfNoEntry: false })?.size ?? 0) > maxCheckedBytes) {
       log.info('the database is too large to be checked at every start; `keyfront check` does it beside the service');

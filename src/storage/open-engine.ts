@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { NoInstallation, type Access, type Opened } from './storage.js';
+import { InstallationNotFoundError, type Access, type DatabaseHandle } from './storage.js';
 import { migratedTo } from './migrated.js';
 import { openSQLite } from './sqlite/engine.js';
 
@@ -23,16 +23,16 @@ export interface StorageAccess {
 /**
  * Opens the file or the database server.
  *
- * @throws {NoInstallation} when there is none and it may not be created.
+ * @throws {InstallationNotFoundError} when there is none and it may not be created.
  * @throws {Error} that names the place and what to do, when the place may not be used.
  */
-export async function openStorage(place: StoragePlace, permitted: StorageAccess): Promise<Opened> {
+export async function openStorage(place: StoragePlace, permitted: StorageAccess): Promise<DatabaseHandle> {
   return place.databaseURL === undefined
     ? openFile(place.databaseFile, permitted)
     : openServer(place.databaseFile, place.databaseURL, permitted);
 }
 
-async function openFile(file: string, { access, allowMigrated }: StorageAccess): Promise<Opened> {
+async function openFile(file: string, { access, allowMigrated }: StorageAccess): Promise<DatabaseHandle> {
   requireRestored(file);
   const opened = await openSQLite(file, access);
   const target = await opened.settings.get(migratedTo);
@@ -45,7 +45,7 @@ async function openFile(file: string, { access, allowMigrated }: StorageAccess):
   );
 }
 
-async function openServer(file: string, url: string, { access, allowNew }: StorageAccess): Promise<Opened> {
+async function openServer(file: string, url: string, { access, allowNew }: StorageAccess): Promise<DatabaseHandle> {
   // The driver is loaded by those processes only that need it.
   const { openPostgres } = await import('./postgres/engine.js');
   const isSecond = access === 'create' && !allowNew && existsSync(file);
@@ -55,9 +55,9 @@ async function openServer(file: string, url: string, { access, allowNew }: Stora
     if (!opened.isNew) return opened;
     await opened.close();
   } catch (error) {
-    if (!(error instanceof NoInstallation)) throw error;
+    if (!(error instanceof InstallationNotFoundError)) throw error;
   }
-  throw new NoInstallation(
+  throw new InstallationNotFoundError(
     `The database that KEYFRONT_DATABASE_URL names is empty, but the data folder holds an installation: ${resolve(file)}. ` +
       'Copy it with `keyfront migrate-store`. To begin with an empty installation instead: `keyfront serve --allow-new`.',
   );

@@ -8,31 +8,31 @@ import type { Ports } from '../keys/ports.js';
 import type { QuotaOutbox } from '../keys/quota/quota-change.js';
 import type { KeyStore } from '../keys/store.js';
 import { createTimeSlices, type TimeSlices } from './time-slices.js';
-import type { Watch } from '../telemetry/ports.js';
+import type { Telemetry } from '../telemetry/ports.js';
 import type { WebhookStore } from '../webhooks/webhook.js';
 import { createKeyHash, keyHashAlgorithms } from '../crypto/key-hash.js';
 import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from '../crypto/key-ring.js';
 import { createPasswordHasher } from '../crypto/password-hash.js';
-import { createRingWord, ringWordName, type RingWord } from '../crypto/key-ring-check.js';
+import { createKeyRingCheck, keyRingCheckName, type KeyRingCheck } from '../crypto/key-ring-check.js';
 import { createSealer, type Sealer } from '../crypto/encryption.js';
-import { createSigner } from '../crypto/row-signer.js';
-import { NoInstallation } from './storage.js';
-import type { Access, Contents, Engine, Opened, Settings, Shrinking, Turn } from './storage.js';
+import { createRowSigner } from '../crypto/row-signer.js';
+import { InstallationNotFoundError } from './storage.js';
+import type { Access, Contents, Storage, DatabaseHandle, Settings, Shrinking, RunExclusive } from './storage.js';
 import type { Signatures } from './records/signatures.js';
 import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';
 import { makePrivateFolder } from './sqlite/private-files.js';
 
 /** Replaces the clock and the random source in tests. Workers set `inTurn`. */
-export interface Overrides {
+export interface ServiceOverrides {
   readonly now?: () => Date;
   readonly randomHex?: () => string;
   /** Keeps the processes that share the database from writing at once. Its own locks do too, but are not fair. */
-  readonly inTurn?: Turn;
+  readonly inTurn?: RunExclusive;
 }
 
 /** How to open an installation. */
-export interface Opening {
+export interface OpenOptions {
   /** Default: `write`. */
   readonly access?: Access;
   /**
@@ -46,11 +46,11 @@ export interface Opening {
   readonly allowNew?: boolean;
   /** Takes what a person should know: of work that opening had to do, and of a disk that is full. */
   readonly report?: (line: string) => void;
-  readonly watch?: Watch;
+  readonly watch?: Telemetry;
 }
 
 /** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
-export interface Installation {
+export interface Services {
   readonly ports: Ports;
   readonly store: KeyStore & QuotaOutbox;
   /** Every change of any key, in order, to be followed. */
@@ -87,16 +87,16 @@ export interface Installation {
 /**
  * Opens the data folder or the database server that is set, as far as `access` permits.
  *
- * @throws {NoInstallation} when there is none and it may not be created.
+ * @throws {InstallationNotFoundError} when there is none and it may not be created.
  * @throws {Error} for people when it does not match the settings, or its key ring is missing or another; nothing has
  * been overwritten then.
  */
-export async function openInstallation(
+export async function openServices(
   config: Config,
   secrets: ConfigSecrets,
-  overrides: Overrides = {},
-  opening: Opening = {},
-): Promise<Installation> {
+  overrides: ServiceOverrides = {},
+  opening: OpenOptions = {},
+): Promise<Services> {
   const { access = 'write', liveQuotas = 'off', report = () => undefined, watch = {} } = opening;
   const { allowMigrated = false, allowNew = false } = opening;
   const now = overrides.now ?? (() => new Date());
@@ -106,14 +106,14 @@ export async function openInstallation(
     if (opened.isNew && access !== 'create') throw unfinished(opened);
     const ring = openKeyRing(config, opened, now());
     const sealer = createSealer(ring);
-    const signer = createSigner(ring);
-    const ringWord = createRingWord(sealer);
+    const signer = createRowSigner(ring);
+    const ringWord = createKeyRingCheck(sealer);
     if (!(await isSigned(config, opened, ringWord))) {
       if (access === 'read') throw unsigned(opened);
       for (const keyHash of await opened.signOldRows(signer, reportEvery(10_000, report))) {
         report(`The key ${keyHash} is not what its history says. It was left unsigned, and is not answered with.`);
       }
-      await opened.settings.set(ringWordName, ringWord.sealed(true));
+      await opened.settings.set(keyRingCheckName, ringWord.sealed(true));
     }
     await requireSameKeyHash(config, secrets, opened, access);
     const slices = createTimeSlices();
@@ -127,7 +127,7 @@ export async function openInstallation(
       await opened.close();
     };
     const passwords = createPasswordHasher();
-    watch.meter?.reads('passwords_waiting', () => passwords.waiting());
+    watch.meter?.registerGauge('passwords_waiting', () => passwords.waiting());
     const ports: Ports = {
       store,
       quotas: live?.quotas ?? store,
@@ -160,8 +160,8 @@ export async function openInstallation(
       contents,
       copyTo,
       shrinkLog,
-      resealWord: () => engine.settings.set(ringWordName, ringWord.sealed(true)),
-      isRotated: async (activeID) => ringWord.keyIDOf((await engine.settings.get(ringWordName)) ?? '') === activeID,
+      resealWord: () => engine.settings.set(keyRingCheckName, ringWord.sealed(true)),
+      isRotated: async (activeID) => ringWord.keyIDOf((await engine.settings.get(keyRingCheckName)) ?? '') === activeID,
       close,
     };
   } catch (error) {
@@ -182,19 +182,19 @@ async function openLiveQuotas(
   return openRedisQuotas({ url, pattern, ...parts });
 }
 
-function unfinished({ name }: Opened): NoInstallation {
-  return new NoInstallation(
+function unfinished({ name }: DatabaseHandle): InstallationNotFoundError {
+  return new InstallationNotFoundError(
     `There is no complete installation in ${name}: its first start was interrupted. Run \`keyfront serve\`.`,
   );
 }
 
-function unsigned({ name }: Opened): Error {
+function unsigned({ name }: DatabaseHandle): Error {
   return new Error(
     `The database ${name} comes from a version that did not sign rows. Start the service once to bring it up to date.`,
   );
 }
 
-function openKeyRing({ keyRingFile }: Config, { name, isNew }: Opened, now: Date): () => KeyRing {
+function openKeyRing({ keyRingFile }: Config, { name, isNew }: DatabaseHandle, now: Date): () => KeyRing {
   if (name === ':memory:') {
     const ring = createMemoryKeyRing(now);
     return () => ring;
@@ -218,10 +218,10 @@ function openKeyRing({ keyRingFile }: Config, { name, isNew }: Opened, now: Date
  */
 async function isSigned(
   { keyRingFile }: Config,
-  { name, hasRows, settings }: Opened,
-  ringWord: RingWord,
+  { name, hasRows, settings }: DatabaseHandle,
+  ringWord: KeyRingCheck,
 ): Promise<boolean> {
-  const kept = await settings.get(ringWordName);
+  const kept = await settings.get(keyRingCheckName);
   if (kept === undefined) {
     // Without the word nothing tells rows that are merely old from rows that somebody has put there.
     if (hasRows) throw new Error(`The database ${name} is damaged: it has lost the word of its key ring.`);
@@ -236,9 +236,9 @@ async function isSigned(
   }
 }
 
-async function hasItsKeyRing({ settings }: Engine, ringWord: RingWord): Promise<boolean> {
+async function hasItsKeyRing({ settings }: Storage, ringWord: KeyRingCheck): Promise<boolean> {
   try {
-    return ringWord.saysAllSigned((await settings.get(ringWordName)) ?? '');
+    return ringWord.saysAllSigned((await settings.get(keyRingCheckName)) ?? '');
   } catch {
     return false;
   }

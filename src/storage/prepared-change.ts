@@ -1,23 +1,23 @@
 import type { StoredKey } from '../keys/key.js';
 import type { Change } from '../keys/store.js';
-import type { AuditRow } from './records/revision.js';
-import { keyOf, type KeyRow } from './records/key.js';
-import type { Signed } from './records/signed.js';
+import type { RevisionRow } from './records/revision.js';
+import { keyFromRow, type KeyRow } from './records/key.js';
+import type { SignedRow } from './records/signed.js';
 import type { TimeSlices } from './time-slices.js';
 import { writtenRows } from './records/written-rows.js';
 
 /** A change that has been applied to a row, with the rows that it writes. */
 export interface PreparedChange {
-  readonly before: Signed<KeyRow> | undefined;
+  readonly before: SignedRow<KeyRow> | undefined;
   readonly stored: StoredKey | undefined;
   readonly change: Change;
-  readonly row: Signed<KeyRow>;
-  readonly entry: Signed<AuditRow>;
+  readonly row: SignedRow<KeyRow>;
+  readonly entry: SignedRow<RevisionRow>;
 }
 
 interface Deps {
-  readonly signedKey: (row: KeyRow) => Signed<KeyRow>;
-  readonly signedEntry: (row: AuditRow) => Signed<AuditRow>;
+  readonly signedKey: (row: KeyRow) => SignedRow<KeyRow>;
+  readonly signedEntry: (row: RevisionRow) => SignedRow<RevisionRow>;
   readonly slices: TimeSlices;
 }
 
@@ -33,8 +33,8 @@ export const isLarge = (row: KeyRow | undefined): row is KeyRow =>
 /** Applies changes to rows: at once, or in time slices between which other requests are served. */
 export function createPreparation({ signedKey, signedEntry, slices }: Deps) {
   /** Each step takes milliseconds when the definition is large. */
-  function* steps(before: Signed<KeyRow> | undefined, apply: ApplyChange): Generator<undefined, PreparedChange> {
-    const stored = before && keyOf(before);
+  function* steps(before: SignedRow<KeyRow> | undefined, apply: ApplyChange): Generator<undefined, PreparedChange> {
+    const stored = before && keyFromRow(before);
     yield;
     const change = apply(stored);
     yield;
@@ -43,14 +43,14 @@ export function createPreparation({ signedKey, signedEntry, slices }: Deps) {
     return { before, stored, change, row: signedKey(row), entry: signedEntry(entry) };
   }
 
-  function prepare(before: Signed<KeyRow> | undefined, apply: ApplyChange): PreparedChange {
+  function prepare(before: SignedRow<KeyRow> | undefined, apply: ApplyChange): PreparedChange {
     const work = steps(before, apply);
     let step = work.next();
     while (!step.done) step = work.next();
     return step.value;
   }
 
-  async function prepareInSlices(before: Signed<KeyRow> | undefined, apply: ApplyChange): Promise<PreparedChange> {
+  async function prepareInSlices(before: SignedRow<KeyRow> | undefined, apply: ApplyChange): Promise<PreparedChange> {
     const work = steps(before, apply);
     for (;;) {
       const slice = slices.next();

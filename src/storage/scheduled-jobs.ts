@@ -1,4 +1,4 @@
-import type { Installation } from './open-storage.js';
+import type { Services } from './open-storage.js';
 import type { Logger } from '../lib/log.js';
 
 /** Work that is done again and again. Once it has stopped, none of it is under way. */
@@ -22,7 +22,7 @@ function every(milliseconds: number, work: () => Promise<void>, first = Promise.
 const purgeEveryMs = 3_600_000;
 
 /** Removes what was deleted too long ago to be restored: now, and every hour. */
-export function startPurging({ store, now }: Installation, restoreWindowMs: number, log: Logger): Chore {
+export function startPurging({ store, now }: Services, restoreWindowMs: number, log: Logger): Chore {
   const purge = async () => {
     try {
       const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
@@ -37,7 +37,7 @@ export function startPurging({ store, now }: Installation, restoreWindowMs: numb
 const checkEveryMs = 1_000;
 
 /** Finds out without a request that the database's files were replaced, or that a full disk has room again. */
-export function startStorageChecks(installation: Installation, log: Logger): Chore {
+export function startStorageChecks(installation: Services, log: Logger): Chore {
   return every(checkEveryMs, async () => {
     try {
       await installation.checkWritable();
@@ -50,7 +50,7 @@ export function startStorageChecks(installation: Installation, log: Logger): Cho
 const shrinkEveryMs = 30_000;
 
 /** Keeps the write-ahead log from staying as large as a long reader once made it. */
-export function startShrinking(installation: Installation, log: Logger): Chore {
+export function startShrinking(installation: Services, log: Logger): Chore {
   return every(shrinkEveryMs, async () => {
     try {
       const found = await installation.shrinkLog();

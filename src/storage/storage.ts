@@ -3,7 +3,7 @@ import type { ChangeFeed } from '../keys/feed.js';
 import type { QuotaManager } from '../keys/quota/quota.js';
 import type { QuotaOutbox } from '../keys/quota/quota-change.js';
 import type { KeyStore } from '../keys/store.js';
-import type { Watch } from '../telemetry/ports.js';
+import type { Telemetry } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';
 import type { WebhookStore } from '../webhooks/webhook.js';
 import type { Authenticity } from './records/authenticity.js';
@@ -22,10 +22,10 @@ export interface Settings {
 export type Access = 'create' | 'write' | 'read';
 
 /** There is no installation at the place that the settings name. The message says where, and what to do. */
-export class NoInstallation extends Error {}
+export class InstallationNotFoundError extends Error {}
 
 /** A database of the schema that we write, which nothing has been answered from yet. */
-export interface Opened {
+export interface DatabaseHandle {
   /** What people know it by. Never holds a password. */
   readonly name: string;
   readonly hasKeys: boolean;
@@ -37,27 +37,27 @@ export interface Opened {
   /** Signs what is from before rows were signed. Returns the hashes of keys that stay unsigned, not being what their history says. */
   readonly signOldRows: (authenticity: Authenticity, onProgress: (keys: number) => void) => Promise<string[]>;
   /** Begins to answer. */
-  readonly start: (authenticity: Authenticity, surroundings: Surroundings) => Promise<Engine>;
+  readonly start: (authenticity: Authenticity, surroundings: StorageDeps) => Promise<Storage>;
   readonly close: () => Promise<void>;
 }
 
 /** Does the work when it is this process's turn to write. */
-export type Turn = <T>(work: () => Promise<T>) => Promise<T>;
+export type RunExclusive = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** What a database that answers has around it. */
-export interface Surroundings {
+export interface StorageDeps {
   /** Takes what a person should know. */
   readonly report: (line: string) => void;
   readonly now: () => Date;
-  readonly watch?: Watch | undefined;
+  readonly watch?: Telemetry | undefined;
   /** For a file that several processes write to. A server sees to the turns itself. */
-  readonly inTurn?: Turn | undefined;
+  readonly inTurn?: RunExclusive | undefined;
   /** Divides the synchronous work of all requests of the process; the engine makes its own when absent. */
   readonly slices?: TimeSlices | undefined;
 }
 
 /** Where keys, histories, credentials and settings are kept. */
-export interface Engine {
+export interface Storage {
   readonly store: KeyStore & QuotaManager & QuotaOutbox;
   readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;

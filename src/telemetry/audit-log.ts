@@ -1,5 +1,5 @@
 import { codeOf } from '../lib/errors.js';
-import type { Audit } from '../keys/ports.js';
+import type { AuditLog } from '../keys/ports.js';
 import type { Logger } from '../lib/log.js';
 import { printable } from '../lib/printable.js';
 
@@ -9,7 +9,7 @@ const mostCharacters = 200;
  * Writes one line for every attempt to change a key, accepted or refused: who, what, which key (by its hash), and what
  * became of it. What gateways take from quotas is written at the level debug, and what they are refused like all else.
  */
-export function createChangeLog(log: Logger): Audit {
+export function createAuditLog(log: Logger): AuditLog {
   return ({ operation, requestID, caller, keyHash, outcome }) => {
     const isTraffic = 'isTraffic' in outcome && outcome.isTraffic === true;
     log[isTraffic ? 'debug' : 'info'](

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { refusals } from '../keys/quota/quota.js';
-import { refusedFor, webhookOutcomes, type Meter, type Reading } from './ports.js';
+import { rejectionReasons, webhookOutcomes, type Meter, type GaugeName } from './ports.js';
 
 export interface Metrics {
   readonly meter: Meter;
@@ -100,12 +100,12 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
     aggregator: 'sum',
   }).set(1);
   // A series that begins with its first event hides that one from whoever looks at rates.
-  for (const reason of refusedFor) refused.inc({ reason }, 0);
+  for (const reason of rejectionReasons) refused.inc({ reason }, 0);
   for (const outcome of webhookOutcomes) webhooks.inc({ outcome }, 0);
   for (const verdict of verdicts) quotas.inc({ verdict }, 0);
 
-  const sources = new Map<Reading, () => number | Promise<number>>();
-  const readingOf = async (what: Reading) => (await sources.get(what)?.()) ?? 0;
+  const sources = new Map<GaugeName, () => number | Promise<number>>();
+  const readingOf = async (what: GaugeName) => (await sources.get(what)?.()) ?? 0;
   new Gauge({
     name: 'keyfront_queue_length',
     help: 'How many wait for their turn.',
@@ -164,7 +164,7 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
         wrongCredentials.inc({ kind: oneOf(kinds, kind), reason: oneOf(reasons, reason) }),
       consumed: (verdict) => quotas.inc({ verdict: oneOf(verdicts, verdict) }),
       webhookAttempted: (outcome) => webhooks.inc({ outcome }),
-      reads: (what, read) => void sources.set(what, read),
+      registerGauge: (what, read) => void sources.set(what, read),
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { KeyService } from '../keys/key-service.js';
-import type { Watch } from './ports.js';
+import type { Telemetry } from './ports.js';
 
 /** The same use cases, counting what gateways are told that ask for a part of a quota. */
-export function countingQuotas(keys: KeyService, { meter }: Watch): KeyService {
+export function withQuotaMetrics(keys: KeyService, { meter }: Telemetry): KeyService {
   if (!meter) return keys;
   return {
     ...keys,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answered, Seen, Verdict, Watch } from './ports.js';
+import type { CompletedRequest, RequestRecord, Outcome, Telemetry } from './ports.js';
 
 /** What is known of a request before anybody has looked into it. */
 interface Arrived {
@@ -14,9 +14,9 @@ interface Arrived {
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
 /** Follows requests from their arrival to their answer. What is learned on the way is filled into what `work` is given. */
-export function createFollowing({ meter, tracer }: Watch) {
-  function begin({ method, atMs }: Arrived, end?: (request: Answered) => void): Seen {
-    const seen: Seen = {
+export function createRequestTracker({ meter, tracer }: Telemetry) {
+  function begin({ method, atMs }: Arrived, end?: (request: CompletedRequest) => void): RequestRecord {
+    const seen: RequestRecord = {
       requestID: randomUUID(),
       method,
       operation: 'other',
@@ -34,7 +34,7 @@ export function createFollowing({ meter, tracer }: Watch) {
     };
     return seen;
   }
-  return <T>(given: Arrived, work: (seen: Seen) => T): T => {
+  return <T>(given: Arrived, work: (seen: RequestRecord) => T): T => {
     const arrived = methods.has(given.method) ? given : { ...given, method: '_OTHER' };
     if (!tracer) return work(begin(arrived));
     return tracer.request(arrived.method, arrived.header, (end) => work(begin(arrived, end)));
@@ -42,7 +42,7 @@ export function createFollowing({ meter, tracer }: Watch) {
 }
 
 /** For what was refused by nobody who knows our codes, such as a method that a path does not take. */
-function verdictOf(status: number): Verdict {
+function verdictOf(status: number): Outcome {
   if (status < 400) return 'ok';
   if (status === 503) return 'UNAVAILABLE';
   if (status >= 500) return 'INTERNAL';

@@ -2,7 +2,7 @@ import type * as OpenTelemetry from '@opentelemetry/api';
 import { codeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import { within } from '../lib/timeout.js';
-import type { SpanFacts, Tracer } from './ports.js';
+import type { SpanAttributes, Tracer } from './ports.js';
 
 type API = Omit<typeof OpenTelemetry, 'default'>;
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -91,7 +91,7 @@ const faults: ReadonlySet<string> = new Set(['INTERNAL', 'UNAVAILABLE']);
 /** Our tracer over OpenTelemetry's. */
 export function createTracer(api: API, tracer: OpenTelemetry.Tracer): Tracer {
   const { context, trace, propagation, SpanKind, SpanStatusCode } = api;
-  const begin = (name: string, kind: number, within: OpenTelemetry.Context, attributes: SpanFacts) => {
+  const begin = (name: string, kind: number, within: OpenTelemetry.Context, attributes: SpanAttributes) => {
     const span = tracer.startSpan(name, { kind, attributes: attributesOf(attributes) }, within);
     return { span, inside: trace.setSpan(within, span) };
   };
@@ -124,7 +124,7 @@ export function createTracer(api: API, tracer: OpenTelemetry.Tracer): Tracer {
         }),
       );
     },
-    async within(name, facts, work) {
+    async withSpan(name, facts, work) {
       const { span, inside } = begin(name, SpanKind.INTERNAL, context.active(), facts);
       try {
         return await context.with(inside, () => work((later) => void span.setAttributes(attributesOf(later))));
@@ -142,7 +142,7 @@ export function createTracer(api: API, tracer: OpenTelemetry.Tracer): Tracer {
   };
 }
 
-function attributesOf(facts: SpanFacts): Record<string, string | number | string[]> {
+function attributesOf(facts: SpanAttributes): Record<string, string | number | string[]> {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
   );

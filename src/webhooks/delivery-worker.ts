@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { codeOf } from '../lib/errors.js';
 import type { ChangeEvent, ChangeFeed } from '../keys/feed.js';
-import type { AuditEntry, KeyStore } from '../keys/store.js';
+import type { KeyRevision, KeyStore } from '../keys/store.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
 import type { DeadLetter, RetryState, LeasedWebhook, Settlement, WebhookStore } from './webhook.js';
@@ -15,7 +15,7 @@ import { createAsyncEvent } from '../lib/async-event.js';
 
 export interface DeliveryWorkerDeps {
   readonly store: Pick<WebhookStore, 'hasLease' | 'settle' | 'retryStates' | 'dueReplays' | 'change' | 'deliveryStats'>;
-  readonly history: Pick<KeyStore, 'auditOf'>;
+  readonly history: Pick<KeyStore, 'historyOf'>;
   readonly feed: Pick<ChangeFeed, 'read'>;
   readonly holder: string;
   /** False after the lease has ended by the monotonic clock of this process. */
@@ -131,7 +131,7 @@ export function createDeliveryWorker(
   }
 
   /** Makes one attempt to deliver the event of a history entry. */
-  async function attempt(entry: AuditEntry): Promise<AttemptResult> {
+  async function attempt(entry: KeyRevision): Promise<AttemptResult> {
     // Defence in depth: storage was asked for events of this organisation only.
     if (webhook.orgID !== undefined && entry.orgID !== webhook.orgID)
       throw new Error('The event belongs to another organisation.');
@@ -183,7 +183,7 @@ export function createDeliveryWorker(
    */
   async function recordFailure(
     key: RetryState,
-    entry: AuditEntry | undefined,
+    entry: KeyRevision | undefined,
     detail: string,
     retryAfterMs?: number,
   ): Promise<void> {
@@ -372,7 +372,7 @@ export function createDeliveryWorker(
   /** Sends the waiting events of a key in order, until one fails or none is left. */
   async function retryKey(keyHash: string): Promise<void> {
     let unwritten = 0;
-    let entries: readonly AuditEntry[] = [];
+    let entries: readonly KeyRevision[] = [];
     for (
       let key = retryStates.get(keyHash);
       key && !isStopping && key.dueMs <= clockMs();
@@ -419,15 +419,15 @@ export function createDeliveryWorker(
   }
 
   /** The waiting entries of a key; undefined if the next one fails its integrity check. */
-  async function pendingEntries({ keyHash, nextVersion }: RetryState): Promise<AuditEntry[] | undefined> {
+  async function pendingEntries({ keyHash, nextVersion }: RetryState): Promise<KeyRevision[] | undefined> {
     // A later entry that fails its integrity check must not block the entries before it.
     return (await entriesOf(keyHash, nextVersion, retryPageSize)) ?? entriesOf(keyHash, nextVersion, 1);
   }
 
   /** Entries from a version on; undefined if one of them fails its integrity check. */
-  async function entriesOf(keyHash: string, version: number, limit: number): Promise<AuditEntry[] | undefined> {
+  async function entriesOf(keyHash: string, version: number, limit: number): Promise<KeyRevision[] | undefined> {
     try {
-      const found = await storage(() => history.auditOf(keyHash, { after: version - 1, limit }));
+      const found = await storage(() => history.historyOf(keyHash, { after: version - 1, limit }));
       // After a purge, the identifier may belong to a key of another organisation.
       return found.filter(({ orgID }) => webhook.orgID === undefined || orgID === webhook.orgID);
     } catch (error) {

@@ -14,7 +14,7 @@ import type { AddressKind } from './address-policy.js';
 
 export interface DispatcherDeps {
   readonly store: WebhookStore;
-  readonly history: Pick<KeyStore, 'auditOf'>;
+  readonly history: Pick<KeyStore, 'historyOf'>;
   readonly feed: ChangeFeed;
   readonly open: (sealed: Uint8Array, place: string) => string;
   readonly allowed: AddressKind;

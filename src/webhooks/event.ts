@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { pathText } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
 import type { FieldChange } from '../keys/key-diff.js';
-import type { AuditEntry, Operation } from '../keys/store.js';
+import type { KeyRevision, Operation } from '../keys/store.js';
 
 /** The message of an event, equal in every attempt. */
 export interface WebhookMessage {
@@ -28,7 +28,7 @@ const maxListedChanges = 500;
 export type RenderChange = (change: FieldChange) => Pick<FieldChange, 'path' | 'before' | 'after'>;
 
 /** The message of a history entry. Like the key's history, it contains no secret and no key identifier. */
-export function messageOf(entry: AuditEntry, renderChange: RenderChange): WebhookMessage {
+export function messageOf(entry: KeyRevision, renderChange: RenderChange): WebhookMessage {
   const { at, keyHash, orgID, operation, actor, reason, requestID, quotaUsedBeforeReset } = entry;
   const id = eventIDOf(entry);
   const written = (changes: object) =>
@@ -57,7 +57,7 @@ export function messageOf(entry: AuditEntry, renderChange: RenderChange): Webhoo
 }
 
 /** Equal for all attempts of an event. Depends on the time too, because a key that is created again after a purge repeats its versions. */
-export function eventIDOf({ keyHash, versionAfter, at, requestID }: AuditEntry): string {
+export function eventIDOf({ keyHash, versionAfter, at, requestID }: KeyRevision): string {
   const text = JSON.stringify([keyHash, versionAfter, at.getTime(), requestID]);
   return `evt_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }

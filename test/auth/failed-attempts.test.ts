@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFailedAttempts } from '../../src/credentials/attempt-limiter.js';
+import { createAttemptLimiter } from '../../src/credentials/attempt-limiter.js';
 import { createToken } from '../../src/credentials/token.js';
 import { listen } from '../../src/http/server.js';
 import { createLogger } from '../../src/lib/log.js';
@@ -226,7 +226,7 @@ describe('the address of a client', () => {
 
 describe('the count of failures', () => {
   it('knows clients of IPv6 by the first 64 bits of their address, however it is written', () => {
-    const failures = createFailedAttempts(() => t.clock.now);
+    const failures = createAttemptLimiter(() => t.clock.now);
     const count = (address: string) => failures.count(address, createToken('service'));
     for (let host = 1; host <= 10; host += 1) expect(count(`2001:db8:0:1::${host.toString(16)}`)).toBeUndefined();
     for (const same of ['2001:db8:0:1::ffff', '2001:0DB8:0000:0001:1:2:3:4', '2001:db8:0:1:ffff:ffff:ffff:ffff%eth0'])
@@ -236,7 +236,7 @@ describe('the count of failures', () => {
   });
 
   it('is bounded: who has been quiet for longest is forgotten, and who goes on is not', () => {
-    const failures = createFailedAttempts(() => t.clock.now);
+    const failures = createAttemptLimiter(() => t.clock.now);
     const count = (address: string) => failures.count(address, createToken('service'));
     for (let index = 0; index < 10; index += 1) count('192.0.2.1');
     for (let index = 0; index < 10; index += 1) count('192.0.2.2');
@@ -250,7 +250,7 @@ describe('the count of failures', () => {
 
   it('does not keep anybody out for longer because the clock was put back', () => {
     let now = new Date('2026-01-31T12:00:00Z');
-    const failures = createFailedAttempts(() => now);
+    const failures = createAttemptLimiter(() => now);
     for (let index = 0; index < 10; index += 1) failures.count('192.0.2.1', createToken('service'));
     now = new Date('2026-01-31T11:00:00Z');
     expect(failures.count('192.0.2.1', createToken('service'))).toBeUndefined();

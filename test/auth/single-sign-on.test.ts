@@ -1,7 +1,7 @@
 import { exportSPKI, base64url, exportJWK, SignJWT, type JWTPayload } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSigningKeys, KeysUnavailable } from '../../src/credentials/oidc-keys.js';
-import { createSingleSignOn } from '../../src/credentials/oidc.js';
+import { createOIDCVerifier } from '../../src/credentials/oidc.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { codeOf } from '../support/answers.js';
@@ -317,7 +317,7 @@ describe('the organisation of a token', () => {
 describe('the subject of a token', () => {
   it('is the label of the caller, cut to 128 characters', async () => {
     const settings = { issuer: issuer.url, audience: 'keyfront', jwksURL: undefined, orgClaim: undefined };
-    const verify = createSingleSignOn(settings, () => t.clock.now, createLogger('silent'));
+    const verify = createOIDCVerifier(settings, () => t.clock.now, createLogger('silent'));
     expect(await verify(await issuer.sign(claims({ sub: 'ada@example.org' })))).toStrictEqual({
       id: 'oidc:ada@example.org',
       kind: 'management',

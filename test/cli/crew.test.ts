@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createCrew } from '../../src/cli/server/cluster-primary.js';
+import { createClusterPrimary } from '../../src/cli/server/cluster-primary.js';
 import type { FromPrimary, FromWorker, WorkerEnd, WorkerProcess } from '../../src/cli/io.js';
 import { createLogger } from '../../src/lib/log.js';
 
@@ -41,7 +41,7 @@ async function createTestCrew(timeoutMs: number, becomesReady: (index: number) =
   const workers: ReturnType<typeof createWorker>['worker'][] = [];
   let tick = () => undefined as void;
   let lines = '';
-  const crew = await createCrew({
+  const crew = await createClusterPrimary({
     count: 2,
     startWorker: () => {
       const { worker, process } = createWorker(100 + workers.length, becomesReady(workers.length));
@@ -139,7 +139,7 @@ describe('the workers', () => {
   it('that hang at the first start are killed, which rejects', async () => {
     const { worker, process } = createWorker(100, false);
     let tick = () => {};
-    const crew = createCrew({
+    const crew = createClusterPrimary({
       count: 1,
       startWorker: () => ({ ...process, kill: () => worker.end() }),
       log: createLogger('silent'),

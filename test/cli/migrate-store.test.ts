@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { move } from '../../src/storage/sql/copy-store.js';
+import { copyStore } from '../../src/storage/sql/copy-store.js';
 import { movingName, openForMoving } from '../../src/storage/postgres/engine.js';
 import { createRowTarget } from '../../src/storage/postgres/rows.js';
-import { holdRows } from '../../src/storage/sqlite/rows.js';
+import { lockRows } from '../../src/storage/sqlite/rows.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
@@ -187,12 +187,12 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   });
 
   it('marks the file before the database is complete, and finishes when it is run again', async () => {
-    const source = holdRows(`${c.folder}/keyfront.db`);
+    const source = lockRows(`${c.folder}/keyfront.db`);
     const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
     await opened.settings.set(movingName, source.id);
     const target = createRowTarget(opened.connections, movingName);
     const fault = { ...target, finish: () => Promise.reject(new Error('killed')) };
-    const moving = move(
+    const moving = copyStore(
       source,
       fault,
       () => undefined,
@@ -209,7 +209,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
 
   it('takes the mark back when another process has written to the file', () => {
     const file = `${c.folder}/keyfront.db`;
-    const source = holdRows(file);
+    const source = lockRows(file);
     const other = new Database(file);
     // The moment between two transactions, in which another process can write.
     const exec = vi.spyOn(Database.prototype, 'exec').mockImplementation(function (this: Database.Database, sql) {
@@ -235,13 +235,15 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   });
 
   it('goes on where it was broken off, with what has changed since, and nobody serves from a half', async () => {
-    const source = holdRows(`${c.folder}/keyfront.db`);
+    const source = lockRows(`${c.folder}/keyfront.db`);
     const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
     await opened.settings.set(movingName, source.id);
     const breakOff = (keys: number) => {
       if (keys >= 400) throw new Error('broken off');
     };
-    await expect(move(source, createRowTarget(opened.connections, movingName), breakOff)).rejects.toThrow('broken off');
+    await expect(copyStore(source, createRowTarget(opened.connections, movingName), breakOff)).rejects.toThrow(
+      'broken off',
+    );
     await opened.close();
     source.close();
     await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(/holds a part of a data folder only/);
@@ -275,7 +277,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   });
 
   it('finds out when what was written is not what was read', async () => {
-    const source = holdRows(`${c.folder}/keyfront.db`);
+    const source = lockRows(`${c.folder}/keyfront.db`);
     const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
     const target = createRowTarget(opened.connections, movingName);
     for (const column of ['quota_used', 'version']) {
@@ -288,7 +290,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
           );
         },
       };
-      await expect(move(source, fault, () => undefined)).rejects.toThrow('is not what was read');
+      await expect(copyStore(source, fault, () => undefined)).rejects.toThrow('is not what was read');
     }
     await opened.close();
     source.close();
@@ -296,7 +298,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
 
   it('lets nobody write to the file meanwhile', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
-    const source = holdRows(`${c.folder}/keyfront.db`);
+    const source = lockRows(`${c.folder}/keyfront.db`);
     expect((await t.update('key-1', { alias: 'lost' })).status).toBe(503);
     source.close();
     expect((await t.update('key-1', { alias: 'kept' })).status).toBe(200);

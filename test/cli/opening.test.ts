@@ -5,8 +5,8 @@ import { dirname, join, relative } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import { openInstallation } from '../../src/storage/open-storage.js';
-import { createConnections } from '../../src/storage/postgres/pool.js';
+import { openServices } from '../../src/storage/open-storage.js';
+import { createPgPool } from '../../src/storage/postgres/pool.js';
 import { migrate, migrations } from '../../src/storage/sqlite/migrate.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
@@ -193,7 +193,7 @@ describe('a command that only reads', () => {
   it('cannot write to the database', async () => {
     await withKey();
     const { config, secrets } = readConfig({ KEYFRONT_DATA: c.folder });
-    const installation = await openInstallation(config, secrets, {}, { access: 'read' });
+    const installation = await openServices(config, secrets, {}, { access: 'read' });
     await expect(installation.credentials.revoke('cred_1', new Date())).resolves.toBe(false);
     await expect(installation.resealWord()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await installation.close();
@@ -260,7 +260,7 @@ describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () 
         expect([args, (await c.keyfront(args, place.env)).code]).toStrictEqual([args, 0]);
       }
       const { config, secrets } = readConfig(place.env);
-      const installation = await openInstallation(config, secrets, {}, { access: 'read' });
+      const installation = await openServices(config, secrets, {}, { access: 'read' });
       await expect(installation.resealWord()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       await installation.close();
     } finally {
@@ -311,7 +311,7 @@ describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () 
   it('is not written by a session that only reads', async () => {
     const place = await postgres.make();
     try {
-      const connections = createConnections(place.env['KEYFRONT_DATABASE_URL'] ?? '', 'test', { isReadOnly: true });
+      const connections = createPgPool(place.env['KEYFRONT_DATABASE_URL'] ?? '', 'test', { isReadOnly: true });
       await expect(connections.run((session) => session.write('CREATE TABLE t (a int)'))).rejects.toThrow('read-only');
       await connections.close();
     } finally {

@@ -43,7 +43,7 @@ describe('secrets rotate', () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     const hash = t.app.installation.ports.hashKeyID('k0');
     expect((await t.app.installation.store.find(hash))?.version).toBe(1);
-    expect(await t.app.installation.store.auditOf(hash)).toHaveLength(1);
+    expect(await t.app.installation.store.historyOf(hash)).toHaveLength(1);
     await t.close();
   });
 

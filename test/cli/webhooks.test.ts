@@ -2,7 +2,7 @@ import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import { openInstallation } from '../../src/storage/open-storage.js';
+import { openServices } from '../../src/storage/open-storage.js';
 import { addKey } from '../../src/crypto/key-ring.js';
 import { addWebhook } from '../../src/webhooks/manage.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -195,7 +195,7 @@ describe('what is kept of webhooks', () => {
 
   it('keeps secrets prune from dropping a key under which a webhook is sealed', async () => {
     const { config, secrets } = readConfig({ KEYFRONT_DATA: c.folder });
-    const installation = await openInstallation(config, secrets);
+    const installation = await openServices(config, secrets);
     await addWebhook(installation, { url: new URL(receiver.url), label: '', orgID: undefined });
     addKey(config.keyRingFile, new Date());
     // All rows are signed anew, and what is sealed is not.

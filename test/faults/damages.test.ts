@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/app.js';
 import { readConfig } from '../../src/config/config.js';
 import { AppError } from '../../src/lib/errors.js';
-import { openInstallation, type Installation } from '../../src/storage/open-storage.js';
+import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { stringifyJSON } from '../../src/lib/json.js';
 import { createKeyService } from '../../src/keys/key-service.js';
 import type { KeyFilter, KeyOrder } from '../../src/keys/store.js';
@@ -53,13 +53,13 @@ beforeAll(async () => {
 });
 afterAll(async () => rm(root, { recursive: true }));
 
-function opened(folder: string): Promise<Installation> {
+function opened(folder: string): Promise<Services> {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
-  return openInstallation(config, secrets, { now: () => now });
+  return openServices(config, secrets, { now: () => now });
 }
 
 /** What everybody may ask: each key with its secrets' seals, its history, all lists; an error is written as its code. */
-async function answers(installation: Installation): Promise<Map<string, string>> {
+async function answers(installation: Services): Promise<Map<string, string>> {
   const keys = createKeyService(installation.ports);
   const found = new Map<string, string>();
   const note = async (question: string, ask: () => Promise<unknown>) => {
@@ -120,7 +120,7 @@ interface Outcome {
 
 /** What becomes of an image, and of its questions: `isLookedThrough` at the start, or opened as a file is that is too large for it. */
 async function outcomeOf(folder: string, isLookedThrough: boolean): Promise<Outcome> {
-  let installation: Installation;
+  let installation: Services;
   try {
     const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
     const log = createLogger('silent');

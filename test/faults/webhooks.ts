@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
-import { openInstallation } from '../../src/storage/open-storage.js';
+import { openServices } from '../../src/storage/open-storage.js';
 import { createRandom } from '../support/generated.js';
 import type { EnginePlace } from '../support/engines.js';
 import { outOfOrder, startReceiver, whyNotBelieved, type Received } from '../support/receiver.js';
@@ -162,12 +162,12 @@ function startWriting(ports: readonly number[], service: string, name: string): 
 /** Every change after the import, as the database has it. */
 async function changesIn(place: EnginePlace): Promise<Set<string>> {
   const { config, secrets } = readConfig(place.env);
-  const installation = await openInstallation(config, secrets);
+  const installation = await openServices(config, secrets);
   try {
     const found = new Set<string>();
     for (const keyID of keyIDs) {
       const keyHash = installation.ports.hashKeyID(keyID);
-      for (const { versionAfter } of await installation.store.auditOf(keyHash, { after: 1 })) {
+      for (const { versionAfter } of await installation.store.historyOf(keyHash, { after: 1 })) {
         found.add(`${keyHash} ${versionAfter}`);
       }
     }

@@ -10,7 +10,7 @@ import { createOperationCache } from '../../src/graphql/operation/operation-cach
 import { servedSchema } from '../../src/graphql/schema/served.js';
 import { listen, type RunningServer } from '../../src/http/server.js';
 import { createLogger } from '../../src/lib/log.js';
-import type { Tracer, Watch } from '../../src/telemetry/ports.js';
+import type { Tracer, Telemetry } from '../../src/telemetry/ports.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { createRandom, runs, seed } from '../support/generated.js';
 import { eventLoopTurns, until } from '../support/until.js';
@@ -45,7 +45,7 @@ const keys = [
 
 interface SideOptions {
   readonly env?: Record<string, string>;
-  readonly watch?: () => Watch;
+  readonly watch?: () => Telemetry;
 }
 
 async function startSide(fastPath: boolean, { env = {}, watch }: SideOptions = {}): Promise<Side> {
@@ -490,7 +490,7 @@ afterAll(() => rmSync(dirname(trustedFile), { recursive: true }));
 /** Takes no spans anywhere, but is asked for each of them. */
 const createTracer = (spans: string[]): Tracer => ({
   request: (_method, _header, work) => work(() => undefined),
-  within: async (name, facts, work) => {
+  withSpan: async (name, facts, work) => {
     spans.push(json([name, facts]));
     return work(() => undefined);
   },

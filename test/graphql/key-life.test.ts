@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
-import { placeOf } from '../../src/keys/commands/protect-secrets.js';
+import { aadFor } from '../../src/keys/commands/protect-secrets.js';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { allHashes, stateOf } from '../support/state.js';
@@ -172,7 +172,7 @@ describe('createOrgKey', () => {
     const { key } = await stateOf(t, 'k1');
     const { sealer } = t.app.installation;
     const opened = (name: 'jwtSecret' | 'hmacString') =>
-      sealer.open(key?.secrets[name] ?? new Uint8Array(), placeOf(sha256('k1'), name));
+      sealer.open(key?.secrets[name] ?? new Uint8Array(), aadFor(sha256('k1'), name));
     expect(await verifyBcrypt('hunter2-password', key?.secrets.passwordHash ?? '')).toBe(true);
     expect([opened('jwtSecret'), opened('hmacString')]).toStrictEqual(['hunter2-jwt', 'hunter2-hmac']);
     const { audit } = await stateOf(t, 'k1');

@@ -182,7 +182,9 @@ describe('orgKeyChanged', () => {
   it('tells how far it has been followed where only others’ keys are changed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
-      const { orgKeyChanges } = (await import('../../src/keys/queries/change-subscription.js')).createFollowing(s.t.app.installation);
+      const { orgKeyChanges } = (
+        await import('../../src/keys/queries/change-subscription.js')
+      ).createChangeSubscriptions(s.t.app.installation);
       const over = new AbortController();
       const caller = { credentialID: 'c', label: '', orgID: 'acme', requestID: '' };
       const told = await orgKeyChanges(caller, {}, over.signal);

@@ -38,7 +38,7 @@ async function lost({ t }: TestServer, { acknowledged, counts }: Report): Promis
   const problems: string[] = [];
   let changes = 0;
   for (const key of keys) {
-    const history = await store.auditOf(ports.hashKeyID(key));
+    const history = await store.historyOf(ports.hashKeyID(key));
     const aliases = new Map(
       history.map(({ versionAfter, changes }) => [
         versionAfter,

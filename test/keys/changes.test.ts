@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesBetween, definitionChanges } from '../../src/keys/key-diff.js';
+import { diffDefinitions, definitionChanges } from '../../src/keys/key-diff.js';
 import type { Definition } from '../../src/keys/definition/normalize.js';
 import type { StoredKey, StoredSecrets } from '../../src/keys/key.js';
 
@@ -27,11 +27,11 @@ describe('changesBetween', () => {
       { jwtSecret, passwordHash: '$2b$' },
     );
     const after = key({}, { jwtSecret, passwordHash: '$2b$' });
-    expect(changesBetween(before, after)).toStrictEqual([
+    expect(diffDefinitions(before, after)).toStrictEqual([
       { path: ['basicAuthData', 'user'], kind: 'REMOVED', before: 'ada' },
       { path: ['basicAuthData', 'hashType'], kind: 'REMOVED', before: 'bcrypt' },
     ]);
-    expect(changesBetween(before, key({})).map(({ path, kind }) => `${path.join('.')} ${kind}`)).toStrictEqual([
+    expect(diffDefinitions(before, key({})).map(({ path, kind }) => `${path.join('.')} ${kind}`)).toStrictEqual([
       'jwtData REMOVED',
       'basicAuthData REMOVED',
       'basicAuthData.password CLEARED',
@@ -161,7 +161,7 @@ describe('the changes between two definitions', () => {
 
 describe('the changes between two states of a key', () => {
   it('begin with what a new key has', () => {
-    expect(changesBetween(undefined, key({ alias: 'a' }, { passwordHash: 'h' }))).toStrictEqual([
+    expect(diffDefinitions(undefined, key({ alias: 'a' }, { passwordHash: 'h' }))).toStrictEqual([
       { path: ['alias'], kind: 'ADDED', after: 'a' },
       { path: ['basicAuthData', 'password'], kind: 'SET' },
     ]);
@@ -170,7 +170,7 @@ describe('the changes between two states of a key', () => {
   it('tell of secrets that they were set, changed or cleared, and no value', () => {
     const before = { passwordHash: 'hunter2', jwtSecret: Uint8Array.of(1, 2) };
     const after = { jwtSecret: Uint8Array.of(1, 3), hmacString: Uint8Array.of(4) };
-    expect(changesBetween(key({}, before), key({}, after))).toStrictEqual([
+    expect(diffDefinitions(key({}, before), key({}, after))).toStrictEqual([
       { path: ['basicAuthData', 'password'], kind: 'CLEARED' },
       { path: ['hmacString'], kind: 'SET' },
       { path: ['jwtData', 'secret'], kind: 'CHANGED' },
@@ -179,6 +179,6 @@ describe('the changes between two states of a key', () => {
 
   it('are none where the bytes of a secret are the same', () => {
     const secrets = () => ({ passwordHash: 'h', jwtSecret: Uint8Array.of(1), hmacString: Buffer.from([2]) });
-    expect(changesBetween(key({}, secrets()), key({}, secrets()))).toStrictEqual([]);
+    expect(diffDefinitions(key({}, secrets()), key({}, secrets()))).toStrictEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { fastValidators, inputs } from '../../src/keys/definition/parse.js';
 import { fastValidatorOf, INVALID } from '../../src/keys/definition/fast-validator.js';
 import { KeyDefinition } from '../../src/keys/definition/schema.js';
 import { rules } from '../../src/keys/definition/rules.js';
-import { createRecordMaker } from '../../src/keys/definition/object-shapes.js';
+import { createObjectFactory } from '../../src/keys/definition/object-shapes.js';
 import { definitionFromWire } from '../../src/wire/field-names.js';
 import { fullPreview, fullUpdate } from '../support/definitions.js';
 import { createRandom, generated, runs, seed } from '../support/generated.js';
@@ -95,7 +95,7 @@ describe('The fast validator', () => {
 describe('A record', () => {
   it('has the members that have a value, in the order of their names, however many combinations there were before', () => {
     const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
-    const make = createRecordMaker(names);
+    const make = createObjectFactory(names);
     for (let mask = 0; mask < 300; mask += 1) {
       const given = names.map((_, index) => ((mask >> index) & 1 ? index : undefined));
       const expected = names.filter((_, index) => given[index] !== undefined);
@@ -105,7 +105,7 @@ describe('A record', () => {
 
   it('keeps null, has no members of another record, and may have more names than there are bits', () => {
     const names = Array.from({ length: 80 }, (_, index) => `n${index}`);
-    const make = createRecordMaker(names);
+    const make = createObjectFactory(names);
     expect(make(names.map((_, index) => (index === 79 ? null : undefined)))).toEqual({ n79: null });
     expect(make(names.map((_, index) => (index === 1 ? 1 : undefined)))).toEqual({ n1: 1 });
   });

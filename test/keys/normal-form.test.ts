@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { definitionFromJSON } from '../../src/keys/definition/from-json.js';
-import { inUTC, normalise } from '../../src/keys/definition/normalize.js';
+import { inUTC, normalizeDefinition } from '../../src/keys/definition/normalize.js';
 import { readDefinition } from '../../src/keys/definition/parse.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { definitionFromWire } from '../../src/wire/field-names.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { fullPreview, fullUpdate } from '../support/definitions.js';
 
-const normal = (wire: object) => normalise(readDefinition('update', definitionFromWire(wire))).definition;
+const normal = (wire: object) => normalizeDefinition(readDefinition('update', definitionFromWire(wire))).definition;
 
 describe('the normal form', () => {
   it.each<[string, object, object]>([
@@ -104,8 +104,8 @@ describe('the normal form', () => {
     };
     for (const wire of [messy, fullUpdate, {}]) {
       const once = normal(wire);
-      expect(normalise(once).definition).toStrictEqual(once);
-      expect(stringifyJSON(normalise(once).definition)).toBe(stringifyJSON(once));
+      expect(normalizeDefinition(once).definition).toStrictEqual(once);
+      expect(stringifyJSON(normalizeDefinition(once).definition)).toBe(stringifyJSON(once));
     }
   });
 

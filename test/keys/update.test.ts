@@ -1,7 +1,7 @@
 import { verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { placeOf } from '../../src/keys/commands/protect-secrets.js';
+import { aadFor } from '../../src/keys/commands/protect-secrets.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { fullUpdate } from '../support/definitions.js';
 import { stateOf } from '../support/state.js';
@@ -148,7 +148,7 @@ describe('the recoverable secrets', () => {
   const open = async (secret: 'jwtSecret' | 'hmacString') => {
     const { keyHash, secrets } = await stored();
     const sealed = secrets[secret];
-    return sealed && t.app.installation.sealer.open(sealed, placeOf(keyHash, secret));
+    return sealed && t.app.installation.sealer.open(sealed, aadFor(keyHash, secret));
   };
   beforeEach(() =>
     t.importKeys({ key_id: 'k1', org_id: 'acme', jwt_data: { secret: 'jwt-1' }, hmac_string: 'hmac-1' }),

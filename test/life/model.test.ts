@@ -115,7 +115,7 @@ async function list(real: Real, { orderBy, descending, ...filter }: ListQuery, f
 /** The history in storage has one entry for each change in the model's, with the same operation. */
 async function expectSameHistory(model: Model, { t: { app } }: Real, keyID: string): Promise<void> {
   const { ports, store } = app.installation;
-  const entries = await store.auditOf(ports.hashKeyID(keyID));
+  const entries = await store.historyOf(ports.hashKeyID(keyID));
   expect(
     entries.map(({ operation, versionBefore, versionAfter, quotaUsedBeforeReset: used }) => ({
       operation,

@@ -1,6 +1,6 @@
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { placeOf } from '../../src/keys/commands/protect-secrets.js';
+import { aadFor } from '../../src/keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../src/keys/key.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { stateOf } from '../support/state.js';
@@ -295,7 +295,7 @@ describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) =
 
   const opened = ({ keyHash, secrets }: StoredKey, name: 'jwtSecret' | 'hmacString') => {
     const sealed = secrets[name];
-    return sealed && t.app.installation.sealer.open(sealed, placeOf(keyHash, name));
+    return sealed && t.app.installation.sealer.open(sealed, aadFor(keyHash, name));
   };
   const passwordOf = ({ secrets }: StoredKey) => secrets.passwordHash;
 

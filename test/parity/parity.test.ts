@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../src/lib/json.js';
-import { placeOf } from '../../src/keys/commands/protect-secrets.js';
+import { aadFor } from '../../src/keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../src/keys/key.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { generated, runs, seed } from '../support/generated.js';
@@ -276,7 +276,7 @@ function comparable(key: StoredKey | undefined): object {
   if (!key) throw new Error('The key is gone.');
   const { keyHash, definition, secrets, quota, orgID, version, lastUpdated, dateCreated } = key;
   const opened = (sealed: Uint8Array | undefined, name: 'jwtSecret' | 'hmacString') =>
-    sealed && t.app.installation.sealer.open(sealed, placeOf(keyHash, name));
+    sealed && t.app.installation.sealer.open(sealed, aadFor(keyHash, name));
   return {
     bytes: stringifyJSON(definition),
     passwordHash: secrets.passwordHash?.slice(0, 7),

@@ -2,11 +2,11 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createMemoryKeyRing, type KeyRing } from '../../src/crypto/key-ring.js';
 import { createSealer } from '../../src/crypto/encryption.js';
-import { createSigner } from '../../src/crypto/row-signer.js';
+import { createRowSigner } from '../../src/crypto/row-signer.js';
 
 const now = new Date('2026-01-31T12:00:00Z');
 const ring = createMemoryKeyRing(now);
-const signer = createSigner(() => ring);
+const signer = createRowSigner(() => ring);
 
 /** A ring that holds the keys of another under other ids, the last of them active. */
 function ringOf(keys: Record<string, KeyRing>): KeyRing {
@@ -52,7 +52,7 @@ describe('a signature', () => {
   it('stays authentic while its key is in the ring, and is so no more when the key has left', () => {
     const [first, second] = [createMemoryKeyRing(now), createMemoryKeyRing(now)];
     let current = ringOf({ k1: first });
-    const one = createSigner(() => current);
+    const one = createRowSigner(() => current);
     const old = one.sign('text');
     expect(old.subarray(0, 4)).toStrictEqual(one.currentHead());
     current = ringOf({ k1: first, k2: second });
@@ -66,7 +66,7 @@ describe('a signature', () => {
   });
 
   it('of another ring is not authentic, though its key has the same id', () => {
-    const other = createSigner(() => createMemoryKeyRing(now));
+    const other = createRowSigner(() => createMemoryKeyRing(now));
     expect(signer.isAuthentic('text', other.sign('text'))).toBe(false);
   });
 

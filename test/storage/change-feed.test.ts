@@ -6,12 +6,12 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChangeEvent, ChangeFeed, FeedQuery } from '../../src/keys/feed.js';
 import { createChangeFeed } from '../../src/storage/sql/change-feed.js';
-import { createConnections, inTransaction } from '../../src/storage/postgres/pool.js';
+import { createPgPool, inTransaction } from '../../src/storage/postgres/pool.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
 import { followKeyRing } from '../../src/crypto/key-ring.js';
-import { createSigner } from '../../src/crypto/row-signer.js';
+import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { signer } from '../support/signer.js';
 import { until } from '../support/until.js';
 import { added, auditOf, hashOf, nextVersion, storedKey } from './key-store.contract.js';
@@ -316,8 +316,8 @@ describe.skipIf(postgres.isMissing)(`the feed of changes, on ${postgres.name}, w
 
   it('tells the changes of a key in their order also where the later one has the earlier transaction', async () => {
     await add(t, 'a');
-    const connections = createConnections(place.database?.url ?? '', 'a test');
-    const authenticity = createSigner(followKeyRing(join(place.folder, 'key-ring.json')));
+    const connections = createPgPool(place.database?.url ?? '', 'a test');
+    const authenticity = createRowSigner(followKeyRing(join(place.folder, 'key-ring.json')));
     await connections.run((session) =>
       inTransaction(session, async () => {
         await session.query('SELECT pg_current_xact_id()');

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { copyDatabase } from '../../src/storage/sqlite/backup.js';
-import { openToRead, openDatabase } from '../../src/storage/sqlite/connection.js';
+import { backupDatabase } from '../../src/storage/sqlite/backup.js';
+import { openReadOnly, openDatabase } from '../../src/storage/sqlite/connection.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ describe('D-11 a copy of a database', () => {
     const other = new Database(file);
     const writeBeside = other.prepare<[string, string]>('INSERT INTO settings (name, value) VALUES (?, ?)');
     const steps: number[] = [];
-    await copyDatabase(database, join(folder, 'copy.db'), (pages) => {
+    await backupDatabase(database, join(folder, 'copy.db'), (pages) => {
       steps.push(pages);
       writeBeside.run(`during ${steps.length}`, 'y'.repeat(10_000));
       if (steps.length > 100) throw new Error('The copy begins anew with every write.');
@@ -31,7 +31,7 @@ describe('D-11 a copy of a database', () => {
     expect(steps).toStrictEqual(steps.toSorted((a, b) => a - b));
     other.close();
     database.close();
-    const copy = openToRead(join(folder, 'copy.db'));
+    const copy = openReadOnly(join(folder, 'copy.db'));
     expect(copy.prepare('SELECT name FROM settings ORDER BY name').all()).toStrictEqual([
       { name: 'a' },
       { name: 'large' },
@@ -43,8 +43,8 @@ describe('D-11 a copy of a database', () => {
   it('cannot be written to where it is opened as one', async () => {
     const file = join(folder, 'keyfront.db');
     const database = openDatabase(file);
-    await copyDatabase(database, join(folder, 'copy.db'), () => undefined);
-    const copy = openToRead(join(folder, 'copy.db'));
+    await backupDatabase(database, join(folder, 'copy.db'), () => undefined);
+    const copy = openReadOnly(join(folder, 'copy.db'));
     expect(() => copy.exec("INSERT INTO settings VALUES ('a', 'b')")).toThrow('attempt to write a readonly database');
     copy.close();
     database.close();
@@ -53,7 +53,7 @@ describe('D-11 a copy of a database', () => {
   it('takes the place of nothing', async () => {
     const file = join(folder, 'keyfront.db');
     const database = openDatabase(file);
-    await expect(copyDatabase(database, file, () => undefined)).rejects.toThrow('EEXIST');
+    await expect(backupDatabase(database, file, () => undefined)).rejects.toThrow('EEXIST');
     database.close();
   });
 });

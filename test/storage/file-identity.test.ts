@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Engine, Opened } from '../../src/storage/storage.js';
+import type { Storage, DatabaseHandle } from '../../src/storage/storage.js';
 import { openSQLite } from '../../src/storage/sqlite/engine.js';
 import { signer } from '../support/signer.js';
 import { added, hashOf, nextVersion, storedKey } from './key-store.contract.js';
 
 let folder: string;
 let file: string;
-let opened: Opened;
-let engine: Engine;
+let opened: DatabaseHandle;
+let engine: Storage;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keyfront-files-'));
   file = join(folder, 'keyfront.db');
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(async () => rm(folder, { recursive: true }));
 
-async function open(): Promise<[Opened, Engine]> {
+async function open(): Promise<[DatabaseHandle, Storage]> {
   const one = await openSQLite(file, 'create');
   return [one, await one.start(signer, { report: () => undefined, now: () => new Date() })];
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database, { SqliteError } from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/storage/sqlite/connection.js';
-import { createGuard, type Guard } from '../../src/storage/sqlite/write-gate.js';
+import { createWriteGate, type WriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { signer } from '../support/signer.js';
@@ -26,7 +26,7 @@ const large = { definition: { metaData: { notes: 'x'.repeat(20_000) } } };
 describe('D-04 a full database', () => {
   it('refuses writes in words, answers reads, and takes writes again once there is room', async () => {
     const database = openDatabase(file);
-    const guard = createGuard(database);
+    const guard = createWriteGate(database);
     const store = createKeyStore(database, signer, guard);
     await store.add([added(storedKey(1))]);
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
@@ -44,7 +44,7 @@ describe('D-04 a full database', () => {
     expect(guard.isWritable()).toBe(false);
     expect((await store.find(hashOf(1)))?.version).toBe(1);
     expect(await store.find(hashOf(2))).toBeUndefined();
-    expect(await store.auditOf(hashOf(1))).toHaveLength(1);
+    expect(await store.historyOf(hashOf(1))).toHaveLength(1);
     limit(10_000);
     await store.update(hashOf(1), (found) => nextVersion(found, large));
     database.close();
@@ -53,7 +53,7 @@ describe('D-04 a full database', () => {
   it('is found to have room by a trial, without a write that somebody waits for', async () => {
     let clock = 0;
     const database = openDatabase(file);
-    const guard = createGuard(database, { nowMs: () => clock });
+    const guard = createWriteGate(database, { nowMs: () => clock });
     const store = createKeyStore(database, signer, guard);
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
     limit(Number(database.pragma('page_count', { simple: true })));
@@ -76,7 +76,7 @@ describe('D-04 the log of a full database', () => {
     const lines: string[] = [];
     let clock = 0;
     const database = openDatabase(file);
-    const guard = createGuard(database, { report: (line) => void lines.push(line), nowMs: () => clock });
+    const guard = createWriteGate(database, { report: (line) => void lines.push(line), nowMs: () => clock });
     const store = createKeyStore(database, signer, guard);
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
     const begin = 'Storage is full: database or disk is full. Writes are rejected until there is room.';
@@ -100,7 +100,7 @@ describe('D-04 the log of a full database', () => {
     const lines: string[] = [];
     let clock = 0;
     const database = openDatabase(file);
-    const guard = createGuard(database, { report: (line) => void lines.push(line), nowMs: () => clock });
+    const guard = createWriteGate(database, { report: (line) => void lines.push(line), nowMs: () => clock });
     const store = createKeyStore(database, signer, guard);
     await store.add([added(storedKey(1))]);
     database.pragma(`max_page_count = ${String(database.pragma('page_count', { simple: true }))}`);
@@ -189,11 +189,11 @@ describe('D-05 a disk that fails', () => {
   const failing = (code: string) => () => {
     throw new SqliteError('disk I/O error', code);
   };
-  let guard: Guard;
+  let guard: WriteGate;
   let database: Database.Database;
   beforeEach(() => {
     database = openDatabase(file);
-    guard = createGuard(database);
+    guard = createWriteGate(database);
   });
   afterEach(() => database.close());
 
@@ -282,7 +282,7 @@ describe('D-05 a disk that fails', () => {
 describe('D-07 a database that another process holds', () => {
   it('never blocks the event loop with a wait inside SQLite', () => {
     const database = openDatabase(file);
-    createGuard(database);
+    createWriteGate(database);
     expect(database.pragma('busy_timeout', { simple: true })).toBe(0n);
     database.close();
   });

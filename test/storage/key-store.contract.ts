@@ -6,7 +6,7 @@ import type { QuotaManager } from '../../src/keys/quota/quota.js';
 import type { QuotaChange, QuotaOutbox } from '../../src/keys/quota/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
 import type { StoredKey } from '../../src/keys/key.js';
-import type { AuditEntry, Change, HistoryRange, Inspected, KeyPage, KeyStore } from '../../src/keys/store.js';
+import type { KeyRevision, Change, HistoryRange, IntegrityReport, KeyPage, KeyStore } from '../../src/keys/store.js';
 import { allOf } from '../support/collect.js';
 import { misreadJSON } from '../support/misread-json.js';
 
@@ -40,7 +40,7 @@ export function storedKey(name: string | number, changes: Partial<StoredKey> = {
   };
 }
 
-export function auditOf(key: StoredKey, changes: Partial<AuditEntry> = {}): AuditEntry {
+export function auditOf(key: StoredKey, changes: Partial<KeyRevision> = {}): KeyRevision {
   return {
     at: new Date('2026-01-31T12:00:00.123Z'),
     keyHash: key.keyHash,
@@ -162,7 +162,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       );
       const versions = (await Promise.all(changes)).map(({ next }) => next.version);
       expect(new Set(versions)).toStrictEqual(new Set([2, 3, 4, 5, 6, 7]));
-      expect(await store.auditOf(key.keyHash)).toHaveLength(7);
+      expect(await store.historyOf(key.keyHash)).toHaveLength(7);
       const tags = (await store.find(key.keyHash))?.definition.tags ?? [];
       const found = await Promise.all(
         ['old', ...Array.from({ length: 6 }, (_, n) => `tag ${n}`)].map(async (tag) => {
@@ -176,7 +176,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([added(storedKey(1))]);
       for (const hash of [hashOf(2), '', hashOf(1).toUpperCase(), hashOf(1).slice(0, -1), `${hashOf(1)}0`]) {
         expect(await store.find(hash)).toBeUndefined();
-        expect(await store.auditOf(hash)).toStrictEqual([]);
+        expect(await store.historyOf(hash)).toStrictEqual([]);
       }
     });
 
@@ -271,15 +271,15 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.add(again.map(added))).toStrictEqual([true, false, false]);
       expect((await store.find(hashOf(1)))?.orgID).toBe('first');
       expect((await store.find(hashOf(2)))?.orgID).toBe('acme');
-      expect(await store.auditOf(hashOf(1))).toHaveLength(1);
-      expect(await store.auditOf(hashOf(2))).toHaveLength(1);
+      expect(await store.historyOf(hashOf(1))).toHaveLength(1);
+      expect(await store.historyOf(hashOf(2))).toHaveLength(1);
     });
 
     it('adds none of several keys where one of them cannot be written', async () => {
       const bad = storedKey(2, { lastUpdated: maxInt64 + 1n });
       await expect(store.add([storedKey(1), bad, storedKey(3)].map(added))).rejects.toThrow();
       expect(await everything(store)).toStrictEqual([]);
-      expect(await store.auditOf(hashOf(1))).toStrictEqual([]);
+      expect(await store.historyOf(hashOf(1))).toStrictEqual([]);
     });
 
     it('adds nothing without complaint', async () => {
@@ -311,7 +311,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([storedKey(1), storedKey(2)].map(added));
       await store.update(hashOf(1), (found) => nextVersion(found, { definition: { alias: 'x' } }));
       expect(plain(await store.find(hashOf(2)))).toStrictEqual(storedKey(2));
-      expect(await store.auditOf(hashOf(2))).toHaveLength(1);
+      expect(await store.historyOf(hashOf(2))).toHaveLength(1);
     });
 
     it('hands undefined to the change for a key that does not exist, and writes nothing when it throws', async () => {
@@ -327,14 +327,14 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('writes neither key nor audit entry where the change throws, and passes on what it threw', async () => {
       await store.add([added(full)]);
-      const audit = await store.auditOf(full.keyHash);
+      const audit = await store.historyOf(full.keyHash);
       const thrown = new TypeError('from within');
       const attempt = store.update(full.keyHash, () => {
         throw thrown;
       });
       await expect(attempt).rejects.toBe(thrown);
       expect(plain(await store.find(full.keyHash))).toStrictEqual(full);
-      expect(await store.auditOf(full.keyHash)).toStrictEqual(audit);
+      expect(await store.historyOf(full.keyHash)).toStrictEqual(audit);
       await store.update(full.keyHash, (found) => nextVersion(found, { version: 2 }));
     });
 
@@ -346,7 +346,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       });
       await expect(attempt).rejects.toThrow();
       expect(plain(await store.find(hashOf(1)))).toStrictEqual(storedKey(1));
-      expect(await store.auditOf(hashOf(1))).toHaveLength(1);
+      expect(await store.historyOf(hashOf(1))).toHaveLength(1);
     });
 
     it('remembers every change exactly, oldest first', async () => {
@@ -372,7 +372,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const third = { ...second, versionBefore: 2, versionAfter: 3, quotaUsedBeforeReset: 0n };
       await store.update(key.keyHash, (found) => ({ ...nextVersion(found), audit: third }));
       await reopen();
-      expect(await store.auditOf(key.keyHash)).toStrictEqual([first, second, third]);
+      expect(await store.historyOf(key.keyHash)).toStrictEqual([first, second, third]);
     });
 
     it('reads a long history in parts, and rejects one that is larger than the budget before reading it', async () => {
@@ -383,12 +383,12 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       for (let version = 2; version <= 9; version += 1)
         await store.update(hashOf(1), (found) => nextVersion(found, large(version)));
       const versions = Array.from({ length: 9 }, (_, index) => index + 1);
-      const found = await store.auditOf(hashOf(1), {}, createReadBudget());
+      const found = await store.historyOf(hashOf(1), {}, createReadBudget());
       expect(found.map(({ versionAfter }) => versionAfter)).toStrictEqual(versions);
       const reads = createReadBudget(5_000, 500_000);
-      await expect(store.auditOf(hashOf(1), {}, reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+      await expect(store.historyOf(hashOf(1), {}, reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
       expect(reads.bytesLeft()).toBe(500_000);
-      expect(await store.auditOf(hashOf(1), { limit: 2 }, reads)).toHaveLength(2);
+      expect(await store.historyOf(hashOf(1), { limit: 2 }, reads)).toHaveLength(2);
       expect(reads.bytesLeft()).toBeLessThan(300_000);
     });
 
@@ -416,26 +416,26 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const read = await store.find(hashOf(1));
       for (let count = 0; count < 3; count += 1) await store.update(hashOf(1), (found) => nextVersion(found));
       const versions = async (range: HistoryRange) =>
-        (await store.auditOf(hashOf(1), { ...range, asOf: read })).map(({ versionAfter }) => versionAfter);
+        (await store.historyOf(hashOf(1), { ...range, asOf: read })).map(({ versionAfter }) => versionAfter);
       expect(await versions({})).toStrictEqual([1, 2]);
       expect(await versions({ last: true, limit: 1 })).toStrictEqual([2]);
       expect(await versions({ last: true, limit: 1, before: 4 })).toStrictEqual([2]);
       expect(await versions({ after: 1, limit: 10 })).toStrictEqual([2]);
       expect(await versions({ after: 2 })).toStrictEqual([]);
-      expect(await store.auditOf(hashOf(1))).toHaveLength(5);
+      expect(await store.historyOf(hashOf(1))).toHaveLength(5);
     });
 
     it('rejects reading the history of a key that was purged since, also when it was created again', async () => {
       const gone = storedKey(1, { deleted: new Date(0) });
       const read = { dateCreated: gone.dateCreated, version: 1 };
       await store.add([added(gone)]);
-      expect(await store.auditOf(hashOf(1), { asOf: read })).toHaveLength(1);
+      expect(await store.historyOf(hashOf(1), { asOf: read })).toHaveLength(1);
       expect(await store.purge(new Date(1))).toBe(1);
-      await expect(store.auditOf(hashOf(1), { asOf: read })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      await expect(store.historyOf(hashOf(1), { asOf: read })).rejects.toMatchObject({ code: 'NOT_FOUND' });
       await store.add([added(storedKey(1, { dateCreated: '2026-02-01T00:00:00.000Z' }))]);
       await store.update(hashOf(1), (found) => nextVersion(found));
-      await expect(store.auditOf(hashOf(1), { asOf: read })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-      expect(await store.auditOf(hashOf(1))).toHaveLength(2);
+      await expect(store.historyOf(hashOf(1), { asOf: read })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      expect(await store.historyOf(hashOf(1))).toHaveLength(2);
     });
 
     it('writes what is to be done to a counter with the change of its key, gives it in order, and forgets it', async () => {
@@ -515,7 +515,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         const tags = name === failing ? ['later'] : ['new'];
         const key = storedKey(name, { version: 2, definition: { tags } });
         expect(plain(await store.find(hashOf(name)))).toStrictEqual(key);
-        expect((await store.auditOf(hashOf(name))).map(({ versionAfter }) => versionAfter)).toStrictEqual([1, 2]);
+        expect((await store.historyOf(hashOf(name))).map(({ versionAfter }) => versionAfter)).toStrictEqual([1, 2]);
       }
       const now = new Date(0);
       const counts = ['old', 'new', 'later'].map((tag) => store.count({ tag }, now));
@@ -538,8 +538,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       for (let version = 2; version <= 7; version += 1) {
         await store.update(hashOf(1), (found) => nextVersion(found, aliasOf(version)));
       }
-      const versions = async (range: Parameters<KeyStore['auditOf']>[1]) =>
-        (await store.auditOf(hashOf(1), range)).map(({ versionAfter }) => versionAfter);
+      const versions = async (range: Parameters<KeyStore['historyOf']>[1]) =>
+        (await store.historyOf(hashOf(1), range)).map(({ versionAfter }) => versionAfter);
       expect(await versions({})).toStrictEqual([1, 2, 3, 4, 5, 6, 7]);
       expect(await versions({ after: 2, before: 6 })).toStrictEqual([3, 4, 5]);
       expect(await versions({ after: 2, limit: 2 })).toStrictEqual([3, 4]);
@@ -567,7 +567,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect((await everything(store)).map(({ keyHash }) => keyHash)).toStrictEqual(
         kept.map(({ keyHash }) => keyHash).sort(),
       );
-      expect(await store.auditOf(hashOf('old 0'))).toStrictEqual([]);
+      expect(await store.historyOf(hashOf('old 0'))).toStrictEqual([]);
       const tagged = {
         filter: { tag: 't' },
         orderBy: 'KEY_HASH',
@@ -586,7 +586,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([full, storedKey(1), storedKey(2)].map(added));
       await store.update(hashOf(1), (found) => nextVersion(found, { definition: full.definition }));
       await store.reseal(full.keyHash, (stored) => ({ ...stored, sealedKeyID: Uint8Array.of(42) }));
-      const found: Inspected[] = [];
+      const found: IntegrityReport[] = [];
       for await (const inspected of store.inspect()) found.push(inspected);
       expect(found).toHaveLength(3);
       expect(found.filter(({ key, isHistoryWhole, isListed }) => !key || !isHistoryWhole || !isListed)).toStrictEqual(
@@ -605,7 +605,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         }),
       );
       expect(versions.sort((a, b) => a - b)).toStrictEqual(Array.from({ length: 40 }, (_, index) => index + 2));
-      const audit = await store.auditOf(hashOf(1));
+      const audit = await store.historyOf(hashOf(1));
       expect(audit.map(({ versionAfter }) => versionAfter)).toStrictEqual(
         Array.from({ length: 41 }, (_, index) => index + 1),
       );
@@ -623,10 +623,10 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('seals anew without a version and without an audit entry', async () => {
       await store.add([added(full)]);
-      const audit = await store.auditOf(full.keyHash);
+      const audit = await store.historyOf(full.keyHash);
       await store.reseal(full.keyHash, (stored) => ({ ...stored, sealedKeyID: Uint8Array.of(42) }));
       expect(plain(await store.find(full.keyHash))).toStrictEqual({ ...full, sealedKeyID: Uint8Array.of(42) });
-      expect(await store.auditOf(full.keyHash)).toStrictEqual(audit);
+      expect(await store.historyOf(full.keyHash)).toStrictEqual(audit);
     });
 
     it('seals nothing anew where there is no such key, or where the change throws', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/store.js';
 import type { KeyRow } from '../../src/storage/records/key.js';
-import { createConnections, type Connections } from '../../src/storage/postgres/pool.js';
+import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { countStatement, pageStatement, type Statement } from '../../src/storage/postgres/key-query.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
@@ -40,14 +40,14 @@ const fill = `
 
 describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () => {
   let place: EnginePlace;
-  let connections: Connections;
+  let connections: PgPool;
   let plans: Awaited<ReturnType<typeof openPlans>>;
   beforeAll(async () => {
     place = await postgres.make();
     const url = place.database?.url ?? '';
     await (await openPostgres(url)).close();
     await place.database?.run(fill);
-    connections = createConnections(url, 'plans');
+    connections = createPgPool(url, 'plans');
     plans = await openPlans(url);
     await createKeyStore(connections, signer).add(ours.map(added));
   }, 60_000);
@@ -177,7 +177,7 @@ describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () 
         store.consume(second ?? '', (key) => ({ next: key && { ...key.quota, used: key.quota.used + 1n }, answer: 0 })),
     ],
     ['an import', (store) => store.add([added(storedKey(`new ${Math.random()}`))])],
-    ['the history of a key', (store) => store.auditOf(one, { last: true, limit: 5 })],
+    ['the history of a key', (store) => store.historyOf(one, { last: true, limit: 5 })],
     ['the definition of a version', (store) => store.definitionAt(one, 1)],
   ];
   it.each(uses)('%s touches a few rows, by either kind of plan', async (_, use) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Connections, Session } from '../../src/storage/postgres/pool.js';
+import type { PgPool, Session } from '../../src/storage/postgres/pool.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { signer } from '../support/signer.js';
 
@@ -19,7 +19,7 @@ async function rowsPerRead(sizes: readonly bigint[]): Promise<number[]> {
     if (Array.isArray(parameter)) reads.push(parameter.length);
     return Promise.resolve<Row[]>([]);
   };
-  const connections: Connections = {
+  const connections: PgPool = {
     run: (work) => work({ query, write: query }),
     close: () => Promise.resolve(),
   };

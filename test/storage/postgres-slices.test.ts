@@ -25,7 +25,7 @@ it.skipIf(postgres.isMissing)('reads each key and each history on PostgreSQL in 
       return count - before;
     };
     expect(await slicesOf(Promise.all([1, 2, 3].map(() => store.find(key.keyHash))))).toBe(3);
-    expect(await slicesOf(store.auditOf(key.keyHash))).toBeGreaterThanOrEqual(3);
+    expect(await slicesOf(store.historyOf(key.keyHash))).toBeGreaterThanOrEqual(3);
   } finally {
     await opened.close();
     await drop();

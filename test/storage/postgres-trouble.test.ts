@@ -6,9 +6,9 @@ import { readConfig } from '../../src/config/config.js';
 import type { QuotaManager } from '../../src/keys/quota/quota.js';
 import type { KeyStore } from '../../src/keys/store.js';
 import {
-  createConnections,
+  createPgPool,
   inTransaction,
-  type Connections,
+  type PgPool,
   type Prepared,
   type Session,
 } from '../../src/storage/postgres/pool.js';
@@ -30,7 +30,7 @@ const maxInt64 = 9223372036854775807n;
 describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   let database: TestDatabase;
   let name: string;
-  let connections: Connections;
+  let connections: PgPool;
   let statements: string[];
   let store: KeyStore & QuotaManager;
   beforeEach(async () => {
@@ -38,9 +38,9 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     await (await openPostgres(database.url)).close();
     name = `keyfront-test-${Math.random().toString(36).slice(2)}`;
     statements = [];
-    connections = createConnections(database.url, name);
+    connections = createPgPool(database.url, name);
     const { run } = connections;
-    const listening: Connections = {
+    const listening: PgPool = {
       ...connections,
       run: (work) =>
         run((session) =>
@@ -92,7 +92,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     const url = new URL(database.url);
     url.username = role;
     url.password = 'test';
-    const own = createConnections(url.href, name);
+    const own = createPgPool(url.href, name);
     const settings = (session: Session) =>
       session.query(`SELECT current_setting('transaction_isolation') AS isolation,
         current_setting('synchronous_commit') AS commit, current_user = '${role}' AS "isRole"`);
@@ -119,7 +119,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     );
     expect(statements.length).toBeLessThan(12);
     expect((await store.find(hashOf(0)))?.version).toBe(4);
-    expect((await store.auditOf(hashOf(0))).map(({ versionAfter }) => versionAfter)).toStrictEqual([1, 2, 3, 4]);
+    expect((await store.historyOf(hashOf(0))).map(({ versionAfter }) => versionAfter)).toStrictEqual([1, 2, 3, 4]);
   });
 
   it('fails one of many at once alone, be it for its change or for what the database refuses of it', async () => {
@@ -222,7 +222,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     await terminateWaiting();
     await release();
     expect((await attempt).next.version).toBe(2);
-    expect(await store.auditOf(hashOf(1))).toHaveLength(2);
+    expect(await store.historyOf(hashOf(1))).toHaveLength(2);
   });
 
   it('gives a row up that somebody else holds for long, with nothing written', async () => {

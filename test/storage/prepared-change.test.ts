@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
 import type { Change } from '../../src/keys/store.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
-import { createGuard } from '../../src/storage/sqlite/write-gate.js';
+import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { keyLayouts, type KeyRow } from '../../src/storage/records/key.js';
-import { createSignedTable, type Signed } from '../../src/storage/records/signed.js';
+import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
 import { createTimeSlices } from '../../src/storage/time-slices.js';
 import { signer } from '../support/signer.js';
 import { added, nextVersion, storedKey } from './key-store.contract.js';
@@ -30,7 +30,7 @@ function watchedStore() {
       return slices.next();
     },
   };
-  const store = createKeyStore(database, signer, createGuard(database, { slices: counting }));
+  const store = createKeyStore(database, signer, createWriteGate(database, { slices: counting }));
   const applied: boolean[] = [];
   const change = (found: StoredKey | undefined): Change => {
     applied.push(database.inTransaction);
@@ -43,7 +43,7 @@ const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
 
 /** What a consumption by another process does to a row: it stays authentic, and has another signature. */
 function consumeElsewhere(keyHash: string): void {
-  const row = database.prepare<[string], Signed<KeyRow>>('SELECT * FROM keys WHERE key_hash = ?').get(keyHash);
+  const row = database.prepare<[string], SignedRow<KeyRow>>('SELECT * FROM keys WHERE key_hash = ?').get(keyHash);
   if (!row) throw new Error('There is no such key.');
   const next = keys.signed({ ...row, quota_used: row.quota_used + 1n });
   database.prepare('UPDATE keys SET quota_used = @quota_used, mac = @mac WHERE key_hash = @key_hash').run(next);
@@ -57,7 +57,7 @@ describe('a change of a key with a large definition', () => {
     const before = slicesOf();
     expect((await store.update(key.keyHash, change)).next.version).toBe(2);
     expect([applied, slicesOf() - before]).toEqual([[false], 4]);
-    expect(await store.auditOf(key.keyHash)).toHaveLength(2);
+    expect(await store.historyOf(key.keyHash)).toHaveLength(2);
     expect(await store.find(key.keyHash)).toMatchObject({ version: 2 });
   });
 
@@ -80,7 +80,7 @@ describe('a change of a key with a large definition', () => {
     await store.add([added(key)]);
     const done = await Promise.all(Array.from({ length: 8 }, () => store.update(key.keyHash, (k) => nextVersion(k))));
     expect(new Set(done.map(({ next }) => next.version))).toEqual(new Set([2, 3, 4, 5, 6, 7, 8, 9]));
-    expect(await store.auditOf(key.keyHash)).toHaveLength(9);
+    expect(await store.historyOf(key.keyHash)).toHaveLength(9);
   });
 
   it('is applied within its transaction after three others came between', async () => {

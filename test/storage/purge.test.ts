@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
-import { createGuard } from '../../src/storage/sqlite/write-gate.js';
+import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { signer } from '../support/signer.js';
 import { added, storedKey } from './key-store.contract.js';
@@ -17,7 +17,7 @@ afterEach(() => {
 
 /** How many keys a purge removes, and in how many transactions, between which other requests are served. */
 async function purge(keys: readonly StoredKey[]): Promise<{ purged: number; writes: number }> {
-  const guard = createGuard(database);
+  const guard = createWriteGate(database);
   let writes = 0;
   const counting: typeof guard = {
     ...guard,

@@ -7,7 +7,7 @@ import type { StoredKey } from '../../src/keys/key.js';
 import type { KeyQuery } from '../../src/keys/store.js';
 import { clockMs, createBoundedQuery, type Query, type QueryResult } from '../../src/storage/sqlite/bounded-query.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
-import { createGuard } from '../../src/storage/sqlite/write-gate.js';
+import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { createWorkerRunner } from '../../src/storage/sqlite/query-runner.js';
 import { createReader } from '../../src/storage/sqlite/reader.js';
@@ -38,7 +38,7 @@ afterEach(async () => {
 /** A store whose long reads go to `run`, and what was asked of it. */
 function storeWith(run: (query: Query) => Promise<QueryResult>) {
   const asked: Query[] = [];
-  const guard = createGuard(database);
+  const guard = createWriteGate(database);
   const reader = createReader(database, guard, () => ({
     run: (query) => {
       asked.push(query);
@@ -122,7 +122,7 @@ describe('a bounded query', () => {
 
 describe('worker threads', () => {
   it('read what the service has written, and are closed with it', async () => {
-    const guard = createGuard(database);
+    const guard = createWriteGate(database);
     const reader = createReader(database, guard, () => createWorkerRunner(join(folder, 'keyfront.db')));
     const store = createKeyStore(database, signer, guard, reader);
     try {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadKeyRing } from '../../src/crypto/key-ring.js';
-import { createRingWord, ringWordName } from '../../src/crypto/key-ring-check.js';
+import { createKeyRingCheck, keyRingCheckName } from '../../src/crypto/key-ring-check.js';
 import { createSealer } from '../../src/crypto/encryption.js';
 import { migrations } from '../../src/storage/sqlite/migrate.js';
 import { signatures } from '../../src/storage/sqlite/migrations/0003-signatures.js';
@@ -191,8 +191,8 @@ describe('a database from before rows were signed', () => {
     for (const { name } of later) database.exec(`DROP TABLE ${name}`);
     database.pragma(`user_version = ${migrations.indexOf(signatures)}`);
     const ring = loadKeyRing(join(folder, 'key-ring.json'));
-    const word = createRingWord(createSealer(() => ring));
-    createSettings(database).set(ringWordName, word.sealed(false));
+    const word = createKeyRingCheck(createSealer(() => ring));
+    createSettings(database).set(keyRingCheckName, word.sealed(false));
     database.close();
   }
 
@@ -221,8 +221,8 @@ describe('a database from before rows were signed', () => {
     tamper("UPDATE keys SET mac = NULL WHERE org_id = 'globex'", "UPDATE audit SET mac = NULL WHERE org_id = 'globex'");
     const database = new Database(file);
     const ring = loadKeyRing(join(folder, 'key-ring.json'));
-    const word = createRingWord(createSealer(() => ring));
-    createSettings(database).set(ringWordName, word.sealed(false));
+    const word = createKeyRingCheck(createSealer(() => ring));
+    createSettings(database).set(keyRingCheckName, word.sealed(false));
     database.close();
     t = await startApp({ KEYFRONT_DATA: folder });
     for (const keyID of ['k1', 'k2']) expect((await service(`/svc/org/keys/${keyID}`)).status).toBe(200);

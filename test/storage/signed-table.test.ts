@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSignedTable, type Signed } from '../../src/storage/records/signed.js';
+import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
 import { signer } from '../support/signer.js';
 
 interface OldRow {
@@ -18,7 +18,7 @@ const newer = createSignedTable<NewRow>(signer, 'things', [first, second]);
 
 const row: OldRow = { id: 'a', count: 1n };
 /** A row of the older version in a table to which the newer one has added its column. */
-const migrated: Signed<NewRow> = { ...older.signed(row), note: null };
+const migrated: SignedRow<NewRow> = { ...older.signed(row), note: null };
 
 describe('a signed table with two layouts', () => {
   it('verifies rows of both layouts', () => {

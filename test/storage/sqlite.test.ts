@@ -181,7 +181,7 @@ describe('a SQLite file that another process holds', () => {
       expect((await store.find(hashOf(1)))?.version).toBe(1);
     });
     expect(await store.find(hashOf(2))).toBeUndefined();
-    expect(await store.auditOf(hashOf(1))).toHaveLength(1);
+    expect(await store.historyOf(hashOf(1))).toHaveLength(1);
     expect((await store.update(hashOf(1), (found) => nextVersion(found))).next.version).toBe(2);
     database.close();
   });

@@ -168,7 +168,7 @@ describe('C-07 a transaction of SQLite', () => {
       .filter((node) => ts.isCallExpression(node))
       .filter(({ expression }) => {
         const name = ts.isPropertyAccessExpression(expression) ? expression.name.text : expression.getText();
-        return path.startsWith('storage/sqlite/') && ['transaction', 'read', 'write', 'whenFree'].includes(name);
+        return path.startsWith('storage/sqlite/') && ['transaction', 'read', 'write', 'retryOnBusy'].includes(name);
       })
       .flatMap(({ arguments: given }) => given)
       .filter((node) => ts.isArrowFunction(node) || ts.isFunctionExpression(node))

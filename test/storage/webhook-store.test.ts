@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openInstallation, type Installation } from '../../src/storage/open-storage.js';
+import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { readConfig } from '../../src/config/config.js';
 import {
   maxWebhooks,
@@ -48,11 +48,11 @@ const dead = (eventID: string, more: Partial<DeadLetter> = {}): DeadLetter => ({
 
 describeEngines('the store of webhooks', (engine) => {
   let place: EnginePlace;
-  let installations: Installation[];
+  let installations: Services[];
   let store: WebhookStore;
   const open = async () => {
     const { config, secrets } = readConfig(place.env);
-    const installation = await openInstallation(config, secrets, {}, { access: 'create' });
+    const installation = await openServices(config, secrets, {}, { access: 'create' });
     installations.push(installation);
     return installation;
   };

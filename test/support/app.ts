@@ -6,7 +6,7 @@ import { importLines } from '../../src/cli/commands/import.js';
 import { readConfig } from '../../src/config/config.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { createLogger } from '../../src/lib/log.js';
-import type { Watch } from '../../src/telemetry/ports.js';
+import type { Telemetry } from '../../src/telemetry/ports.js';
 import { readStream } from './event-stream.js';
 
 export interface Answer {
@@ -49,7 +49,7 @@ async function firstOf(response: Response): Promise<Answer> {
 export async function startApp(
   env: Record<string, string> = {},
   overrides: AppOverrides = {},
-  watch: Watch = {},
+  watch: Telemetry = {},
 ): Promise<TestApp> {
   const clock = { now: new Date('2026-01-31T12:00:00Z') };
   const lines: string[] = [];

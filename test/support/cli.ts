@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
-import { openInstallation } from '../../src/storage/open-storage.js';
+import { openServices } from '../../src/storage/open-storage.js';
 
 export interface Outcome {
   readonly code: number;
@@ -68,7 +68,7 @@ export async function makeCommandLine(): Promise<CommandLine> {
     },
     create: async (env = {}) => {
       const { config, secrets } = readConfig({ KEYFRONT_DATA: folder, ...env });
-      await (await openInstallation(config, secrets, {}, { access: 'create' })).close();
+      await (await openServices(config, secrets, {}, { access: 'create' })).close();
     },
     remove: async () => rm(root, { recursive: true, force: true }),
   };

@@ -1,5 +1,5 @@
 import type { Plugin } from 'graphql-yoga';
-import { createFailedAttempts } from '../../src/credentials/attempt-limiter.js';
+import { createAttemptLimiter } from '../../src/credentials/attempt-limiter.js';
 import { createAuthenticator } from '../../src/credentials/authenticate.js';
 import type { Authenticate } from '../../src/credentials/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
@@ -44,7 +44,7 @@ export function plant({ app: { installation }, management, service }: TestApp, p
   const { authenticate: authenticateByStore, revalidate } = createAuthenticator({
     store: installation.credentials,
     uses: { note: () => undefined },
-    failures: createFailedAttempts(installation.now),
+    failures: createAttemptLimiter(installation.now),
     verifyJWT: undefined,
     now: installation.now,
     log: createLogger('trace', sink),

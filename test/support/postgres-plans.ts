@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { Connections, Prepared, Session } from '../../src/storage/postgres/pool.js';
+import type { PgPool, Prepared, Session } from '../../src/storage/postgres/pool.js';
 
 /** A statement as the store has sent it. */
 export interface Sent {
@@ -18,7 +18,7 @@ export interface Work {
 }
 
 /** The same connections, and all that is sent over them from now on. */
-export function recorded(connections: Connections): { connections: Connections; sent: Sent[] } {
+export function recorded(connections: PgPool): { connections: PgPool; sent: Sent[] } {
   const sent: Sent[] = [];
   const note = (session: Session): Session => ({
     query: (statement, values = []) => {

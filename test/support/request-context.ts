@@ -1,4 +1,4 @@
-import type { Authenticate, Holder } from '../../src/credentials/credential.js';
+import type { Authenticate, AuthContext } from '../../src/credentials/credential.js';
 import { createRequestContext, incomingFromFetch, type RequestContext } from '../../src/http/request-context.js';
 
 interface Options {
@@ -9,7 +9,7 @@ interface Options {
 /** The context of a request that came through no network and holds no credential, unless `authenticate` finds one. */
 export function requestContextOf(
   request: Request,
-  { id = 'request-1', authenticate = () => Promise.resolve<Holder>({}) }: Options = {},
+  { id = 'request-1', authenticate = () => Promise.resolve<AuthContext>({}) }: Options = {},
 ): RequestContext {
   const record = {
     requestID: id,

@@ -1,16 +1,16 @@
 import type { TestApp } from './app.js';
 import type { StoredKey } from '../../src/keys/key.js';
-import type { AuditEntry } from '../../src/keys/store.js';
+import type { KeyRevision } from '../../src/keys/store.js';
 
 export interface State {
   readonly key: StoredKey | undefined;
-  readonly audit: AuditEntry[];
+  readonly audit: KeyRevision[];
 }
 
 /** All that storage holds of a key: what must be the same before and after a request that is refused. */
 export async function stateOf({ app: { installation } }: TestApp, keyID: string): Promise<State> {
   const keyHash = installation.ports.hashKeyID(keyID);
-  return { key: await installation.store.find(keyHash), audit: await installation.store.auditOf(keyHash) };
+  return { key: await installation.store.find(keyHash), audit: await installation.store.historyOf(keyHash) };
 }
 
 /** The hashes of all keys, by which a test sees that none was created. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/main.js';
 import { importLines } from '../../src/cli/commands/import.js';
 import { readConfig } from '../../src/config/config.js';
-import { openInstallation, type Installation } from '../../src/storage/open-storage.js';
+import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { createLogger } from '../../src/lib/log.js';
 import { unverifiedEventIDOf } from '../../src/webhooks/event.js';
 import { startDispatcher, type Dispatcher } from '../../src/webhooks/dispatcher.js';
@@ -34,7 +34,7 @@ type Place = (typeof places)[number];
 describeEngines('after a command has returned', (engine) => {
   let place: EnginePlace;
   let receiver: Receiver;
-  let installation: Installation;
+  let installation: Services;
   let deliverer: Dispatcher | undefined;
   let barrier: Barrier;
   let onLook = () => {};
@@ -42,7 +42,7 @@ describeEngines('after a command has returned', (engine) => {
     place = await engine.make();
     receiver = await startReceiver();
     const { config, secrets } = readConfig(place.env);
-    installation = await openInstallation(config, secrets, {}, { access: 'create' });
+    installation = await openServices(config, secrets, {}, { access: 'create' });
     barrier = createBarrier();
     onLook = () => {};
   });

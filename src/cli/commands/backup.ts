@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config, ConfigSecrets } from '../../config/config.js';
 import { syncFile, syncName } from '../../lib/fsync.js';
-import { openInstallation, type Installation } from '../../storage/open-storage.js';
+import { openServices, type Services } from '../../storage/open-storage.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';
 import type { IO } from '../io.js';
 import { copyName, digest, newestChangeIn, writeManifest, type Manifest } from './backup-manifest.js';
@@ -57,8 +57,8 @@ function makeDraft(target: string): string {
 }
 
 /** The manifest of a copy that is as the original was written; throws where it is not. */
-async function describe(io: IO, { now }: Installation, config: Config, secrets: ConfigSecrets): Promise<Manifest> {
-  const copy = await openInstallation(config, secrets, {}, { access: 'read' });
+async function describe(io: IO, { now }: Services, config: Config, secrets: ConfigSecrets): Promise<Manifest> {
+  const copy = await openServices(config, secrets, {}, { access: 'read' });
   try {
     const progress = createProgress(io, 'keys checked');
     const { problems } = await inspect(copy, progress.show);

@@ -7,14 +7,14 @@ import { definitionIn } from '../input/definitions.js';
 import { UsageError, type IO } from '../io.js';
 import { jsonText } from '../output/json.js';
 import type { Changed, KeysPort } from '../key-client/port.js';
-import type { View } from '../output/format.js';
-import { about, numberFrom, textFrom, withKey } from '../key-client/run-key-command.js';
+import type { OutputFormat } from '../output/format.js';
+import { about, numberFrom, textFrom, runKeyCommand } from '../key-client/run-key-command.js';
 
 /** Tells what an update would change: 0 nothing, 1 something, 2 where that cannot be told. */
 export async function diff(io: IO, values: Values, words: readonly string[]): Promise<number> {
   const call = { io, command: 'diff', values, words, others: 1, refused: 2 };
   const resetQuota = values['reset-quota'] === true;
-  return withKey(call, async ({ keys, view, keyID, words: [file = ''] }) => {
+  return runKeyCommand(call, async ({ keys, view, keyID, words: [file = ''] }) => {
     const body = await wholeDefinitionIn(io, file);
     const plan = await about(body, () => keys.compare(keyID, definitionFromWire(body), { resetQuota }));
     const same = isSame(plan);
@@ -35,7 +35,7 @@ export async function put(io: IO, values: Values, words: readonly string[]): Pro
   if (mayCreate && options.expectedVersion !== undefined) {
     throw new UsageError('--expected-version is about a key that exists, and --create about one that may not.');
   }
-  return withKey(
+  return runKeyCommand(
     { io, command: 'put', values, words, others: 1 },
     async ({ keys, view, keyID, words: [file = ''] }) => {
       const body = await wholeDefinitionIn(io, file);
@@ -59,7 +59,7 @@ const mostAttempts = 5;
 /** Resets the live quota of a key and leaves its definition as it is. */
 export async function reset(io: IO, values: Values, words: readonly string[]): Promise<number> {
   const reason = textFrom(values, 'reason');
-  return withKey({ io, command: 'reset', values, words }, async ({ keys, view, keyID }) => {
+  return runKeyCommand({ io, command: 'reset', values, words }, async ({ keys, view, keyID }) => {
     show(io, view, 'modified', await resetQuota(keys, keyID, reason), null);
     return 0;
   });
@@ -82,13 +82,13 @@ export async function revert(io: IO, values: Values, words: readonly string[]): 
   const toVersion = numberFrom(values, 'to');
   if (toVersion === undefined) throw new UsageError('--to must name the version whose definition is wanted.');
   const options = { expectedVersion: numberFrom(values, 'expected-version'), reason: textFrom(values, 'reason') };
-  return withKey({ io, command: 'revert', values, words }, async ({ keys, view, keyID }) => {
+  return runKeyCommand({ io, command: 'revert', values, words }, async ({ keys, view, keyID }) => {
     show(io, view, 'modified', await about(null, () => keys.revert(keyID, toVersion, options)), null);
     return 0;
   });
 }
 
-function show(io: IO, view: View, action: string, changed: Changed, body: JSONValue): void {
+function show(io: IO, view: OutputFormat, action: string, changed: Changed, body: JSONValue): void {
   if (view.isJSON) io.out(`${jsonText({ action, ...changedMember(changed, body) })}\n`);
   else io.out(`${changedLines(view, changed, body)}${view.paint.green(action)}: version ${changed.version} now.\n`);
 }

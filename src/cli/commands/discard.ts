@@ -1,4 +1,4 @@
-import { createChangeLog } from '../../telemetry/audit-log.js';
+import { createAuditLog } from '../../telemetry/audit-log.js';
 import { AppError } from '../../lib/errors.js';
 import { createLogger } from '../../lib/log.js';
 import { UsageError, type IO } from '../io.js';
@@ -10,7 +10,7 @@ const hashForm = /^[0-9a-zA-Z_-]{1,200}$/;
 /** Removes a damaged key with its history, and writes the attempt to the audit log on standard error. */
 export async function discardKey(io: IO, _: unknown, [keyHash = '']: readonly string[]): Promise<number> {
   if (!hashForm.test(keyHash)) throw new UsageError('HASH must be the hash of a key, as `keyfront check` prints it.');
-  const audit = createChangeLog(createLogger('info', { write: (line) => io.say(line) }));
+  const audit = createAuditLog(createLogger('info', { write: (line) => io.say(line) }));
   const attempt = { operation: 'discardOrgKey', requestID: '', caller, keyHash };
   return withInstallation(io, { access: 'write' }, async ({ store }) => {
     try {

@@ -1,6 +1,6 @@
-import type { Installation } from '../../storage/open-storage.js';
+import type { Services } from '../../storage/open-storage.js';
 import { quotaFigures, withLiveQuotas } from '../../keys/quota/quota.js';
-import { placeOf } from '../../keys/commands/protect-secrets.js';
+import { aadFor } from '../../keys/commands/protect-secrets.js';
 import { withSecrets } from '../../keys/definition/normalize.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/store.js';
@@ -61,7 +61,7 @@ async function* pages(
   yield page;
 }
 
-function lineUnlessDamaged(installation: Installation, key: StoredKey, showSecrets: boolean): object | undefined {
+function lineUnlessDamaged(installation: Services, key: StoredKey, showSecrets: boolean): object | undefined {
   try {
     return lineOf(installation, key, showSecrets);
   } catch {
@@ -69,10 +69,10 @@ function lineUnlessDamaged(installation: Installation, key: StoredKey, showSecre
   }
 }
 
-function lineOf({ sealer, now }: Installation, key: StoredKey, showSecrets: boolean): object {
+function lineOf({ sealer, now }: Services, key: StoredKey, showSecrets: boolean): object {
   const { keyHash, definition, secrets, quota } = key;
   const opened = (sealed: Uint8Array | undefined, name: 'jwtSecret' | 'hmacString') =>
-    sealed === undefined ? null : sealer.open(sealed, placeOf(keyHash, name));
+    sealed === undefined ? null : sealer.open(sealed, aadFor(keyHash, name));
   const shown = showSecrets
     ? withSecrets(definition, {
         password: secrets.passwordHash ?? null,
@@ -89,5 +89,5 @@ function lineOf({ sealer, now }: Installation, key: StoredKey, showSecrets: bool
     ...(remaining !== undefined && { quotaRemaining: remaining }),
     ...(quota.renews !== undefined && { quotaRenews: quota.renews }),
   };
-  return { key_id: sealer.open(key.sealedKeyID, placeOf(keyHash, 'keyID')), ...definitionToWire(live) };
+  return { key_id: sealer.open(key.sealedKeyID, aadFor(keyHash, 'keyID')), ...definitionToWire(live) };
 }

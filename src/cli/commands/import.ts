@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { AppError, pathText, type Issue } from '../../lib/errors.js';
-import type { Installation } from '../../storage/open-storage.js';
+import type { Services } from '../../storage/open-storage.js';
 import { parseJSON } from '../../lib/json.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import { maxIssues } from '../../keys/definition/problem.js';
@@ -70,7 +70,7 @@ interface Listener {
 
 /** Imports lines of the form `{"key_id": "...", ...definition}`, in transactions of up to a few hundred. */
 export async function importLines(
-  { ports, store }: Pick<Installation, 'ports'> & { readonly store: Pick<Installation['store'], 'add'> },
+  { ports, store }: Pick<Services, 'ports'> & { readonly store: Pick<Services['store'], 'add'> },
   lines: AsyncIterable<Line> | Iterable<Line>,
   options: ImportOptions,
   listener: Listener,

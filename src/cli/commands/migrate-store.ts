@@ -1,9 +1,9 @@
 import { readConfig } from '../../config/config.js';
-import { openInstallation, type Installation } from '../../storage/open-storage.js';
+import { openServices, type Services } from '../../storage/open-storage.js';
 import { migratedFrom } from '../../storage/migrated.js';
-import { move, type Moved } from '../../storage/sql/copy-store.js';
+import { copyStore, type CopyResult } from '../../storage/sql/copy-store.js';
 import type { openForMoving } from '../../storage/postgres/engine.js';
-import { holdRows, type HeldRows } from '../../storage/sqlite/rows.js';
+import { lockRows, type LockedRows } from '../../storage/sqlite/rows.js';
 import { UsageError, type IO } from '../io.js';
 import { inspect } from '../output/problems.js';
 import { createProgress } from '../output/progress.js';
@@ -18,9 +18,9 @@ export async function migrateStore(io: IO): Promise<number> {
   if (databaseURL === undefined) throw new UsageError('KEYFRONT_DATABASE_URL must name the database to move into.');
   const fileOnly = { keyHashPepper, databaseURL: undefined, quotaURL: undefined };
   // Brings an older file up to date, and verifies that the key ring belongs to it.
-  const installation = await openInstallation(config, fileOnly, {}, { access: 'write', allowMigrated: true });
+  const installation = await openServices(config, fileOnly, {}, { access: 'write', allowMigrated: true });
   try {
-    const source = holdRows(config.databaseFile);
+    const source = lockRows(config.databaseFile);
     try {
       return await copyTo(io, databaseURL, source, installation);
     } finally {
@@ -31,7 +31,7 @@ export async function migrateStore(io: IO): Promise<number> {
   }
 }
 
-async function copyTo(io: IO, databaseURL: string, source: HeldRows, installation: Installation): Promise<number> {
+async function copyTo(io: IO, databaseURL: string, source: LockedRows, installation: Services): Promise<number> {
   // The driver is loaded by those processes only that need it.
   const { movingName, openForMoving } = await import('../../storage/postgres/engine.js');
   const { createRowTarget } = await import('../../storage/postgres/rows.js');
@@ -53,7 +53,7 @@ async function copyTo(io: IO, databaseURL: string, source: HeldRows, installatio
     await opened.settings.set(movingName, source.id);
     const progress = createProgress(io, 'keys moved');
     const target = createRowTarget(opened.connections, movingName);
-    const moved = await move(source, target, progress.show, () => source.mark(opened.name));
+    const moved = await copyStore(source, target, progress.show, () => source.mark(opened.name));
     progress.end();
     io.say(summary(moved, opened.name));
     return 0;
@@ -79,7 +79,7 @@ async function requireOwn(
   }
 }
 
-function summary({ keys, entries, credentials, found }: Moved, name: string): string {
+function summary({ keys, entries, credentials, found }: CopyResult, name: string): string {
   const again = found > 0 ? ` (${found} keys of an earlier attempt were found the same)` : '';
   return (
     `${keys} keys, ${entries} entries of their history and ${credentials} credentials are in ${name} now, each read back${again}.\n` +

@@ -9,11 +9,11 @@ import { inWireNames, warningsMember } from '../../rest/json-body.js';
 import { definitionFromWire, definitionToWire } from '../../wire/field-names.js';
 import { createKeyHash } from '../../crypto/key-hash.js';
 import type { Values } from '../command.js';
-import { connect, managementKey, refusalFrom } from '../key-client/connection.js';
+import { connect, managementKey, errorFrom } from '../key-client/connection.js';
 import { definitionsIn } from '../input/definitions.js';
 import type { IO } from '../io.js';
 import { jsonText } from '../output/json.js';
-import { problemLines, problemsIn, viewFrom, type Problem, type View } from '../output/format.js';
+import { problemLines, problemsIn, outputFormatFrom, type Problem, type OutputFormat } from '../output/format.js';
 
 /** What is found of a definition that is valid, in the names of REST and without secrets. */
 interface Found {
@@ -34,7 +34,7 @@ interface Verdict {
 
 /** Judges definitions one after the other: 1 where one is not valid or, with `--strict`, deserves a warning. */
 export async function preview(io: IO, values: Values, files: readonly string[]): Promise<number> {
-  const view = viewFrom(io, values);
+  const view = outputFormatFrom(io, values);
   const url = values['url'];
   const judge = typeof url === 'string' ? judgeAt(io, values, url) : judgeHere(io);
   let [count, invalid, warned] = [0, 0, 0];
@@ -84,7 +84,7 @@ function judgeAt(io: IO, values: Values, url: string): Judge {
   const send = connect(io, values, url, managementKey);
   return async (body) => {
     const answer = await send('/api/keys/preview', body);
-    if (answer['status'] === 'error') throw refusalFrom(answer);
+    if (answer['status'] === 'error') throw errorFrom(answer);
     return {
       ...hashMember(body, String(answer['key_hash'])),
       data: withoutSecrets(answer['data']),
@@ -119,7 +119,7 @@ function memberOf({ place, found, issues }: Verdict): object {
   return found ? { definition: place, valid: true, ...found } : { definition: place, valid: false, issues };
 }
 
-function linesOf(view: View, { place, found, issues }: Verdict): string {
+function linesOf(view: OutputFormat, { place, found, issues }: Verdict): string {
   const { paint } = view;
   if (!found) return `${printable(place)}: ${paint.red('not valid')}\n${problemLines(view, 'error', issues)}`;
   const hash = found.key_hash === undefined ? '' : ` ${paint.dim(printable(found.key_hash))}`;

@@ -5,12 +5,12 @@ import type { Values } from '../command.js';
 import type { IO } from '../io.js';
 import { jsonText, pretty } from '../output/json.js';
 import type { HistoryEntry } from '../key-client/port.js';
-import type { View } from '../output/format.js';
-import { numberFrom, withKey } from '../key-client/run-key-command.js';
+import type { OutputFormat } from '../output/format.js';
+import { numberFrom, runKeyCommand } from '../key-client/run-key-command.js';
 
 /** Prints the definition of a key as `put` takes it: without secrets, which then stay as they are. */
 export async function get(io: IO, values: Values, words: readonly string[]): Promise<number> {
-  return withKey({ io, command: 'get', values, words }, async ({ keys, keyID }) => {
+  return runKeyCommand({ io, command: 'get', values, words }, async ({ keys, keyID }) => {
     const { definition, version, keyHash } = await keys.read(keyID);
     io.out(`${pretty(definitionToWire(definition))}\n`);
     io.say(`Version ${version} of ${printable(keyHash)}, without secrets.\n`);
@@ -23,7 +23,7 @@ const largestPage = 100;
 /** Prints what has been done to a key, the newest first. */
 export async function history(io: IO, values: Values, words: readonly string[]): Promise<number> {
   const limit = numberFrom(values, 'limit', largestPage) ?? 20;
-  return withKey({ io, command: 'history', values, words }, async ({ keys, view, keyID }) => {
+  return runKeyCommand({ io, command: 'history', values, words }, async ({ keys, view, keyID }) => {
     for (const entry of await keys.history(keyID, limit)) {
       io.out(view.isJSON ? `${jsonText(memberOf(entry))}\n` : linesOf(view, entry));
     }
@@ -45,7 +45,7 @@ function memberOf(entry: HistoryEntry): object {
   };
 }
 
-function linesOf(view: View, entry: HistoryEntry): string {
+function linesOf(view: OutputFormat, entry: HistoryEntry): string {
   const { paint } = view;
   const { version, at, operation, credentialID, credentialLabel, reason, quotaUsedBeforeReset, changes } = entry;
   const head = `${paint.bold(`version ${version}`)}  ${printable(at)}  ${printable(operation)}`;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
 import { syncFile, syncName } from '../../lib/fsync.js';
-import { openInstallation } from '../../storage/open-storage.js';
+import { openServices } from '../../storage/open-storage.js';
 import { restoringFile } from '../../storage/open-engine.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';
 import { makePrivateFolder } from '../../storage/sqlite/private-files.js';
@@ -45,7 +45,7 @@ async function look(io: IO, config: Config, { keyHashPepper, databaseURL }: Conf
   // No connection to live counters: their pending changes are not to be applied before the copy has passed the check.
   const secrets = { keyHashPepper, databaseURL, quotaURL: undefined };
   const opening = { access: 'write', allowMigrated: true, report: (line: string) => io.say(`${line}\n`) } as const;
-  const copy = await openInstallation(config, secrets, {}, opening);
+  const copy = await openServices(config, secrets, {}, opening);
   try {
     const progress = createProgress(io, 'keys checked');
     const { keys, problems } = await inspect(copy, progress.show);

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
 import { AppError, codeOf } from '../../lib/errors.js';
-import type { Installation } from '../../storage/open-storage.js';
-import { placeOf } from '../../keys/commands/protect-secrets.js';
+import type { Services } from '../../storage/open-storage.js';
+import { aadFor } from '../../keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/store.js';
 import { resealWebhook, sealedValuesOf } from '../../webhooks/manage.js';
@@ -88,14 +88,14 @@ async function* pagesOf(all: AsyncIterable<ScannedKey>): AsyncIterable<readonly 
 }
 
 /** The key of an incomplete rotation, else a fresh one: each retry would add one otherwise. */
-async function activeKeyFor({ isRotated, now }: Installation, { keyRingFile }: Config): Promise<string> {
+async function activeKeyFor({ isRotated, now }: Services, { keyRingFile }: Config): Promise<string> {
   const { activeID } = loadKeyRing(keyRingFile);
   return (await isRotated(activeID)) ? addKey(keyRingFile, now()).activeID : activeID;
 }
 
 /** Changes of one page are asked for together, so that storage commits them together. */
 async function reseal(
-  installation: Installation,
+  installation: Services,
   { keyHash, key }: ScannedKey,
   activeID: string,
   skip: (keyHash: string, reason?: string) => void,
@@ -111,7 +111,7 @@ async function reseal(
 }
 
 /** A damaged webhook can be removed by its id, so that nothing needs to be skipped. */
-async function requireIntactWebhooks({ webhooks }: Installation): Promise<void> {
+async function requireIntactWebhooks({ webhooks }: Services): Promise<void> {
   const damaged = await webhooks.damaged();
   if (damaged.length === 0) return;
   throw new Error(
@@ -120,14 +120,14 @@ async function requireIntactWebhooks({ webhooks }: Installation): Promise<void> 
 }
 
 function isSealedUnderOlder(
-  { sealer }: Installation,
+  { sealer }: Services,
   key: StoredKey,
   activeID: string,
   skip: (keyHash: string, reason: string) => void,
 ): boolean {
   const older = sealedOf(key).filter(({ sealed }) => sealer.keyIDOf(sealed) !== activeID);
   try {
-    for (const { sealed, secret } of older) sealer.open(sealed, placeOf(key.keyHash, secret));
+    for (const { sealed, secret } of older) sealer.open(sealed, aadFor(key.keyHash, secret));
     return older.length > 0;
   } catch {
     skip(key.keyHash, 'its secrets cannot be opened');
@@ -152,10 +152,10 @@ function sealedOf({ sealedKeyID, secrets: { jwtSecret, hmacString } }: StoredKey
   return all.flatMap(({ sealed, secret }) => (sealed === undefined ? [] : [{ sealed, secret }]));
 }
 
-function resealed({ sealer }: Installation, key: StoredKey, activeID: string): StoredKey {
+function resealed({ sealer }: Services, key: StoredKey, activeID: string): StoredKey {
   const again = (sealed: Uint8Array, secret: 'keyID' | 'jwtSecret' | 'hmacString') => {
     if (sealer.keyIDOf(sealed) === activeID) return sealed;
-    const place = placeOf(key.keyHash, secret);
+    const place = aadFor(key.keyHash, secret);
     return sealer.seal(sealer.open(sealed, place), place);
   };
   const { jwtSecret, hmacString } = key.secrets;

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { Installation } from '../../storage/open-storage.js';
+import type { Services } from '../../storage/open-storage.js';
 import { printable } from '../../lib/printable.js';
 import type { DeliveryStats, Webhook } from '../../webhooks/webhook.js';
 import { webhookAAD } from '../../webhooks/webhook.js';
@@ -15,7 +15,7 @@ import { jsonText } from '../output/json.js';
 import { withInstallation } from '../key-client/open.js';
 import { organisationOf } from '../input/organisation.js';
 import { tableText } from '../output/table.js';
-import { viewFrom } from '../output/format.js';
+import { outputFormatFrom } from '../output/format.js';
 import { textFrom } from '../key-client/run-key-command.js';
 
 const mostShown = 1_000;
@@ -52,7 +52,7 @@ export async function rotateSecret(io: IO, values: Values, [id = '']: readonly s
 const headings = ['ID', 'STATE', 'FAILING KEYS', 'DEAD', 'ORGANISATION', 'CREATED', 'RECEIVER', 'LABEL'];
 
 export async function listAll(io: IO, values: Values): Promise<number> {
-  const view = viewFrom(io, values);
+  const view = outputFormatFrom(io, values);
   return withInstallation(io, { access: 'read' }, async ({ webhooks, sealer }) => {
     const standings = new Map((await webhooks.deliveryStats()).map((standing) => [standing.webhookID, standing]));
     const all = (await webhooks.list()).map((webhook) => {
@@ -156,7 +156,7 @@ export async function testOne(io: IO, _values: Values, [id = '']: readonly strin
 const deadHeadings = ['EVENT', 'KEY HASH', 'VERSION', 'GIVEN UP', 'ATTEMPTS', 'WHY'];
 
 export async function listDead(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
-  const view = viewFrom(io, values);
+  const view = outputFormatFrom(io, values);
   return withInstallation(io, { access: 'read' }, async (installation) => {
     await find(installation, id);
     const letters = await installation.webhooks.deadLetters({ webhookID: id }, mostShown);
@@ -203,7 +203,7 @@ export async function discardDead(io: IO, values: Values, [id = '']: readonly st
   });
 }
 
-async function find({ webhooks }: Installation, id: string): Promise<Webhook> {
+async function find({ webhooks }: Services, id: string): Promise<Webhook> {
   const found = (await webhooks.list()).find((webhook) => webhook.id === id);
   if (found) return found;
   throw (await webhooks.damaged()).includes(id) ? new Error(damagedWebhook(id)) : webhookNotFound(id);

@@ -62,7 +62,7 @@ export function connect(io: IO, values: Values, url: string, key: Key): Send {
 }
 
 /** The refusal that an answer of REST or an error of GraphQL tells of, with paths in the names that it has them in. */
-export function refusalFrom(said: unknown): AppError {
+export function errorFrom(said: unknown): AppError {
   const { code, message, issues } = Object(said) as Record<string, unknown>;
   const known = errorCodes.find((one) => one === code) ?? 'INTERNAL';
   const text = typeof message === 'string' ? message : 'The service refused without saying why.';

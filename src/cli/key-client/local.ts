@@ -3,7 +3,7 @@ import type { KeyChange } from '../../keys/commands/change-key.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import type { Caller } from '../../keys/ports.js';
 import { createKeyService } from '../../keys/key-service.js';
-import { NoInstallation } from '../../storage/storage.js';
+import { InstallationNotFoundError } from '../../storage/storage.js';
 import type { IO } from '../io.js';
 import type { Changed, KeysPort } from './port.js';
 import { withInstallation } from './open.js';
@@ -57,8 +57,8 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
     });
   });
   return opened.catch((error: unknown) => {
-    if (error instanceof NoInstallation) {
-      throw new NoInstallation(`${error.message} With --url a running service is asked instead.`);
+    if (error instanceof InstallationNotFoundError) {
+      throw new InstallationNotFoundError(`${error.message} With --url a running service is asked instead.`);
     }
     throw error;
   });

@@ -1,5 +1,5 @@
 import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
-import { openInstallation, type Installation, type Opening } from '../../storage/open-storage.js';
+import { openServices, type Services, type OpenOptions } from '../../storage/open-storage.js';
 import type { IO } from '../io.js';
 
 /**
@@ -10,16 +10,11 @@ import type { IO } from '../io.js';
  */
 export async function withInstallation<T>(
   io: IO,
-  opening: Required<Pick<Opening, 'access'>> & Pick<Opening, 'liveQuotas'>,
-  work: (installation: Installation, settings: { config: Config; secrets: ConfigSecrets }) => Promise<T>,
+  opening: Required<Pick<OpenOptions, 'access'>> & Pick<OpenOptions, 'liveQuotas'>,
+  work: (installation: Services, settings: { config: Config; secrets: ConfigSecrets }) => Promise<T>,
 ): Promise<T> {
   const { config, secrets } = readConfig(io.env);
-  const installation = await openInstallation(
-    config,
-    secrets,
-    {},
-    { ...opening, report: (line) => io.say(`${line}\n`) },
-  );
+  const installation = await openServices(config, secrets, {}, { ...opening, report: (line) => io.say(`${line}\n`) });
   try {
     return await work(installation, { config, secrets });
   } finally {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { changeKinds } from '../../keys/key-diff.js';
 import { resetStatuses } from '../../keys/quota/quota.js';
 import { definitionFromWire } from '../../wire/field-names.js';
-import { refusalFrom, type Send } from './connection.js';
+import { errorFrom, type Send } from './connection.js';
 import type { KeysPort } from './port.js';
 import { noSuchKey } from './local.js';
 import { pathFrom } from '../input/path.js';
@@ -75,7 +75,7 @@ export function createRemoteKeys(send: Send): KeysPort {
     const [error] = Array.isArray(answer['errors']) ? (answer['errors'] as unknown[]) : [];
     if (error !== undefined) {
       const { message, extensions } = Object(error) as Record<string, unknown>;
-      throw refusalFrom({ ...Object(extensions), message });
+      throw errorFrom({ ...Object(extensions), message });
     }
     const read = schema.safeParse(answer['data']);
     if (read.success) return read.data;
@@ -95,7 +95,7 @@ export function createRemoteKeys(send: Send): KeysPort {
     // Over REST, which writes every integer in digits: what is read here is written again.
     read: async (keyID) => {
       const answer = await send(`/svc/org/keys/${encodeURIComponent(keyID)}`);
-      if (answer['status'] === 'error') throw refusalFrom(answer);
+      if (answer['status'] === 'error') throw errorFrom(answer);
       const { key_hash: keyHash, version, data } = StoredKey.parse(answer);
       const { date_created: created, last_updated: updated, ...definition } = data;
       return { keyHash, version, definition: definitionFromWire(definition) as object };

@@ -8,7 +8,7 @@ import { UsageError, type IO } from '../io.js';
 import type { KeysPort } from './port.js';
 import { withLocalKeys } from './local.js';
 import { createRemoteKeys } from './remote.js';
-import { showRefusal, viewFrom, viewOptions, type View } from '../output/format.js';
+import { showError, outputFormatFrom, outputOptions, type OutputFormat } from '../output/format.js';
 
 /** The options of every command about one key. */
 export const keyOptions: Readonly<Record<string, Option>> = {
@@ -24,13 +24,13 @@ export const keyOptions: Readonly<Record<string, Option>> = {
     isCommon: true,
   },
   ...connectionOptions,
-  ...viewOptions,
+  ...outputOptions,
 };
 
 /** What a command about one key works with. */
 interface Work {
   readonly keys: KeysPort;
-  readonly view: View;
+  readonly view: OutputFormat;
   /** The identifier of the key. */
   readonly keyID: string;
   /** What stands behind the key's identifier. */
@@ -49,11 +49,11 @@ interface Call {
 }
 
 /** Does what is to be done to one key, wherever it is kept, and tells of a refusal. Resolves to the exit code. */
-export async function withKey(
+export async function runKeyCommand(
   { io, command, values, words, others = 0, refused = 1 }: Call,
   work: (what: Work) => Promise<number>,
 ): Promise<number> {
-  const view = viewFrom(io, values);
+  const view = outputFormatFrom(io, values);
   const named = referenceFrom(values, words.slice(0, Math.max(words.length - others, 0)));
   const url = values['url'] ?? io.env['KEYFRONT_URL'];
   const doWork = async (keys: KeysPort) => {
@@ -62,7 +62,7 @@ export async function withKey(
       return await work({ keys, view, keyID, words: words.slice(words.length - others) });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      showRefusal(io, view, error);
+      showError(io, view, error);
       return troubles.has(error.code) ? 2 : refused;
     }
   };

@@ -6,7 +6,7 @@ import { printable } from '../../lib/printable.js';
 import { issuesToWire, partToWire } from '../../wire/field-names.js';
 import { jsonText } from './json.js';
 import type { Changed } from '../key-client/port.js';
-import { problemLines, type Problem, type View } from './format.js';
+import { problemLines, type Problem, type OutputFormat } from './format.js';
 
 /** From this length on a value is cut, in what people read. */
 const longestValue = 160;
@@ -23,7 +23,7 @@ export function changeMember({ path, kind, before, after }: FieldChange): object
 }
 
 /** A line for each change: `~ rate  100 → 200`. */
-export function changeLines({ paint }: View, changes: readonly FieldChange[]): string {
+export function changeLines({ paint }: OutputFormat, changes: readonly FieldChange[]): string {
   return changes
     .map(({ path, kind, before, after }) => {
       const part = partToWire(path);
@@ -68,7 +68,7 @@ export function changedMember(changed: Changed, body: JSONValue): object {
 }
 
 /** The same for people. */
-export function changedLines(view: View, changed: Changed, body: JSONValue): string {
+export function changedLines(view: OutputFormat, changed: Changed, body: JSONValue): string {
   const { changes, quotaEffect, quotaReset } = changed;
   const [before, after] = [quotaEffect?.before, quotaEffect?.after].map((quota) => quota && quotaText(quota));
   const effect = before === undefined || after === undefined ? 'cannot be read' : `${before} → ${after}`;

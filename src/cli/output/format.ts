@@ -6,18 +6,18 @@ import { jsonText } from './json.js';
 import { createPaint, type Paint } from './color.js';
 
 /** How results are shown: to people, or to a program. */
-export interface View {
+export interface OutputFormat {
   readonly isJSON: boolean;
   readonly paint: Paint;
 }
 
-export const viewOptions: Readonly<Record<string, Option>> = {
+export const outputOptions: Readonly<Record<string, Option>> = {
   json: { is: 'JSON also on a terminal.', isCommon: true },
   text: { is: 'Text for people also where no terminal reads, such as in the log of a build.', isCommon: true },
 };
 
 /** Text for a terminal and JSON for all else, unless an option says otherwise. */
-export function viewFrom(io: IO, values: Values): View {
+export function outputFormatFrom(io: IO, values: Values): OutputFormat {
   if (values['json'] === true && values['text'] === true) throw new UsageError('Give --json or --text, not both.');
   const isJSON = values['json'] === true || (io.isTerminal !== true && values['text'] !== true);
   return { isJSON, paint: createPaint(io) };
@@ -37,7 +37,7 @@ export function problemsIn({ code, message, issues }: AppError): Problem[] {
 }
 
 /** One line for each problem: how bad, where, what, and its code. */
-export function problemLines({ paint }: View, kind: 'error' | 'warning', problems: readonly Problem[]): string {
+export function problemLines({ paint }: OutputFormat, kind: 'error' | 'warning', problems: readonly Problem[]): string {
   const name = kind === 'error' ? paint.red('error  ') : paint.yellow('warning');
   return problems
     .map(({ path, code, message }) => {
@@ -48,7 +48,7 @@ export function problemLines({ paint }: View, kind: 'error' | 'warning', problem
 }
 
 /** Tells of a refusal: to people what it says, and to a program as REST would answer it. */
-export function showRefusal(io: IO, view: View, error: AppError): void {
+export function showError(io: IO, view: OutputFormat, error: AppError): void {
   const problems = error.issues.length === 0 ? [] : problemsIn(error);
   if (view.isJSON) {
     const { code, message } = error;

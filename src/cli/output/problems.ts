@@ -1,6 +1,6 @@
-import type { Installation } from '../../storage/open-storage.js';
-import { placeOf } from '../../keys/commands/protect-secrets.js';
-import type { Inspected } from '../../keys/store.js';
+import type { Services } from '../../storage/open-storage.js';
+import { aadFor } from '../../keys/commands/protect-secrets.js';
+import type { IntegrityReport } from '../../keys/store.js';
 import { printable } from '../../lib/printable.js';
 import type { Sealer } from '../../crypto/encryption.js';
 import { sealedValuesOf } from '../../webhooks/manage.js';
@@ -13,7 +13,7 @@ export interface Inspection {
 
 /** Looks at everything that a data folder holds: the file, every row, every history, every sealed secret. */
 export async function inspect(
-  { store, credentials, webhooks, sealer, damages, contents }: Installation,
+  { store, credentials, webhooks, sealer, damages, contents }: Services,
   onProgress: (keys: number, part: number) => void,
 ): Promise<Inspection> {
   const problems = await damages();
@@ -32,7 +32,7 @@ export async function inspect(
   return { keys, problems: problems.map(printable) };
 }
 
-async function problemsOfWebhooks(webhooks: Installation['webhooks'], sealer: Sealer): Promise<string[]> {
+async function problemsOfWebhooks(webhooks: Services['webhooks'], sealer: Sealer): Promise<string[]> {
   const damaged = await webhooks.damaged();
   if (damaged.length > 0) return damaged.map((id) => `The webhook ${id} is not as it was written.`);
   return (await webhooks.list()).flatMap((webhook) =>
@@ -51,10 +51,10 @@ function doesOpen(sealer: Sealer, sealed: Uint8Array, place: string): boolean {
   }
 }
 
-function problemsOf(sealer: Sealer, { keyHash, isThere, key, isHistoryWhole, isListed }: Inspected): string[] {
+function problemsOf(sealer: Sealer, { keyHash, isThere, key, isHistoryWhole, isListed }: IntegrityReport): string[] {
   const sealed = { keyID: key?.sealedKeyID, jwtSecret: key?.secrets.jwtSecret, hmacString: key?.secrets.hmacString };
   const opens = (name: keyof typeof sealed) =>
-    sealed[name] === undefined || doesOpen(sealer, sealed[name], placeOf(keyHash, name));
+    sealed[name] === undefined || doesOpen(sealer, sealed[name], aadFor(keyHash, name));
   return [
     ...(isThere && !key ? [`The key ${keyHash} is not as it was written.`] : []),
     ...(isHistoryWhole ? [] : [`The history of ${keyHash} is not what was written.`]),

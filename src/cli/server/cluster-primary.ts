@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from '../../lib/log.js';
 import { createHeartbeat, startTimeoutMs, type HeartbeatOptions } from './heartbeat.js';
 import type { WorkerProcess } from '../io.js';
-import { createTurns } from './write-lock.js';
+import { createWriteLockQueue } from './write-lock.js';
 import type { WorkerMetrics } from './worker-metrics.js';
 
 const mostCrashes = 5;
@@ -10,7 +10,7 @@ const crashWindowMs = 60_000;
 /** Longer than a worker takes to stop, and shorter than the primary may. */
 const stopWithinMs = 9_000;
 
-export interface Crew {
+export interface ClusterPrimary {
   /** Hands a connection to the next worker that responds, or keeps it until one does. */
   readonly take: (connection: Socket) => void;
   /** Resolves when the workers cannot go on: storage failed, or they end as soon as they are replaced. */
@@ -19,7 +19,7 @@ export interface Crew {
   readonly stop: () => Promise<boolean>;
 }
 
-export interface CrewOptions {
+export interface ClusterOptions {
   readonly count: number;
   readonly startWorker: () => WorkerProcess;
   readonly log: Logger;
@@ -33,8 +33,14 @@ export interface CrewOptions {
  *
  * @throws {Error} When one ends before it was ready the first time.
  */
-export async function createCrew({ count, startWorker, log, metrics, heartbeat: options }: CrewOptions): Promise<Crew> {
-  const turns = createTurns();
+export async function createClusterPrimary({
+  count,
+  startWorker,
+  log,
+  metrics,
+  heartbeat: options,
+}: ClusterOptions): Promise<ClusterPrimary> {
+  const turns = createWriteLockQueue();
   const heartbeat = createHeartbeat(options);
   const running = new Set<WorkerProcess>();
   let ready: WorkerProcess[] = [];

@@ -3,13 +3,13 @@ import { readConfig } from '../../config/config.js';
 import { serveHanded } from '../../http/server.js';
 import { createLogger } from '../../lib/log.js';
 import type { IO, PrimaryProcess } from '../io.js';
-import { createTurn } from './write-lock.js';
-import { startWatching } from './telemetry.js';
+import { createWriteLock } from './write-lock.js';
+import { startTelemetry } from './telemetry.js';
 
 /** Serves the connections that the primary hands over, until it says stop, or is gone. */
-export async function work(io: IO, primary: PrimaryProcess): Promise<number> {
+export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number> {
   const { config, secrets } = readConfig(io.env);
-  const watching = await startWatching(config, io, createLogger(config.logLevel));
+  const watching = await startTelemetry(config, io, createLogger(config.logLevel));
   const { watch } = watching;
   const log = createLogger(config.logLevel, undefined, watch.tracer?.ids).child({ pid: io.pid });
   const fault = new Promise<'fault'>((resolve) =>
@@ -38,7 +38,13 @@ export async function work(io: IO, primary: PrimaryProcess): Promise<number> {
   );
   // The primary has created the installation, and decided that it may be used.
   const opening = { access: 'write', allowMigrated: true } as const;
-  const app = await createApp(config, secrets, log, { isWhole: true, opening, inTurn: createTurn(primary) }, watch);
+  const app = await createApp(
+    config,
+    secrets,
+    log,
+    { isWhole: true, opening, inTurn: createWriteLock(primary) },
+    watch,
+  );
   try {
     const server = serveHanded(app.handle, { ...config, log, watch });
     const stopped = new Promise<'stop'>((resolve) =>

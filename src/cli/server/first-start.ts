@@ -1,13 +1,13 @@
 import { issueCredential } from '../../credentials/issue.js';
 import type { Config } from '../../config/config.js';
-import type { Installation } from '../../storage/open-storage.js';
+import type { Services } from '../../storage/open-storage.js';
 import { importLines } from '../commands/import.js';
 import type { IO } from '../io.js';
 import { sampleKeys } from './sample.js';
 import { welcome } from './welcome.js';
 
 /** Issues the first credentials and imports the sample keys if needed. Returns the text for the terminal. */
-export type Greet = (installation: Installation, url: string) => Promise<string>;
+export type Greet = (installation: Services, url: string) => Promise<string>;
 
 /** Returns what a start runs once it listens: before that, the first credentials could be lost with a failed start. */
 export function createGreeter(io: IO, { graphiql }: Config, isSample: boolean): Greet {
@@ -23,13 +23,13 @@ interface FirstCredentials {
   readonly service: string;
 }
 
-async function issueFirst({ credentials, now }: Installation): Promise<FirstCredentials> {
+async function issueFirst({ credentials, now }: Services): Promise<FirstCredentials> {
   const issued = async (kind: 'management' | 'service') =>
     (await issueCredential(credentials, { kind, label: 'first start' }, now())).secret;
   return { management: await issued('management'), service: await issued('service') };
 }
 
-async function importSample(installation: Installation, io: IO): Promise<void> {
+async function importSample(installation: Services, io: IO): Promise<void> {
   const counts = await importLines(
     installation,
     sampleKeys,

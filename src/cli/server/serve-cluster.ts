@@ -3,9 +3,9 @@ import { requireWholeFile } from '../../storage/integrity-check.js';
 import type { Config, ConfigSecrets } from '../../config/config.js';
 import { distribute } from '../../http/connection-dispatcher.js';
 import { listenForMetrics, type MetricsServer } from '../../http/metrics-server.js';
-import { openInstallation, type Opening } from '../../storage/open-storage.js';
+import { openServices, type OpenOptions } from '../../storage/open-storage.js';
 import { createLogger } from '../../lib/log.js';
-import { createCrew } from './cluster-primary.js';
+import { createClusterPrimary } from './cluster-primary.js';
 import type { IO } from '../io.js';
 import type { Greet } from './first-start.js';
 import { warnOfSetup } from './setup-warnings.js';
@@ -17,14 +17,14 @@ interface Service {
   /** How many workers. */
   readonly count: number;
   readonly greet: Greet;
-  readonly opening: Pick<Opening, 'allowMigrated' | 'allowNew'>;
+  readonly opening: Pick<OpenOptions, 'allowMigrated' | 'allowNew'>;
 }
 
 /**
  * Serves as `serve` does, by several processes. This one makes the data folder ready, accepts connections and hands them
  * on, and says whose turn it is to write; the workers do everything else, each on its own connection to the database.
  */
-export async function serveByWorkers(io: IO, { config, secrets, count, greet, opening }: Service): Promise<number> {
+export async function serveCluster(io: IO, { config, secrets, count, greet, opening }: Service): Promise<number> {
   const { startWorker } = io;
   if (!startWorker) throw new Error('Workers can be started by the program itself only.');
   const log = createLogger(config.logLevel).child({ pid: io.pid });
@@ -35,7 +35,7 @@ export async function serveByWorkers(io: IO, { config, secrets, count, greet, op
       resolve(error);
     }),
   );
-  const installation = await openInstallation(
+  const installation = await openServices(
     config,
     secrets,
     {},
@@ -44,7 +44,7 @@ export async function serveByWorkers(io: IO, { config, secrets, count, greet, op
   if (secrets.databaseURL === undefined) await requireWholeFile(installation, config, log);
   try {
     const metrics = config.metrics && (await loadWorkerMetrics());
-    const crew = await createCrew({
+    const crew = await createClusterPrimary({
       count,
       startWorker,
       log,

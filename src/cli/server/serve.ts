@@ -1,14 +1,14 @@
 import { createApp } from '../../app.js';
 import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
 import { listen } from '../../http/server.js';
-import type { Opening } from '../../storage/open-storage.js';
+import type { OpenOptions } from '../../storage/open-storage.js';
 import { createLogger, type Logger } from '../../lib/log.js';
 import type { Values } from '../command.js';
 import { UsageError, type IO } from '../io.js';
 import { createGreeter, type Greet } from './first-start.js';
-import { serveByWorkers } from './serve-cluster.js';
+import { serveCluster } from './serve-cluster.js';
 import { warnOfSetup } from './setup-warnings.js';
-import { startWatching, type Watching } from './telemetry.js';
+import { startTelemetry, type RunningTelemetry } from './telemetry.js';
 
 /** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
 export async function serve(io: IO, values: Values): Promise<number> {
@@ -17,9 +17,9 @@ export async function serve(io: IO, values: Values): Promise<number> {
   const { config, secrets } = readConfig(io.env);
   if (config.production) refuseOpenMemory(io.nodeOptions ?? []);
   const greet = createGreeter(io, config, values['sample'] === true);
-  if (count > 1) return serveByWorkers(io, { config, secrets, count, greet, opening });
+  if (count > 1) return serveCluster(io, { config, secrets, count, greet, opening });
   const plain = createLogger(config.logLevel);
-  const watching = await startWatching(config, io, plain);
+  const watching = await startTelemetry(config, io, plain);
   try {
     const ids = watching.watch.tracer?.ids;
     const log = ids ? createLogger(config.logLevel, undefined, ids) : plain;
@@ -33,9 +33,9 @@ interface Setting {
   readonly config: Config;
   readonly secrets: ConfigSecrets;
   readonly log: Logger;
-  readonly watching: Watching;
+  readonly watching: RunningTelemetry;
   readonly greet: Greet;
-  readonly opening: Pick<Opening, 'allowMigrated' | 'allowNew'>;
+  readonly opening: Pick<OpenOptions, 'allowMigrated' | 'allowNew'>;
 }
 
 async function serveWatched(io: IO, setting: Setting): Promise<number> {

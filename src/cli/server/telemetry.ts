@@ -7,11 +7,11 @@ import { routes } from '../../rest/routes.js';
 import type { MetricsSnapshot } from '../../telemetry/aggregate.js';
 import { startTraces, wantsTraces, type Traces } from '../../telemetry/tracing.js';
 import { version } from '../../lib/version.js';
-import type { Watch } from '../../telemetry/ports.js';
+import type { Telemetry } from '../../telemetry/ports.js';
 import type { IO } from '../io.js';
 
-export interface Watching {
-  readonly watch: Watch;
+export interface RunningTelemetry {
+  readonly watch: Telemetry;
   /** Answers those who collect metrics, where that is wanted. */
   readonly listen: () => Promise<void>;
   /** The metrics of this process, for the primary of workers; undefined when nothing is measured. */
@@ -21,7 +21,11 @@ export interface Watching {
 }
 
 /** Starts what the settings ask for of metrics and traces, and loads nothing of the rest: a start is to be quick. */
-export async function startWatching({ metrics: address }: Config, { env }: IO, log: Logger): Promise<Watching> {
+export async function startTelemetry(
+  { metrics: address }: Config,
+  { env }: IO,
+  log: Logger,
+): Promise<RunningTelemetry> {
   const traces: Traces | undefined = wantsTraces(env) ? await startTraces(env, version, log) : undefined;
   const metrics = address && (await import('../../telemetry/metrics.js')).createMetrics(metricLabels());
   let stopListening: (() => Promise<void>) | undefined;

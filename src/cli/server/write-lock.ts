@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Turn } from '../../storage/storage.js';
+import type { RunExclusive } from '../../storage/storage.js';
 import type { PrimaryProcess, WorkerProcess } from '../io.js';
 
 const patienceMs = 500;
@@ -8,7 +8,7 @@ const patienceMs = 500;
  * Asks the primary before each group of writes. The locks of the database are what keeps writes apart; this only makes
  * them take turns, so that whoever gets no answer for long goes on without.
  */
-export function createTurn(primary: PrimaryProcess): Turn {
+export function createWriteLock(primary: PrimaryProcess): RunExclusive {
   const waiting = new Map<number, () => void>();
   let last = 0;
   primary.onMessage((message) => {
@@ -36,7 +36,7 @@ interface Wish {
 }
 
 /** Lets one worker write at a time, in the order in which they asked. */
-export function createTurns() {
+export function createWriteLockQueue() {
   let line: Wish[] = [];
 
   function leave(isLeaving: (wish: Wish) => boolean): void {

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { Watch } from '../../telemetry/ports.js';
+import type { Telemetry } from '../../telemetry/ports.js';
 
 /** How many may follow at a time. Each holds a connection, and up to a page of changes. */
 export const mostStreams = { ofProcess: 1_000, ofCredential: 100 } as const;
@@ -19,13 +19,13 @@ export interface Stream {
 }
 
 export function createStreams(
-  { meter }: Watch = {},
+  { meter }: Telemetry = {},
   most: Record<keyof typeof mostStreams, number> = mostStreams,
 ): Streams {
   const open = new Set<Stream>();
   const counts = new Map<string, number>();
   let isDraining = false;
-  meter?.reads('streams', () => open.size);
+  meter?.registerGauge('streams', () => open.size);
 
   return {
     open(credentialID) {

@@ -1,6 +1,6 @@
 import { Kind, OperationTypeNode, type DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { noCredential, refuseExhausted, type Holder } from '../../credentials/credential.js';
+import { noCredential, throwIfRateLimited, type AuthContext } from '../../credentials/credential.js';
 import type { ServerContext } from '../context.js';
 import { operationError } from '../errors.js';
 import { documentIDOf } from './use-trusted-documents.js';
@@ -23,7 +23,7 @@ export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<obje
         return;
       }
       const holder = await context.requestContext.principal();
-      refuseExhausted(holder);
+      throwIfRateLimited(holder);
       if (mayIntrospect(policy, holder)) admitted.add(context);
       // Before the document is looked up, because that tells a trusted id from an unknown one.
       else if (documentIDOf(params) !== undefined) throw operationError(noCredential());
@@ -37,7 +37,7 @@ export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<obje
 }
 
 /** Whether a holder may learn what the schema holds. */
-export function mayIntrospect(policy: IntrospectionPolicy, { management, service }: Holder): boolean {
+export function mayIntrospect(policy: IntrospectionPolicy, { management, service }: AuthContext): boolean {
   return policy === 'open' || management !== undefined || service !== undefined;
 }
 

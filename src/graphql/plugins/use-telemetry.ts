@@ -1,7 +1,7 @@
 import type { DocumentNode, ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { errorCodes, type ErrorCode } from '../../lib/errors.js';
-import type { Seen, Watch } from '../../telemetry/ports.js';
+import type { RequestRecord, Telemetry } from '../../telemetry/ports.js';
 import type { ServerContext } from '../context.js';
 import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
 
@@ -10,16 +10,16 @@ export interface OperationTelemetry {
   /** Executes an operation, within a span when requests are traced. */
   readonly traceExecution: <T>(prepared: PreparedOperation, execute: () => T | Promise<T>) => T | Promise<T>;
   /** Records the errors of a result, after they were masked. */
-  readonly recordResult: (result: ExecutionResult, record: Seen) => void;
+  readonly recordResult: (result: ExecutionResult, record: RequestRecord) => void;
 }
 
 /** The telemetry of operations. */
-export function createOperationTelemetry({ meter, tracer }: Watch): OperationTelemetry {
+export function createOperationTelemetry({ meter, tracer }: Telemetry): OperationTelemetry {
   return {
     traceExecution: ({ operation: { operation }, fields }, execute) => {
       if (!tracer) return execute();
       const attributes = { 'graphql.operation.type': operation, 'keyfront.graphql.fields': fields };
-      return tracer.within(`GraphQL ${operation}`, attributes, execute);
+      return tracer.withSpan(`GraphQL ${operation}`, attributes, execute);
     },
     recordResult: ({ errors = [] }, record) => {
       if (errors.length === 0) return;

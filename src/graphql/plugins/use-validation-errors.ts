@@ -1,6 +1,6 @@
 import { getNamedType, type FieldNode, type GraphQLField, type GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
-import { demand, type Holder } from '../../credentials/credential.js';
+import { requirePrincipal, type AuthContext } from '../../credentials/credential.js';
 import { AppError, type Issue } from '../../lib/errors.js';
 import type { Variant } from '../../keys/definition/schema.js';
 import { inputs, problemsOf } from '../../keys/definition/parse.js';
@@ -20,14 +20,14 @@ const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKe
 export function explainRefusal(
   schema: GraphQLSchema,
   operation: RequestedOperation,
-  holder: Holder,
+  holder: AuthContext,
 ): AppError | undefined {
   const found = rootFieldsOf(schema, operation);
   if (!found) return undefined;
   const { definition, fields } = found;
   try {
     for (const { field } of fields) {
-      if (field.extensions.credential) demand(holder, field.extensions.credential);
+      if (field.extensions.credential) requirePrincipal(holder, field.extensions.credential);
     }
   } catch (error) {
     if (error instanceof AppError) return error;

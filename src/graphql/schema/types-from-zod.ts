@@ -3,8 +3,8 @@ import { z } from 'zod';
 import {
   descriptionOf,
   memberOf,
-  mostCharacters,
-  mostMembers,
+  maxCharacters,
+  maxMembers,
   objectTraitsOf,
   scalarOf,
   shapeOf,
@@ -112,7 +112,7 @@ function boundedDescription(schema: Schema): string {
 }
 
 function boundsOf(schema: Schema): string[] {
-  const [characters, members] = [mostCharacters(memberOf(schema) ?? schema), mostMembers(schema)];
+  const [characters, members] = [maxCharacters(memberOf(schema) ?? schema), maxMembers(schema)];
   if (members === undefined) return characters === undefined ? [] : [` At most ${characters} characters.`];
   return [` At most ${members} members${characters === undefined ? '' : ` of at most ${characters} characters`}.`];
 }

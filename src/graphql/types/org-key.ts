@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import { keyStates, type KeyState } from '../../keys/state.js';
 import type { StoredKey } from '../../keys/key.js';
-import { operations, type AuditEntry, type Operation } from '../../keys/store.js';
+import { operations, type KeyRevision, type Operation } from '../../keys/store.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
@@ -23,7 +23,7 @@ const OperationType = builder.enumType('KeyOperation', {
   values: describedEnum<Operation>(operations),
 });
 
-export const HistoryEntry = builder.objectRef<AuditEntry>('HistoryEntry').implement({
+export const HistoryEntry = builder.objectRef<KeyRevision>('HistoryEntry').implement({
   description: 'One change in the life of a key: who, when, what and why. Entries are never changed.',
   fields: (t) => ({
     version: t.exposeInt('versionAfter', { description: 'The version of the key that the change led to.' }),
@@ -137,7 +137,7 @@ builder.node(OrgKey, {
         description:
           'The changes of the key up to its `version`, the oldest first; `last: 5` returns the newest five. Error: NOT_FOUND when the key was purged while it was read.',
         resolve: (key, args, { keys, reads }) =>
-          connectionPage<AuditEntry>(
+          connectionPage<KeyRevision>(
             args,
             ({ versionAfter }) => String(versionAfter),
             async ({ before, after, limit, inverted }) =>

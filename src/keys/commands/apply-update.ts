@@ -2,16 +2,16 @@ import { AppError, type Issue } from '../../lib/errors.js';
 import { maxInt64 } from '../int64.js';
 import { invalidDefinition } from '../definition/issues.js';
 import type { Definition } from '../definition/normalize.js';
-import type { KeptSecrets } from './protect-secrets.js';
+import type { ProtectedSecrets } from './protect-secrets.js';
 import type { HashType } from '../definition/field-rules.js';
-import { carriedOver, resetOf } from '../quota/quota.js';
+import { carryOver, resetOf } from '../quota/quota.js';
 import type { QuotaState, StoredKey, StoredSecrets } from '../key.js';
 import { unixSeconds } from '../time.js';
 
 /** An update that is ready to be applied: its secrets hashed or sealed, undefined to keep and null to clear. */
 export interface PreparedUpdate {
   readonly definition: Definition;
-  readonly secrets: KeptSecrets;
+  readonly secrets: ProtectedSecrets;
   readonly resetQuota: boolean;
 }
 
@@ -28,14 +28,14 @@ export function applyUpdate(stored: StoredKey, update: PreparedUpdate, now: Date
   const issues = [...ownerIssues(stored, update), ...passwordIssues(secrets, update)];
   const quota = update.resetQuota
     ? resetQuota(stored.quota, update.definition, seconds, issues)
-    : carriedOver(stored, update.definition, now);
+    : carryOver(stored, update.definition, now);
   if (issues.length > 0) throw invalidDefinition(issues);
 
-  return { ...successor(stored, now), definition: nextDefinition(update, secrets, quota), secrets, quota };
+  return { ...nextKeyVersion(stored, now), definition: nextDefinition(update, secrets, quota), secrets, quota };
 }
 
 /** The key one version on, otherwise as it was. Times increase even where the clock does not. */
-export function successor(stored: StoredKey, now: Date): StoredKey {
+export function nextKeyVersion(stored: StoredKey, now: Date): StoredKey {
   const seconds = unixSeconds(now);
   return {
     ...stored,
@@ -45,7 +45,7 @@ export function successor(stored: StoredKey, now: Date): StoredKey {
 }
 
 /** Throws CONFLICT where the key is not at the version that the caller knows. */
-export function requireVersion(stored: StoredKey, expected: ExpectedVersion | undefined): void {
+export function assertExpectedVersion(stored: StoredKey, expected: ExpectedVersion | undefined): void {
   if (expected === undefined) return;
   const versions = versionsOf(expected);
   if (versions.includes(stored.version)) return;
@@ -77,7 +77,7 @@ function passwordIssues({ passwordHash }: StoredSecrets, { definition, secrets }
   return [{ path: ['basicAuthData', 'hashType'], code: 'PASSWORD_NEEDED', message }];
 }
 
-function nextSecrets(stored: StoredSecrets, changes: KeptSecrets, isSame: IsSameSecret): StoredSecrets {
+function nextSecrets(stored: StoredSecrets, changes: ProtectedSecrets, isSame: IsSameSecret): StoredSecrets {
   const next = <T>(change: T | null | undefined, kept: T | undefined) =>
     change === undefined ? kept : (change ?? undefined);
   // Sealed twice, a secret looks like two; what is stored stays where nothing changed, so that a repeated update is none.

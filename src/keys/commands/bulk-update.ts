@@ -3,8 +3,8 @@ import type { KeyChange, UpdateRequest } from './change-key.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import { readDefinition } from '../definition/parse.js';
 import type { Caller, Ports } from '../ports.js';
-import type { createReading } from '../queries/read-keys.js';
-import { checkReason } from '../reason.js';
+import type { createKeyQueries } from '../queries/read-keys.js';
+import { assertReason } from '../reason.js';
 import type { StoredKey } from '../key.js';
 import type { KeyFilter } from '../store.js';
 
@@ -37,18 +37,18 @@ export interface BulkResult {
 }
 
 interface Steps {
-  readonly reading: ReturnType<typeof createReading>;
+  readonly reading: ReturnType<typeof createKeyQueries>;
   readonly update: (caller: Caller, request: UpdateRequest) => Promise<KeyChange>;
   readonly preview: (caller: Caller, request: UpdateRequest) => Promise<KeyChange>;
   readonly reportError: Ports['reportError'];
 }
 
 /** Changes many keys, each on its own: one that fails, for any reason, leaves the others changed and reported. */
-export function createBulk({ reading, update, preview, reportError }: Steps) {
+export function createBulkUpdate({ reading, update, preview, reportError }: Steps) {
   return {
     /** @throws {AppError} INVALID when more keys match than one call may change, unless they are paged; nothing is changed. */
     async updateOrgKeys(caller: Caller, request: BulkRequest): Promise<BulkResult> {
-      checkReason(request.reason);
+      assertReason(request.reason);
       const first = Math.min(request.page?.first ?? bulkLimit, bulkLimit);
       const afterHash = request.page?.afterHash;
       const { keys } = await reading.orgKeys(caller, {

@@ -1,22 +1,22 @@
 import { AppError, codeOf, pathText } from '../../lib/errors.js';
-import { restorable, usable, visible } from '../authorization.js';
-import { changesBetween, definitionChanges, isOfSecret, type FieldChange } from '../key-diff.js';
+import { requireRestorableKey, requireKey, visibleKey } from '../authorization.js';
+import { diffDefinitions, definitionChanges, isOfSecret, type FieldChange } from '../key-diff.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import { checkKeyID } from '../key-id.js';
-import { keepSecrets, placeOf } from './protect-secrets.js';
+import { protectSecrets, aadFor } from './protect-secrets.js';
 import { newKey } from './new-key.js';
-import { normalise } from '../definition/normalize.js';
+import { normalizeDefinition } from '../definition/normalize.js';
 import { ownerOf } from '../owner.js';
 import type { Caller, Ports } from '../ports.js';
-import { quotaFigures, type QuotaFigures, type Sight, type ResetStatus } from '../quota/quota.js';
+import { quotaFigures, type QuotaFigures, type CounterSnapshot, type ResetStatus } from '../quota/quota.js';
 import { quotaChangeOf } from '../quota/quota-change.js';
-import { checkReason } from '../reason.js';
+import { assertReason } from '../reason.js';
 import type { StoredKey } from '../key.js';
-import type { AuditEntry, Change, Operation } from '../store.js';
+import type { KeyRevision, Change, Operation } from '../store.js';
 import {
   applyUpdate,
-  requireVersion,
-  successor,
+  assertExpectedVersion,
+  nextKeyVersion,
   versionsOf,
   type ExpectedVersion,
   type IsSameSecret,
@@ -66,17 +66,17 @@ export interface KeyChange {
 }
 
 /** The use cases that change a key. All of them: NOT_FOUND, CONFLICT, UNAVAILABLE; durable when they resolve. */
-export function createChanging(ports: Ports) {
+export function createKeyCommands(ports: Ports) {
   const { store, quotas, now, hashKeyID, randomHex, open, seal, hashPassword, reportError } = ports;
 
   const isSameSecretOf =
     (keyHash: string): IsSameSecret =>
     (secret, a, b) =>
-      open(a, placeOf(keyHash, secret)) === open(b, placeOf(keyHash, secret));
+      open(a, aadFor(keyHash, secret)) === open(b, aadFor(keyHash, secret));
 
   /** Carries a step out in the store, with its history entry in the same transaction. */
   async function carryOut(caller: Caller, keyHash: string, step: Step): Promise<KeyChange> {
-    const reason = checkReason(step.reason);
+    const reason = assertReason(step.reason);
     const { apart } = quotas;
     const sight = apart && (await sightOf(keyHash));
     const isKnown = !apart || sight !== undefined;
@@ -86,7 +86,7 @@ export function createChanging(ports: Ports) {
       const apply = (stored: StoredKey | undefined): Change => {
         const found = stored && sight ? { ...stored, quota: sight(stored) } : stored;
         before = step.admit(found);
-        if (before) requireVersion(before, step.expectedVersion);
+        if (before) assertExpectedVersion(before, step.expectedVersion);
         const after = step.change(before, at);
         caller.deadline?.markCommitting();
         return {
@@ -107,7 +107,7 @@ export function createChanging(ports: Ports) {
   }
 
   /** The counter as it is before a change; undefined where it cannot be reached, which keeps no definition from changing. */
-  async function sightOf(keyHash: string): Promise<Sight | undefined> {
+  async function sightOf(keyHash: string): Promise<CounterSnapshot | undefined> {
     try {
       const [sight] = (await quotas.apart?.look([keyHash])) ?? [];
       return sight;
@@ -151,18 +151,18 @@ export function createChanging(ports: Ports) {
 
   /** What the history tells of secrets, whose values it does not keep. It is not read further back than 100 changes. */
   async function secretsChangedSince(key: StoredKey, version: number): Promise<FieldChange[]> {
-    const entries = await store.auditOf(key.keyHash, { after: version, last: true, limit: 100, asOf: key });
+    const entries = await store.historyOf(key.keyHash, { after: version, last: true, limit: 100, asOf: key });
     const changes = entries.flatMap((entry) => entry.changes).filter(isOfSecret);
     return [...new Map(changes.map((change) => [pathText(change.path), change])).values()];
   }
 
   async function prepare(request: UpdateRequest, keyHash: string, isDryRun: boolean): Promise<PreparedUpdate> {
-    const { definition, secrets } = normalise(request.input);
+    const { definition, secrets } = normalizeDefinition(request.input);
     // A dry run needs no more of a password's hash than that it differs, and what it is made with.
     const hash = isDryRun
       ? async (_: string, type: string) => Promise.resolve(type === 'argon2id' ? '$argon2id$' : '$2b$')
       : hashPassword;
-    const kept = await keepSecrets(
+    const kept = await protectSecrets(
       { seal, hashPassword: hash },
       keyHash,
       secrets,
@@ -174,7 +174,7 @@ export function createChanging(ports: Ports) {
   /** The hash of the key that an update is meant for, once what is said of the update is in order. */
   function checked(caller: Caller, { keyID, reason }: UpdateRequest): string {
     const keyHash = hashKeyID(checkKeyID(keyID));
-    checkReason(reason);
+    assertReason(reason);
     caller.deadline?.throwIfExpired();
     return keyHash;
   }
@@ -183,9 +183,9 @@ export function createChanging(ports: Ports) {
   async function updatable(caller: Caller, request: UpdateRequest): Promise<StoredKey> {
     const { expectedVersion } = request;
     const keyHash = checked(caller, request);
-    const stored = usable(caller, await store.find(keyHash, caller.orgID));
+    const stored = requireKey(caller, await store.find(keyHash, caller.orgID));
     try {
-      requireVersion(stored, expectedVersion);
+      assertExpectedVersion(stored, expectedVersion);
     } catch (error) {
       throw await withChangesSince(caller, error, keyHash, expectedVersion);
     }
@@ -201,8 +201,8 @@ export function createChanging(ports: Ports) {
       isReset: resetQuota,
       expectedVersion,
       reason,
-      admit: (found) => usable(caller, found),
-      change: (stored, at) => applyUpdate(usable(caller, stored), update, at, isSameSecretOf(keyHash)),
+      admit: (found) => requireKey(caller, found),
+      change: (stored, at) => applyUpdate(requireKey(caller, stored), update, at, isSameSecretOf(keyHash)),
     };
   }
 
@@ -225,7 +225,7 @@ export function createChanging(ports: Ports) {
       at,
       before,
       after,
-      changesBetween(before, after),
+      diffDefinitions(before, after),
       request.input,
       !quotas.apart || sight !== undefined,
     );
@@ -233,7 +233,7 @@ export function createChanging(ports: Ports) {
 
   /** Creates a key; its identifier is made where none is given. CONFLICT where it exists, also deleted and not purged. */
   async function createOrgKey(caller: Caller, { keyID: wanted, input, reason }: CreateRequest): Promise<KeyChange> {
-    const { definition: named, secrets } = normalise(input);
+    const { definition: named, secrets } = normalizeDefinition(input);
     const { orgID: owner = caller.orgID, ...definition } = named;
     const orgID = ownerOf(owner);
     if (caller.orgID !== undefined && orgID !== caller.orgID) {
@@ -242,8 +242,8 @@ export function createChanging(ports: Ports) {
     const keyID = checkKeyID(wanted ?? `${orgID}${randomHex()}`);
     const keyHash = hashKeyID(keyID);
     refuseExisting(caller, await store.find(keyHash));
-    const kept = await keepSecrets(ports, keyHash, secrets, input.basicAuthData?.hashType);
-    const sealedKeyID = seal(keyID, placeOf(keyHash, 'keyID'));
+    const kept = await protectSecrets(ports, keyHash, secrets, input.basicAuthData?.hashType);
+    const sealedKeyID = seal(keyID, aadFor(keyHash, 'keyID'));
     return carryOut(caller, keyHash, {
       operation: 'create',
       input,
@@ -258,8 +258,8 @@ export function createChanging(ports: Ports) {
     return carryOut(caller, hashKeyID(checkKeyID(keyID)), {
       ...options,
       operation: 'delete',
-      admit: (found) => usable(caller, found),
-      change: (stored, at) => ({ ...successor(usable(caller, stored), at), deleted: at }),
+      admit: (found) => requireKey(caller, found),
+      change: (stored, at) => ({ ...nextKeyVersion(requireKey(caller, stored), at), deleted: at }),
     });
   }
 
@@ -268,8 +268,11 @@ export function createChanging(ports: Ports) {
     return carryOut(caller, hashKeyID(checkKeyID(keyID)), {
       ...options,
       operation: 'restore',
-      admit: (found) => restorable(caller, found, ports),
-      change: (stored, at) => ({ ...successor(restorable(caller, stored, ports), at), deleted: undefined }),
+      admit: (found) => requireRestorableKey(caller, found, ports),
+      change: (stored, at) => ({
+        ...nextKeyVersion(requireRestorableKey(caller, stored, ports), at),
+        deleted: undefined,
+      }),
     });
   }
 
@@ -281,7 +284,7 @@ export function createChanging(ports: Ports) {
     options: ChangeOptions,
   ): Promise<KeyChange> {
     const keyHash = hashKeyID(checkKeyID(keyID));
-    const { dateCreated } = usable(caller, await store.find(keyHash, caller.orgID));
+    const { dateCreated } = requireKey(caller, await store.find(keyHash, caller.orgID));
     const definition = await store.definitionAt(keyHash, toVersion);
     if (definition === undefined) throw new AppError('NOT_FOUND', `The key has no version ${toVersion}.`);
     // How the password was hashed then says nothing of the one that is stored now.
@@ -295,8 +298,8 @@ export function createChanging(ports: Ports) {
       ...options,
       operation: 'revert',
       // The definition is of the key that was read, and not of one that has been created in its place since.
-      admit: (found) => usable(caller, found?.dateCreated === dateCreated ? found : undefined),
-      change: (stored, at) => applyUpdate(usable(caller, stored), update, at, isSameSecretOf(keyHash)),
+      admit: (found) => requireKey(caller, found?.dateCreated === dateCreated ? found : undefined),
+      change: (stored, at) => applyUpdate(requireKey(caller, stored), update, at, isSameSecretOf(keyHash)),
     });
   }
 
@@ -311,7 +314,7 @@ function entryOf(
   before: StoredKey | undefined,
   after: StoredKey,
   isQuotaKnown: boolean,
-): AuditEntry {
+): KeyRevision {
   return {
     at,
     keyHash: after.keyHash,
@@ -323,7 +326,7 @@ function entryOf(
     versionBefore: before?.version ?? 0,
     versionAfter: after.version,
     quotaUsedBeforeReset: isReset === true && isQuotaKnown ? before?.quota.used : undefined,
-    changes: changesBetween(before, after),
+    changes: diffDefinitions(before, after),
   };
 }
 
@@ -350,7 +353,7 @@ function result(
 
 function refuseExisting(caller: Caller, stored: StoredKey | undefined): undefined {
   if (stored === undefined) return undefined;
-  const isDeleted = visible(caller, stored)?.deleted !== undefined;
+  const isDeleted = visibleKey(caller, stored)?.deleted !== undefined;
   const what = isDeleted ? 'was deleted and can be restored' : 'exists already';
   throw new AppError('CONFLICT', `The key ${what}; it is not overwritten.`);
 }

@@ -1,12 +1,12 @@
 import { AppError } from '../../lib/errors.js';
-import { usable } from '../authorization.js';
+import { requireKey } from '../authorization.js';
 import { maxInt64 } from '../int64.js';
 import { checkKeyID } from '../key-id.js';
 import type { Caller, Ports } from '../ports.js';
 import { consume, type Consumption } from '../quota/quota.js';
 
 /** The use case of gateways that ask before they let requests pass. */
-export function createConsuming({ quotas, now, hashKeyID }: Ports) {
+export function createQuotaConsumption({ quotas, now, hashKeyID }: Ports) {
   return {
     /** Takes `amount` requests from the quota if all of them are there, else none. INVALID, NOT_FOUND, UNAVAILABLE. */
     async consumeOrgQuota(caller: Caller, keyID: string, amount: bigint): Promise<Consumption> {
@@ -25,7 +25,7 @@ export function createConsuming({ quotas, now, hashKeyID }: Ports) {
       return quotas.consume(
         keyHash,
         (stored) => {
-          const decision = consume(usable(caller, stored), amount, now());
+          const decision = consume(requireKey(caller, stored), amount, now());
           caller.deadline?.markCommitting();
           return decision;
         },

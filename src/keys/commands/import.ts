@@ -1,9 +1,9 @@
-import { changesBetween } from '../key-diff.js';
+import { diffDefinitions } from '../key-diff.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import { checkKeyID } from '../key-id.js';
-import { keepSecrets, placeOf } from './protect-secrets.js';
+import { protectSecrets, aadFor } from './protect-secrets.js';
 import { newKey } from './new-key.js';
-import { normalise } from '../definition/normalize.js';
+import { normalizeDefinition } from '../definition/normalize.js';
 import { ownerOf } from '../owner.js';
 import type { Ports } from '../ports.js';
 import type { Actor } from '../key.js';
@@ -24,12 +24,12 @@ export interface ImportRequest {
 export async function prepareImport(ports: Ports, request: ImportRequest): Promise<Change> {
   const keyID = checkKeyID(request.keyID);
   const keyHash = ports.hashKeyID(keyID);
-  const { definition: named, secrets } = normalise(request.input);
+  const { definition: named, secrets } = normalizeDefinition(request.input);
   const { orgID: namedID, ...definition } = named;
   // Gateways write an empty identifier where a key has no organisation.
   const orgID = ownerOf(namedID?.trim() ? namedID : request.orgID);
   const kept = {
-    ...(await keepSecrets(ports, keyHash, secrets, request.input.basicAuthData?.hashType)),
+    ...(await protectSecrets(ports, keyHash, secrets, request.input.basicAuthData?.hashType)),
     ...(request.passwordHash !== undefined && { passwordHash: request.passwordHash }),
   };
   const at = ports.now();
@@ -40,7 +40,7 @@ export async function prepareImport(ports: Ports, request: ImportRequest): Promi
     kept,
     at,
     dates: request.input,
-    sealedKeyID: ports.seal(keyID, placeOf(keyHash, 'keyID')),
+    sealedKeyID: ports.seal(keyID, aadFor(keyHash, 'keyID')),
   });
   const audit = {
     at,
@@ -53,7 +53,7 @@ export async function prepareImport(ports: Ports, request: ImportRequest): Promi
     versionBefore: 0,
     versionAfter: next.version,
     quotaUsedBeforeReset: undefined,
-    changes: changesBetween(undefined, next),
+    changes: diffDefinitions(undefined, next),
   };
   return { next, audit };
 }

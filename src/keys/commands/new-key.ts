@@ -1,14 +1,14 @@
 import { unlimited, type KeyDefinition } from '../definition/schema.js';
 import { maxInt64 } from '../int64.js';
 import { invalidDefinition } from '../definition/issues.js';
-import type { KeptSecrets } from './protect-secrets.js';
+import type { ProtectedSecrets } from './protect-secrets.js';
 import { inUTC } from '../definition/normalize.js';
 import type { QuotaState, StoredKey } from '../key.js';
 import { unixSeconds } from '../time.js';
 import { renewalBeyondTime, withStoredHashType } from './apply-update.js';
 
 interface Parts extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgID' | 'definition'> {
-  readonly kept: KeptSecrets;
+  readonly kept: ProtectedSecrets;
   /** Where the dates of a key that is older than its entry here come from. */
   readonly dates: Pick<KeyDefinition, 'dateCreated' | 'lastUpdated'>;
   readonly at: Date;

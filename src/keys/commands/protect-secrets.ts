@@ -3,7 +3,7 @@ import type { SecretChanges } from '../definition/normalize.js';
 import type { StoredSecrets } from '../key.js';
 
 /** How secrets are made fit for storage. */
-export interface SecretKeeping {
+export interface SecretProtectionDeps {
   /** A salted, slow hash. Rejects with UNAVAILABLE when too many wait. */
   readonly hashPassword: (password: string, type: HashType) => Promise<string>;
   /** Encrypts a secret for one place of storage only. */
@@ -11,23 +11,23 @@ export interface SecretKeeping {
 }
 
 /** Secrets ready for storage: undefined to keep what is stored, null to clear it. */
-export type KeptSecrets = { readonly [K in keyof StoredSecrets]?: StoredSecrets[K] | null };
+export type ProtectedSecrets = { readonly [K in keyof StoredSecrets]?: StoredSecrets[K] | null };
 
 /** Names the only place where a sealed value opens again. */
-export function placeOf(keyHash: string, secret: 'keyID' | 'jwtSecret' | 'hmacString'): string {
+export function aadFor(keyHash: string, secret: 'keyID' | 'jwtSecret' | 'hmacString'): string {
   return `keys|${keyHash}|${secret}`;
 }
 
 /** Hashes the password and seals the other two, for the key with this hash. */
-export async function keepSecrets(
-  { hashPassword, seal }: SecretKeeping,
+export async function protectSecrets(
+  { hashPassword, seal }: SecretProtectionDeps,
   keyHash: string,
   { password, jwtSecret, hmacString }: SecretChanges,
   hashType: string | null | undefined,
-): Promise<KeptSecrets> {
+): Promise<ProtectedSecrets> {
   const type = hashType && isHashType(hashType) ? hashType : 'bcrypt';
   const sealed = (secret: 'jwtSecret' | 'hmacString', value: string | null) =>
-    value === null ? null : seal(value, placeOf(keyHash, secret));
+    value === null ? null : seal(value, aadFor(keyHash, secret));
   return {
     ...(password !== undefined && { passwordHash: password === null ? null : await hashPassword(password, type) }),
     ...(jwtSecret !== undefined && { jwtSecret: sealed('jwtSecret', jwtSecret) }),

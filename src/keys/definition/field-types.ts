@@ -104,7 +104,7 @@ export const int32 = (description: string, min = minInt32) =>
   field(z.preprocess(asInt32, z.int().min(min)), description);
 
 /** How many texts a list has at most, where it does not say. */
-export const mostTexts = 100;
+export const maxTexts = 100;
 
 /** A list of texts; `blank: false` refuses those that say nothing. */
 export const texts = (
@@ -112,7 +112,7 @@ export const texts = (
   options: { most?: number; rule?: z.core.$ZodCheck<string>; only?: 'preview' } = {},
 ) =>
   field(
-    z.array(bounded(512).check(notBlank, ...(options.rule ? [options.rule] : []))).max(options.most ?? mostTexts),
+    z.array(bounded(512).check(notBlank, ...(options.rule ? [options.rule] : []))).max(options.most ?? maxTexts),
     description,
     options.only ? { only: options.only } : {},
   );

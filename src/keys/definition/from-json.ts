@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { KeyDefinition } from './schema.js';
 import type { Definition } from './normalize.js';
-import { createRecordMaker, type MakeRecord } from './object-shapes.js';
+import { createObjectFactory, type CreateObject } from './object-shapes.js';
 import { core, memberOf, shapeOf } from './introspection.js';
 
 /**
@@ -49,13 +49,13 @@ const mostOrders = 64;
 
 function readerOfMembers(shape: z.core.$ZodShape): Read {
   const fields = new Map(Object.entries(shape).map(([name, inner]) => [name, readerOf(inner)]));
-  const makers = new Map<string, MakeRecord>();
+  const makers = new Map<string, CreateObject>();
   return (value) => {
     const names = Object.keys(value as object);
     const order = names.join();
     let make = makers.get(order);
     if (!make) {
-      make = createRecordMaker(names);
+      make = createObjectFactory(names);
       if (makers.size < mostOrders) makers.set(order, make);
     }
     const given = Object.values(value as object) as unknown[];

@@ -54,13 +54,13 @@ export function descriptionOf(schema: z.core.$ZodType): string {
 }
 
 /** The most characters of a text, in UTF-16 units; undefined for anything else. */
-export function mostCharacters(schema: z.core.$ZodType): number | undefined {
+export function maxCharacters(schema: z.core.$ZodType): number | undefined {
   const inner = core(schema);
   return inner instanceof z.ZodString ? (inner.maxLength ?? undefined) : undefined;
 }
 
 /** The most members of a list; undefined for anything else. */
-export function mostMembers(schema: z.core.$ZodType): number | undefined {
+export function maxMembers(schema: z.core.$ZodType): number | undefined {
   const checks = memberOf(schema) && core(schema)._zod.def.checks;
   return checks?.find((check) => check instanceof z.core.$ZodCheckMaxLength)?._zod.def.maximum;
 }

@@ -1,6 +1,6 @@
 import { KeyDefinition } from './schema.js';
 import type { FieldTraits } from './field-types.js';
-import { createRecordMaker } from './object-shapes.js';
+import { createObjectFactory } from './object-shapes.js';
 import { memberOf, shapeOf, traitsOf } from './introspection.js';
 import type { z } from 'zod';
 
@@ -29,7 +29,7 @@ export type SecretName = (typeof secretNames)[number];
 export type SecretChanges = Partial<Record<SecretName, string | null>>;
 
 /** Parts a definition into its normal form and its secrets. Pure, and the identity on a normal form. */
-export function normalise(definition: KeyDefinition): { definition: Definition; secrets: SecretChanges } {
+export function normalizeDefinition(definition: KeyDefinition): { definition: Definition; secrets: SecretChanges } {
   const normal = solid(KeyDefinition, definition) as Definition;
   if (normal.accessRights) normal.accessRights = normal.accessRights.map(withPlainMethods);
   if (normal.tags) normal.tags = unique(normal.tags);
@@ -107,7 +107,7 @@ function createSolidify(schema: z.core.$ZodType): Solidify | undefined {
     const fields = Object.entries(shape)
       .filter(([, inner]) => isKept(traitsOf(inner)))
       .map(([name, inner]) => ({ name, solidify: solidifyOf(inner) }));
-    const make = createRecordMaker(fields.map(({ name }) => name));
+    const make = createObjectFactory(fields.map(({ name }) => name));
     return (value) => {
       const given = value as Readonly<Record<string, unknown>>;
       const members: unknown[] = [];

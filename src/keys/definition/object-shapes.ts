@@ -1,5 +1,5 @@
 /** Makes an object of those names whose values are not undefined; names and values stand in the same order. */
-export type MakeRecord = (values: readonly unknown[]) => Record<string, unknown>;
+export type CreateObject = (values: readonly unknown[]) => Record<string, unknown>;
 
 /** Other combinations of names than the first so many are not worth their place. */
 const mostTemplates = 64;
@@ -10,7 +10,7 @@ const mostNames = 53;
  * Objects that are put together member by member are hash tables to V8 from some twenty members on, and to copy one then
  * takes a hundred times as long. A copy of an object that was read from JSON is none, whatever is put into it.
  */
-export function createRecordMaker(names: readonly string[]): MakeRecord {
+export function createObjectFactory(names: readonly string[]): CreateObject {
   const templates = new Map<number, object>();
   const bits = names.map((_, index) => 2 ** index);
 

@@ -44,7 +44,7 @@ function fastValidator(fields: z.ZodType<KeyDefinition>): FastValidator {
 }
 
 /** What a face that validates by standard schemas takes: the definition, or all that zod finds wrong with it. */
-export function standardInput(variant: Variant) {
+export function standardSchema(variant: Variant) {
   const { validate, ...standard } = inputs[variant]['~standard'];
   const quickly = (raw: unknown) => {
     const value = fastValidators[variant](raw);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pathText, type Path } from '../../lib/errors.js';
 import type { KeyDefinition } from './schema.js';
-import { mostTexts } from './field-types.js';
+import { maxTexts } from './field-types.js';
 import type { IssueCode } from './issue-codes.js';
 import { policiesOf } from './normalize.js';
 import { maxIssues, problem } from './problem.js';
@@ -38,11 +38,11 @@ function examine(definition: KeyDefinition, report: Report): void {
   }
 
   // The normal form holds the one among the others, and has to be valid itself.
-  if (policiesOf(definition).length > mostTexts) {
+  if (policiesOf(definition).length > maxTexts) {
     report(
       ['applyPolicyID'],
       'TOO_MANY',
-      `must not be one more than ${mostTexts} policies, with those in \`applyPolicies\``,
+      `must not be one more than ${maxTexts} policies, with those in \`applyPolicies\``,
     );
   }
 

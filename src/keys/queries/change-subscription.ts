@@ -1,9 +1,9 @@
 import type { ChangeEvent, ChangeFeed, FeedPage } from '../feed.js';
 import type { Caller, Ports } from '../ports.js';
-import type { AuditEntry } from '../store.js';
+import type { KeyRevision } from '../store.js';
 
 /** Which changes are meant, and from where on. */
-export interface FollowRequest {
+export interface ChangeSubscriptionRequest {
   readonly orgID?: string | undefined;
   readonly keyHash?: string | undefined;
   /** From now on where it is absent. */
@@ -13,7 +13,7 @@ export interface FollowRequest {
 /** A change, or only how far changes have been looked at. */
 export interface Followed {
   readonly cursor: string;
-  readonly entry: AuditEntry | undefined;
+  readonly entry: KeyRevision | undefined;
   /** Whether there is a change whose history entry fails its integrity check. */
   readonly isUnreadable?: boolean;
 }
@@ -24,7 +24,7 @@ const pageSize = 25;
 const standingEveryMs = 30_000;
 
 /** The use case of following changes. A caller that is bound to an organisation is told of that organisation's only. */
-export function createFollowing({ feed }: Pick<Ports, 'feed'>, everyMs = standingEveryMs) {
+export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, everyMs = standingEveryMs) {
   const tail = createTail(feed);
 
   /**
@@ -33,7 +33,7 @@ export function createFollowing({ feed }: Pick<Ports, 'feed'>, everyMs = standin
    */
   async function orgKeyChanges(
     caller: Caller,
-    request: FollowRequest,
+    request: ChangeSubscriptionRequest,
     signal: AbortSignal,
   ): Promise<AsyncGenerator<Followed, void>> {
     const { after, keyHash, orgID = caller.orgID } = request;

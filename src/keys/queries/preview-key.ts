@@ -1,5 +1,5 @@
 import type { KeyDefinition } from '../definition/schema.js';
-import { normalise, type Definition, type SecretChanges } from '../definition/normalize.js';
+import { normalizeDefinition, type Definition, type SecretChanges } from '../definition/normalize.js';
 import { checkOwner } from '../owner.js';
 import { warningsOf, type Warning } from '../definition/warnings.js';
 
@@ -28,7 +28,7 @@ interface Surroundings {
  * @throws {AppError} INVALID when the owner of a new identifier is that of a credential from before owners had a rule
  */
 export function previewKey(input: KeyDefinition, { now, ownerID, hashKeyID, randomHex }: Surroundings): KeyPreview {
-  const { definition, secrets } = normalise(input);
+  const { definition, secrets } = normalizeDefinition(input);
   const owner = definition.orgID ?? ownerID ?? '';
   const keyID = input.keyID ?? `${owner.trim() === '' ? '' : checkOwner(owner)}${randomHex()}`;
   return { keyID, keyHash: hashKeyID(keyID), definition, secrets, warnings: warningsOf(input, now) };

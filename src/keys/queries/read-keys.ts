@@ -1,19 +1,19 @@
-import { usable, visible } from '../authorization.js';
+import { requireKey, visibleKey } from '../authorization.js';
 import { checkKeyID } from '../key-id.js';
-import { placeOf } from '../commands/protect-secrets.js';
+import { aadFor } from '../commands/protect-secrets.js';
 import type { Caller, Ports } from '../ports.js';
 import { quotaFigures, withLiveQuotas, type QuotaFigures } from '../quota/quota.js';
 import { summariseQuotas, type QuotaSummary } from '../quota/quota-summary.js';
 import type { ReadBudget } from '../read-budget.js';
 import { stateOf, type KeyState } from '../state.js';
 import type { StoredKey } from '../key.js';
-import type { AuditEntry, HistoryRange, KeyFilter, KeyPage, KeyQuery } from '../store.js';
+import type { KeyRevision, HistoryRange, KeyFilter, KeyPage, KeyQuery } from '../store.js';
 
 /** A key by its identifier or by the identifier's hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
 
 /** The use cases that read keys. A caller that is bound to an organisation sees only that organisation's. */
-export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
+export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports) {
   const bound = (caller: Caller, filter: KeyFilter): KeyFilter | undefined => {
     if (caller.orgID === undefined) return filter;
     return filter.orgID === undefined || filter.orgID === caller.orgID ? { ...filter, orgID: caller.orgID } : undefined;
@@ -27,17 +27,17 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
     /** Undefined where there is none, it is deleted, or it is not the caller's to see. */
     async orgKey(caller: Caller, reference: KeyReference): Promise<StoredKey | undefined> {
       const keyHash = 'keyID' in reference ? keyHashOf(reference.keyID) : reference.keyHash;
-      return present(visible(caller, await store.find(keyHash, caller.orgID)));
+      return present(visibleKey(caller, await store.find(keyHash, caller.orgID)));
     },
     /** For each of the hashes what `orgKey` answers, with one look into the store for all of them. */
     async orgKeysByHash(caller: Caller, keyHashes: readonly string[]): Promise<(StoredKey | undefined)[]> {
       const keys = await store.findMany([...new Set(keyHashes)], caller.reads, caller.orgID);
       const found = new Map(keys.map((key) => [key.keyHash, key]));
-      return keyHashes.map((keyHash) => present(visible(caller, found.get(keyHash))));
+      return keyHashes.map((keyHash) => present(visibleKey(caller, found.get(keyHash))));
     },
     /** The key, or NOT_FOUND. */
     async existingOrgKey(caller: Caller, keyID: string): Promise<StoredKey> {
-      return usable(caller, await store.find(keyHashOf(keyID), caller.orgID));
+      return requireKey(caller, await store.find(keyHashOf(keyID), caller.orgID));
     },
     /** A page of keys; nothing where the filter asks for another organisation than the caller's. */
     async orgKeys(caller: Caller, query: Omit<KeyQuery, 'now'>): Promise<KeyPage> {
@@ -53,12 +53,12 @@ export function createReading({ store, quotas, now, hashKeyID, open }: Ports) {
      *
      * @throws {AppError} NOT_FOUND when the key has been purged since.
      */
-    history: (key: StoredKey, range: Omit<HistoryRange, 'asOf'>, reads?: ReadBudget): Promise<AuditEntry[]> =>
-      store.auditOf(key.keyHash, { ...range, asOf: key }, reads),
+    history: (key: StoredKey, range: Omit<HistoryRange, 'asOf'>, reads?: ReadBudget): Promise<KeyRevision[]> =>
+      store.historyOf(key.keyHash, { ...range, asOf: key }, reads),
     /** What the quotas of each organisation's keys come to. The caller may see all of these organisations. */
     summariseQuotas: (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
       summariseQuotas(quotas, orgIDs, now(), reads),
-    keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, placeOf(key.keyHash, 'keyID')),
+    keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, aadFor(key.keyHash, 'keyID')),
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
     /** The live quota, where it stands in the key itself and need not be asked for elsewhere. */
     quotaOf: (key: StoredKey): QuotaFigures | undefined => (quotas.apart ? undefined : quotaFigures(key, now())),

@@ -1,4 +1,4 @@
-import { carriedOver, resetOf } from './quota.js';
+import { carryOver, resetOf } from './quota.js';
 import type { QuotaState, StoredKey } from '../key.js';
 import { unixSeconds } from '../time.js';
 
@@ -38,7 +38,7 @@ export function quotaChangeOf(
 /** The counter after the change. */
 export function changedQuota({ at, isReset, periodBefore, periodAfter }: QuotaChange, quota: QuotaState): QuotaState {
   if (isReset) return resetOf(quota, periodAfter, unixSeconds(at));
-  return carriedOver({ definition: { quotaRenewalRate: periodBefore }, quota }, { quotaRenewalRate: periodAfter }, at);
+  return carryOver({ definition: { quotaRenewalRate: periodBefore }, quota }, { quotaRenewalRate: periodAfter }, at);
 }
 
 function periodOf({ definition: { quotaRenewalRate = 0n } }: StoredKey): bigint {

@@ -47,7 +47,7 @@ export interface OrgCounter extends Counter, CounterOrigin {
 export type CounterOrigin = Pick<StoredKey, 'dateCreated' | 'quota'>;
 
 /** A counter that was looked at, as the counter of this key. */
-export type Sight = (key: CounterOrigin) => QuotaState;
+export type CounterSnapshot = (key: CounterOrigin) => QuotaState;
 
 /** The result of a requested reset. */
 export const resetStatuses = {
@@ -59,9 +59,9 @@ export const resetStatuses = {
 export type ResetStatus = keyof typeof resetStatuses;
 
 /** Counters that stand apart from their keys. */
-export interface CountersApart {
+export interface ExternalCounters {
   /** What the counters of these keys say, in their order, with one look at all of them. UNAVAILABLE. */
-  look(keyHashes: readonly string[]): Promise<readonly Sight[]>;
+  look(keyHashes: readonly string[]): Promise<readonly CounterSnapshot[]>;
   /** Carries out what was written of changes of the key's counter; PENDING where that cannot be done now. */
   settle(keyHash: string): Promise<ResetStatus>;
 }
@@ -80,7 +80,7 @@ export interface QuotaManager {
   /** The counters of all keys of these organisations, deleted ones left out, in pages between which others get their turn. */
   counters(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly OrgCounter[]>;
   /** Undefined where a key's own `quota` is its live counter. */
-  readonly apart?: CountersApart;
+  readonly apart?: ExternalCounters;
 }
 
 /** The keys with their counters as they are now, which a key of the store has only where nothing stands apart. */
@@ -117,7 +117,7 @@ export function quotaFigures(key: Counter, now: Date): QuotaFigures {
 }
 
 /** The counter that a key takes along into another definition: used is what has been used, whatever the period was. */
-export function carriedOver(
+export function carryOver(
   key: Pick<Counter, 'quota'> & { readonly definition: Pick<Definition, 'quotaRenewalRate'> },
   definition: Pick<Definition, 'quotaRenewalRate'>,
   now: Date,

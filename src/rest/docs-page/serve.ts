@@ -1,4 +1,4 @@
-import { demandAny } from '../../credentials/credential.js';
+import { requireAnyPrincipal } from '../../credentials/credential.js';
 import type { Handler, Route } from '../../http/router.js';
 import { assetRoutes, createStaticAsset, serveAsset } from '../../http/static-asset.js';
 import { docsAssets } from './assets.js';
@@ -22,7 +22,7 @@ interface Options {
 /** The routes of the OpenAPI document and of the page that shows it. */
 export function documentRoutes({ isOpen, hasPage }: Options): Route[] {
   const handle: Handler = async (request) => {
-    if (!isOpen) demandAny(await request.principal());
+    if (!isOpen) requireAnyPrincipal(await request.principal());
     return serveAsset(request.headers, openAPIAsset);
   };
   return [{ path: documentPath, method: 'GET', handle }, ...(hasPage ? assetRoutes(docsAssets) : [])];

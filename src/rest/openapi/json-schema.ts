@@ -3,8 +3,8 @@ import {
   core,
   descriptionOf,
   memberOf,
-  mostCharacters,
-  mostMembers,
+  maxCharacters,
+  maxMembers,
   objectTraitsOf,
   scalarOf,
   shapeOf,
@@ -82,7 +82,7 @@ function valueSchema(field: Schema, target: Target): JSONSchema {
   if (!member)
     return shapeOf(field) ? reference(field, target) : { ...scalars[scalarOf(field)], ...boundsOf(core(field)) };
   const item = valueSchema(member, target);
-  const most = mostMembers(field);
+  const most = maxMembers(field);
   const label = shapeOf(member)?.[labelField];
   if (!label) return { type: 'array', items: item, maxItems: most };
   const entry = target.direction === 'input' ? orNull(item) : item;
@@ -102,7 +102,7 @@ function reference(object: Schema, target: Target): JSONSchema {
 
 /** The bounds that a scalar's format does not imply. */
 function boundsOf(leaf: Schema): JSONSchema {
-  const maxLength = mostCharacters(leaf);
+  const maxLength = maxCharacters(leaf);
   if (maxLength !== undefined) return { maxLength };
   if (!(leaf instanceof z.ZodNumber || leaf instanceof z.ZodBigInt)) return {};
   const minimum = Number(leaf.minValue ?? -Infinity);

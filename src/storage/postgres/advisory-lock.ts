@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Connections } from './pool.js';
+import type { PgPool } from './pool.js';
 
 const patienceMs = 20_000;
 const betweenMs = 50;
@@ -10,7 +10,7 @@ const key = `hashtextextended('keyfront ' || current_schema(), 0)`;
  * Waits until no other process is opening this database or filling it, and keeps others from it until the function that
  * it resolves to is called, or this process is gone.
  */
-export async function holdDatabase({ run }: Connections): Promise<() => Promise<void>> {
+export async function acquireDatabaseLock({ run }: PgPool): Promise<() => Promise<void>> {
   const { promise: released, resolve: letGo } = Promise.withResolvers<void>();
   return new Promise((resolve, reject) => {
     const held = run(async (session) => {

@@ -35,7 +35,7 @@ export function typeOf(column: string): 'bytea' | 'bigint' | 'text' {
 }
 
 /** Rows that come as an array for each column, from the parameter of the given number on. */
-export function rowsAsColumns(name: string, columns: readonly string[], from: number): { sql: string; next: number } {
+export function unnestRows(name: string, columns: readonly string[], from: number): { sql: string; next: number } {
   const parameters = columns.map((column, index) => `$${from + index}::${typeOf(column)}[]`);
   return { sql: `unnest(${parameters.join(', ')}) AS ${name} (${columns.join(', ')})`, next: from + columns.length };
 }

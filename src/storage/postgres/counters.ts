@@ -1,7 +1,7 @@
 import type { OrgCounter, QuotaManager } from '../../keys/quota/quota.js';
 import { withinBudget } from '../within-budget.js';
-import { prepared, type Connections } from './pool.js';
-import { mayBeThere } from './sought.js';
+import { prepared, type PgPool } from './pool.js';
+import { isValidPgText } from './sought.js';
 
 interface CounterRow {
   readonly org_id: string;
@@ -24,9 +24,9 @@ const select = prepared(
 );
 
 /** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
-export function readCounters({ run }: Connections): QuotaManager['counters'] {
+export function readCounters({ run }: PgPool): QuotaManager['counters'] {
   return async function* counters(orgIDs, reads) {
-    const wanted = orgIDs.filter(mayBeThere);
+    const wanted = orgIDs.filter(isValidPgText);
     for (let after = ['', '']; ;) {
       const place = after;
       const page = await withinBudget(reads, () =>

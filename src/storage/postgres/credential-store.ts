@@ -4,17 +4,17 @@ import type { Authenticity } from '../records/authenticity.js';
 import {
   credentialColumns,
   credentialLayouts,
-  credentialOf,
-  credentialRowOf,
+  credentialFromRow,
+  credentialToRow,
   isSameHash,
   type CredentialRow,
 } from '../records/credential.js';
-import { createSignedTable, type Signed } from '../records/signed.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { typeOf } from './columns.js';
-import { prepared, type Connections, type Session } from './pool.js';
-import { mayBeThere } from './sought.js';
+import { prepared, type PgPool, type Session } from './pool.js';
+import { isValidPgText } from './sought.js';
 
-type FoundRow = Signed<CredentialRow> & Pick<FoundCredential, 'state'>;
+type FoundRow = SignedRow<CredentialRow> & Pick<FoundCredential, 'state'>;
 
 const names = [...credentialColumns, 'mac'] as const;
 const found = `*, CASE WHEN revoked IS NOT NULL THEN 'revoked' WHEN expires <= $1 THEN 'expired' ELSE 'active' END AS state`;
@@ -38,21 +38,21 @@ const replaceOne = prepared(
 const mostTurns = 10;
 
 /** Credentials in the same database as the keys. Another process's change is seen by the next look-up. */
-export function createCredentialStore({ run }: Connections, authenticity: Authenticity): CredentialStore {
+export function createCredentialStore({ run }: PgPool, authenticity: Authenticity): CredentialStore {
   const table = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialLayouts);
 
-  function authentic(row: Signed<CredentialRow>): Signed<CredentialRow> {
+  function authentic(row: SignedRow<CredentialRow>): SignedRow<CredentialRow> {
     if (!table.isAuthentic(row)) throw table.integrityError(`The credential ${row.id}`, row);
     return row;
   }
 
-  async function find(session: Session, id: string): Promise<Signed<CredentialRow> | undefined> {
-    const [row] = await session.query<Signed<CredentialRow>>(byIDs, [[id].filter(mayBeThere)]);
+  async function find(session: Session, id: string): Promise<SignedRow<CredentialRow> | undefined> {
+    const [row] = await session.query<SignedRow<CredentialRow>>(byIDs, [[id].filter(isValidPgText)]);
     return row && authentic(row);
   }
 
-  const valuesOf = (row: Signed<CredentialRow>) => names.map((column) => row[column]);
-  const changesOf = (row: Signed<CredentialRow>, before: Signed<CredentialRow>) => [
+  const valuesOf = (row: SignedRow<CredentialRow>) => names.map((column) => row[column]);
+  const changesOf = (row: SignedRow<CredentialRow>, before: SignedRow<CredentialRow>) => [
     row.expires,
     row.revoked,
     row.last_used,
@@ -76,7 +76,7 @@ export function createCredentialStore({ run }: Connections, authenticity: Authen
   /** Undefined where somebody else has changed the row meanwhile. */
   async function changeRow(
     session: Session,
-    before: Signed<CredentialRow>,
+    before: SignedRow<CredentialRow>,
     changes: Partial<CredentialRow>,
   ): Promise<true | undefined> {
     const done = await session.write(changeOne, changesOf(table.signed({ ...before, ...changes }), before));
@@ -95,11 +95,11 @@ export function createCredentialStore({ run }: Connections, authenticity: Authen
       }),
     add: (credential) =>
       run(async (session) => {
-        await session.write(insertOne, valuesOf(table.signed(credentialRowOf(credential))));
+        await session.write(insertOne, valuesOf(table.signed(credentialToRow(credential))));
       }),
     list: () =>
       run(async (session) =>
-        (await session.query<Signed<CredentialRow>>(all)).map((row) => credentialOf(authentic(row))),
+        (await session.query<SignedRow<CredentialRow>>(all)).map((row) => credentialFromRow(authentic(row))),
       ),
     revoke: (id, at) =>
       until(async (session) => {
@@ -110,16 +110,16 @@ export function createCredentialStore({ run }: Connections, authenticity: Authen
     replace: (id, decide) =>
       until(async (session) => {
         const row = await find(session, id);
-        const replacement = decide(row && credentialOf(row));
+        const replacement = decide(row && credentialFromRow(row));
         if (!row) throw new Error('A credential that does not exist was replaced.');
-        const retired = table.signed(credentialRowOf(replacement.retired));
-        const successor = table.signed(credentialRowOf(replacement.successor));
+        const retired = table.signed(credentialToRow(replacement.retired));
+        const successor = table.signed(credentialToRow(replacement.successor));
         const done = await session.write(replaceOne, [...changesOf(retired, row), ...valuesOf(successor)]);
         return done.length === 1 ? replacement : undefined;
       }),
     markUsed: (uses) =>
       run(async (session) => {
-        const rows = await session.query<Signed<CredentialRow>>(byIDs, [[...uses.keys()].filter(mayBeThere)]);
+        const rows = await session.query<SignedRow<CredentialRow>>(byIDs, [[...uses.keys()].filter(isValidPgText)]);
         for (const row of rows.map(authentic)) {
           const used = BigInt(uses.get(row.id)?.getTime() ?? 0);
           // Another process that has just noted a use, or revoked it, has said what there is to say.
@@ -128,7 +128,9 @@ export function createCredentialStore({ run }: Connections, authenticity: Authen
       }),
     damaged: () =>
       run(async (session) =>
-        (await session.query<Signed<CredentialRow>>(all)).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
+        (await session.query<SignedRow<CredentialRow>>(all))
+          .filter((row) => !table.isAuthentic(row))
+          .map(({ id }) => id),
       ),
   };
 }

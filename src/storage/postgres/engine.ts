@@ -1,18 +1,24 @@
 import { AppError } from '../../lib/errors.js';
 import { createChangeFeed } from '../sql/change-feed.js';
-import { NoInstallation, type Access, type Contents, type Engine, type Opened } from '../storage.js';
-import { tellingOfChanges } from '../sql/notifying-store.js';
+import {
+  InstallationNotFoundError,
+  type Access,
+  type Contents,
+  type Storage,
+  type DatabaseHandle,
+} from '../storage.js';
+import { withChangeNotifications } from '../sql/notifying-store.js';
 import { within } from '../../lib/timeout.js';
-import { boundsOfWideReads, createConnections, prepared, type Connections, type Session } from './pool.js';
+import { wideReadLimits, createPgPool, prepared, type PgPool, type Session } from './pool.js';
 import { createCredentialStore } from './credential-store.js';
-import { forLog, troubleOf } from './errors.js';
+import { forLog, classifyError } from './errors.js';
 import { createFeedRows } from './feed.js';
 import { goOnAfterHistory } from './feed-horizon.js';
 import { createKeyStore } from './key-store.js';
 import { migrate, requireCurrent, schemaVersion, versionOf } from './migrate.js';
-import { holdDatabase } from './advisory-lock.js';
+import { acquireDatabaseLock } from './advisory-lock.js';
 import { createSettings } from './settings.js';
-import { createSignal } from './notifier.js';
+import { createPgNotifier } from './notifier.js';
 import { createSignatures } from './signatures.js';
 import { createWebhookStore } from './webhook-store.js';
 
@@ -22,10 +28,10 @@ export const movingName = 'moving_from';
 /**
  * Opens a database of a PostgreSQL server as far as `access` permits. One process at a time migrates, until it begins.
  *
- * @throws {NoInstallation} when the database holds none and it may not be created.
+ * @throws {InstallationNotFoundError} when the database holds none and it may not be created.
  * @throws {Error} that names the database, and never its password.
  */
-export async function openPostgres(url: string, access: Access = 'create'): Promise<Opened> {
+export async function openPostgres(url: string, access: Access = 'create'): Promise<DatabaseHandle> {
   const opened = await openForMoving(url, access);
   try {
     const source = await opened.settings.get(movingName);
@@ -43,11 +49,11 @@ export async function openPostgres(url: string, access: Access = 'create'): Prom
 export async function openForMoving(
   url: string,
   access: Access = 'create',
-): Promise<Opened & { readonly connections: Connections }> {
+): Promise<DatabaseHandle & { readonly connections: PgPool }> {
   const name = nameOf(url);
   const isReadOnly = access === 'read';
-  const connections = createConnections(url, 'keyfront', { isReadOnly });
-  const wide = createConnections(url, 'keyfront', { ...boundsOfWideReads, isReadOnly });
+  const connections = createPgPool(url, 'keyfront', { isReadOnly });
+  const wide = createPgPool(url, 'keyfront', { ...wideReadLimits, isReadOnly });
   let letGo = () => Promise.resolve();
   let stopFollowing: () => void = () => undefined;
   const close = async () => {
@@ -57,7 +63,7 @@ export async function openForMoving(
     await connections.close();
   };
   try {
-    if (access !== 'read') letGo = await holdDatabase(connections);
+    if (access !== 'read') letGo = await acquireDatabaseLock(connections);
     const [is] = await connections.run(async (session) => {
       requireSuitable(await session.query<Suitable>(suitable));
       await prepareSchema(session, access, name);
@@ -79,7 +85,7 @@ export async function openForMoving(
       start: async (authenticity, surroundings) => {
         await letGo();
         letGo = () => Promise.resolve();
-        const feed = createFeedRows(connections, createSignal(url, connections));
+        const feed = createFeedRows(connections, createPgNotifier(url, connections));
         stopFollowing = feed.stop;
         return createEngine(connections, wide, feed, authenticity, surroundings);
       },
@@ -88,7 +94,7 @@ export async function openForMoving(
     };
   } catch (error) {
     await close();
-    throw error instanceof NoInstallation ? error : unusable(name, error);
+    throw error instanceof InstallationNotFoundError ? error : unusable(name, error);
   }
 }
 
@@ -100,8 +106,8 @@ async function prepareSchema(session: Session, access: Access, name: string): Pr
   await goOnAfterHistory(session);
 }
 
-function noInstallation(name: string): NoInstallation {
-  return new NoInstallation(
+function noInstallation(name: string): InstallationNotFoundError {
+  return new InstallationNotFoundError(
     `There is no installation in the database ${name}: it is empty. ` +
       'Set KEYFRONT_DATABASE_URL to the database of your installation. `keyfront serve` creates a new one.',
   );
@@ -110,7 +116,7 @@ function noInstallation(name: string): NoInstallation {
 /** What opening failed of, for people: what callers are told says nothing of what has to be mended. */
 function unusable(name: string, error: unknown): Error {
   const reason = error instanceof AppError && error.cause instanceof Error ? error.cause : error;
-  const known = troubleOf(reason) === undefined && reason instanceof Error ? reason : forLog(reason);
+  const known = classifyError(reason) === undefined && reason instanceof Error ? reason : forLog(reason);
   return new Error(`The database ${name} cannot be used: ${known.message}`, { cause: known });
 }
 
@@ -145,11 +151,11 @@ const probe = prepared(
 const probeWithinMs = 1_500;
 
 function createEngine(
-  connections: Connections,
-  wide: Connections,
+  connections: PgPool,
+  wide: PgPool,
   feed: ReturnType<typeof createFeedRows>,
-  ...[authenticity, { now, watch, slices }]: Parameters<Opened['start']>
-): Engine {
+  ...[authenticity, { now, watch, slices }]: Parameters<DatabaseHandle['start']>
+): Storage {
   const { run } = connections;
 
   async function whyUnusable(): Promise<string | undefined> {
@@ -164,7 +170,7 @@ function createEngine(
   }
 
   return {
-    store: tellingOfChanges(createKeyStore(connections, authenticity, watch, wide, slices), feed.changed),
+    store: withChangeNotifications(createKeyStore(connections, authenticity, watch, wide, slices), feed.changed),
     feed: createChangeFeed(feed.rows, authenticity),
     credentials: createCredentialStore(connections, authenticity),
     webhooks: createWebhookStore(connections, authenticity),

@@ -5,13 +5,13 @@ import { AppError } from '../../lib/errors.js';
  * What an error of the server or of the way to it means. After `refused` and `again` nothing has been written; after
  * `lost` a statement that was sent may have been carried out.
  */
-export type Trouble = 'refused' | 'again' | 'lost';
+export type ErrorClass = 'refused' | 'again' | 'lost';
 
 /** Two transactions were in each other's way, and the server gave this one up: it may well succeed the next time. */
 const conflicts: ReadonlySet<string> = new Set(['40001', '40P01']);
 
 /** Undefined for an error that is not one of the database. */
-export function troubleOf(error: unknown): Trouble | undefined {
+export function classifyError(error: unknown): ErrorClass | undefined {
   if (error instanceof AppError) return undefined;
   // The end of a connection is told as FATAL, at any moment of a statement, the one after its commit included.
   if (error instanceof DatabaseError && error.severity === 'ERROR') {
@@ -34,7 +34,7 @@ function isOfConnection(error: Error): boolean {
 
 /** What others are told where nothing was written. `error` is for the log. */
 export function unwritten(error: unknown): unknown {
-  const trouble = troubleOf(error);
+  const trouble = classifyError(error);
   if (trouble === undefined) return error;
   if (trouble === 'lost') return unavailable('Storage cannot be reached; nothing was written.', 2, error);
   if (trouble === 'again') return unavailable('Storage is busy; nothing was written.', 1, error);

@@ -4,7 +4,7 @@ import type { Session } from './pool.js';
 const offset = `(SELECT value::bigint FROM settings WHERE name = 'feed_offset')`;
 
 /** The place of what is written now, as far as the transaction says it. */
-export const placeOfThisTransaction = `pg_current_xact_id()::text::bigint + ${offset}`;
+export const currentPosition = `pg_current_xact_id()::text::bigint + ${offset}`;
 
 /** All transactions below are over, so that nothing is ever added there. */
 export const horizon = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${offset}`;

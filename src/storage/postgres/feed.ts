@@ -1,11 +1,11 @@
-import type { AuditRow } from '../records/revision.js';
-import type { FeedRows, Scanned } from '../sql/change-feed.js';
-import type { Place } from '../sql/feed-cursor.js';
-import { createFollowers } from '../sql/change-notifier.js';
-import type { Signed } from '../records/signed.js';
-import { prepared, type Connections } from './pool.js';
+import type { RevisionRow } from '../records/revision.js';
+import type { FeedRows, ScannedRow } from '../sql/change-feed.js';
+import type { FeedPosition } from '../sql/feed-cursor.js';
+import { createChangeNotifier } from '../sql/change-notifier.js';
+import type { SignedRow } from '../records/signed.js';
+import { prepared, type PgPool } from './pool.js';
 import { horizon } from './feed-horizon.js';
-import type { Signal } from './notifier.js';
+import type { PgNotifier } from './notifier.js';
 
 /** How soon a change of another process is seen where what it told was lost. */
 const lookEveryMs = 1_000;
@@ -44,8 +44,8 @@ const standing = prepared(
  * The history as one sequence, in the order of its transactions. It is read up to the oldest of the server that is still
  * under way: what that one writes, and all after it, comes later. `changed` is to be called after commits of our own.
  */
-export function createFeedRows({ run }: Connections, signal: Signal) {
-  const { follow, hint, stop } = createFollowers({
+export function createFeedRows({ run }: PgPool, signal: PgNotifier) {
+  const { follow, hint, stop } = createChangeNotifier({
     look: () =>
       run(async (session) => {
         const [row] = await session.query<{ newest: string | null; isPending: boolean }>(standing);
@@ -57,18 +57,19 @@ export function createFeedRows({ run }: Connections, signal: Signal) {
   const rows: FeedRows = {
     look: (place, limit) =>
       run(async (session) => {
-        const [first, ...scanned] = await session.query<Bounds | Scanned>(look, [place.tx, place.id, limit]);
+        const [first, ...scanned] = await session.query<Bounds | ScannedRow>(look, [place.tx, place.id, limit]);
         const { horizon: end, newest_id, tx, id, link } = first as Bounds;
         return {
           isBeyond: place.tx > 0n && (place.tx >= end || place.id > newest_id),
           there: tx === null ? undefined : { tx, id, link },
-          scanned: scanned as Scanned[],
+          scanned: scanned as ScannedRow[],
         };
       }),
-    entries: (ids) => run((session) => session.query<Signed<AuditRow> & { readonly id: bigint }>(some, [[...ids]])),
+    entries: (ids) =>
+      run((session) => session.query<SignedRow<RevisionRow> & { readonly id: bigint }>(some, [[...ids]])),
     newest: () =>
       run(async (session) => {
-        const [row] = await session.query<Place & { readonly link: Uint8Array }>(last);
+        const [row] = await session.query<FeedPosition & { readonly link: Uint8Array }>(last);
         return row;
       }),
     follow,

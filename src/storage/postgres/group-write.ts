@@ -1,25 +1,25 @@
 import { AppError } from '../../lib/errors.js';
-import type { Watch } from '../../telemetry/ports.js';
-import type { AuditRow } from '../records/revision.js';
+import type { Telemetry } from '../../telemetry/ports.js';
+import type { RevisionRow } from '../records/revision.js';
 import type { KeyRow } from '../records/key.js';
 import type { QuotaChangeRow } from '../records/quota-change.js';
-import type { Signed } from '../records/signed.js';
+import type { SignedRow } from '../records/signed.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
-import { inTransaction, type Connections, type Session } from './pool.js';
+import { inTransaction, type PgPool, type Session } from './pool.js';
 import type { FoundKey, KeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 
 /** What a change makes of a key: the next row, where there is one, and what the history is to remember of it. */
-export interface Step<T> {
+export interface WriteCommand<T> {
   /** What the key is found by, before and after; absent when the definition stays. */
   readonly terms?: { readonly before: ReadonlySet<string>; readonly after: ReadonlySet<string> } | undefined;
-  readonly next?: Signed<KeyRow> | undefined;
-  readonly entry?: Signed<AuditRow> | undefined;
-  readonly quotaChange?: Signed<QuotaChangeRow> | undefined;
+  readonly next?: SignedRow<KeyRow> | undefined;
+  readonly entry?: SignedRow<RevisionRow> | undefined;
+  readonly quotaChange?: SignedRow<QuotaChangeRow> | undefined;
   readonly answer: T;
 }
 
-export type Change<T> = (row: Signed<KeyRow> | undefined) => Step<T> | Promise<Step<T>>;
+export type Change<T> = (row: SignedRow<KeyRow> | undefined) => WriteCommand<T> | Promise<WriteCommand<T>>;
 
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
@@ -57,13 +57,13 @@ const mostMisses = 10;
  * alone; none is answered before it is durable. A lone one waits for nobody.
  */
 export function createGroupWrite(
-  { run }: Connections,
+  { run }: PgPool,
   rows: KeyRows,
-  { meter, tracer }: Watch = {},
+  { meter, tracer }: Telemetry = {},
   slices: TimeSlices = createTimeSlices(),
 ) {
   let waiting: Waiting[] = [];
-  meter?.reads('commits_waiting', () => waiting.length);
+  meter?.registerGauge('commits_waiting', () => waiting.length);
   const busy = new Set<string>();
   let groups = 0;
   let isScheduled = false;
@@ -166,7 +166,7 @@ export function createGroupWrite(
     });
   if (!tracer) return enter;
   return <T>(keyHash: string, change: Change<T>, orgID?: string): Promise<T> =>
-    tracer.within('commit', {}, (tell) =>
+    tracer.withSpan('commit', {}, (tell) =>
       enter(keyHash, change, orgID, (size) => tell({ 'keyfront.commit.batch_size': size })),
     );
 }
@@ -183,19 +183,19 @@ function busyKey(): AppError {
 const noKey: FoundKey = { orgID: undefined, read: () => undefined };
 
 async function apply(changes: readonly Waiting[], found: FoundKey, slices: TimeSlices): Promise<Applied> {
-  let before: Signed<KeyRow> | undefined;
-  let row: Signed<KeyRow> | undefined;
+  let before: SignedRow<KeyRow> | undefined;
+  let row: SignedRow<KeyRow> | undefined;
   let isRead = false;
   /** The row as the changes so far have left it, read for the first change that may see it. */
-  function current(orgID: string | undefined): Signed<KeyRow> | undefined {
+  function current(orgID: string | undefined): SignedRow<KeyRow> | undefined {
     const owner = row?.org_id ?? found.orgID;
     if (owner !== undefined && orgID !== undefined && owner !== orgID) return undefined;
     if (!isRead) row = before = found.read();
     isRead = true;
     return row;
   }
-  const entries: Signed<AuditRow>[] = [];
-  const quotaChanges: Signed<QuotaChangeRow>[] = [];
+  const entries: SignedRow<RevisionRow>[] = [];
+  const quotaChanges: SignedRow<QuotaChangeRow>[] = [];
   const outcomes: Outcome[] = [];
   let known: ReadonlySet<string> | undefined;
   let terms: ReadonlySet<string> = new Set();

@@ -3,14 +3,22 @@ import { parseJSON } from '../../lib/json.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { AuditEntry, HistoryRange, Inspected } from '../../keys/store.js';
+import type { KeyRevision, HistoryRange, IntegrityReport } from '../../keys/store.js';
 import type { Authenticity } from '../records/authenticity.js';
-import { auditLayouts, auditEntryOf, type AuditRow } from '../records/revision.js';
-import { createChain, isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from '../sql/history-entries.js';
-import { keyOf, termsOf, type KeyRow } from '../records/key.js';
-import { createSignedTable, type Signed } from '../records/signed.js';
+import { revisionLayouts, revisionFromRow, type RevisionRow } from '../records/revision.js';
+import {
+  createChain,
+  isUnbroken,
+  partsOf,
+  sizeOf,
+  spanOf,
+  type SizedVersion,
+  type Span,
+} from '../sql/history-entries.js';
+import { keyFromRow, termsOf, type KeyRow } from '../records/key.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
-import { prepared, type Connections, type Session } from './pool.js';
+import { prepared, type PgPool, type Session } from './pool.js';
 import type { KeyRows } from './key-rows.js';
 
 // Each entry comes with the date of its key, of the same snapshot: another key may have taken the place of the one that was read.
@@ -35,11 +43,11 @@ const mostLooks = 5;
 /** The history of keys. */
 export function createHistory(
   authenticity: Authenticity,
-  { run }: Connections,
+  { run }: PgPool,
   rows: KeyRows,
   slices: TimeSlices = createTimeSlices(),
 ) {
-  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
+  const table = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
 
   /** Rows are verified in time slices: the MAC of one covers its definition. */
   const nextSlice = async () => slices.next();
@@ -52,8 +60,8 @@ export function createHistory(
     keyHash: string,
     spanFor: (row: KeyRow | undefined) => Span,
     reads?: ReadBudget,
-  ): Promise<AuditRow[]> {
-    let before: Signed<KeyRow> | undefined;
+  ): Promise<RevisionRow[]> {
+    let before: SignedRow<KeyRow> | undefined;
     for (let look = 1; look <= mostLooks; look += 1) {
       const looked = await run((session) => rows.lookUp(session, [keyHash]));
       await nextSlice();
@@ -64,12 +72,12 @@ export function createHistory(
       const bounds = [row.key_hash, span.first, span.newest];
       const sized = reads ? await run((session) => session.query<SizedVersion>(sizes, bounds)) : [];
       if (!before) reads?.take('history entries', sized.length, sizeOf(sized));
-      const found: AuditRow[] = [];
-      let broken: Signed<AuditRow>[] | undefined;
+      const found: RevisionRow[] = [];
+      let broken: SignedRow<RevisionRow>[] | undefined;
       for (const part of partsOf(span, sized)) {
         reads?.requireTime();
         const entriesOfPart = await run((session) =>
-          session.query<Signed<AuditRow> & { readonly key_created: string }>(between, [
+          session.query<SignedRow<RevisionRow> & { readonly key_created: string }>(between, [
             row.key_hash,
             part.first,
             part.newest,
@@ -93,9 +101,9 @@ export function createHistory(
   return {
     table,
     /** @throws {AppError} NOT_FOUND as `spanOf` does. */
-    async read(keyHash: string, range: HistoryRange, reads?: ReadBudget): Promise<AuditEntry[]> {
+    async read(keyHash: string, range: HistoryRange, reads?: ReadBudget): Promise<KeyRevision[]> {
       const found = await entries(keyHash, (row) => spanOf(range, row), reads);
-      return mapInSlices(slices, found, auditEntryOf, reads);
+      return mapInSlices(slices, found, revisionFromRow, reads);
     },
     async definitionAt(keyHash: string, version: number): Promise<Definition | undefined> {
       const [row] = await entries(keyHash, (key) =>
@@ -106,18 +114,18 @@ export function createHistory(
       return row && definitionFromJSON(parseJSON(row.definition));
     },
     /** Looks at all that belongs to a row, in a session that sees one moment. */
-    async inspect(session: Session, row: Signed<KeyRow>): Promise<Inspected> {
+    async inspect(session: Session, row: SignedRow<KeyRow>): Promise<IntegrityReport> {
       const keyHash = row.key_hash;
       // What belongs to a row is held against what the row says, and a damaged one says nothing.
       const nothing = { keyHash, isThere: true, key: undefined, isHistoryWhole: true, isListed: true };
       if (!rows.table.isAuthentic(row)) return nothing;
       const chain = createChain(table.isAuthentic);
       for (let after: bigint | undefined = 0n; after !== undefined;) {
-        const page: Signed<AuditRow>[] = await session.query(chunk, [keyHash, after]);
+        const page: SignedRow<RevisionRow>[] = await session.query(chunk, [keyHash, after]);
         for (const entry of page) chain.add(entry);
         after = page.at(-1)?.version_after;
       }
-      const key = keyOf(row);
+      const key = keyFromRow(row);
       const found = await session.query<{ term: string }>(listed, [keyHash, key.orgID]);
       const terms = new Set(found.map(({ term }) => term));
       return {

@@ -1,7 +1,7 @@
 import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/store.js';
 import { unixSeconds } from '../../keys/time.js';
 import { termsIn } from '../sql/key-filter.js';
-import { mayBeThere, placeOf } from './sought.js';
+import { isValidPgText, placeOf } from './sought.js';
 
 export interface Statement {
   readonly sql: string;
@@ -74,7 +74,7 @@ function where(filter: KeyFilter, now: Date) {
   };
   const conditions: string[] = [];
   const texts = [filter.orgID, filter.aliasPrefix, filter.tag, filter.policy, filter.apiID];
-  if (!texts.every((text) => mayBeThere(text ?? ''))) conditions.push('false');
+  if (!texts.every((text) => isValidPgText(text ?? ''))) conditions.push('false');
 
   // Keys are found by their first term in the order of hashes; the others are looked up.
   const terms = termsIn(filter);

@@ -1,12 +1,12 @@
 import type { Authenticity } from '../records/authenticity.js';
 import { keyLayouts, type KeyRow } from '../records/key.js';
-import { createSignedTable, damaged, type Signed } from '../records/signed.js';
+import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
 import { prepared, type Session } from './pool.js';
-import { mayBeThere } from './sought.js';
+import { isValidPgText } from './sought.js';
 
 /** What a look for a hash finds: no row, or one, and whether there is a history that should have one. */
 type Found = { readonly asked: string; readonly is_lost: boolean } & (
-  Signed<KeyRow> | { readonly [column in keyof Signed<KeyRow>]: null }
+  SignedRow<KeyRow> | { readonly [column in keyof SignedRow<KeyRow>]: null }
 );
 
 // One statement reads one snapshot, in which a key without a row has no history, unless another writer removed the row.
@@ -26,14 +26,14 @@ export interface FoundKey {
   /** The organisation of the row, not verified; undefined when there is none. */
   readonly orgID: string | undefined;
   /** The row, verified. Throws INTERNAL when it is damaged, or is missing although it has a history. */
-  readonly read: () => Signed<KeyRow> | undefined;
+  readonly read: () => SignedRow<KeyRow> | undefined;
 }
 
 /** Reads rows of keys, and knows ours. */
 export function createKeyRows(authenticity: Authenticity) {
   const table = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
 
-  function authentic(row: Signed<KeyRow>): Signed<KeyRow> {
+  function authentic(row: SignedRow<KeyRow>): SignedRow<KeyRow> {
     if (!table.isAuthentic(row)) throw table.integrityError(`The key ${row.key_hash}`, row);
     return row;
   }
@@ -50,14 +50,14 @@ export function createKeyRows(authenticity: Authenticity) {
       keyHashes: readonly string[],
       orgID?: string,
     ): Promise<ReadonlyMap<string, FoundKey>> {
-      const rows = await session.query<Found>(select, [keyHashes.filter(mayBeThere), orgID ?? null]);
+      const rows = await session.query<Found>(select, [keyHashes.filter(isValidPgText), orgID ?? null]);
       return new Map(
         rows.map((row) => [
           row.asked,
           {
             orgID: row.org_id ?? undefined,
             read: () => {
-              if (row.is_lost) throw damaged(`The key ${row.asked}`);
+              if (row.is_lost) throw integrityError(`The key ${row.asked}`);
               return row.key_hash === null ? undefined : authentic(row);
             },
           },
@@ -66,7 +66,7 @@ export function createKeyRows(authenticity: Authenticity) {
     },
     /** Keeps others from writing these keys until the transaction ends. Always in one order, so that nobody waits in a circle. */
     async lock(session: Session, keyHashes: readonly string[]): Promise<void> {
-      await session.query(lock, [keyHashes.filter(mayBeThere)]);
+      await session.query(lock, [keyHashes.filter(isValidPgText)]);
     },
   };
 }

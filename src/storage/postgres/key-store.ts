@@ -1,26 +1,26 @@
 import type { QuotaManager } from '../../keys/quota/quota.js';
 import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { Change, Inspected, KeyStore } from '../../keys/store.js';
-import type { Watch } from '../../telemetry/ports.js';
+import type { Change, IntegrityReport, KeyStore } from '../../keys/store.js';
+import type { Telemetry } from '../../telemetry/ports.js';
 import type { Authenticity } from '../records/authenticity.js';
-import { isMeant } from '../sql/key-filter.js';
-import { keyOf, rowOf, termsOf, type KeyRow } from '../records/key.js';
+import { matchesFilter } from '../sql/key-filter.js';
+import { keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
-import { damaged, type Signed } from '../records/signed.js';
+import { integrityError, type SignedRow } from '../records/signed.js';
 import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
 import { withinBudget } from '../within-budget.js';
-import { atOneMoment, inTransaction, prepared, type Connections, type Session } from './pool.js';
+import { inSnapshot, inTransaction, prepared, type PgPool, type Session } from './pool.js';
 import { discardKey } from './discard-key.js';
 import { readCounters } from './counters.js';
-import { createGroupWrite, type Step } from './group-write.js';
+import { createGroupWrite, type WriteCommand } from './group-write.js';
 import { createHistory } from './history.js';
 import { boundedPageStatement, countStatement } from './key-query.js';
 import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 import { purgeKeys } from './purge-keys.js';
 import { createQuotaOutbox } from './quota-outbox.js';
-import { mayBeThere } from './sought.js';
+import { isValidPgText } from './sought.js';
 
 const pageSize = 500;
 const inspectedAtOnce = 100;
@@ -28,10 +28,10 @@ const inspectedAtOnce = 100;
 const page = prepared('SELECT * FROM keys WHERE key_hash > $1 ORDER BY key_hash LIMIT $2');
 /** A row of a page, or what is known of one that was not read. */
 type PageRow = { readonly page_count: bigint; readonly page_bytes: bigint } & (
-  Signed<KeyRow> | { readonly [column in keyof Signed<KeyRow>]: null }
+  SignedRow<KeyRow> | { readonly [column in keyof SignedRow<KeyRow>]: null }
 );
 
-const isRead = (row: PageRow): row is PageRow & Signed<KeyRow> => row.key_hash !== null;
+const isRead = (row: PageRow): row is PageRow & SignedRow<KeyRow> => row.key_hash !== null;
 
 const sizes = prepared(
   `SELECT count(*) AS count, coalesce(sum(octet_length(definition)), 0)::bigint AS bytes FROM keys
@@ -45,7 +45,7 @@ async function takeSizes(
   orgID: string | undefined,
 ): Promise<void> {
   const [found] = await session.query<{ count: bigint; bytes: bigint }>(sizes, [
-    hashes.filter(mayBeThere),
+    hashes.filter(isValidPgText),
     orgID ?? null,
   ]);
   reads.take('keys', Number(found?.count ?? 0n), Number(found?.bytes ?? 0n));
@@ -57,10 +57,10 @@ async function takeSizes(
  * are durable when they resolve. Keys are read from verified rows only; counts and sums are not verified.
  */
 export function createKeyStore(
-  connections: Connections,
+  connections: PgPool,
   authenticity: Authenticity,
-  watch: Watch = {},
-  wide: Connections = connections,
+  watch: Telemetry = {},
+  wide: PgPool = connections,
   slices: TimeSlices = createTimeSlices(),
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { run } = connections;
@@ -75,7 +75,7 @@ export function createKeyStore(
     signedEntry: history.table.signed,
     slices,
   });
-  const stepOf = ({ stored, change: changed, row, entry }: PreparedChange): Step<Change> => ({
+  const stepOf = ({ stored, change: changed, row, entry }: PreparedChange): WriteCommand<Change> => ({
     next: row,
     entry,
     quotaChange: changed.quotaChange && signedRowOf(changed.quotaChange),
@@ -83,10 +83,10 @@ export function createKeyStore(
     terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(changed.next) },
   });
 
-  async function* pages(size: number): AsyncIterable<Signed<KeyRow>[]> {
+  async function* pages(size: number): AsyncIterable<SignedRow<KeyRow>[]> {
     for (let last = ''; ;) {
       const after = last;
-      const found = await run((session) => session.query<Signed<KeyRow>>(page, [after, size]));
+      const found = await run((session) => session.query<SignedRow<KeyRow>>(page, [after, size]));
       yield found;
       const final = found.at(-1);
       if (final === undefined) return;
@@ -101,7 +101,7 @@ export function createKeyStore(
       const slice = slices.next();
       if (slice) await slice;
       const row = found.get(keyHash)?.read();
-      return row && keyOf(row);
+      return row && keyFromRow(row);
     },
     async findMany(keyHashes, reads, orgID) {
       const hashes = [...new Set(keyHashes)];
@@ -114,7 +114,7 @@ export function createKeyStore(
         found.values(),
         (one) => {
           const row = one.read();
-          return row && keyOf(row);
+          return row && keyFromRow(row);
         },
         reads,
       );
@@ -128,9 +128,9 @@ export function createKeyStore(
       const [first] = found;
       if (!first) return { keys: [], isCut: false };
       if (!mayCut) reads?.take('keys', Number(first.page_count), Number(first.page_bytes));
-      const keys = await mapInSlices(slices, found.filter(isRead), (row) => keyOf(rows.authentic(row)), reads);
+      const keys = await mapInSlices(slices, found.filter(isRead), (row) => keyFromRow(rows.authentic(row)), reads);
       // A damaged index finds authentic rows that are not of the query, such as another organisation's.
-      if (!keys.every((key) => isMeant(query, key))) throw damaged('An index of the keys');
+      if (!keys.every((key) => matchesFilter(query, key))) throw integrityError('An index of the keys');
       return { keys, isCut: keys.length < found.length };
     },
     count: (filter, now, reads) =>
@@ -149,32 +149,32 @@ export function createKeyStore(
       ),
     reseal: (keyHash, apply) =>
       change(keyHash, (row) => ({
-        next: row && table.signed(rowOf(apply(keyOf(row)), row.history_link)),
+        next: row && table.signed(keyToRow(apply(keyFromRow(row)), row.history_link)),
         answer: undefined,
       })),
     add: (keys) => (keys.length === 0 ? Promise.resolve([]) : addAll(keys)),
     async *all() {
       for await (const found of pages(pageSize)) {
         for (const row of found) {
-          yield { keyHash: row.key_hash, key: table.isAuthentic(row) ? keyOf(row) : undefined };
+          yield { keyHash: row.key_hash, key: table.isAuthentic(row) ? keyFromRow(row) : undefined };
         }
       }
     },
     discard: (keyHash) => run((session) => inTransaction(session, () => discardKey(session, table, keyHash))),
-    auditOf: (keyHash, range = {}, reads) => history.read(keyHash, range, reads),
+    historyOf: (keyHash, range = {}, reads) => history.read(keyHash, range, reads),
     definitionAt: (keyHash, version) => history.definitionAt(keyHash, version),
     purge: (moment) => purgeKeys(run, table, slices, moment),
     async *inspect() {
       for await (const found of pages(inspectedAtOnce)) {
         const hashes = found.map(({ key_hash }) => key_hash);
         const inspected = await run((session) =>
-          atOneMoment(session, async () => {
+          inSnapshot(session, async () => {
             // Read again: services may go on while it is looked at.
-            const now = await session.query<Signed<KeyRow>>(
+            const now = await session.query<SignedRow<KeyRow>>(
               'SELECT * FROM keys WHERE key_hash = ANY ($1::text[]) ORDER BY key_hash',
               [hashes],
             );
-            const all: Inspected[] = [];
+            const all: IntegrityReport[] = [];
             for (const row of now) all.push(await history.inspect(session, row));
             return all;
           }),
@@ -190,7 +190,7 @@ export function createKeyStore(
       change(
         keyHash,
         (row) => {
-          const { next, answer } = decide(row && keyOf(row));
+          const { next, answer } = decide(row && keyFromRow(row));
           if (!row || !next) return { answer };
           return { next: table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null }), answer };
         },

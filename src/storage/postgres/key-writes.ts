@@ -1,30 +1,30 @@
-import { auditColumns, type AuditRow } from '../records/revision.js';
+import { revisionColumns, type RevisionRow } from '../records/revision.js';
 import { keyColumns, type KeyRow } from '../records/key.js';
 import { quotaChangeColumns, type QuotaChangeRow } from '../records/quota-change.js';
-import type { Signed } from '../records/signed.js';
-import { rowsAsColumns } from './columns.js';
+import type { SignedRow } from '../records/signed.js';
+import { unnestRows } from './columns.js';
 import { prepared, type Session } from './pool.js';
-import { placeOfThisTransaction } from './feed-horizon.js';
+import { currentPosition } from './feed-horizon.js';
 
 /** What becomes of one key, however many changes led to it. */
 export interface KeyWrite {
   /** The row that is there now; undefined where there is none. */
-  readonly before: Signed<KeyRow> | undefined;
-  readonly row: Signed<KeyRow>;
-  readonly entries: readonly Signed<AuditRow>[];
-  readonly quotaChanges: readonly Signed<QuotaChangeRow>[];
+  readonly before: SignedRow<KeyRow> | undefined;
+  readonly row: SignedRow<KeyRow>;
+  readonly entries: readonly SignedRow<RevisionRow>[];
+  readonly quotaChanges: readonly SignedRow<QuotaChangeRow>[];
   readonly addedTerms: readonly string[];
   readonly droppedTerms: readonly string[];
 }
 
 const keyNames = [...keyColumns, 'mac'] as const;
-const entryNames = [...auditColumns, 'mac'] as const;
+const entryNames = [...revisionColumns, 'mac'] as const;
 
-const input = rowsAsColumns('i', [...keyNames, 'mac_before'], 1);
-const entry = rowsAsColumns('e', entryNames, input.next);
+const input = unnestRows('i', [...keyNames, 'mac_before'], 1);
+const entry = unnestRows('e', entryNames, input.next);
 const terms = { added: entry.next, dropped: entry.next + 3 };
 const quotaNames = [...quotaChangeColumns, 'mac'] as const;
-const quotaChange = rowsAsColumns('q', quotaNames, terms.dropped + 2);
+const quotaChange = unnestRows('q', quotaNames, terms.dropped + 2);
 
 const assignments = keyNames
   .filter((column) => column !== 'key_hash')
@@ -58,7 +58,7 @@ const writeWith = (more: string) =>
    entries AS (
      INSERT INTO audit (${entryNames.join(', ')}, tx)
      SELECT ${entryNames.join(', ')}, greatest(
-       (SELECT ${placeOfThisTransaction}),
+       (SELECT ${currentPosition}),
        (SELECT tx FROM audit a WHERE a.key_hash = e.key_hash ORDER BY a.version_after DESC LIMIT 1)
      )
      FROM ${entry.sql} WHERE e.key_hash IN (SELECT key_hash FROM done) ORDER BY e.key_hash, e.version_after

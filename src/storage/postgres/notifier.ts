@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import { prepared, type Connections } from './pool.js';
+import { prepared, type PgPool } from './pool.js';
 
 /** One for each schema: a database may hold several installations, and knows channels by name alone. */
 const channel = `'keyfront_' || md5(current_schema())`;
@@ -11,10 +11,10 @@ const tellEveryMs = 25;
 const againAfterMs = 1_000;
 const deadAfterMs = 10_000;
 
-export type Signal = ReturnType<typeof createSignal>;
+export type PgNotifier = ReturnType<typeof createPgNotifier>;
 
 /** How processes on one database tell each other that there is a change. What is told may be lost; nothing depends on it. */
-export function createSignal(url: string, { run }: Connections) {
+export function createPgNotifier(url: string, { run }: PgPool) {
   let isTelling = false;
   let isWanted = false;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Pool, types, type PoolClient } from 'pg';
 import { readDeadlineMs } from '../../keys/read-budget.js';
-import { noConnection, troubleOf, unknownOutcome, unwritten } from './errors.js';
+import { noConnection, classifyError, unknownOutcome, unwritten } from './errors.js';
 
 /** A statement that the server is to remember how to carry out. */
 export interface Prepared {
@@ -24,7 +24,7 @@ export interface Session {
  * Connections to one server. Work is done again where it met another's transaction, or where its connection was lost
  * before anything was to be written; what cannot be done is UNAVAILABLE, in words that say whether it may have been.
  */
-export interface Connections {
+export interface PgPool {
   /**
    * Runs work on one connection. It may run again, so that it writes by one statement or in a transaction of its own, and
    * by `Session.write`, which is how an unknown outcome is noticed.
@@ -65,13 +65,13 @@ interface Bounds {
 }
 
 /** For reads that may look at many rows. Requests have as long, and other reads and all writes need none of these. */
-export const boundsOfWideReads = { max: 4, statementTimeoutMs: readDeadlineMs } as const satisfies Bounds;
+export const wideReadLimits = { max: 4, statementTimeoutMs: readDeadlineMs } as const satisfies Bounds;
 
-export function createConnections(
+export function createPgPool(
   url: string,
   applicationName: string,
   { isReadOnly = false, max = mostConnections, statementTimeoutMs = defaultStatementTimeoutMs }: Bounds = {},
-): Connections {
+): PgPool {
   const pool = new Pool({
     connectionString: url,
     max,
@@ -132,7 +132,7 @@ export function createConnections(
         },
       });
     } catch (error) {
-      const trouble = troubleOf(error);
+      const trouble = classifyError(error);
       isUsable = trouble !== 'lost';
       // The server undoes what it refuses.
       if (trouble === 'refused' || trouble === 'again') sent.isOpen = false;
@@ -148,7 +148,7 @@ export function createConnections(
       try {
         return await attempt(work, sent);
       } catch (error) {
-        const trouble = troubleOf(error);
+        const trouble = classifyError(error);
         if (trouble === 'lost' && sent.isOpen) throw unknownOutcome(error);
         if (trouble === undefined || trouble === 'refused' || count === mostAttempts) throw unwritten(error);
         // Two that were in each other's way would meet again at once.
@@ -161,7 +161,7 @@ export function createConnections(
 }
 
 /** Runs work within a transaction that sees one moment throughout, and writes nothing. */
-export async function atOneMoment<T>(session: Session, work: () => Promise<T>): Promise<T> {
+export async function inSnapshot<T>(session: Session, work: () => Promise<T>): Promise<T> {
   await session.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
   return finished(session, work);
 }

@@ -1,7 +1,7 @@
 import type { KeyRow } from '../records/key.js';
-import type { Signed, SignedTable } from '../records/signed.js';
+import type { SignedRow, SignedTable } from '../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../time-slices.js';
-import { prepared, type Connections } from './pool.js';
+import { prepared, type PgPool } from './pool.js';
 
 const deletedBefore = prepared(
   `SELECT deleted, key_hash, octet_length(definition)::bigint AS size FROM keys
@@ -48,7 +48,7 @@ function* purgeParts(found: readonly DeletedKey[]): Iterable<string[]> {
 
 /** Removes the keys that were deleted before the moment, with all that belongs to them. Returns how many. */
 export async function purgeKeys(
-  run: Connections['run'],
+  run: PgPool['run'],
   table: SignedTable<KeyRow>,
   slices: TimeSlices,
   moment: Date,
@@ -59,7 +59,7 @@ export async function purgeKeys(
     const after: readonly [bigint, string] = place;
     const found = await run((session) => session.query<DeletedKey>(deletedBefore, [before, ...after]));
     for (const part of purgeParts(found)) {
-      const deleted = await run((session) => session.query<Signed<KeyRow>>(deletedRows, [part, before]));
+      const deleted = await run((session) => session.query<SignedRow<KeyRow>>(deletedRows, [part, before]));
       // Damaged rows stay for an operator to inspect: the date may be what was damaged.
       const verified = await mapInSlices(slices, deleted, (row) => (table.isAuthentic(row) ? [row] : []));
       const good = verified.flat();

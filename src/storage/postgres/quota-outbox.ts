@@ -1,9 +1,9 @@
 import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { createQuotaChangeTable, type PlacedRow, type QuotaChangeRow } from '../records/quota-change.js';
-import type { Signed } from '../records/signed.js';
-import { prepared, type Connections } from './pool.js';
-import { mayBeThere } from './sought.js';
+import type { SignedRow } from '../records/signed.js';
+import { prepared, type PgPool } from './pool.js';
+import { isValidPgText } from './sought.js';
 
 const ofKey = prepared('SELECT * FROM quota_changes WHERE key_hash = $1 ORDER BY id');
 const before = prepared('SELECT * FROM quota_changes WHERE at < $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT 200');
@@ -13,12 +13,12 @@ const remove = prepared(
 );
 
 /** What is to be done to counters elsewhere, beside the keys whose changes ask for it. */
-export function createQuotaOutbox({ run }: Connections, authenticity: Authenticity) {
+export function createQuotaOutbox({ run }: PgPool, authenticity: Authenticity) {
   const table = createQuotaChangeTable(authenticity);
   const outbox: QuotaOutbox = {
     changesOf: (keyHash) =>
       run(async (session) =>
-        table.read(await session.query<Signed<QuotaChangeRow>>(ofKey, [mayBeThere(keyHash) ? keyHash : ''])),
+        table.read(await session.query<SignedRow<QuotaChangeRow>>(ofKey, [isValidPgText(keyHash) ? keyHash : ''])),
       ),
     changesBefore: (moment) =>
       table.readPages(({ at, id }) =>

@@ -1,9 +1,9 @@
-import { auditColumns } from '../records/revision.js';
+import { revisionColumns } from '../records/revision.js';
 import { keyColumns } from '../records/key.js';
 import { migratedFrom } from '../migrated.js';
 import { smallTables, type HashRange, type RowSource, type RowTarget, type SmallTable } from '../sql/copy-store.js';
-import { rowsAsColumns } from './columns.js';
-import { inTransaction, type Connections, type Session } from './pool.js';
+import { unnestRows } from './columns.js';
+import { inTransaction, type PgPool, type Session } from './pool.js';
 import { createSettings } from './settings.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ const chunkSize = 500;
 /** Statements for a table that is moved, in the order that a moving reads it. */
 const tables = {
   keys: { columns: [...keyColumns, 'mac'], order: ['key_hash'] },
-  audit: { columns: ['id', ...auditColumns, 'mac'], order: ['key_hash', 'version_after'] },
+  audit: { columns: ['id', ...revisionColumns, 'mac'], order: ['key_hash', 'version_after'] },
   key_terms: { columns: ['term', 'key_hash', 'org_id'], order: ['key_hash', 'term'] },
 } as const;
 
@@ -23,7 +23,7 @@ type Table = keyof typeof tables;
  * A database that is being filled. At the end, `migratedFrom` takes the place of the setting `movingName`, which holds the
  * id of the source until then.
  */
-export function createRowTarget(connections: Connections, movingName: string): RowTarget {
+export function createRowTarget(connections: PgPool, movingName: string): RowTarget {
   const { run } = connections;
   const settings = createSettings(connections);
   const rowsOf = (table: Table): RowSource['keys'] =>
@@ -115,7 +115,7 @@ async function insert(
   // Their numbers are the order of what comes from a file, whichever transaction brings it here.
   const [txColumn, txValue] = table === 'audit' ? [', tx', ', 0'] : ['', ''];
   await session.query(
-    `INSERT INTO ${table} (${columns.join(', ')}${txColumn}) SELECT *${txValue} FROM ${rowsAsColumns('r', typed, 1).sql}`,
+    `INSERT INTO ${table} (${columns.join(', ')}${txColumn}) SELECT *${txValue} FROM ${unnestRows('r', typed, 1).sql}`,
     columns.map((column) => rows.map((row) => row[column])),
   );
 }

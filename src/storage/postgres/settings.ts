@@ -1,12 +1,12 @@
 import type { Settings } from '../storage.js';
-import { prepared, type Connections } from './pool.js';
+import { prepared, type PgPool } from './pool.js';
 
 const select = prepared('SELECT value FROM settings WHERE name = $1');
 const upsert = prepared(
   'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
 );
 
-export function createSettings({ run }: Connections): Settings {
+export function createSettings({ run }: PgPool): Settings {
   return {
     get: (name) =>
       run(async (session) => {

@@ -1,23 +1,23 @@
-import { auditLayouts } from '../records/revision.js';
+import { revisionLayouts } from '../records/revision.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { credentialLayouts } from '../records/credential.js';
 import { keyLayouts } from '../records/key.js';
 import { quotaChangeLayouts } from '../records/quota-change.js';
 import type { Signatures } from '../records/signatures.js';
-import { createSignedTable, type Signed } from '../records/signed.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { webhookLayouts } from '../records/webhook.js';
-import { prepared, type Connections } from './pool.js';
+import { prepared, type PgPool } from './pool.js';
 
 const pageSize = 200;
 
 type AnyRow = Readonly<Record<string, unknown>>;
 /** A row with the place where it stands, whatever table it is of. */
-type Placed = Signed<AnyRow> & { readonly place: string | bigint };
+type Placed = SignedRow<AnyRow> & { readonly place: string | bigint };
 
-export function createSignatures({ run }: Connections, authenticity: Authenticity): Signatures {
+export function createSignatures({ run }: PgPool, authenticity: Authenticity): Signatures {
   const tables = [
     { name: 'keys', layouts: keyLayouts, place: 'key_hash', type: 'text', start: '' },
-    { name: 'audit', layouts: auditLayouts, place: 'id', type: 'bigint', start: 0n },
+    { name: 'audit', layouts: revisionLayouts, place: 'id', type: 'bigint', start: 0n },
     { name: 'credentials', layouts: credentialLayouts, place: 'id', type: 'text', start: '' },
     { name: 'webhooks', layouts: webhookLayouts, place: 'id', type: 'text', start: '' },
     { name: 'quota_changes', layouts: quotaChangeLayouts, place: 'id', type: 'bigint', start: 0n },

@@ -1,5 +1,5 @@
 /** PostgreSQL has no text with NUL in it, and refuses a statement that is given one. Nothing of ours holds any. */
-export function mayBeThere(text: string): boolean {
+export function isValidPgText(text: string): boolean {
   return !text.includes('\0');
 }
 

@@ -7,25 +7,25 @@ import {
   type WebhookStore,
 } from '../../webhooks/webhook.js';
 import type { Authenticity } from '../records/authenticity.js';
-import { createSignedTable, type Signed } from '../records/signed.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
 import {
   recalled,
-  deadLetterOf,
-  deadRowOf,
-  failingOf,
-  failingRowOf,
+  deadLetterFromRow,
+  deadLetterToRow,
+  retryStateFromRow,
+  retryStateToRow,
   webhookColumns,
   webhookLayouts,
-  webhookOf,
-  webhookRowOf,
+  webhookFromRow,
+  webhookToRow,
   type DeadRow,
-  type FailingRow,
+  type RetryStateRow,
   type WebhookRow,
 } from '../records/webhook.js';
-import { inTransaction, prepared, type Connections, type Session } from './pool.js';
-import { mayBeThere } from './sought.js';
+import { inTransaction, prepared, type PgPool, type Session } from './pool.js';
+import { isValidPgText } from './sought.js';
 
-type HeldRow = Signed<WebhookRow> & { cursor: string; holder: string | null; left: bigint };
+type HeldRow = SignedRow<WebhookRow> & { cursor: string; holder: string | null; left: bigint };
 
 const names = [...webhookColumns, 'mac'] as const;
 const kept = ['webhook_failing', 'webhook_dead'];
@@ -108,17 +108,18 @@ const putDead = prepared(
 );
 
 /** Webhooks in the same database as the keys. */
-export function createWebhookStore({ run }: Connections, authenticity: Authenticity): WebhookStore {
+export function createWebhookStore({ run }: PgPool, authenticity: Authenticity): WebhookStore {
   const table = createSignedTable<WebhookRow>(authenticity, 'webhooks', webhookLayouts);
 
-  function authentic(row: Signed<WebhookRow>): Webhook {
+  function authentic(row: SignedRow<WebhookRow>): Webhook {
     if (!table.isAuthentic(row)) throw table.integrityError(`The webhook ${row.id}`, row);
-    return webhookOf(row);
+    return webhookFromRow(row);
   }
 
-  const valuesOf = (row: Signed<WebhookRow>) => names.map((column) => row[column]);
+  const valuesOf = (row: SignedRow<WebhookRow>) => names.map((column) => row[column]);
   const meaning = ({ webhookID, eventID }: DeadLetterFilter) => [webhookID, eventID ?? null];
-  const isSought = ({ webhookID, eventID = '' }: DeadLetterFilter) => mayBeThere(webhookID) && mayBeThere(eventID);
+  const isSought = ({ webhookID, eventID = '' }: DeadLetterFilter) =>
+    isValidPgText(webhookID) && isValidPgText(eventID);
   const atOnce = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
     run((session) => inTransaction(session, () => work(session)));
 
@@ -129,7 +130,7 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
         await session.query('LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE');
         const [found] = await session.query<{ count: bigint }>('SELECT count(*) AS count FROM webhooks');
         if (Number(found?.count ?? 0n) >= maxWebhooks) throw tooManyWebhooks();
-        await session.query(insert, valuesOf(table.signed(webhookRowOf(webhook))));
+        await session.query(insert, valuesOf(table.signed(webhookToRow(webhook))));
         await session.query('INSERT INTO webhook_progress (webhook_id, cursor, held_until) VALUES ($1, $2, 0)', [
           webhook.id,
           cursor,
@@ -137,14 +138,14 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
       }),
     list: () =>
       run(async (session) =>
-        (await session.query<Signed<WebhookRow>>(all)).filter((row) => table.isAuthentic(row)).map(webhookOf),
+        (await session.query<SignedRow<WebhookRow>>(all)).filter((row) => table.isAuthentic(row)).map(webhookFromRow),
       ),
     change: (id, change) =>
       atOnce(async (session) => {
-        const [row] = mayBeThere(id) ? await session.query<Signed<WebhookRow>>(byID, [id]) : [];
+        const [row] = isValidPgText(id) ? await session.query<SignedRow<WebhookRow>>(byID, [id]) : [];
         if (!row) return undefined;
         const next = change(authentic(row));
-        const signed = table.signed(webhookRowOf(next));
+        const signed = table.signed(webhookToRow(next));
         if (Buffer.compare(signed.mac, row.mac) === 0) return next;
         await session.query(replace, valuesOf(signed));
         await session.query(recall, [id]);
@@ -152,7 +153,7 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
       }),
     remove: (id) =>
       atOnce(async (session) => {
-        if (!mayBeThere(id)) return false;
+        if (!isValidPgText(id)) return false;
         const removed = await session.query('DELETE FROM webhooks WHERE id = $1 RETURNING id', [id]);
         await session.query(recall, [id]);
         for (const name of kept) await session.query(`DELETE FROM ${name} WHERE webhook_id = $1`, [id]);
@@ -162,7 +163,7 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
     isRecalled: (id) => run(async (session) => (await session.query(isRecalled, [id])).length > 0),
     damaged: () =>
       run(async (session) =>
-        (await session.query<Signed<WebhookRow>>(all)).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
+        (await session.query<SignedRow<WebhookRow>>(all)).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
       ),
     deliveryStats: () =>
       run(async (session) => {
@@ -176,7 +177,7 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
     deadLetters: (query, limit) =>
       run(async (session) =>
         isSought(query)
-          ? (await session.query<DeadRow>(deadLetters, [...meaning(query), limit])).map(deadLetterOf)
+          ? (await session.query<DeadRow>(deadLetters, [...meaning(query), limit])).map(deadLetterFromRow)
           : [],
       ),
     replay: (query, dueMs) =>
@@ -209,7 +210,7 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
       );
       const cursors = new Map(taken.map((row) => [row.webhook_id, row.cursor]));
       // As they are now: the rows above may have been changed before their leases were acquired.
-      const current = await run((session) => session.query<Signed<WebhookRow>>(byIDs, [[...cursors.keys()]]));
+      const current = await run((session) => session.query<SignedRow<WebhookRow>>(byIDs, [[...cursors.keys()]]));
       const acquired = current.flatMap((row) => {
         const cursor = cursors.get(row.id);
         const isGood = cursor !== undefined && row.paused === null && table.isAuthentic(row);
@@ -228,10 +229,10 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
         await session.query(dropProgress);
       }),
     retryStates: (webhookID) =>
-      run(async (session) => (await session.query<FailingRow>(failing, [webhookID])).map(failingOf)),
+      run(async (session) => (await session.query<RetryStateRow>(failing, [webhookID])).map(retryStateFromRow)),
     dueReplays: (webhookID, nowMs, limit) =>
       run(async (session) =>
-        (await session.query<DeadRow>(replayed, [webhookID, BigInt(nowMs), limit])).map(deadLetterOf),
+        (await session.query<DeadRow>(replayed, [webhookID, BigInt(nowMs), limit])).map(deadLetterFromRow),
       ),
     settle: (holder, webhookID, settlement) =>
       atOnce(async (session) => {
@@ -245,13 +246,13 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
         } = settlement;
         if ((await session.query(advance, [webhookID, holder, cursor])).length === 0) return false;
         if (keys.length > 0) {
-          const rows = keys.map((key) => failingRowOf(webhookID, key));
+          const rows = keys.map((key) => retryStateToRow(webhookID, key));
           const columns = ['key_hash', 'next_version', 'last_version', 'attempts', 'due', 'why'] as const;
           await session.query(putFailing, [webhookID, ...columns.map((column) => rows.map((row) => row[column]))]);
         }
         if (done.length > 0) await session.query(dropFailing, [webhookID, done]);
         for (const letter of dead) {
-          const row = deadRowOf(letter);
+          const row = deadLetterToRow(letter);
           const columns = ['webhook_id', 'event_id', 'key_hash', 'version', 'died', 'attempts', 'why', 'due'] as const;
           await session.query(
             putDead,
@@ -259,7 +260,7 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
           );
         }
         for (const letter of replayFailed) {
-          const { webhook_id, event_id, died, attempts, why, due } = deadRowOf(letter);
+          const { webhook_id, event_id, died, attempts, why, due } = deadLetterToRow(letter);
           await session.query(updateDead, [webhook_id, event_id, died, attempts, why, due]);
         }
         for (const event of revived) await session.query(discard, [webhookID, event]);
@@ -269,5 +270,5 @@ export function createWebhookStore({ run }: Connections, authenticity: Authentic
 }
 
 function heldOf(row: WebhookRow, cursor: string, leftMs: number): LeasedWebhook {
-  return { webhook: webhookOf(row), cursor, remainingMs: leftMs };
+  return { webhook: webhookFromRow(row), cursor, remainingMs: leftMs };
 }

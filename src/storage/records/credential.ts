@@ -42,7 +42,7 @@ export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {
 const dateOf = (milliseconds: bigint | null) => (milliseconds === null ? undefined : new Date(Number(milliseconds)));
 const millisecondsOf = (date: Date | undefined) => (date === undefined ? null : BigInt(date.getTime()));
 
-export function credentialOf(row: CredentialRow): Credential {
+export function credentialFromRow(row: CredentialRow): Credential {
   return {
     id: row.id,
     kind: row.kind,
@@ -58,7 +58,7 @@ export function credentialOf(row: CredentialRow): Credential {
   };
 }
 
-export function credentialRowOf(credential: Credential): CredentialRow {
+export function credentialToRow(credential: Credential): CredentialRow {
   return {
     id: credential.id,
     kind: credential.kind,

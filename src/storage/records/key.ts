@@ -46,7 +46,7 @@ export const keyColumns = [
 
 export const keyLayouts: Layouts<KeyRow> = [keyColumns];
 
-export function keyOf(row: KeyRow): StoredKey {
+export function keyFromRow(row: KeyRow): StoredKey {
   return {
     keyHash: row.key_hash,
     sealedKeyID: row.sealed_key_id,
@@ -65,7 +65,7 @@ export function keyOf(row: KeyRow): StoredKey {
   };
 }
 
-export function rowOf(key: StoredKey, historyLink: Uint8Array): KeyRow {
+export function keyToRow(key: StoredKey, historyLink: Uint8Array): KeyRow {
   return {
     key_hash: key.keyHash,
     sealed_key_id: key.sealedKeyID,

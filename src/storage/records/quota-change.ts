@@ -1,6 +1,6 @@
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
 import type { Authenticity } from './authenticity.js';
-import { createSignedTable, type Layouts, type Signed } from './signed.js';
+import { createSignedTable, type Layouts, type SignedRow } from './signed.js';
 
 export interface QuotaChangeRow {
   key_hash: string;
@@ -18,7 +18,7 @@ export interface PageEnd {
   readonly id: bigint;
 }
 
-export type PlacedRow = Signed<QuotaChangeRow> & { readonly id: bigint };
+export type PlacedRow = SignedRow<QuotaChangeRow> & { readonly id: bigint };
 
 /** All of a change of a counter but its signature. */
 export const quotaChangeColumns = [
@@ -40,14 +40,14 @@ export function createQuotaChangeTable(authenticity: Authenticity) {
     'quota_changes',
     quotaChangeLayouts,
   );
-  const readOne = (row: Signed<QuotaChangeRow>): QuotaChange => {
+  const readOne = (row: SignedRow<QuotaChangeRow>): QuotaChange => {
     if (!isAuthentic(row)) throw integrityError(`A change of the quota of the key ${row.key_hash}`, row);
     return changeOf(row);
   };
   return {
     signedRowOf: (change: QuotaChange) => signed(rowOf(change)),
     /** Throws INTERNAL where one of the rows is not as it was written. */
-    read: (rows: readonly Signed<QuotaChangeRow>[]) => rows.map(readOne),
+    read: (rows: readonly SignedRow<QuotaChangeRow>[]) => rows.map(readOne),
     /** Yields the changes of page after page. Throws INTERNAL at the end when one of the rows failed its integrity check. */
     async *readPages(readPage: (after: PageEnd) => Promise<readonly PlacedRow[]>): AsyncIterable<QuotaChange[]> {
       let bad: PlacedRow | undefined;

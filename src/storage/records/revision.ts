@@ -1,14 +1,14 @@
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import type { FieldChange } from '../../keys/key-diff.js';
-import type { AuditEntry } from '../../keys/store.js';
+import type { KeyRevision } from '../../keys/store.js';
 import { historyLink } from './hash-chain.js';
 import type { Layouts } from './signed.js';
 
-export interface AuditRow {
+export interface RevisionRow {
   at: bigint;
   key_hash: string;
   org_id: string;
-  operation: AuditEntry['operation'];
+  operation: KeyRevision['operation'];
   credential_id: string;
   credential_label: string;
   reason: string | null;
@@ -35,14 +35,14 @@ const linked = [
   'quota_used_before_reset',
   'changes',
   'definition',
-] as const satisfies readonly (keyof AuditRow)[];
+] as const satisfies readonly (keyof RevisionRow)[];
 
-export const auditColumns = [...linked, 'link'] as const;
+export const revisionColumns = [...linked, 'link'] as const;
 
-export const auditLayouts: Layouts<AuditRow> = [auditColumns];
+export const revisionLayouts: Layouts<RevisionRow> = [revisionColumns];
 
 /** The link that a row must have after the given one. */
-export function linkOf(previous: Uint8Array | null, row: Omit<AuditRow, 'link'>): Uint8Array {
+export function linkOf(previous: Uint8Array | null, row: Omit<RevisionRow, 'link'>): Uint8Array {
   return historyLink(
     previous,
     linked.map((column) => row[column]),
@@ -50,7 +50,7 @@ export function linkOf(previous: Uint8Array | null, row: Omit<AuditRow, 'link'>)
 }
 
 /** The row of an entry; `definition` is the key's own after it, as JSON. */
-export function auditRowOf(entry: AuditEntry, definition: string, previous: Uint8Array | null): AuditRow {
+export function revisionToRow(entry: KeyRevision, definition: string, previous: Uint8Array | null): RevisionRow {
   const row = {
     at: BigInt(entry.at.getTime()),
     key_hash: entry.keyHash,
@@ -69,7 +69,7 @@ export function auditRowOf(entry: AuditEntry, definition: string, previous: Uint
   return { ...row, link: linkOf(previous, row) };
 }
 
-export function auditEntryOf(row: AuditRow): AuditEntry {
+export function revisionFromRow(row: RevisionRow): KeyRevision {
   return {
     at: new Date(Number(row.at)),
     keyHash: row.key_hash,

@@ -2,7 +2,7 @@ import { AppError } from '../../lib/errors.js';
 import type { Authenticity } from './authenticity.js';
 
 /** A row as it is stored: its columns, and one byte of layout number with the signature over both. */
-export type Signed<Row> = Row & { readonly mac: Uint8Array };
+export type SignedRow<Row> = Row & { readonly mac: Uint8Array };
 
 /**
  * The ordered columns that signatures of a table cover, one list for each layout, the first of which is layout 1. To add
@@ -13,10 +13,10 @@ export type Layouts<Row> = readonly (readonly (keyof Row)[])[];
 /** Signs the rows of a table and verifies them. */
 export interface SignedTable<Row> {
   /** The row, signed in the newest layout. */
-  readonly signed: (row: Row) => Signed<Row>;
-  readonly isAuthentic: (row: Signed<Row>) => boolean;
+  readonly signed: (row: Row) => SignedRow<Row>;
+  readonly isAuthentic: (row: SignedRow<Row>) => boolean;
   /** The error for rows of which one is not authentic: a row of an unknown layout has another message than a damaged one. */
-  readonly integrityError: (what: string, ...rows: readonly Signed<Row>[]) => AppError;
+  readonly integrityError: (what: string, ...rows: readonly SignedRow<Row>[]) => AppError;
 }
 
 export function createSignedTable<Row extends object>(
@@ -52,7 +52,7 @@ export function createSignedTable<Row extends object>(
     },
     integrityError: (what, ...rows) => {
       const unknown = rows.map(({ mac }) => layoutOf(mac)).find((layout) => layout > newest);
-      return unknown === undefined ? damaged(what) : newerLayout(what, unknown, newest);
+      return unknown === undefined ? integrityError(what) : newerLayout(what, unknown, newest);
     },
   };
 }
@@ -72,7 +72,7 @@ function formOf(value: unknown): string {
 }
 
 /** The error for rows that fail their integrity check. The message is for the log. */
-export function damaged(what: string): AppError {
+export function integrityError(what: string): AppError {
   return new AppError('INTERNAL', `${printable(what)} failed its integrity check; run \`keyfront check\` for details.`);
 }
 

@@ -31,7 +31,7 @@ export const webhookColumns = [
 
 export const webhookLayouts: Layouts<WebhookRow> = [webhookColumns];
 
-export function webhookOf(row: WebhookRow): Webhook {
+export function webhookFromRow(row: WebhookRow): Webhook {
   const { previous_secret: previousSecret, previous_until: until, paused } = row;
   return {
     id: row.id,
@@ -48,7 +48,7 @@ export function webhookOf(row: WebhookRow): Webhook {
   };
 }
 
-export function webhookRowOf(webhook: Webhook): WebhookRow {
+export function webhookToRow(webhook: Webhook): WebhookRow {
   const { previous, paused } = webhook;
   return {
     id: webhook.id,
@@ -70,7 +70,7 @@ export function webhookRowOf(webhook: Webhook): WebhookRow {
  */
 export const recalled = 'recalled ';
 
-export interface FailingRow {
+export interface RetryStateRow {
   webhook_id: string;
   key_hash: string;
   next_version: bigint;
@@ -80,7 +80,7 @@ export interface FailingRow {
   why: string;
 }
 
-export function failingOf(row: FailingRow): RetryState {
+export function retryStateFromRow(row: RetryStateRow): RetryState {
   return {
     keyHash: row.key_hash,
     nextVersion: Number(row.next_version),
@@ -91,7 +91,7 @@ export function failingOf(row: FailingRow): RetryState {
   };
 }
 
-export function failingRowOf(webhookID: string, key: RetryState): FailingRow {
+export function retryStateToRow(webhookID: string, key: RetryState): RetryStateRow {
   return {
     webhook_id: webhookID,
     key_hash: key.keyHash,
@@ -114,7 +114,7 @@ export interface DeadRow {
   due: bigint | null;
 }
 
-export function deadLetterOf(row: DeadRow): DeadLetter {
+export function deadLetterFromRow(row: DeadRow): DeadLetter {
   return {
     eventID: row.event_id,
     webhookID: row.webhook_id,
@@ -127,7 +127,7 @@ export function deadLetterOf(row: DeadRow): DeadLetter {
   };
 }
 
-export function deadRowOf(letter: DeadLetter): DeadRow {
+export function deadLetterToRow(letter: DeadLetter): DeadRow {
   return {
     webhook_id: letter.webhookID,
     event_id: letter.eventID,

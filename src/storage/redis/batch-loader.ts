@@ -3,7 +3,7 @@ import type { StoredKey } from '../../keys/key.js';
 import type { KeyStore } from '../../keys/store.js';
 
 /** Finds keys as the store does, with one read for all requests of one tick of the event loop. */
-export function createFinder(store: Pick<KeyStore, 'find' | 'findMany'>): KeyStore['find'] {
+export function createBatchLoader(store: Pick<KeyStore, 'find' | 'findMany'>): KeyStore['find'] {
   const loader = new DataLoader<string, StoredKey | undefined>((keyHashes) => findAll(store, keyHashes), {
     cache: false,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),

@@ -16,7 +16,7 @@ export interface Counter {
   readonly seen: readonly string[];
 }
 
-export function counterOf([
+export function counterFromHash([
   count = '',
   expiry = '',
   created = '',

@@ -1,13 +1,13 @@
 import { AppError } from '../../lib/errors.js';
-import type { CountersApart, QuotaManager } from '../../keys/quota/quota.js';
+import type { ExternalCounters, QuotaManager } from '../../keys/quota/quota.js';
 import { changedQuota, type QuotaChange, type QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';
 import type { KeyStore } from '../../keys/store.js';
 import type { Redis } from './client.js';
-import { counterOf, isOf, quotaOf, type Counter } from './counter.js';
-import { createFinder } from './batch-loader.js';
+import { counterFromHash, isOf, quotaOf, type Counter } from './counter.js';
+import { createBatchLoader } from './batch-loader.js';
 import { keyNames } from './key-names.js';
-import { lookScript, writeScript } from './lua.js';
+import { readScript, writeScript } from './lua.js';
 
 interface Parts {
   readonly redis: Redis;
@@ -17,8 +17,8 @@ interface Parts {
   readonly now: () => Date;
 }
 
-export interface RedisQuotas extends QuotaManager {
-  readonly apart: CountersApart;
+export interface LiveQuotas extends QuotaManager {
+  readonly apart: ExternalCounters;
   /**
    * Carries out the changes of counters that were written before the moment, and forgets them. One that fails stays, and
    * holds up only later ones of its own key. Rejects at the end with the error of the first that failed.
@@ -35,10 +35,10 @@ const longestMs = 100_000_000_000_000n;
  * functions of the domain decide, over what is there; a script then writes it, where nothing but the count is another by
  * now, and the count leaves room.
  */
-export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQuotas {
-  const find = createFinder(store);
+export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuotas {
+  const find = createBatchLoader(store);
   const namesOf = (keyHash: string) => keyNames(pattern, keyHash);
-  const lookAt = async (keyHash: string) => counterOf(await redis.look(lookScript, namesOf(keyHash)));
+  const lookAt = async (keyHash: string) => counterFromHash(await redis.look(readScript, namesOf(keyHash)));
 
   /** Answers what was found: `other` than it was seen, `over` the limit, or `done`, each with what was there before. */
   async function write(keyHash: string, seen: Counter, next: Write): Promise<{ found: string; counter: Counter }> {
@@ -53,7 +53,7 @@ export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQ
       String(changed),
       renews === undefined ? '' : String(renews),
     ]);
-    return { found, counter: counterOf(before) };
+    return { found, counter: counterFromHash(before) };
   }
 
   /** How to bring the key's counter from where it was seen to another state. */
@@ -112,7 +112,7 @@ export function createRedisQuotas({ redis, store, pattern, now }: Parts): RedisQ
     return failures;
   }
 
-  const apart: CountersApart = {
+  const apart: ExternalCounters = {
     async look(keyHashes) {
       const counters = await Promise.all(keyHashes.map(lookAt));
       return counters.map((counter) => (key) => quotaOf(counter, key, now().getTime()));

@@ -25,7 +25,7 @@ end
 `;
 
 /** Answers what the two keys say. */
-export const lookScript = script(`${state}
+export const readScript = script(`${state}
 return state()`);
 
 /**

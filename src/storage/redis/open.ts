@@ -1,10 +1,10 @@
 import { AppError } from '../../lib/errors.js';
 import type { QuotaManager } from '../../keys/quota/quota.js';
-import type { Engine } from '../storage.js';
+import type { Storage } from '../storage.js';
 import { createRedis } from './client.js';
 import { keyNames } from './key-names.js';
-import { createRedisQuotas } from './live-quotas.js';
-import { lookScript } from './lua.js';
+import { createLiveQuotas } from './live-quotas.js';
+import { readScript } from './lua.js';
 
 export interface OpenQuotas {
   readonly quotas: QuotaManager;
@@ -32,13 +32,13 @@ export async function openRedisQuotas({
 }: {
   readonly url: string;
   readonly pattern: string;
-  readonly store: Engine['store'];
+  readonly store: Storage['store'];
   readonly now: () => Date;
   readonly report: (line: string) => void;
   readonly relays: boolean;
 }): Promise<OpenQuotas> {
-  const redis = createRedis(url, { script: lookScript, keys: keyNames(pattern, '(probe)') }, report);
-  const quotas = createRedisQuotas({ redis, store, pattern, now });
+  const redis = createRedis(url, { script: readScript, keys: keyNames(pattern, '(probe)') }, report);
+  const quotas = createLiveQuotas({ redis, store, pattern, now });
   let isClosing = false;
   let told = '';
   let carrying: Promise<void> = Promise.resolve();

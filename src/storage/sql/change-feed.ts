@@ -1,11 +1,11 @@
 import type { ChangeFeed, FeedQuery } from '../../keys/feed.js';
-import { auditLayouts, auditEntryOf, type AuditRow } from '../records/revision.js';
+import { revisionLayouts, revisionFromRow, type RevisionRow } from '../records/revision.js';
 import type { Authenticity } from '../records/authenticity.js';
-import { cursorOf, foreignCursor, markOf, placeOfCursor, start, type Place } from './feed-cursor.js';
-import { createSignedTable, type Signed } from '../records/signed.js';
+import { cursorOf, foreignCursor, fingerprintOf, positionOfCursor, start, type FeedPosition } from './feed-cursor.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
 
 /** As much of a change as tells whether it is asked for. */
-export interface Scanned extends Place {
+export interface ScannedRow extends FeedPosition {
   readonly key_hash: string;
   readonly org_id: string;
   /** How long the definition and the changes of the entry are, in bytes. */
@@ -13,21 +13,21 @@ export interface Scanned extends Place {
 }
 
 /** What an engine finds from a place on. */
-export interface Look {
+export interface FeedSlice {
   /** Whether no change of this database has ever stood there. */
   readonly isBeyond: boolean;
   /** What stands at the place itself; undefined where it has been purged. */
-  readonly there: (Place & { readonly link: Uint8Array }) | undefined;
+  readonly there: (FeedPosition & { readonly link: Uint8Array }) | undefined;
   /** What comes after it, in order: only what nothing can come before any more. */
-  readonly scanned: readonly Scanned[];
+  readonly scanned: readonly ScannedRow[];
 }
 
 /** The rows of the history in the order of all changes, as an engine has them. */
 export interface FeedRows {
-  readonly look: (after: Place, limit: number) => Promise<Look>;
+  readonly look: (after: FeedPosition, limit: number) => Promise<FeedSlice>;
   /** The rows with these numbers, in any order. Those that were purged meanwhile are left out. */
-  readonly entries: (ids: readonly bigint[]) => Promise<readonly (Signed<AuditRow> & { readonly id: bigint })[]>;
-  readonly newest: () => Promise<(Place & { readonly link: Uint8Array }) | undefined>;
+  readonly entries: (ids: readonly bigint[]) => Promise<readonly (SignedRow<RevisionRow> & { readonly id: bigint })[]>;
+  readonly newest: () => Promise<(FeedPosition & { readonly link: Uint8Array }) | undefined>;
   readonly follow: (onMore: () => void) => () => void;
 }
 
@@ -38,7 +38,7 @@ const mostScanned = 1_000;
 const maxPageBytes = 256 * 1024;
 
 /** How many entries from the first on a page has. */
-function countWithin(asked: readonly Scanned[], limit: number): number {
+function countWithin(asked: readonly ScannedRow[], limit: number): number {
   let bytes = 0;
   const cut = asked.findIndex(({ size }, index) => (bytes += Number(size)) > maxPageBytes && index > 0);
   return Math.min(limit, cut === -1 ? asked.length : cut);
@@ -46,13 +46,13 @@ function countWithin(asked: readonly Scanned[], limit: number): number {
 
 /** The changes out of the history, which every change is written to along with itself. */
 export function createChangeFeed(rows: FeedRows, authenticity: Authenticity): ChangeFeed {
-  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
+  const table = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
 
   return {
     async read({ after, orgID, keyHash, limit }: FeedQuery) {
-      const from = after === undefined ? { ...start, mark: '' } : placeOfCursor(after);
+      const from = after === undefined ? { ...start, mark: '' } : positionOfCursor(after);
       const { isBeyond, there, scanned } = await rows.look(from, mostScanned);
-      const isOther = there && (there.tx !== from.tx || (from.mark !== '' && markOf(there.link) !== from.mark));
+      const isOther = there && (there.tx !== from.tx || (from.mark !== '' && fingerprintOf(there.link) !== from.mark));
       if (isBeyond || isOther) throw foreignCursor();
 
       const asked = scanned.filter(
@@ -69,17 +69,17 @@ export function createChangeFeed(rows: FeedRows, authenticity: Authenticity): Ch
           const row = entries.get(place.id);
           if (!row) return [];
           // One entry that fails its integrity check must not keep all that follow from being read.
-          const entry = table.isAuthentic(row) ? auditEntryOf(row) : undefined;
+          const entry = table.isAuthentic(row) ? revisionFromRow(row) : undefined;
           const { key_hash: keyHash, org_id: orgID, version_after: version } = row;
-          return { cursor: cursorOf(place, markOf(row.link)), keyHash, orgID, version: Number(version), entry };
+          return { cursor: cursorOf(place, fingerprintOf(row.link)), keyHash, orgID, version: Number(version), entry };
         }),
-        cursor: last ? cursorOf(last, markOf(entries.get(last.id)?.link)) : cursorOf(from, from.mark),
+        cursor: last ? cursorOf(last, fingerprintOf(entries.get(last.id)?.link)) : cursorOf(from, from.mark),
         hasMore: isFull || scanned.length === mostScanned,
       };
     },
     async newest() {
       const place = await rows.newest();
-      return place ? cursorOf(place, markOf(place.link)) : cursorOf(start, '');
+      return place ? cursorOf(place, fingerprintOf(place.link)) : cursorOf(start, '');
     },
     follow: rows.follow,
   };

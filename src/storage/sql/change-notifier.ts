@@ -10,7 +10,7 @@ interface Looking {
   readonly everyMs: number;
 }
 
-export interface Followers {
+export interface ChangeNotifier {
   readonly follow: (onMore: () => void) => () => void;
   /** Tells that there may be more. */
   readonly hint: () => void;
@@ -24,7 +24,7 @@ const restMs = 15;
 const pendingMs = 50;
 
 /** Those who follow the changes. Nothing is done and nothing is looked at while there are none. */
-export function createFollowers({ look, listen, everyMs }: Looking): Followers {
+export function createChangeNotifier({ look, listen, everyMs }: Looking): ChangeNotifier {
   const followers = new Set<() => void>();
   let known: string | undefined;
   let isLooking = false;

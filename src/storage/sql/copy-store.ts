@@ -39,7 +39,7 @@ export interface RowTarget extends RowSource {
   readonly finish: (settings: ReadonlyMap<string, string>) => Promise<void>;
 }
 
-export interface Moved {
+export interface CopyResult {
   readonly keys: number;
   readonly entries: number;
   readonly credentials: number;
@@ -55,12 +55,12 @@ const movedSettings = ['key_hash', 'key_ring'];
  *
  * @param beforeFinish marks the source. It runs before the target is complete, so that no process can be served from both.
  */
-export async function move(
+export async function copyStore(
   source: RowSource,
   target: RowTarget,
   onProgress: (keys: number) => void,
   beforeFinish: () => void = () => undefined,
-): Promise<Moved> {
+): Promise<CopyResult> {
   const counts = { keys: 0, entries: 0, found: 0 };
   for (let after: string | undefined = ''; after !== undefined;) {
     const keys: readonly Row[] = await firstOf(source.keys({ after, upTo: undefined }));

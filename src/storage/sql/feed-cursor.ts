@@ -4,30 +4,30 @@ import { AppError } from '../../lib/errors.js';
  * Where a change stands among all. What was written by one transaction shares `tx`, and engines that take one writer at
  * a time know no other than 0.
  */
-export interface Place {
+export interface FeedPosition {
   readonly tx: bigint;
   readonly id: bigint;
 }
 
 /** Before the first change. */
-export const start: Place = { tx: 0n, id: 0n };
+export const start: FeedPosition = { tx: 0n, id: 0n };
 
 /** A place with a mark of what stands there, by which a cursor of another past is known; none where that is gone. */
-export interface MarkedPlace extends Place {
+export interface FingerprintedPosition extends FeedPosition {
   readonly mark: string;
 }
 
 /** Eight digits of an entry's link: enough to tell two pasts from each other. */
-export function markOf(link: Uint8Array | undefined): string {
+export function fingerprintOf(link: Uint8Array | undefined): string {
   return Buffer.from(link?.subarray(0, 4) ?? []).toString('hex');
 }
 
-export function cursorOf({ tx, id }: Place, mark: string): string {
+export function cursorOf({ tx, id }: FeedPosition, mark: string): string {
   return Buffer.from(`${tx}.${id}.${mark}`, 'latin1').toString('base64url');
 }
 
 /** Throws INVALID for what is no cursor. */
-export function placeOfCursor(cursor: string): MarkedPlace {
+export function positionOfCursor(cursor: string): FingerprintedPosition {
   const text = cursor.length <= 80 ? Buffer.from(cursor, 'base64url').toString('latin1') : '';
   const [, tx = '', id = '', mark = ''] = /^(\d{1,19})\.(\d{1,19})\.([\da-f]{8}|)$/.exec(text) ?? [];
   const place = { tx: int64Of(tx), id: int64Of(id), mark };

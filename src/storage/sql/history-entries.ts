@@ -1,8 +1,8 @@
 import { AppError } from '../../lib/errors.js';
 import type { HistoryRange } from '../../keys/store.js';
-import { linkOf, type AuditRow } from '../records/revision.js';
+import { linkOf, type RevisionRow } from '../records/revision.js';
 import type { KeyRow } from '../records/key.js';
-import type { Signed } from '../records/signed.js';
+import type { SignedRow } from '../records/signed.js';
 
 /** The versions from one to another, both included; none where the newest is before the first. */
 export interface Span {
@@ -38,9 +38,9 @@ export function spanOf(
 
 /** Whether the rows are those of the span, in order, each of them ours. */
 export function isUnbroken(
-  rows: readonly Signed<AuditRow>[],
+  rows: readonly SignedRow<RevisionRow>[],
   { first, newest }: Span,
-  isGood: (row: Signed<AuditRow>) => boolean,
+  isGood: (row: SignedRow<RevisionRow>) => boolean,
 ): boolean {
   return (
     rows.length === newest - first + 1 &&
@@ -51,28 +51,28 @@ export function isUnbroken(
 /** The newest entry of a history, where each follows the one before it and the key stands at the end; else undefined. */
 export function lastLinked(
   key: KeyRow,
-  rows: Iterable<Signed<AuditRow>>,
-  isGood: (row: Signed<AuditRow>) => boolean,
-): AuditRow | undefined {
+  rows: Iterable<SignedRow<RevisionRow>>,
+  isGood: (row: SignedRow<RevisionRow>) => boolean,
+): RevisionRow | undefined {
   const chain = createChain(isGood);
   for (const row of rows) if (!chain.add(row)) return undefined;
   return chain.endAt(key);
 }
 
 /** Follows a history from its first entry on, for whoever reads it piece by piece. */
-export function createChain(isGood: (row: Signed<AuditRow>) => boolean) {
-  let last: AuditRow | undefined;
+export function createChain(isGood: (row: SignedRow<RevisionRow>) => boolean) {
+  let last: RevisionRow | undefined;
   let isWhole = true;
   return {
     /** False from the first entry on that does not follow the one before it. */
-    add(row: Signed<AuditRow>): boolean {
+    add(row: SignedRow<RevisionRow>): boolean {
       const isNext = row.version_before === (last?.version_after ?? 0n);
       isWhole &&= isNext && isGood(row) && isSame(row.link, linkOf(last?.link ?? null, row));
       last = row;
       return isWhole;
     },
     /** The newest entry, where the key stands at the end of them. */
-    endAt(key: KeyRow): AuditRow | undefined {
+    endAt(key: KeyRow): RevisionRow | undefined {
       const isEnd = isWhole && last?.version_after === key.version && isSame(last.link, key.history_link);
       return isEnd ? last : undefined;
     },

@@ -4,7 +4,7 @@ import type { KeyFilter, KeyQuery } from '../../keys/store.js';
 import { term, termsOf } from '../records/key.js';
 
 /** Whether a key is one that the query asks for. Says again, of a key that was read, what its statement says of rows. */
-export function isMeant({ filter, now }: KeyQuery, key: StoredKey): boolean {
+export function matchesFilter({ filter, now }: KeyQuery, key: StoredKey): boolean {
   const { alias = '', expires = 0n } = key.definition;
   const wanted = termsIn(filter);
   const terms = wanted.length > 0 ? termsOf(key) : new Set();

@@ -1,7 +1,7 @@
 import type { KeyStore } from '../../keys/store.js';
 
 /** The same store, which calls back after every commit that has added to a history. */
-export function tellingOfChanges<Store extends Pick<KeyStore, 'update' | 'add'>>(
+export function withChangeNotifications<Store extends Pick<KeyStore, 'update' | 'add'>>(
   store: Store,
   onChange: () => void,
 ): Store {

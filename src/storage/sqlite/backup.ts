@@ -7,7 +7,7 @@ const pagesAStep = 1_000;
  * Copies the database as it is now into a new file of mode 0600, while others go on writing. The copy is one file that
  * needs no other. Nothing else may be done over this connection meanwhile.
  */
-export async function copyDatabase(
+export async function backupDatabase(
   database: Database.Database,
   file: string,
   onProgress: (pages: number, part: number) => void,

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { NoInstallation, type Access } from '../storage.js';
+import { InstallationNotFoundError, type Access } from '../storage.js';
 import { migrate, requireCurrent, versionOf } from './migrate.js';
 import { createPrivately, requirePrivateFiles } from './private-files.js';
 
@@ -13,7 +13,7 @@ const openWithinMs = 5_000;
 /**
  * Opens a database file and migrates it; `:memory:` gives one that is gone when closed.
  *
- * @throws {NoInstallation} when there is none and it may not be created.
+ * @throws {InstallationNotFoundError} when there is none and it may not be created.
  * @throws {Error} that names the file when it cannot be opened, is no database, is open to others, or comes from a newer version.
  */
 export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'create'): Database.Database {
@@ -43,7 +43,7 @@ export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'cr
  *
  * @throws as `openDatabase`, and when the schema is not the current one.
  */
-export function openToRead(file: string): Database.Database {
+export function openReadOnly(file: string): Database.Database {
   const database = connect(file, () => {
     requireFile(file);
     requirePrivateFiles(file);
@@ -62,15 +62,15 @@ function requireFile(file: string): void {
   if (!statSync(file, { throwIfNoEntry: false })) throw noInstallation(file, 'does not exist');
 }
 
-function noInstallation(file: string, state: string): NoInstallation {
-  return new NoInstallation(
+function noInstallation(file: string, state: string): InstallationNotFoundError {
+  return new InstallationNotFoundError(
     `There is no installation in ${dirname(resolve(file))}: the file ${basename(file)} ${state}. ` +
       'Set KEYFRONT_DATA to the data folder of your installation. `keyfront serve` creates a new one.',
   );
 }
 
 /** Runs what belongs to opening a database, so that its errors name the file. */
-export function namingDatabase<T>(file: string, work: () => T): T {
+export function withDatabaseName<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -83,7 +83,7 @@ function connect(file: string, open: () => Database.Database): Database.Database
   try {
     return open();
   } catch (error) {
-    if (error instanceof NoInstallation) throw error;
+    if (error instanceof InstallationNotFoundError) throw error;
     throw new Error(`The database ${file} cannot be opened: ${reasonOf(error)}`, { cause: error });
   }
 }
@@ -95,7 +95,7 @@ function prepared(database: Database.Database, file: string, prepare: () => void
     return database;
   } catch (error) {
     database.close();
-    if (error instanceof NoInstallation) throw error;
+    if (error instanceof InstallationNotFoundError) throw error;
     throw new Error(`The database ${file} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
 }

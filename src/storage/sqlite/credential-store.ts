@@ -4,21 +4,21 @@ import type { Authenticity } from '../records/authenticity.js';
 import {
   credentialColumns,
   credentialLayouts,
-  credentialOf,
-  credentialRowOf as rowOf,
+  credentialFromRow,
+  credentialToRow as rowOf,
   isSameHash,
   type CredentialRow,
 } from '../records/credential.js';
-import { createGuard, type Guard } from './write-gate.js';
-import { createSignedTable, type Signed } from '../records/signed.js';
+import { createWriteGate, type WriteGate } from './write-gate.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
 
-type FoundRow = Signed<CredentialRow> & Pick<FoundCredential, 'state'>;
+type FoundRow = SignedRow<CredentialRow> & Pick<FoundCredential, 'state'>;
 
 /** Credentials in the same SQLite file as the keys. Another process's change is seen by the next look-up. */
 export function createCredentialStore(
   database: Database,
   authenticity: Authenticity,
-  { read, write }: Guard = createGuard(database),
+  { read, write }: WriteGate = createWriteGate(database),
 ): CredentialStore {
   const table = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialLayouts);
   const names = [...credentialColumns, 'mac'] as const;
@@ -27,17 +27,17 @@ export function createCredentialStore(
     `SELECT ${found} FROM credentials WHERE secret_hash >= ? ORDER BY secret_hash LIMIT 1`,
   );
   const first = database.prepare<[bigint], FoundRow>(`SELECT ${found} FROM credentials ORDER BY secret_hash LIMIT 1`);
-  const byID = database.prepare<[string], Signed<CredentialRow>>('SELECT * FROM credentials WHERE id = ?');
-  const all = database.prepare<[], Signed<CredentialRow>>('SELECT * FROM credentials ORDER BY created, id');
-  const insert = database.prepare<[Signed<CredentialRow>]>(
+  const byID = database.prepare<[string], SignedRow<CredentialRow>>('SELECT * FROM credentials WHERE id = ?');
+  const all = database.prepare<[], SignedRow<CredentialRow>>('SELECT * FROM credentials ORDER BY created, id');
+  const insert = database.prepare<[SignedRow<CredentialRow>]>(
     `INSERT INTO credentials (${names.join(', ')}) VALUES (${names.map((column) => `@${column}`).join(', ')})`,
   );
-  const change = database.prepare<[Signed<CredentialRow>]>(
+  const change = database.prepare<[SignedRow<CredentialRow>]>(
     `UPDATE credentials SET expires = @expires, revoked = @revoked, last_used = @last_used, successor_id = @successor_id,
        mac = @mac WHERE id = @id`,
   );
 
-  function authentic(row: Signed<CredentialRow>): CredentialRow {
+  function authentic(row: SignedRow<CredentialRow>): CredentialRow {
     if (!table.isAuthentic(row)) throw table.integrityError(`The credential ${row.id}`, row);
     return row;
   }
@@ -55,7 +55,7 @@ export function createCredentialStore(
   }
   function replaceOne(id: string, decide: (found: Credential | undefined) => Replacement): Replacement {
     const row = find(id);
-    const replacement = decide(row && credentialOf(row));
+    const replacement = decide(row && credentialFromRow(row));
     insert.run(table.signed(rowOf(replacement.successor)));
     change.run(table.signed(rowOf(replacement.retired)));
     return replacement;
@@ -69,7 +69,7 @@ export function createCredentialStore(
   }
 
   const active = createActive(database);
-  const writeAndForget: Guard['write'] = (change) => write(change).finally(active.forget);
+  const writeAndForget: WriteGate['write'] = (change) => write(change).finally(active.forget);
 
   return {
     findBySecretHash: (secretHash, at) =>
@@ -91,7 +91,7 @@ export function createCredentialStore(
       writeAndForget(() => {
         insert.run(table.signed(rowOf(credential)));
       }),
-    list: () => read(() => all.all().map((row) => credentialOf(authentic(row)))),
+    list: () => read(() => all.all().map((row) => credentialFromRow(authentic(row)))),
     revoke: (id, at) => writeAndForget(() => revokeOne(id, BigInt(at.getTime()))),
     replace: (id, decide) => writeAndForget(() => replaceOne(id, decide)),
     markUsed: (uses) => write(() => markAll(uses)),

@@ -1,16 +1,16 @@
 import { createChangeFeed } from '../sql/change-feed.js';
-import type { Access, Engine, Opened } from '../storage.js';
-import { tellingOfChanges } from '../sql/notifying-store.js';
+import type { Access, Storage, DatabaseHandle } from '../storage.js';
+import { withChangeNotifications } from '../sql/notifying-store.js';
 import { contentsOf, damagesOf } from './contents.js';
-import { copyDatabase } from './backup.js';
+import { backupDatabase } from './backup.js';
 import { createCredentialStore } from './credential-store.js';
-import { namingDatabase, openDatabase, openToRead, type Database } from './connection.js';
+import { withDatabaseName, openDatabase, openReadOnly, type Database } from './connection.js';
 import { createFeedRows } from './feed.js';
 import { identifyFiles } from './file-identity.js';
-import { createGuard } from './write-gate.js';
+import { createWriteGate } from './write-gate.js';
 import { createKeyStore } from './key-store.js';
 import { rememberMigrationMark } from './migration-mark.js';
-import { createProbe } from './health.js';
+import { createWriteProbe } from './health.js';
 import { createWorkerRunner } from './query-runner.js';
 import { createReader } from './reader.js';
 import { createSettings } from './settings.js';
@@ -19,13 +19,13 @@ import { logBytes, shrinkLog } from './wal.js';
 import { createWebhookStore } from './webhook-store.js';
 
 /** Opens a file as far as `access` permits. Throws an Error that names it. */
-export async function openSQLite(file: string, access: Access): Promise<Opened> {
-  const database = access === 'read' ? openToRead(file) : openDatabase(file, access);
+export async function openSQLite(file: string, access: Access): Promise<DatabaseHandle> {
+  const database = access === 'read' ? openReadOnly(file) : openDatabase(file, access);
   const verifyFiles = database.memory || access === 'read' ? () => undefined : identifyFiles(file);
   // The command line that only reads has nothing else to do meanwhile, and no other thread opens a database in memory.
   const hasWorkers = !database.memory && access !== 'read';
   // What SQLite finds wrong while a file is opened is told with its name.
-  const naming = <T>(work: () => T) => promised(() => namingDatabase(file, work));
+  const naming = <T>(work: () => T) => promised(() => withDatabaseName(file, work));
   try {
     return await naming(() => {
       const settings = createSettings(database);
@@ -66,11 +66,11 @@ function createEngine(
   database: Database,
   hasWorkers: boolean,
   verifyFiles: () => void,
-  ...[authenticity, { report, now, watch = {}, inTurn, slices }]: Parameters<Opened['start']>
-): { readonly engine: Engine; readonly stop: () => Promise<void> } {
+  ...[authenticity, { report, now, watch = {}, inTurn, slices }]: Parameters<DatabaseHandle['start']>
+): { readonly engine: Storage; readonly stop: () => Promise<void> } {
   const file = database.name;
   const requireUnmigrated = rememberMigrationMark(database);
-  const guard = createGuard(database, {
+  const guard = createWriteGate(database, {
     report,
     watch,
     inTurn,
@@ -79,12 +79,12 @@ function createEngine(
     ...(slices && { slices }),
   });
   const reader = createReader(database, guard, hasWorkers ? () => createWorkerRunner(file) : undefined);
-  watch.meter?.reads('wal_bytes', () => logBytes(database));
+  watch.meter?.registerGauge('wal_bytes', () => logBytes(database));
   const settings = createSettings(database);
-  const probe = createProbe(database, file, now);
+  const probe = createWriteProbe(database, file, now);
   const feed = createFeedRows(database, guard);
-  const engine: Engine = {
-    store: tellingOfChanges(createKeyStore(database, authenticity, guard, reader), feed.changed),
+  const engine: Storage = {
+    store: withChangeNotifications(createKeyStore(database, authenticity, guard, reader), feed.changed),
     feed: createChangeFeed(feed.rows, authenticity),
     credentials: createCredentialStore(database, authenticity, guard),
     webhooks: createWebhookStore(database, authenticity, guard),
@@ -96,9 +96,9 @@ function createEngine(
     whyNotReady: () => promised(() => (guard.isWritable() ? probe() : 'storage takes no writes')),
     checkWritable: () => promised(guard.isWritable),
     failed: guard.failed,
-    damages: () => promised(() => namingDatabase(file, () => damagesOf(database))),
+    damages: () => promised(() => withDatabaseName(file, () => damagesOf(database))),
     contents: () => promised(() => contentsOf(database)),
-    copyTo: (target, onProgress) => copyDatabase(database, target, onProgress),
+    copyTo: (target, onProgress) => backupDatabase(database, target, onProgress),
     shrinkLog: () => guard.read(() => shrinkLog(database)),
   };
   const stop = () => {

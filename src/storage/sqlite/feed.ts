@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
-import type { AuditRow } from '../records/revision.js';
+import type { RevisionRow } from '../records/revision.js';
 import type { FeedRows } from '../sql/change-feed.js';
-import { createFollowers } from '../sql/change-notifier.js';
-import type { Signed } from '../records/signed.js';
-import type { Guard } from './write-gate.js';
+import { createChangeNotifier } from '../sql/change-notifier.js';
+import type { SignedRow } from '../records/signed.js';
+import type { WriteGate } from './write-gate.js';
 
 /** How soon a change of another process is seen. */
 const lookEveryMs = 250;
@@ -12,7 +12,7 @@ const lookEveryMs = 250;
  * The history as one sequence. There is one writer at a time, and no number is given twice, so that the numbers of the
  * entries are the order of the commits. `changed` is to be called after commits of our own.
  */
-export function createFeedRows(database: Database, { read }: Guard) {
+export function createFeedRows(database: Database, { read }: WriteGate) {
   const after = database.prepare<[bigint, number], { id: bigint; key_hash: string; org_id: string; size: bigint }>(
     `SELECT id, key_hash, org_id, octet_length(definition) + octet_length(changes) AS size FROM audit
      WHERE id > ? ORDER BY id LIMIT ?`,
@@ -21,7 +21,7 @@ export function createFeedRows(database: Database, { read }: Guard) {
   const last = database.prepare<[], { id: bigint; link: Uint8Array }>(
     'SELECT id, link FROM audit ORDER BY id DESC LIMIT 1',
   );
-  const some = database.prepare<[string], Signed<AuditRow> & { id: bigint }>(
+  const some = database.prepare<[string], SignedRow<RevisionRow> & { id: bigint }>(
     'SELECT * FROM audit WHERE id IN (SELECT value FROM json_each(?))',
   );
   // Purged entries have had their numbers too.
@@ -34,7 +34,7 @@ export function createFeedRows(database: Database, { read }: Guard) {
     rows: after.all(id, limit),
   }));
 
-  const { follow, hint, stop } = createFollowers({
+  const { follow, hint, stop } = createChangeNotifier({
     look: () => read(() => ({ newest: String(newest()), isPending: false })),
     everyMs: lookEveryMs,
   });

@@ -1,8 +1,8 @@
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
-import type { Watch } from '../../telemetry/ports.js';
-import type { Turn } from '../storage.js';
-import { whenFree } from './retry-on-busy.js';
+import type { Telemetry } from '../../telemetry/ports.js';
+import type { RunExclusive } from '../storage.js';
+import { retryOnBusy } from './retry-on-busy.js';
 import { isFatalToWrites } from './errors.js';
 
 interface Waiting {
@@ -39,12 +39,12 @@ const maxGroupMs = 10;
 export function createGroupCommit(
   database: Database,
   { requireSound, requireUnmigrated, verifyFiles }: WriteChecks,
-  { meter, tracer }: Watch = {},
-  inTurn: Turn = (work) => work(),
+  { meter, tracer }: Telemetry = {},
+  inTurn: RunExclusive = (work) => work(),
   nowMs: () => number = () => performance.now(),
 ) {
   let waiting: Waiting[] = [];
-  meter?.reads('commits_waiting', () => waiting.length);
+  meter?.registerGauge('commits_waiting', () => waiting.length);
 
   /** A savepoint within a group; a transaction of its own otherwise. */
   const atomically = database.transaction((change: () => unknown) => change());
@@ -86,7 +86,7 @@ export function createGroupCommit(
     const beginMs = meter ? performance.now() : 0;
     let outcomes: readonly Outcome[];
     try {
-      outcomes = await whenFree(() => run(group));
+      outcomes = await retryOnBusy(() => run(group));
       verifyFiles();
       group = all.slice(0, outcomes.length);
       if (group.length < all.length) {
@@ -125,7 +125,7 @@ export function createGroupCommit(
     });
   if (!tracer) return enter;
   return <T>(change: () => T): Promise<T> =>
-    tracer.within('commit', {}, (tell) => enter(change, (size) => tell({ 'keyfront.commit.batch_size': size })));
+    tracer.withSpan('commit', {}, (tell) => enter(change, (size) => tell({ 'keyfront.commit.batch_size': size })));
 }
 
 /** A lone change that is rejected, such as one of a key that does not exist, is no failure of storage. */

@@ -10,7 +10,7 @@ const leastFreeShare = 0.05;
 const enoughFreeBytes = 256 * 1024 * 1024;
 
 /** Tells, as words for a log, why the database cannot take changes; undefined where it has just taken one. */
-export function createProbe(database: Database, file: string, now: () => Date): () => string | undefined {
+export function createWriteProbe(database: Database, file: string, now: () => Date): () => string | undefined {
   const settings = createSettings(database);
   return () => {
     try {

@@ -3,9 +3,9 @@ import { parseJSON } from '../../lib/json.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { AuditEntry, HistoryRange } from '../../keys/store.js';
+import type { KeyRevision, HistoryRange } from '../../keys/store.js';
 import type { Authenticity } from '../records/authenticity.js';
-import { auditColumns, auditLayouts, auditEntryOf, type AuditRow } from '../records/revision.js';
+import { revisionColumns, revisionLayouts, revisionFromRow, type RevisionRow } from '../records/revision.js';
 import {
   isUnbroken,
   lastLinked,
@@ -17,22 +17,22 @@ import {
   type Span,
 } from '../sql/history-entries.js';
 import type { KeyRow } from '../records/key.js';
-import { createSignedTable, type Signed } from '../records/signed.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { mapInSlices } from '../time-slices.js';
-import type { Guard } from './write-gate.js';
+import type { WriteGate } from './write-gate.js';
 
 /** The history of keys. What is asked for a key takes its row, which has been found authentic. */
 export function createHistory(
   database: Database,
   authenticity: Authenticity,
-  { read, slices }: Pick<Guard, 'read' | 'slices'>,
+  { read, slices }: Pick<WriteGate, 'read' | 'slices'>,
 ) {
-  const table = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
-  const names = [...auditColumns, 'mac'];
-  const insert = database.prepare<[Signed<AuditRow>]>(
+  const table = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
+  const names = [...revisionColumns, 'mac'];
+  const insert = database.prepare<[SignedRow<RevisionRow>]>(
     `INSERT INTO audit (${names.join(', ')}) VALUES (${names.map((column) => `@${column}`).join(', ')})`,
   );
-  const between = database.prepare<[string, number, number], Signed<AuditRow>>(
+  const between = database.prepare<[string, number, number], SignedRow<RevisionRow>>(
     'SELECT * FROM audit WHERE key_hash = ? AND version_after BETWEEN ? AND ? ORDER BY version_after',
   );
   const sizes = database.prepare<[string, number, number], SizedVersion>(
@@ -53,7 +53,7 @@ export function createHistory(
   );
 
   /** The entries that led to the versions from one to another, both included; throws where one is not there or not ours. */
-  function entries(keyHash: string, { first, newest }: Span): AuditRow[] {
+  function entries(keyHash: string, { first, newest }: Span): RevisionRow[] {
     if (newest < first) return [];
     const rows = between.all(keyHash, first, newest);
     if (!isUnbroken(rows, { first, newest }, table.isAuthentic))
@@ -63,7 +63,7 @@ export function createHistory(
 
   return {
     signed: table.signed,
-    add(row: Signed<AuditRow>): void {
+    add(row: SignedRow<RevisionRow>): void {
       insert.run(row);
     },
     /** Whether there is a history of a key with this hash, of the organisation if one is given, whether the key exists or not. */
@@ -73,7 +73,7 @@ export function createHistory(
      *
      * @throws {AppError} NOT_FOUND as `spanOf` does, and when the key is purged between two reads.
      */
-    async read(find: () => KeyRow | undefined, range: HistoryRange, reads?: ReadBudget): Promise<AuditEntry[]> {
+    async read(find: () => KeyRow | undefined, range: HistoryRange, reads?: ReadBudget): Promise<KeyRevision[]> {
       const { row, span, found } = await read(
         () =>
           database.transaction(() => {
@@ -90,14 +90,14 @@ export function createHistory(
       );
       if (!row) return [];
       reads?.take('history entries', found.length, sizeOf(found));
-      const all: AuditEntry[] = [];
+      const all: KeyRevision[] = [];
       for (const part of partsOf(span, found)) {
         const readPart = () => {
           if (!isThere.get(row.key_hash, row.date_created)) throw purgedMeanwhile();
           return entries(row.key_hash, part);
         };
         const rows = await read(() => database.transaction(readPart)(), reads);
-        all.push(...(await mapInSlices(slices, rows, auditEntryOf, reads)));
+        all.push(...(await mapInSlices(slices, rows, revisionFromRow, reads)));
       }
       return all;
     },

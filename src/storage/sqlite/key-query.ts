@@ -14,7 +14,7 @@ const orderColumns: Record<KeyOrder, string | undefined> = {
 };
 
 /** The most keys that are sorted for a page: as many as cost what it takes to find a page's worth among a million. */
-export const mostSorted = 5000;
+export const maxSortedRows = 5000;
 
 /**
  * Counts the keys that have the term by which a page would be found, up to one more than may be sorted. Undefined where
@@ -25,7 +25,7 @@ export function sortedStatement({ filter, orderBy }: KeyQuery): Statement | unde
   if (term === undefined || orderColumns[orderBy] === undefined) return undefined;
   const owner = filter.orgID === undefined ? '' : ' AND org_id = @orgID';
   return {
-    sql: `SELECT count(*) AS count FROM (SELECT 1 FROM key_terms WHERE term = @term${owner} LIMIT ${mostSorted + 1})`,
+    sql: `SELECT count(*) AS count FROM (SELECT 1 FROM key_terms WHERE term = @term${owner} LIMIT ${maxSortedRows + 1})`,
     parameters: { term, ...(filter.orgID !== undefined && { orgID: filter.orgID }) },
   };
 }

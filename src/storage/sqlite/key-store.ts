@@ -3,19 +3,19 @@ import type { Database } from 'better-sqlite3';
 import type { QuotaManager } from '../../keys/quota/quota.js';
 import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
 import type { StoredKey } from '../../keys/key.js';
-import type { Change, Discarded, Inspected, KeyStore } from '../../keys/store.js';
+import type { Change, Discarded, IntegrityReport, KeyStore } from '../../keys/store.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { mapInSlices } from '../time-slices.js';
 import { readCounters } from './counters.js';
-import { createGuard, type Guard } from './write-gate.js';
+import { createWriteGate, type WriteGate } from './write-gate.js';
 import { createHistory } from './history.js';
 import { createQuotaOutbox } from './quota-outbox.js';
 import { createReader, type Reader } from './reader.js';
-import { countStatement, mostSorted, pageStatement, sortedStatement, type Statement } from './key-query.js';
-import { isMeant } from '../sql/key-filter.js';
-import { keyColumns, keyLayouts, keyOf, rowOf, termsOf, type KeyRow } from '../records/key.js';
+import { countStatement, maxSortedRows, pageStatement, sortedStatement, type Statement } from './key-query.js';
+import { matchesFilter } from '../sql/key-filter.js';
+import { keyColumns, keyLayouts, keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
-import { createSignedTable, damaged, type Signed } from '../records/signed.js';
+import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
 
 const pageSize = 500;
 
@@ -42,7 +42,7 @@ const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias'
 export function createKeyStore(
   database: Database,
   authenticity: Authenticity,
-  guard: Guard = createGuard(database),
+  guard: WriteGate = createWriteGate(database),
   reader: Reader = createReader(database, guard),
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { read, write } = guard;
@@ -56,17 +56,17 @@ export function createKeyStore(
   const { add: addQuotaChange, drop: dropQuotaChanges, ...outbox } = createQuotaOutbox(database, authenticity, guard);
   const names = [...keyColumns, 'mac'] as const;
   // With an organisation, another's row is not even read: the time taken does not show that it exists.
-  const select = database.prepare<[string, string | null], Signed<KeyRow>>(
+  const select = database.prepare<[string, string | null], SignedRow<KeyRow>>(
     'SELECT * FROM keys WHERE key_hash = ? AND org_id = coalesce(?, org_id)',
   );
-  const page = database.prepare<[string], Signed<KeyRow>>(
+  const page = database.prepare<[string], SignedRow<KeyRow>>(
     `SELECT * FROM keys WHERE key_hash > ? ORDER BY key_hash LIMIT ${pageSize}`,
   );
-  const insert = database.prepare<[Signed<KeyRow>]>(
+  const insert = database.prepare<[SignedRow<KeyRow>]>(
     `INSERT INTO keys (${names.join(', ')}) VALUES (${names.map((column) => `@${column}`).join(', ')})`,
   );
-  const update = (columns: readonly (keyof Signed<KeyRow>)[]) =>
-    database.prepare<[Signed<KeyRow>]>(
+  const update = (columns: readonly (keyof SignedRow<KeyRow>)[]) =>
+    database.prepare<[SignedRow<KeyRow>]>(
       `UPDATE keys SET ${columns.map((column) => `${column} = @${column}`).join(', ')} WHERE key_hash = @key_hash`,
     );
   const replace = update(names.filter((column) => column !== 'key_hash'));
@@ -102,15 +102,15 @@ export function createKeyStore(
    *
    * @throws {AppError} INTERNAL when the row is missing.
    */
-  function notThere(keyHash: string, orgID: string | null): Signed<KeyRow> | undefined {
+  function notThere(keyHash: string, orgID: string | null): SignedRow<KeyRow> | undefined {
     if (!history.has(keyHash, orgID)) return undefined;
     const row = select.get(keyHash, null);
-    if (!row) throw damaged(`The key ${keyHash}`);
+    if (!row) throw integrityError(`The key ${keyHash}`);
     return orgID === null || row.org_id === orgID ? row : undefined;
   }
 
   /** The row, where it is ours. */
-  function find(keyHash: string, orgID: string | null = null): Signed<KeyRow> | undefined {
+  function find(keyHash: string, orgID: string | null = null): SignedRow<KeyRow> | undefined {
     const row = select.get(keyHash, orgID) ?? notThere(keyHash, orgID);
     if (row && !table.isAuthentic(row)) throw table.integrityError(`The key ${keyHash}`, row);
     return row;
@@ -137,7 +137,7 @@ export function createKeyStore(
     orgID: string | undefined,
     prepared: PreparedChange | undefined,
     mayPrepare: boolean,
-  ): { readonly change: Change } | { readonly from: Signed<KeyRow> } {
+  ): { readonly change: Change } | { readonly from: SignedRow<KeyRow> } {
     const row = find(keyHash, orgID);
     const isPrepared = row && prepared?.before && !isOther(row, prepared.before);
     if (isLarge(row) && !isPrepared && mayPrepare) return { from: row };
@@ -160,7 +160,7 @@ export function createKeyStore(
   function resealOne(keyHash: string, change: (stored: StoredKey) => StoredKey): void {
     const row = find(keyHash);
     if (!row) return;
-    const signed = table.signed(rowOf(change(keyOf(row)), row.history_link));
+    const signed = table.signed(keyToRow(change(keyFromRow(row)), row.history_link));
     if (isOther(signed, row)) replace.run(signed);
   }
   function addOne(change: Change): boolean {
@@ -180,7 +180,7 @@ export function createKeyStore(
       const row = select.get(keyHash, null);
       // A key may have been restored since. What is damaged stays to be looked into: its date may be what was damaged.
       if (!row || row.deleted === null || row.deleted >= moment || !table.isAuthentic(row)) continue;
-      for (const term of termsOf(keyOf(row))) dropTerm.run(term, keyHash);
+      for (const term of termsOf(keyFromRow(row))) dropTerm.run(term, keyHash);
       history.forget(keyHash);
       dropQuotaChanges(keyHash);
       remove.run(keyHash);
@@ -209,24 +209,24 @@ export function createKeyStore(
     return Number(database.prepare<[object], { count: bigint }>(sql).get(parameters)?.count ?? 0n);
   }
 
-  function authentic(row: Signed<KeyRow>): StoredKey {
+  function authentic(row: SignedRow<KeyRow>): StoredKey {
     if (!table.isAuthentic(row)) throw table.integrityError(`The key ${row.key_hash}`, row);
-    return keyOf(row);
+    return keyFromRow(row);
   }
 
   /** The key with all that belongs to it, at one moment: services may go on while it is looked at. */
-  const inspectOne = database.transaction((keyHash: string): Inspected | undefined => {
+  const inspectOne = database.transaction((keyHash: string): IntegrityReport | undefined => {
     const row = select.get(keyHash, null);
     if (!row) return undefined;
     // What belongs to a row is held against what the row says, and a damaged one says nothing.
     const nothing = { keyHash, isThere: true, key: undefined, isHistoryWhole: true, isListed: true };
     if (!table.isAuthentic(row)) return nothing;
-    const key = keyOf(row);
+    const key = keyFromRow(row);
     const isListed = [...termsOf(key)].every((term) => hasTerm.get(term, keyHash, key.orgID));
     return { ...nothing, key, isHistoryWhole: history.isWhole(row), isListed };
   });
 
-  async function* rows(): AsyncIterable<Signed<KeyRow>> {
+  async function* rows(): AsyncIterable<SignedRow<KeyRow>> {
     for (let last = ''; ;) {
       const found = await read(() => page.all(last));
       yield* found;
@@ -242,7 +242,7 @@ export function createKeyStore(
     find: (keyHash, orgID) =>
       read(() => {
         const row = find(keyHash, orgID);
-        return row && keyOf(row);
+        return row && keyFromRow(row);
       }),
     async findMany(keyHashes, reads, orgID) {
       const hashes = JSON.stringify(keyHashes);
@@ -251,7 +251,7 @@ export function createKeyStore(
           ? { sql: selectMany, parameters: { hashes } }
           : { sql: selectManyOfOne, parameters: { hashes, org: orgID } };
       const limit = { maxBytes: reads?.bytesLeft() ?? Infinity, mayCut: false };
-      const { rows, found } = await reader.keys<Signed<KeyRow>>(statement, reads, limit);
+      const { rows, found } = await reader.keys<SignedRow<KeyRow>>(statement, reads, limit);
       reads?.take('keys', found.count, found.bytes);
       const known = new Set(rows.map((row) => row.key_hash));
       const unknown = keyHashes.filter((keyHash) => !known.has(keyHash));
@@ -260,14 +260,14 @@ export function createKeyStore(
     },
     async list(query, reads) {
       const sorted = sortedStatement(query);
-      const isCommon = sorted !== undefined && (await read(() => counted(sorted), reads)) > mostSorted;
+      const isCommon = sorted !== undefined && (await read(() => counted(sorted), reads)) > maxSortedRows;
       const mayCut = query.maxBytes !== undefined;
       const limit = { maxBytes: query.maxBytes ?? reads?.bytesLeft() ?? Infinity, mayCut };
-      const { rows, found } = await reader.keys<Signed<KeyRow>>(pageStatement(query, isCommon), reads, limit);
+      const { rows, found } = await reader.keys<SignedRow<KeyRow>>(pageStatement(query, isCommon), reads, limit);
       if (!mayCut) reads?.take('keys', found.count, found.bytes);
       const keys = await mapInSlices(guard.slices, rows, authentic, reads);
       // A damaged index finds authentic rows that are not of the query, such as another organisation's.
-      if (!keys.every((key) => isMeant(query, key))) throw damaged('An index of the keys');
+      if (!keys.every((key) => matchesFilter(query, key))) throw integrityError('An index of the keys');
       return { keys, isCut: keys.length < found.count };
     },
     async count(filter, now, reads) {
@@ -279,11 +279,11 @@ export function createKeyStore(
     add: (keys) => write(() => keys.map(addOne)),
     async *all() {
       for await (const row of rows()) {
-        yield { keyHash: row.key_hash, key: table.isAuthentic(row) ? keyOf(row) : undefined };
+        yield { keyHash: row.key_hash, key: table.isAuthentic(row) ? keyFromRow(row) : undefined };
       }
     },
     discard: (keyHash) => write(() => discardOne(keyHash)),
-    auditOf: (keyHash, range = {}, reads) => history.read(() => find(keyHash), range, reads),
+    historyOf: (keyHash, range = {}, reads) => history.read(() => find(keyHash), range, reads),
     definitionAt: (keyHash, version) => read(() => ofKey(keyHash, (row) => row && history.definitionAt(row, version))),
     async purge(moment) {
       const before = BigInt(moment.getTime());
@@ -317,7 +317,7 @@ export function createKeyStore(
     consume: (keyHash, decide, orgID) =>
       write(() => {
         const row = find(keyHash, orgID);
-        const { next, answer } = decide(row && keyOf(row));
+        const { next, answer } = decide(row && keyFromRow(row));
         if (!row || !next) return answer;
         const signed = table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
         if (isOther(signed, row)) replaceCount.run(signed);
@@ -327,6 +327,6 @@ export function createKeyStore(
 }
 
 /** Whether a row says something else. The database refuses changes under which a signature stays what it was. */
-function isOther<Row>(row: Signed<Row>, before: Signed<Row>): boolean {
+function isOther<Row>(row: SignedRow<Row>, before: SignedRow<Row>): boolean {
   return Buffer.compare(row.mac, before.mac) !== 0;
 }

@@ -7,19 +7,19 @@ import {
   type PlacedRow,
   type QuotaChangeRow,
 } from '../records/quota-change.js';
-import type { Signed } from '../records/signed.js';
-import type { Guard } from './write-gate.js';
+import type { SignedRow } from '../records/signed.js';
+import type { WriteGate } from './write-gate.js';
 
 const pageSize = 200;
 
 /** What is to be done to counters elsewhere, beside the keys whose changes ask for it. */
-export function createQuotaOutbox(database: Database, authenticity: Authenticity, { read, write }: Guard) {
+export function createQuotaOutbox(database: Database, authenticity: Authenticity, { read, write }: WriteGate) {
   const table = createQuotaChangeTable(authenticity);
   const names = [...quotaChangeColumns, 'mac'] as const;
-  const insert = database.prepare<[Signed<QuotaChangeRow>]>(
+  const insert = database.prepare<[SignedRow<QuotaChangeRow>]>(
     `INSERT INTO quota_changes (${names.join(', ')}) VALUES (${names.map((column) => `@${column}`).join(', ')})`,
   );
-  const ofKey = database.prepare<[string], Signed<QuotaChangeRow>>(
+  const ofKey = database.prepare<[string], SignedRow<QuotaChangeRow>>(
     'SELECT * FROM quota_changes WHERE key_hash = ? ORDER BY id',
   );
   const before = database.prepare<[bigint, bigint, bigint], PlacedRow>(

@@ -1,6 +1,6 @@
 import { platform, setPriority } from 'node:os';
 import { createBoundedQuery, type BoundedQuery, type Query, type QueryResult } from './bounded-query.js';
-import { openToRead } from './connection.js';
+import { openReadOnly } from './connection.js';
 
 // On Linux this concerns the calling thread alone: requests that need no worker go first.
 if (platform() === 'linux') setPriority(10);
@@ -12,6 +12,6 @@ let run: BoundedQuery | undefined;
  * opened rejects that query; an error while the thread starts would end the process.
  */
 export default function runQuery({ file, query }: { readonly file: string; readonly query: Query }): QueryResult {
-  run ??= createBoundedQuery(openToRead(file));
+  run ??= createBoundedQuery(openReadOnly(file));
   return run(query);
 }

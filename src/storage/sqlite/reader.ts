@@ -9,7 +9,7 @@ import {
   type Query,
   type QueryResult,
 } from './bounded-query.js';
-import type { Guard } from './write-gate.js';
+import type { WriteGate } from './write-gate.js';
 import { createInlineRunner, type QueryRunner } from './query-runner.js';
 
 /** Reads of more than one key. */
@@ -34,7 +34,7 @@ const quickBytes = 256 * 1024;
 /** `runnerOf` gives what runs the other queries; it may use the function that runs them on this connection. */
 export function createReader(
   database: Database,
-  { read }: Pick<Guard, 'read'>,
+  { read }: Pick<WriteGate, 'read'>,
   runnerOf: (run: BoundedQuery) => QueryRunner = createInlineRunner,
 ): Reader {
   const runQuickly = createBoundedQuery(database);

@@ -8,7 +8,7 @@ const patienceMs = 700;
  * Runs a transaction, again after a short random pause while another process holds the lock. Throws UNAVAILABLE where
  * the lock stays; nothing has been written then. Others are served between two attempts.
  */
-export async function whenFree<T>(transaction: () => T): Promise<T> {
+export async function retryOnBusy<T>(transaction: () => T): Promise<T> {
   const start = performance.now();
   for (;;) {
     try {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { smallTables, type HashRange, type RowSource } from '../sql/copy-store.js';
 import { migratedTo } from '../migrated.js';
-import { namingDatabase, openDatabase, type Database } from './connection.js';
+import { withDatabaseName, openDatabase, type Database } from './connection.js';
 import { createSettings } from './settings.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ const name = 'moving_id';
 const keysAtOnce = 200;
 const entriesAtOnce = 500;
 
-export interface HeldRows extends RowSource {
+export interface LockedRows extends RowSource {
   readonly id: string;
   /**
    * Marks the file, durably, as copied to the database of this name. No process is served from it without permission then.
@@ -23,10 +23,10 @@ export interface HeldRows extends RowSource {
 }
 
 /** The rows of a file as they are, which nobody writes to until it is closed: whoever tries is told that storage is busy. */
-export function holdRows(file: string): HeldRows {
+export function lockRows(file: string): LockedRows {
   const database = openDatabase(file, 'write');
   try {
-    return namingDatabase(file, () => {
+    return withDatabaseName(file, () => {
       const settings = createSettings(database);
       const id = settings.get(name) ?? randomUUID();
       settings.set(name, id);

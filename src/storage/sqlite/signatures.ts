@@ -1,13 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { Authenticity } from '../records/authenticity.js';
-import { auditLayouts, type AuditRow } from '../records/revision.js';
+import { revisionLayouts, type RevisionRow } from '../records/revision.js';
 import { credentialLayouts, type CredentialRow } from '../records/credential.js';
 import { lastLinked } from '../sql/history-entries.js';
 import type { Signatures } from '../records/signatures.js';
-import type { Guard } from './write-gate.js';
+import type { WriteGate } from './write-gate.js';
 import { keyLayouts, type KeyRow } from '../records/key.js';
 import { quotaChangeLayouts } from '../records/quota-change.js';
-import { createSignedTable, type Signed } from '../records/signed.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { webhookLayouts } from '../records/webhook.js';
 
 const pageSize = 200;
@@ -15,7 +15,7 @@ const pageSize = 200;
 type AnyRow = Readonly<Record<string, unknown>>;
 
 /** A row with the place where it stands, whatever table it is of. */
-type Placed<Row> = Signed<Row> & { readonly place: bigint };
+type Placed<Row> = SignedRow<Row> & { readonly place: bigint };
 
 /**
  * Signs the rows of a database from before rows were signed, a page in a transaction, so that it may be broken off and
@@ -28,12 +28,12 @@ export function signOldRows(
   onProgress: (keys: number) => void,
 ): string[] {
   const keys = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
-  const audit = createSignedTable<AuditRow>(authenticity, 'audit', auditLayouts);
+  const audit = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
   const credentials = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialLayouts);
   const unsignedKeys = database.prepare<[string], Placed<KeyRow>>(
     `SELECT rowid AS place, * FROM keys WHERE key_hash > ? AND mac IS NULL ORDER BY key_hash LIMIT ${pageSize}`,
   );
-  const historyOf = database.prepare<[string], Placed<AuditRow>>(
+  const historyOf = database.prepare<[string], Placed<RevisionRow>>(
     'SELECT rowid AS place, * FROM audit WHERE key_hash = ? ORDER BY version_after',
   );
   const unsignedCredentials = database.prepare<[], Placed<CredentialRow>>(
@@ -72,10 +72,14 @@ export function signOldRows(
   return refused;
 }
 
-export function createSignatures(database: Database, authenticity: Authenticity, { read, write }: Guard): Signatures {
+export function createSignatures(
+  database: Database,
+  authenticity: Authenticity,
+  { read, write }: WriteGate,
+): Signatures {
   const layoutsOf = {
     keys: keyLayouts,
-    audit: auditLayouts,
+    audit: revisionLayouts,
     credentials: credentialLayouts,
     webhooks: webhookLayouts,
     quota_changes: quotaChangeLayouts,

@@ -9,24 +9,24 @@ import {
   type WebhookStore,
 } from '../../webhooks/webhook.js';
 import type { Authenticity } from '../records/authenticity.js';
-import { createSignedTable, type Signed } from '../records/signed.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
 import {
   recalled,
-  deadLetterOf,
-  deadRowOf,
-  failingOf,
-  failingRowOf,
+  deadLetterFromRow,
+  deadLetterToRow,
+  retryStateFromRow,
+  retryStateToRow,
   webhookColumns,
   webhookLayouts,
-  webhookOf,
-  webhookRowOf,
+  webhookFromRow,
+  webhookToRow,
   type DeadRow,
-  type FailingRow,
+  type RetryStateRow,
   type WebhookRow,
 } from '../records/webhook.js';
-import type { Guard } from './write-gate.js';
+import type { WriteGate } from './write-gate.js';
 
-type HeldRow = Signed<WebhookRow> & { cursor: string; holder: string | null; held_until: bigint; now: bigint };
+type HeldRow = SignedRow<WebhookRow> & { cursor: string; holder: string | null; held_until: bigint; now: bigint };
 type Dead = { id: string; event: string | null };
 
 const kept = ['webhook_failing', 'webhook_dead'];
@@ -38,12 +38,12 @@ const now = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
 export function createWebhookStore(
   database: Database,
   authenticity: Authenticity,
-  { read, write }: Guard,
+  { read, write }: WriteGate,
 ): WebhookStore {
   const table = createSignedTable<WebhookRow>(authenticity, 'webhooks', webhookLayouts);
   const names = [...webhookColumns, 'mac'] as const;
   const count = database.prepare<[], bigint>('SELECT count(*) FROM webhooks').pluck();
-  const insert = database.prepare<[Signed<WebhookRow>]>(
+  const insert = database.prepare<[SignedRow<WebhookRow>]>(
     `INSERT INTO webhooks (${names.join(', ')}) VALUES (${names.map((column) => `@${column}`).join(', ')})`,
   );
   const begin = database.prepare<[string, string]>(
@@ -63,9 +63,9 @@ export function createWebhookStore(
   const dropProgress = database.prepare<[]>(
     `DELETE FROM webhook_progress WHERE held_until <= ${now} AND webhook_id NOT IN (SELECT id FROM webhooks)`,
   );
-  const all = database.prepare<[], Signed<WebhookRow>>('SELECT * FROM webhooks ORDER BY created, id');
-  const byID = database.prepare<[string], Signed<WebhookRow>>('SELECT * FROM webhooks WHERE id = ?');
-  const replace = database.prepare<[Signed<WebhookRow>]>(
+  const all = database.prepare<[], SignedRow<WebhookRow>>('SELECT * FROM webhooks ORDER BY created, id');
+  const byID = database.prepare<[string], SignedRow<WebhookRow>>('SELECT * FROM webhooks WHERE id = ?');
+  const replace = database.prepare<[SignedRow<WebhookRow>]>(
     `UPDATE webhooks SET ${names.map((column) => `${column} = @${column}`).join(', ')} WHERE id = @id`,
   );
   const drop = database.prepare<[string]>('DELETE FROM webhooks WHERE id = ?');
@@ -92,7 +92,7 @@ export function createWebhookStore(
   const letGo = database.prepare<[{ holder: string }]>(
     `UPDATE webhook_progress SET held_until = 0 WHERE holder IN (@holder, '${recalled}' || @holder) AND held_until > 0`,
   );
-  const failing = database.prepare<[string], FailingRow>(
+  const failing = database.prepare<[string], RetryStateRow>(
     'SELECT * FROM webhook_failing WHERE webhook_id = ? ORDER BY due, key_hash',
   );
   const replayed = database.prepare<[string, bigint, number], DeadRow>(
@@ -106,7 +106,7 @@ export function createWebhookStore(
      WHERE webhook_id = @id AND holder IN (@holder, '${recalled}' || @holder) AND held_until > ${now}`,
   );
   const advance = database.prepare<[string, string]>('UPDATE webhook_progress SET cursor = ? WHERE webhook_id = ?');
-  const putFailing = database.prepare<[FailingRow]>(
+  const putFailing = database.prepare<[RetryStateRow]>(
     `INSERT OR REPLACE INTO webhook_failing (webhook_id, key_hash, next_version, last_version, attempts, due, why)
      VALUES (@webhook_id, @key_hash, @next_version, @last_version, @attempts, @due, @why)`,
   );
@@ -124,25 +124,25 @@ export function createWebhookStore(
 
   const meaning = ({ webhookID, eventID }: DeadLetterFilter): Dead => ({ id: webhookID, event: eventID ?? null });
 
-  function authentic(row: Signed<WebhookRow>): Webhook {
+  function authentic(row: SignedRow<WebhookRow>): Webhook {
     if (!table.isAuthentic(row)) throw table.integrityError(`The webhook ${row.id}`, row);
-    return webhookOf(row);
+    return webhookFromRow(row);
   }
 
   return {
     add: (webhook, cursor) =>
       write(() => {
         if (Number(count.get() ?? 0n) >= maxWebhooks) throw tooManyWebhooks();
-        insert.run(table.signed(webhookRowOf(webhook)));
+        insert.run(table.signed(webhookToRow(webhook)));
         begin.run(webhook.id, cursor);
       }),
-    list: () => read(() => all.all().filter(table.isAuthentic).map(webhookOf)),
+    list: () => read(() => all.all().filter(table.isAuthentic).map(webhookFromRow)),
     change: (id, change) =>
       write(() => {
         const row = byID.get(id);
         if (!row) return undefined;
         const next = change(authentic(row));
-        const signed = table.signed(webhookRowOf(next));
+        const signed = table.signed(webhookToRow(next));
         if (Buffer.compare(signed.mac, row.mac) === 0) return next;
         replace.run(signed);
         recall.run(id);
@@ -172,7 +172,7 @@ export function createWebhookStore(
           deadLetters: Number(row.dead),
         })),
       ),
-    deadLetters: (query, limit) => read(() => deadLetters.all({ ...meaning(query), limit }).map(deadLetterOf)),
+    deadLetters: (query, limit) => read(() => deadLetters.all({ ...meaning(query), limit }).map(deadLetterFromRow)),
     replay: (query, dueMs) => write(() => replay.run({ ...meaning(query), due: BigInt(dueMs) }).changes),
     discard: (query) =>
       write(() => {
@@ -211,18 +211,18 @@ export function createWebhookStore(
         releaseRecalled.run(id, holder);
         dropProgress.run();
       }),
-    retryStates: (webhookID) => read(() => failing.all(webhookID).map(failingOf)),
+    retryStates: (webhookID) => read(() => failing.all(webhookID).map(retryStateFromRow)),
     dueReplays: (webhookID, nowMs, limit) =>
-      read(() => replayed.all(webhookID, BigInt(nowMs), limit).map(deadLetterOf)),
+      read(() => replayed.all(webhookID, BigInt(nowMs), limit).map(deadLetterFromRow)),
     settle: (holder, webhookID, settlement) =>
       write(() => {
         if (!maySettle.get({ id: webhookID, holder })) return false;
         if (settlement.cursor !== undefined) advance.run(settlement.cursor, webhookID);
-        for (const key of settlement.failing ?? []) putFailing.run(failingRowOf(webhookID, key));
+        for (const key of settlement.failing ?? []) putFailing.run(retryStateToRow(webhookID, key));
         for (const keyHash of settlement.done ?? []) dropFailing.run(webhookID, keyHash);
-        for (const letter of settlement.dead ?? []) putDead.run(deadRowOf(letter));
+        for (const letter of settlement.dead ?? []) putDead.run(deadLetterToRow(letter));
         for (const letter of settlement.replayFailed ?? []) {
-          if (isDead.get(webhookID, letter.eventID)) putDead.run(deadRowOf(letter));
+          if (isDead.get(webhookID, letter.eventID)) putDead.run(deadLetterToRow(letter));
         }
         for (const event of settlement.redriven ?? []) discard.run({ id: webhookID, event });
         return true;
@@ -231,5 +231,5 @@ export function createWebhookStore(
 }
 
 function heldOf(row: WebhookRow, cursor: string, leftMs: number): LeasedWebhook {
-  return { webhook: webhookOf(row), cursor, remainingMs: leftMs };
+  return { webhook: webhookFromRow(row), cursor, remainingMs: leftMs };
 }

@@ -1,10 +1,10 @@
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
-import type { Watch } from '../../telemetry/ports.js';
+import type { Telemetry } from '../../telemetry/ports.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { Turn } from '../storage.js';
+import type { RunExclusive } from '../storage.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
-import { whenFree } from './retry-on-busy.js';
+import { retryOnBusy } from './retry-on-busy.js';
 import { isFatal, isFatalToWrites, MigratedError } from './errors.js';
 import { createGroupCommit } from './group-commit.js';
 
@@ -12,7 +12,7 @@ import { createGroupCommit } from './group-commit.js';
  * Stands between the stores and one database. It waits for locks without blocking the event loop, distinguishes a full
  * disk from a broken one, and writes nothing more once it is not certain what has been written.
  */
-export interface Guard {
+export interface WriteGate {
   /** Runs a short read on this connection, in a time slice of the event loop. UNAVAILABLE when the request's time is up. */
   readonly read: <T>(work: () => T, reads?: ReadBudget) => Promise<T>;
   /** Where the reads of this connection, and the work on what they find, take their time from. */
@@ -32,8 +32,8 @@ export interface Guard {
 interface GuardOptions {
   /** Takes a line for people when the disk has become full, and when it has room again. */
   readonly report?: (line: string) => void;
-  readonly watch?: Watch | undefined;
-  readonly inTurn?: Turn | undefined;
+  readonly watch?: Telemetry | undefined;
+  readonly inTurn?: RunExclusive | undefined;
   /** Throws when the database's files are no longer those that were opened. Runs before changes are acknowledged. */
   readonly verifyFiles?: () => void;
   /** Throws when the database was copied to a server since it was opened. */
@@ -45,7 +45,7 @@ interface GuardOptions {
 
 const trialEveryMs = 1_000;
 
-export function createGuard(
+export function createWriteGate(
   database: Database,
   {
     report = () => undefined,
@@ -56,7 +56,7 @@ export function createGuard(
     nowMs = () => performance.now(),
     slices = createTimeSlices(),
   }: GuardOptions = {},
-): Guard {
+): WriteGate {
   // The guard waits itself, so that other requests are served meanwhile.
   database.pragma('busy_timeout = 0');
   const tryToWrite = createTrial(database);
@@ -122,7 +122,7 @@ export function createGuard(
       if (slice) await slice;
       reads?.requireTime();
       try {
-        return await whenFree(work);
+        return await retryOnBusy(work);
       } catch (error) {
         if (isFatal(error)) fail(error);
         throw error;
