@@ -31,11 +31,13 @@ export function toFetchResponse({ status, headers, body }: HTTPResponse): Respon
 
 const streamTypes = ['text/event-stream', 'multipart/mixed'];
 
-/** A response of a library that speaks `fetch`. `connection` is left out: it is Node's server that keeps connections. */
+/** A response of a `fetch` handler. Node's server sets `Connection`, and `sendResponse` the length. */
 export async function fromFetchResponse(response: Response): Promise<HTTPResponse> {
-  const { connection: _, ...headers } = Object.fromEntries(
-    [...response.headers].map(([name, value]) => [name.toLowerCase(), value]),
-  );
+  const {
+    connection: _connection,
+    'content-length': _length,
+    ...headers
+  } = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
   const isStreamed = streamTypes.some((type) => headers['content-type']?.startsWith(type));
   const body = isStreamed && response.body ? Readable.from(response.body) : await response.text();
   return { status: response.status, headers, body };

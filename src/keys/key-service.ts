@@ -21,7 +21,7 @@ export type KeyService = ReturnType<typeof createKeyService>;
 export function createKeyService(ports: Ports) {
   const { now, hashKeyID, randomHex } = ports;
   const reading = createKeyQueries(ports);
-  const changing = createTold(ports);
+  const changing = createAuditedCommands(ports);
   return {
     ...reading,
     ...createChangeSubscriptions(ports),
@@ -45,7 +45,7 @@ export function createKeyService(ports: Ports) {
 }
 
 /** The use cases that write, each telling the audit port what became of it. */
-function createTold(ports: Ports) {
+function createAuditedCommands(ports: Ports) {
   const changing = createKeyCommands(ports);
   const consuming = createQuotaConsumption(ports);
   const tell = createAuditing(ports);

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { refusals } from '../keys/quota/quota.js';
-import { rejectionReasons, webhookOutcomes, type Meter, type GaugeName } from './ports.js';
+import { requestRejectionReasons, webhookOutcomes, type Meter, type GaugeName } from './ports.js';
 
 export interface Metrics {
   readonly meter: Meter;
@@ -100,7 +100,7 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
     aggregator: 'sum',
   }).set(1);
   // A series that begins with its first event hides that one from whoever looks at rates.
-  for (const reason of rejectionReasons) refused.inc({ reason }, 0);
+  for (const reason of requestRejectionReasons) refused.inc({ reason }, 0);
   for (const outcome of webhookOutcomes) webhooks.inc({ outcome }, 0);
   for (const verdict of verdicts) quotas.inc({ verdict }, 0);
 

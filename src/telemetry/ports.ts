@@ -8,8 +8,8 @@ export interface Telemetry {
 
 export type Outcome = 'ok' | ErrorCode;
 /** Why a request was turned away before anything of it was carried out. */
-export const rejectionReasons = ['overload', 'malformed', 'unreadable', 'limits'] as const;
-export type RejectionReason = (typeof rejectionReasons)[number];
+export const requestRejectionReasons = ['overload', 'malformed', 'unreadable', 'limits'] as const;
+export type RequestRejectionReason = (typeof requestRejectionReasons)[number];
 /** Figures that are read when somebody asks for them. */
 export type GaugeName =
   'requests_waiting' | 'passwords_waiting' | 'commits_waiting' | 'wal_bytes' | 'ready' | 'streams';
@@ -45,7 +45,7 @@ export interface CompletedRequest {
 /** Takes counts and durations in seconds. Must not throw. */
 export interface Meter {
   readonly answered: (request: CompletedRequest) => void;
-  readonly refused: (why: RejectionReason) => void;
+  readonly refused: (why: RequestRejectionReason) => void;
   /** A group of changes was brought to the disk. */
   readonly committed: (changes: number, seconds: number) => void;
   /** A group of changes failed as a whole, because storage did. */

@@ -142,7 +142,7 @@ describe('group commit', () => {
     const fail = () => {
       throw new Error('telemetry failed');
     };
-    const meter = { reads: () => undefined, committed: fail, commitFailed: fail } as unknown as Meter;
+    const meter = { registerGauge: () => undefined, committed: fail, commitFailed: fail } as unknown as Meter;
     const watched = createGroupCommit(database, checks, { meter }, (work) =>
       work().catch((error: unknown) => void faults.push(error) as never),
     );
