@@ -62,7 +62,7 @@ export interface Services {
   /** Divides the synchronous work of all requests of this process. */
   readonly slices: TimeSlices;
   readonly now: () => Date;
-  /** Whether nobody has been here before: there is no credential yet. */
+  /** Whether the installation is new: it has no credential yet. */
   readonly isNew: () => Promise<boolean>;
   /** What keeps it from being used, as words for a log; undefined where a change has just been written. */
   readonly whyNotReady: () => Promise<string | undefined>;
@@ -223,7 +223,7 @@ async function isSigned(
 ): Promise<boolean> {
   const kept = await settings.get(keyRingCheckName);
   if (kept === undefined) {
-    // Without the word nothing tells rows that are merely old from rows that somebody has put there.
+    // The flag distinguishes unsigned rows of an older version from rows that another program has inserted.
     if (hasRows) throw new Error(`The database ${name} is damaged: it has lost the word of its key ring.`);
     return false;
   }

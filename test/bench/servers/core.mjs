@@ -21,7 +21,7 @@ export const holder = Object.fromEntries(
   (await installation.credentials.list()).map((credential) => [credential.kind, credential]),
 );
 
-/** A resolver's context, made anew for each request, as in `src/graphql/server.ts`, with nobody to authenticate. */
+/** A resolver's context, made anew for each request, as in `src/graphql/server.ts`, without authentication. */
 export function createContext() {
   const asker = { holder, requestID: randomUUID() };
   return { ...asker, keys, loaders: createLoaders(keys, () => callerOf(asker, 'service')) };
