@@ -1,5 +1,9 @@
 import { AppError, pathText, type Issue } from '../../lib/errors.js';
-import { bulkLimit, type BulkItem as DomainItem, type BulkResult as DomainResult } from '../../keys/commands/bulk-update.js';
+import {
+  bulkLimit,
+  type BulkItem as DomainItem,
+  type BulkResult as DomainResult,
+} from '../../keys/commands/bulk-update.js';
 import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
 import { positionOf, cursorOf } from '../schema/cursor.js';
