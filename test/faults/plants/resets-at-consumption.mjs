@@ -7,6 +7,6 @@ rewrite(
   '$1const after = step.change(before, $2);$1if (step.isReset) globalThis.resetKeys.add(after.keyHash);',
 );
 rewrite(
-  /const decision = consume\d*\(usable\(caller, stored\), amount, \w+\(\)\);/,
+  /const decision = consume\d*\(requireKey\(caller, stored\), amount, \w+\(\)\);/,
   '$&\n        if (decision.next && globalThis.resetKeys.delete(stored.keyHash)) decision.next.used = 0n;',
 );
