@@ -112,8 +112,9 @@ describeEngines('the feed of changes', (engine) => {
     for (let from = 0; from < many.length; from += 300)
       await t.app.installation.store.add(many.slice(from, from + 300));
     await add(t, 'a');
-    const first = await feedOf(t).read({ after: undefined, orgID: 'acme', limit: 10 });
-    expect(first).toMatchObject({ events: [], hasMore: true });
+    const read = () => feedOf(t).read({ after: undefined, orgID: 'acme', limit: 10 });
+    await expect.poll(read).toMatchObject({ events: [], hasMore: true });
+    const first = await read();
     await expect.poll(() => readAll(feedOf(t), { after: first.cursor, orgID: 'acme' })).toStrictEqual(['a 1']);
   });
 
@@ -157,6 +158,7 @@ describeEngines('the feed of changes', (engine) => {
     await add(t, 'a');
     for (let count = 0; count < 2; count += 1) await change(t, 'a');
     await tamper(place, `UPDATE audit SET reason = 'forged' WHERE version_after = 2`);
+    await expect.poll(() => readAll(feedOf(t))).toHaveLength(3);
     const { events } = await feedOf(t).read({ after: undefined, limit: 10 });
     expect(events.map(({ version, entry }) => [version, entry?.versionAfter])).toStrictEqual([
       [1, 1],
@@ -218,12 +220,14 @@ describeEngines('the feed of changes', (engine) => {
       keys.map(async (name) => (await t.app.installation.store.find(hashOf(name)))?.version ?? 0),
     );
     expect(versions.reduce((sum, version) => sum + version - 1, 0)).toBe(acknowledged);
+    const total = versions.reduce((sum, version) => sum + version, 0);
+    await until(() => following.seen.length >= total, 'The end of the feed');
     const seen = (await following.stop()).map(named);
     for (const [index, name] of keys.entries()) {
       const wanted = Array.from({ length: versions[index] ?? 0 }, (_, version) => `${name} ${version + 1}`);
       expect(seen.filter((text) => text.startsWith(name))).toStrictEqual(wanted);
     }
-    expect(seen).toStrictEqual(await readAll(feedOf(t)));
+    await expect.poll(() => readAll(feedOf(t))).toStrictEqual(seen);
     await other.close();
   });
 });
