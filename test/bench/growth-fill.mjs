@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { readConfig } from '../../build/config/config.js';
-import { openInstallation } from '../../build/storage/open-storage.js';
+import { openServices } from '../../build/storage/open-storage.js';
 import { followKeyRing } from '../../build/crypto/key-ring.js';
-import { createSigner } from '../../build/crypto/row-signer.js';
+import { createRowSigner } from '../../build/crypto/row-signer.js';
 import { openDatabase } from '../../build/storage/sqlite/connection.js';
 import { createKeyStore } from '../../build/storage/sqlite/key-store.js';
 import { changeOf } from './growth-keys.mjs';
@@ -15,13 +15,13 @@ const batch = 5_000;
  */
 export async function fill(/** @type {string} */ data, /** @type {number} */ size) {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: data });
-  await (await openInstallation(config, secrets, {}, { access: 'create' })).close();
+  await (await openServices(config, secrets, {}, { access: 'create' })).close();
   const database = openDatabase(config.databaseFile);
   try {
     database.pragma('synchronous = OFF');
     database.pragma(`cache_size = -${2 * 2 ** 20}`);
     database.pragma('wal_autocheckpoint = 100000');
-    const store = createKeyStore(database, createSigner(followKeyRing(join(data, 'key-ring.json'))));
+    const store = createKeyStore(database, createRowSigner(followKeyRing(join(data, 'key-ring.json'))));
     for (let from = 0; from < size; from += batch) {
       const length = Math.min(batch, size - from);
       await store.add(Array.from({ length }, (_, index) => changeOf(from + index, size)));

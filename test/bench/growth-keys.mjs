@@ -1,6 +1,6 @@
 // The keys of the growth benchmark: the key with the number n of so many is always the same.
 import { createHash } from 'node:crypto';
-import { changesBetween } from '../../build/keys/key-diff.js';
+import { diffDefinitions } from '../../build/keys/key-diff.js';
 import { newKey } from '../../build/keys/commands/new-key.js';
 
 export const now = new Date('2026-01-31T12:00:00Z');
@@ -54,7 +54,7 @@ export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
 
 /**
  * What the history says of a change.
- * @returns {import('../../build/keys/store.js').AuditEntry}
+ * @returns {import('../../build/keys/store.js').KeyRevision}
  */
 export function entryOf(
   /** @type {import('../../build/keys/store.js').StoredKey | undefined} */ before,
@@ -72,6 +72,6 @@ export function entryOf(
     versionBefore: before?.version ?? 0,
     versionAfter: after.version,
     quotaUsedBeforeReset: undefined,
-    changes: changesBetween(before, after),
+    changes: diffDefinitions(before, after),
   };
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { readConfig } from '../../build/config/config.js';
-import { openInstallation } from '../../build/storage/open-storage.js';
+import { openServices } from '../../build/storage/open-storage.js';
 import { createKeyService } from '../../build/keys/key-service.js';
 import { definitionOf, hashOf, isDeleted, keyIDOf } from './growth-keys.mjs';
 import { ratios, spread } from './statistics.mjs';
@@ -37,7 +37,7 @@ export async function serviceFigures(/** @type {readonly { data: string, size: n
 
 async function open(/** @type {{ data: string, size: number }} */ { data, size }) {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: data });
-  const installation = await openInstallation(config, secrets, {}, { access: 'create' });
+  const installation = await openServices(config, secrets, {}, { access: 'create' });
   const keys = createKeyService(installation.ports);
   /** @type {Map<string, number[]>} */
   const costs = new Map();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { argv, stdout } from 'node:process';
 import { followKeyRing } from '../../build/crypto/key-ring.js';
-import { createSigner } from '../../build/crypto/row-signer.js';
+import { createRowSigner } from '../../build/crypto/row-signer.js';
 import { openDatabase } from '../../build/storage/sqlite/connection.js';
 import { pageStatement } from '../../build/storage/sqlite/key-query.js';
 import { createKeyStore } from '../../build/storage/sqlite/key-store.js';
@@ -122,7 +122,7 @@ async function listFigures(/** @type {{ data: string, size: number }} */ { data,
   const file = join(data, 'keyfront.db');
   const database = openDatabase(file);
   try {
-    const store = createKeyStore(database, createSigner(followKeyRing(join(data, 'key-ring.json'))));
+    const store = createKeyStore(database, createRowSigner(followKeyRing(join(data, 'key-ring.json'))));
     const bytes = statSync(file).size / size;
     const found = { 'bytes on disk per key': { median: bytes, text: String(Math.round(bytes)) } };
     for (const [name, list] of Object.entries(lists))

@@ -4,7 +4,7 @@ import { cpuUsage } from 'node:process';
 import pg from 'pg';
 import { importLines } from '../../build/cli/commands/import.js';
 import { readConfig } from '../../build/config/config.js';
-import { openInstallation } from '../../build/storage/open-storage.js';
+import { openServices } from '../../build/storage/open-storage.js';
 import { createKeyService } from '../../build/keys/key-service.js';
 import { quantile } from './statistics.mjs';
 
@@ -19,7 +19,7 @@ export async function openKeys(
   /** @type {object} */ definition,
 ) {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: data, ...env });
-  const installation = await openInstallation(config, secrets, {}, { access: 'create' });
+  const installation = await openServices(config, secrets, {}, { access: 'create' });
   const lines = Array.from({ length: keys }, (_, n) => JSON.stringify({ key_id: `key-${n}`, ...definition }));
   const options = { orgID: undefined, passwordsAreHashed: false };
   await importLines(installation, lines, options, { onBadLine: () => undefined, onProgress: () => undefined });

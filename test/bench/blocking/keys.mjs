@@ -1,11 +1,11 @@
 // The two populations of the harness: a million small keys, and a thousand keys with 200 KB of metaData each.
 import { createHash } from 'node:crypto';
-import { openInstallation } from '../../../build/storage/open-storage.js';
+import { openServices } from '../../../build/storage/open-storage.js';
 import { readConfig } from '../../../build/config/config.js';
 import { issueCredential } from '../../../build/credentials/issue.js';
 import { newKey } from '../../../build/keys/commands/new-key.js';
-import { changesBetween } from '../../../build/keys/key-diff.js';
-import { placeOf } from '../../../build/keys/commands/protect-secrets.js';
+import { diffDefinitions } from '../../../build/keys/key-diff.js';
+import { aadFor } from '../../../build/keys/commands/protect-secrets.js';
 import { createKeyService } from '../../../build/keys/key-service.js';
 
 /** @typedef {'small' | 'large'} Kind */
@@ -50,7 +50,7 @@ function definitionOf(/** @type {number} */ n, /** @type {Kind} */ kind) {
  */
 export async function prepare(env, count, kind) {
   const { config, secrets } = readConfig(env);
-  const installation = await openInstallation(config, secrets, {}, { access: 'create' });
+  const installation = await openServices(config, secrets, {}, { access: 'create' });
   try {
     if (await installation.isNew()) await fill(installation, count, kind);
     const issue = async (/** @type {'management' | 'service'} */ of, /** @type {string | undefined} */ orgID) => {
@@ -91,7 +91,7 @@ function changeOf(ports, /** @type {number} */ n, /** @type {Kind} */ kind) {
   const keyHash = hashOf(n);
   const next = newKey({
     keyHash,
-    sealedKeyID: ports.seal(keyIDOf(n), placeOf(keyHash, 'keyID')),
+    sealedKeyID: ports.seal(keyIDOf(n), aadFor(keyHash, 'keyID')),
     orgID: orgIDOf(n),
     definition: definitionOf(n, kind),
     kept: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
@@ -109,7 +109,7 @@ function changeOf(ports, /** @type {number} */ n, /** @type {Kind} */ kind) {
     versionBefore: 0,
     versionAfter: 1,
     quotaUsedBeforeReset: undefined,
-    changes: changesBetween(undefined, next),
+    changes: diffDefinitions(undefined, next),
   };
   return { next, audit };
 }

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { readConfig } from '../../../build/config/config.js';
 import { callerOf } from '../../../build/graphql/context.js';
 import { createLoaders } from '../../../build/graphql/dataloaders.js';
-import { openInstallation } from '../../../build/storage/open-storage.js';
+import { openServices } from '../../../build/storage/open-storage.js';
 import { createKeyService } from '../../../build/keys/key-service.js';
 
 const { KEYFRONT_DATA, NODE_ENV, BENCH_STORE } = process.env;
 const { config, secrets } = readConfig({ KEYFRONT_DATA, NODE_ENV });
-const installation = await openInstallation(config, secrets, {}, { access: 'create' });
+const installation = await openServices(config, secrets, {}, { access: 'create' });
 
 /** The store as the service has it; with `BENCH_STORE=single` every update is a transaction of its own. */
 const store = BENCH_STORE === 'single' ? oneByOne(installation.ports.store) : installation.ports.store;
