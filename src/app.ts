@@ -50,7 +50,7 @@ export interface AppOverrides extends ServiceOverrides {
   readonly webhookPace?: DispatcherOptions;
 }
 
-/** Puts the parts together. Rejects as `openInstallation` and `readTrustedDocuments` do. */
+/** Puts the parts together. Rejects as `openServices` and `readTrustedDocuments` do. */
 export async function createApp(
   config: Config,
   secrets: ConfigSecrets,

@@ -17,7 +17,7 @@ import { createKeyRingCheck, keyRingCheckName, type KeyRingCheck } from '../cryp
 import { createSealer, type Sealer } from '../crypto/encryption.js';
 import { createRowSigner } from '../crypto/row-signer.js';
 import { InstallationNotFoundError } from './storage.js';
-import type { Access, Contents, Storage, DatabaseHandle, Settings, Shrinking, RunExclusive } from './storage.js';
+import type { Access, Storage, DatabaseHandle, Settings, RunExclusive } from './storage.js';
 import type { Signatures } from './records/signatures.js';
 import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';
@@ -50,7 +50,10 @@ export interface OpenOptions {
 }
 
 /** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
-export interface Services {
+export interface Services extends Pick<
+  Storage,
+  'checkWritable' | 'failed' | 'damages' | 'contents' | 'copyTo' | 'shrinkLog'
+> {
   readonly ports: Ports;
   readonly store: KeyStore & QuotaOutbox;
   /** Every change of any key, in order, to be followed. */
@@ -66,17 +69,6 @@ export interface Services {
   readonly isNew: () => Promise<boolean>;
   /** What keeps it from being used, as words for a log; undefined where a change has just been written. */
   readonly whyNotReady: () => Promise<string | undefined>;
-  /** Whether changes can be expected to succeed: see `Engine`. */
-  readonly checkWritable: () => Promise<boolean>;
-  /** Resolves with the cause when storage has failed, and the process should end: a new one finds out what is there. */
-  readonly failed: Promise<Error>;
-  /** What the database itself finds wrong with its file. */
-  readonly damages: () => Promise<string[]>;
-  readonly contents: () => Promise<Contents>;
-  /** Copies the database into a new file, as it is now. Nothing else may be done meanwhile. */
-  readonly copyTo: (file: string, onProgress: (pages: number, part: number) => void) => Promise<void>;
-  /** Gives the disk back what a write-ahead log has taken that grew large. */
-  readonly shrinkLog: () => Promise<Shrinking | undefined>;
   /** Seals the key check value under the active key, as the last step of a rotation. */
   readonly resealWord: () => Promise<void>;
   /** Whether everything that could be sealed anew is under the active key: the last rotation ran to its end. */

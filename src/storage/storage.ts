@@ -76,7 +76,11 @@ export interface Storage {
   /** What the database itself finds wrong with its file. */
   readonly damages: () => Promise<string[]>;
   readonly contents: () => Promise<Contents>;
-  /** Copies the database into a new file. Throws an Error in words where that is another tool's work. */
+  /**
+   * Copies the database into a new file. No other work is permitted meanwhile.
+   *
+   * @throws {Error} when the engine leaves copies to another tool
+   */
   readonly copyTo: (file: string, onProgress: (pages: number, part: number) => void) => Promise<void>;
   /** Gives the disk back what a log has taken that grew large. Undefined where it is not large, or not ours. */
   readonly shrinkLog: () => Promise<Shrinking | undefined>;

@@ -6,7 +6,7 @@ import type { IO } from '../io.js';
  * Opens the installation that the environment names, and closes it when `work` has ended.
  *
  * @param opening what the command needs: a command that only reads opens with `access: 'read'`.
- * @throws as `openInstallation`.
+ * @throws as `openServices`.
  */
 export async function withInstallation<T>(
   io: IO,

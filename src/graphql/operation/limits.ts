@@ -6,7 +6,7 @@ import { operationError } from '../errors.js';
 export const limits = {
   /** Three times our longest operation. Long values belong into variables. */
   characters: 15_000,
-  /** Thrice as well. Bounds, at a token a level, how deep the parser goes and whoever walks its document. */
+  /** Three times our longest operation, too. Each level has a token at least, so this bounds the recursion of the parser. */
   tokens: 1000,
   /** Our longest way is orgKeys.edges.node.history.edges.node.changes.path; a router may come from further out. */
   depth: 10,
