@@ -7,12 +7,12 @@ import type { AuditLog, Caller } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 
-/** What Yoga passes to every plugin and resolver beside its own members. */
+/** Added to the context that Yoga passes to plugins and resolvers. */
 export interface ServerContext {
   readonly requestContext: RequestContext;
 }
 
-/** What a resolver knows: the services, and who asks. */
+/** The context of resolvers: the services, and the principals of the request. */
 export interface Context extends ServerContext {
   readonly requestID: string;
   readonly clientAddress: string | undefined;
@@ -20,9 +20,9 @@ export interface Context extends ServerContext {
   readonly audit: AuditLog;
   readonly holder: AuthContext;
   readonly loaders: Loaders;
-  /** What the operation may read. */
+  /** Limits the time and the bytes that the operation may read. */
   readonly reads: ReadBudget;
-  /** A new budget, and loaders that take it: for each event of a subscription. */
+  /** Creates a new budget and loaders that use it, for each event of a subscription. */
   readonly renewReads: () => Pick<Context, 'loaders' | 'reads'>;
   /**
    * Verifies the service credential of the request again.
@@ -30,17 +30,26 @@ export interface Context extends ServerContext {
    * @throws {AppError} UNAUTHENTICATED when it is not valid any more.
    */
   readonly revalidate: () => Promise<void>;
-  /** Begins an answer that goes on until the signal is aborted. Throws where the credential has too many of them. */
+  /**
+   * Registers a subscription. The signal is aborted when it must end.
+   *
+   * @throws {AppError} RATE_LIMITED when the credential has the maximum number of subscriptions; UNAVAILABLE when the
+   * process has, or is stopping.
+   */
   readonly openStream: (credentialID: string) => AbortSignal;
-  /** Awaited before work that may take milliseconds: undefined while this iteration of the event loop has time for it. */
+  /** Awaited before work that may take milliseconds; undefined while the current tick of the event loop has time left. */
   readonly nextSlice: () => Promise<void> | undefined;
-  /** The time limit of an operation with mutations. */
+  /** The deadline of an operation with mutations. */
   readonly deadline?: Deadline;
-  /** The same for the one mutation that runs. */
+  /** The same deadline for the mutation that is running. */
   readonly changeDeadline?: ChangeDeadline;
 }
 
-/** The caller behind the credential of the given kind. Throws UNAUTHENTICATED where the request holds none. */
+/**
+ * The principal of the credential of this kind.
+ *
+ * @throws {AppError} UNAUTHENTICATED when the request has none; RATE_LIMITED or UNAVAILABLE when it was not verified.
+ */
 export function callerOf(
   { holder, requestID, changeDeadline, reads }: Pick<Context, 'holder' | 'requestID' | 'changeDeadline' | 'reads'>,
   kind: CredentialKind,

@@ -93,7 +93,7 @@ export function createFastPath(deps: Deps): FastPath {
 }
 
 interface Params {
-  /** The document. */
+  /** The text of the document. */
   readonly text: string;
   readonly operationName: string | undefined;
   readonly variableValues: Record<string, unknown>;
@@ -113,7 +113,7 @@ async function readParams(request: RequestContext, trustedDocuments: TrustedDocu
   }
 }
 
-/** In the place of a `Response`, which takes ten times as long to create. */
+/** Replaces the `Response` of fetch, which takes ten times as long to create. */
 class ReadyResponse implements HTTPResponse {
   readonly status: number;
   readonly headers: Record<string, string> = {};

@@ -40,13 +40,13 @@ interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSl
   readonly trustedDocuments: TrustedDocuments;
   /** More plugins of Yoga, for tests. */
   readonly plugins?: readonly Plugin<object, ServerContext>[];
-  /** How long an operation may take. */
+  /** The deadline of one operation, in milliseconds. Default: 5,000. */
   readonly deadlineMs?: number | undefined;
   /** Whether requests for operations that were validated before skip Yoga. Default: true. */
   readonly fastPath?: boolean | undefined;
   /** Executes operations. Default: our own executor. */
   readonly execute?: Execute | undefined;
-  /** Where subscriptions are counted and ended. */
+  /** Counts and ends subscriptions. Default: a registry of this server. */
   readonly streams?: Streams | undefined;
   readonly watch?: Telemetry | undefined;
 }
@@ -96,7 +96,7 @@ export function createGraphQLServer({
     schema: servedSchema,
     context: async (asked) => contextOf(asked, await asked.requestContext.principal()),
     graphqlEndpoint: '/graphql',
-    // Ours match exactly. Yoga's own is matched by the end of the URL, and no URL holds a line break.
+    // Disables Yoga's health check, which matches the end of the URL: no URL contains a line break.
     healthCheckEndpoint: '\n',
     graphiql: false,
     landingPage: false,
@@ -115,7 +115,7 @@ export function createGraphQLServer({
     plugins: [
       ...plugins,
       useExactRequests,
-      // Before all that looks a document up, compares an operation with the schema, or weighs it by what the schema says.
+      // Before plugins that look up a document or that compare an operation with the schema.
       useIntrospectionPolicy(introspection),
       ...useTrustedDocuments(options.trustedDocuments),
       useLimits(operations),
@@ -150,14 +150,17 @@ export function createGraphQLServer({
 }
 
 function noStream(): never {
-  throw new Error('Only a subscription goes on.');
+  throw new Error('Only a subscription opens a stream.');
 }
 
 const useExactFloats: Plugin = {
   onValidate: ({ addValidationRule }) => addValidationRule(exactFloats),
 };
 
-/** Gives an operation that was refused before it ran the answer that helps, and tells strangers nothing. */
+/**
+ * Replaces the errors of an operation that was rejected before it was executed: UNAUTHENTICATED without the credential,
+ * else all issues of its definitions. Writes rejected mutations to the audit log.
+ */
 function useRefusals(audit: AuditLog): Plugin<{ document?: DocumentNode }, ServerContext> {
   return {
     onValidate: ({ params, extendContext }) => extendContext({ document: params.documentAST as DocumentNode }),
@@ -168,17 +171,17 @@ function useRefusals(audit: AuditLog): Plugin<{ document?: DocumentNode }, Serve
       const { id: requestID } = requestContext;
       const holder = await requestContext.principal();
       const operation = { ...context.params, document };
-      // What is no document, or one beyond the limits, has been explained already.
+      // Without a document, the error is of its syntax or of a limit, and complete.
       const refusal = document && explainRefusal(servedSchema, operation, holder);
       auditRefused(audit, servedSchema, operation, { requestID, holder }, refusal ?? asAppError(result.errors[0]));
       if (!refusal) return;
-      // For clients of application/json, a rejected operation has the status 200, unless it was not looked at.
+      // For clients of application/json, a rejected operation has the status 200, unless it was not examined.
       event.setResult({ errors: [refusal.code === 'RATE_LIMITED' ? requestError(refusal) : operationError(refusal)] });
     },
   };
 }
 
-/** The last look at every answer: no error leaves that was not made public, masked ones go to the log, size is bounded. */
+/** Processes every result last: masks errors that are not for clients, logs them, and limits the size. */
 function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
   return {
     onResultProcess(event) {

@@ -18,7 +18,7 @@ const importLarge = () =>
   t.importKeys(...names.map((key_id) => ({ key_id, org_id: 'acme', meta_data: large, tags: ['large'] })));
 
 const tooLarge =
-  'The answer is larger than 2 MiB and was left out. What the operation changed stays changed. Ask for smaller pages or fewer fields.';
+  'The response exceeds 2 MiB and was omitted. Changes that the operation made are saved. Request smaller pages or fewer fields.';
 
 describe('an answer', () => {
   it('G-09 of more than 2 MiB is left out, and one of less is not', async () => {

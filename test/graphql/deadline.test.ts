@@ -142,7 +142,7 @@ describe('a mutation', () => {
       expect(answer.body['data']).toBeNull();
       expect(errorsOf(answer)).toMatchObject([
         {
-          message: 'The operation took longer than 60 seconds, and this change had not begun: nothing was written.',
+          message: 'The operation took longer than 60 seconds and this change had not started: nothing was written.',
           path: [name],
           extensions: { code: 'UNAVAILABLE' },
         },
@@ -288,7 +288,7 @@ describe('a mutation', () => {
       null,
       {
         code: 'UNAVAILABLE',
-        message: 'The operation took longer than 60 seconds, and this change had not begun: nothing was written.',
+        message: 'The operation took longer than 60 seconds and this change had not started: nothing was written.',
       },
     ]);
     for (const { orgKey, change } of items) {

@@ -54,7 +54,7 @@ async function ask<R, V>(t: TestApp, document: TypedDocumentString<R, V>, variab
 const refusedAsUntrusted = (answer: Answer) => {
   expect(errorsOf(answer)).toMatchObject([
     {
-      message: 'Only trusted documents are answered here. Send the `documentId` of one, and no `query`.',
+      message: 'This service executes trusted documents only. Send a `documentId`, and no `query`.',
       extensions: { code: 'INVALID' },
     },
   ]);
@@ -141,7 +141,7 @@ describe('where only trusted documents are answered', () => {
     for (let round = 0; round < 2; round += 1) {
       refusedAsUntrusted(await post(t, { query, extensions }));
       const answer = await post(t, { extensions });
-      expect(errorsOf(answer)[0]?.message).toBe('No document with this id is trusted here.');
+      expect(errorsOf(answer)[0]?.message).toBe('There is no trusted document with this id.');
     }
   });
 
@@ -159,7 +159,7 @@ describe('where only trusted documents are answered', () => {
     for (const headers of [{}, { authorization: '', 'x-svc-authorization': '' }]) {
       const answer = await post(t, { documentId, variables: { input: {} } }, headers);
       expect(errorsOf(answer)).toMatchObject([
-        { message: 'No document with this id is trusted here.', extensions: { code: 'INVALID' } },
+        { message: 'There is no trusted document with this id.', extensions: { code: 'INVALID' } },
       ]);
       expect(answer.body).not.toHaveProperty('data');
     }
@@ -171,7 +171,7 @@ describe('where only trusted documents are answered', () => {
       for (const request of [{ documentId: id }, { extensions: { persistedQuery: { version: 1, sha256Hash: id } } }]) {
         const answer = await post(t, request);
         expect([answer.status, codeOf(answer)]).toStrictEqual([400, 'INVALID']);
-        expect(errorsOf(answer)[0]?.message).toBe('The id of a document must be a text.');
+        expect(errorsOf(answer)[0]?.message).toBe('The id of a document must be a string.');
       }
     },
   );
@@ -245,7 +245,7 @@ describe('where trusted documents are answered beside others', () => {
       for (const request of [{ documentId: id }, { extensions: { persistedQuery: { version: 1, sha256Hash: id } } }]) {
         const answer = await post(t, { ...request, query, variables });
         expect(errorsOf(answer)).toMatchObject([
-          { message: 'The id beside the `query` is not its SHA-256.', extensions: { code: 'INVALID' } },
+          { message: 'The id is not the SHA-256 hash of the `query`.', extensions: { code: 'INVALID' } },
         ]);
       }
     }
@@ -283,7 +283,7 @@ describe('without trusted documents', () => {
     const answer = await post(t, { documentId: idOf(PreviewKeyDocument), variables: { input: {} } });
     await t.close();
     expect(errorsOf(answer)).toMatchObject([
-      { message: 'No document with this id is trusted here.', extensions: { code: 'INVALID' } },
+      { message: 'There is no trusted document with this id.', extensions: { code: 'INVALID' } },
     ]);
   });
 });
@@ -305,12 +305,12 @@ describe('a file of trusted documents', () => {
     ['is a text', '"x"', 'It must be a JSON object'],
     ['is null', 'null', 'It must be a JSON object'],
     ['is empty', '', 'It must be JSON'],
-    ['holds nothing', '{}', 'It holds no document.'],
+    ['holds nothing', '{}', 'It contains no documents.'],
     ['names a document twice', `{"a":"${valid}","a":"${valid}"}`, 'It must be JSON'],
-    ['holds something else than texts', '{"a":{"query":"x"}}', '"a" must be the text of a document.'],
-    ['holds half a surrogate pair', '{"a":"{ __typename } # \\ud800"}', '"a" must be the text of a document.'],
-    ['has an empty id', JSON.stringify({ '': valid }), '"" is no id.'],
-    ['has a prefix for an id', JSON.stringify({ 'sha256:': valid }), '"sha256:" is no id.'],
+    ['holds something else than texts', '{"a":{"query":"x"}}', '"a" must be a document, as a string.'],
+    ['holds half a surrogate pair', '{"a":"{ __typename } # \\ud800"}', '"a" must be a document, as a string.'],
+    ['has an empty id', JSON.stringify({ '': valid }), '"" is not an id.'],
+    ['has a prefix for an id', JSON.stringify({ 'sha256:': valid }), '"sha256:" is not an id.'],
     ['has a wrong hash', JSON.stringify({ [`sha256:${sha256('x')}`]: valid }), 'is not the hash of its document.'],
     ['has a wrong hash without a prefix', JSON.stringify({ [sha256('x')]: valid }), 'is not the hash of its document.'],
     ['has a wrong SHA-1', JSON.stringify({ ['0'.repeat(40)]: valid }), 'is not the hash of its document.'],
@@ -326,14 +326,18 @@ describe('a file of trusted documents', () => {
     [
       'holds what the schema does not have',
       JSON.stringify(named('{ previewKeys { keyID } }')),
-      'is not valid here: Cannot query field "previewKeys" on type "Query".',
+      'does not match the schema: Cannot query field "previewKeys" on type "Query".',
     ],
-    ['holds a fragment alone', JSON.stringify({ a: 'fragment F on Query { __typename }' }), '"a" is not valid here'],
-    ['holds a schema', JSON.stringify({ a: 'type Query { a: Int }' }), '"a" is not valid here'],
+    [
+      'holds a fragment alone',
+      JSON.stringify({ a: 'fragment F on Query { __typename }' }),
+      '"a" does not match the schema',
+    ],
+    ['holds a schema', JSON.stringify({ a: 'type Query { a: Int }' }), '"a" does not match the schema'],
     [
       'holds a number that would be rounded',
       JSON.stringify({ a: '{ previewKey(input: {rate: 9007199254740993}) { keyID } }' }),
-      '"a" is not valid here: Float cannot represent this value exactly.',
+      '"a" does not match the schema: Float cannot represent this value exactly.',
     ],
   ])('G-19 that %s is named, with the reason, before anything is opened', async (_, content, reason) => {
     const path = await c.file('documents.json', content);

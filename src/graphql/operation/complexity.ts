@@ -18,22 +18,22 @@ import {
 } from 'graphql';
 import { itemsAsked, type Variables } from './list-size.js';
 
-/** How large an operation is, each fragment counted wherever it is spread. A count may be Infinity. */
+/** The size of an operation. A fragment counts each time it is spread. A count may be Infinity. */
 export interface OperationSize {
   /** How deep fields are nested. Introspection is not counted. */
   readonly depth: number;
-  /** How deep lists are nested in introspection, which leads from types to fields to types without end. */
+  /** How deep lists are nested in introspection, which may go from types to fields to types without end. */
   readonly introspection: number;
   readonly aliases: number;
   readonly directives: number;
   readonly rootFields: number;
-  /** One for each field, times the sizes of the pages it lies in. */
+  /** 1 per field, multiplied by the sizes of the pages around it. */
   readonly cost: number;
-  /** Whether a variable has a say in it. */
+  /** Whether the size depends on a variable. */
   readonly isVariable: boolean;
 }
 
-/** The same of a part. What `perItem` costs, it costs for each item of the page that the part lies in. */
+/** The size of a part. `perItem` is the cost for each item of the page around the part. */
 interface Part extends Omit<OperationSize, 'isVariable'> {
   readonly perItem: number;
 }
@@ -41,8 +41,8 @@ interface Part extends Omit<OperationSize, 'isVariable'> {
 const nothing: Part = { depth: 0, introspection: 0, aliases: 0, directives: 0, rootFields: 0, cost: 0, perItem: 0 };
 
 /**
- * Measures the operation in one walk, which looks at each fragment once. The document need not be valid, and nothing in
- * it is spared for its name: what is introspection shows in the types.
+ * Measures an operation in one traversal that visits each fragment once. The document need not be valid. Introspection is
+ * recognised by types, not by names.
  */
 export function sizeOfOperation(
   schema: GraphQLSchema,
@@ -86,7 +86,7 @@ export function sizeOfOperation(
     const known = measured.get(name);
     if (known) return known;
     const fragment = fragments.get(name);
-    // A fragment within itself counts nothing there, and GraphQL refuses it; so it does one that does not exist.
+    // A fragment that contains itself or does not exist counts nothing: GraphQL rejects it.
     measured.set(name, nothing);
     if (!fragment) return nothing;
     const own = { ...nothing, directives: fragment.directives?.length ?? 0 };
@@ -104,7 +104,7 @@ export function sizeOfOperation(
     const isList = field !== undefined && isListType(getNullableType(field.type));
     const isIntrospection = parent !== undefined && isIntrospectionType(parent);
     const items = field ? itemsAsked(field, node, variables) : 1;
-    // What is paged costs its page even where nothing of it is looked at.
+    // A page costs its items even if none of their fields is selected.
     const cost = items + (isList ? items * (inner.cost + inner.perItem) : inner.cost + items * inner.perItem);
     return {
       depth: (isIntrospection ? 0 : 1) + inner.depth,

@@ -1,4 +1,4 @@
-/** Longer than any operation within the limits takes on a busy machine, and shorter than clients and proxies wait. */
+/** Longer than an operation within the limits takes on a busy machine, shorter than the timeouts of clients and proxies. */
 export const defaultDeadlineMs = 5000;
 
 /**
@@ -17,7 +17,7 @@ export class Deadline {
     this.#timer = setTimeout(() => this.#expire(), timeoutMs);
   }
 
-  /** The error of an operation that did not complete in time. */
+  /** The error of an operation that exceeded its deadline. */
   get error(): Error {
     return (this.#error ??= this.#createError());
   }

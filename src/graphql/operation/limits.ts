@@ -4,18 +4,18 @@ import { operationError } from '../errors.js';
 
 /** The limits of one operation, for every client. */
 export const limits = {
-  /** Three times our longest operation. Long values belong into variables. */
+  /** Three times our longest operation. Long values belong in variables. */
   characters: 15_000,
-  /** Three times our longest operation, too. Each level has a token at least, so this bounds the recursion of the parser. */
+  /** Three times our longest operation. Each level has at least one token, so this limits the recursion of the parser. */
   tokens: 1000,
-  /** Our longest way is orgKeys.edges.node.history.edges.node.changes.path; a router may come from further out. */
+  /** Our deepest path is orgKeys.edges.node.history.edges.node.changes.path; a router may start further out. */
   depth: 10,
-  /** The standard introspection query lists arguments in fields in types. One list more leads round in circles. */
+  /** The standard introspection query lists arguments in fields in types. Another list repeats types. */
   introspection: 3,
   aliases: 15,
   directives: 5,
   mutations: 5,
-  /** A page of 100 whole keys costs 8,000; a bulk change of 200 that asks for all there is about each, 35,000. */
+  /** A page of 100 whole keys costs 8,000; a bulk change of 200 with all fields of each, 35,000. */
   cost: 50_000,
 } as const;
 
@@ -32,7 +32,7 @@ export const parseWithin: typeof parse = (source, options) => {
   } catch (error) {
     const tooMany = `Syntax Error: Document contains more that ${limits.tokens} tokens. Parsing aborted.`;
     if (error instanceof GraphQLError && error.message === tooMany) {
-      rejectAbove(above('TOO_MANY', limits.tokens + 1, limits.tokens, () => 'has too many words, brackets and values'));
+      rejectAbove(above('TOO_MANY', limits.tokens + 1, limits.tokens, () => 'has too many tokens'));
     }
     throw error;
   }
@@ -47,7 +47,7 @@ export function above(
 ): Issue[] {
   if (found <= max) return [];
   const count = found < 1e9 ? found.toLocaleString('en') : 'more than a billion';
-  return [{ path: ['query'], code, message: `${describe(count)}; ${max.toLocaleString('en')} is the most` }];
+  return [{ path: ['query'], code, message: `${describe(count)}; the maximum is ${max.toLocaleString('en')}` }];
 }
 
 /** @throws {GraphQLError} INVALID when there are issues. */

@@ -10,15 +10,15 @@ import {
 } from 'graphql';
 import { pageSizes } from '../schema/pagination.js';
 
-/** The variables of an operation: what it declares, and what it is sent with. */
+/** The variables of an operation: their definitions, and the values that were sent. */
 export interface Variables {
   readonly definitions: readonly VariableDefinitionNode[];
   readonly given: Readonly<Record<string, unknown>>;
 }
 
 /**
- * How many items a field will answer, as far as its arguments tell: a page where it takes `first`; one for each where it
- * answers a list to a list, as entities are; else 1. What is no size at all counts as the largest.
+ * Estimates how many items a field returns: the page size if it takes `first`; the length of its list argument if it
+ * returns a list, as `_entities` does; else 1. An invalid page size counts as the maximum.
  */
 export function itemsAsked(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables): number {
   const valueOf = (name: string): unknown => {
@@ -41,7 +41,7 @@ function isList(type: GraphQLType): boolean {
   return isListType(getNullableType(type));
 }
 
-/** A value as far as sizes need it: integers, null, lists, and undefined where a variable was left out. */
+/** A value as sizes need it: integers, null and lists; undefined for a variable without a value. */
 function plainValue(node: ValueNode, { definitions, given }: Variables): unknown {
   if (node.kind === Kind.NULL) return null;
   if (node.kind === Kind.INT) return Number(node.value);

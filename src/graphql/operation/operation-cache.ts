@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { compileOperation, type CompiledOperation } from '../executor/compile.js';
 import { rootFieldsOf } from './root-fields.js';
 
-/** All that is known about one operation of a document. */
+/** An operation of a document, with the results of its examination. */
 export interface PreparedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
@@ -19,7 +19,7 @@ export interface PreparedOperation {
   readonly compiled: CompiledOperation;
 }
 
-/** The documents that were used last, and what is known about their operations. */
+/** The documents that were used last, and their prepared operations. */
 export interface OperationCache {
   /** By their texts; the `documentCache` of Yoga. */
   readonly documents: {
@@ -45,7 +45,7 @@ const documentTokens = 4;
  */
 export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000): OperationCache {
   const documents = new LRUCache<string, DocumentNode>({ maxSize: maxTokens, sizeCalculation: sizeOf });
-  // By the node of the operation, which is another one in each document.
+  // Keyed by the AST node of the operation: each cached document has its own.
   let prepared = new WeakMap<OperationDefinitionNode, PreparedOperation>();
   let compiledFields = 0;
 

@@ -13,7 +13,7 @@ import { parseWithin } from './limits.js';
 /** An operation as it was sent. */
 export interface RequestedOperation {
   readonly query?: string | undefined;
-  /** The same parsed, where that has been done. */
+  /** The parsed `query`, when it has been parsed. */
   readonly document?: DocumentNode | undefined;
   readonly operationName?: string | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
@@ -24,7 +24,7 @@ interface RootFields {
   readonly fields: readonly { readonly node: FieldNode; readonly field: GraphQLField<unknown, unknown> }[];
 }
 
-/** The root fields that an operation asks for, fragments included; undefined where it cannot be parsed within the limits. */
+/** The root fields that an operation selects, also in fragments; undefined when it cannot be parsed within the limits. */
 export function rootFieldsOf(schema: GraphQLSchema, operation: RequestedOperation): RootFields | undefined {
   const document = operation.document ?? parsed(operation.query);
   const definition = document && getOperationAST(document, operation.operationName);
@@ -32,7 +32,7 @@ export function rootFieldsOf(schema: GraphQLSchema, operation: RequestedOperatio
 
   const root = schema.getRootType(definition.operation);
   const nodes = nodesIn(document, definition.selectionSet);
-  // What goes by the same name in the answer is the same field with the same arguments.
+  // Selections with the same response name have the same field and arguments.
   const distinct = new Map(nodes.map((node) => [(node.alias ?? node.name).value, node])).values();
   const fields = [...distinct].flatMap((node) => {
     const field = root?.getFields()[node.name.value];
@@ -49,7 +49,7 @@ function parsed(query: string | undefined): DocumentNode | undefined {
   }
 }
 
-/** Each field once, however often its fragment is spread. */
+/** The selected fields; those of a fragment once, even if it is spread repeatedly. */
 function nodesIn(document: DocumentNode, { selections }: SelectionSetNode, seen = new Set<string>()): FieldNode[] {
   return selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return [selection];

@@ -1,23 +1,30 @@
 import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 
-/** How many may follow at a time. Each holds a connection, and up to a page of changes. */
+/** Maximum numbers of open subscriptions. Each holds a connection and up to a page of changes in memory. */
 export const mostStreams = { ofProcess: 1_000, ofCredential: 100 } as const;
 
-/** Answers that go on until somebody ends them. */
+/** Counts the open subscriptions of a process, and ends them. */
 export interface Streams {
-  /** Throws RATE_LIMITED where the credential has as many as it may, UNAVAILABLE where the process has, or is stopping. */
+  /**
+   * Registers a subscription.
+   *
+   * @throws {AppError} RATE_LIMITED when the credential has the maximum number of subscriptions; UNAVAILABLE when the
+   * process has, or is stopping.
+   */
   readonly open: (credentialID: string) => Stream;
-  /** Ends all, and opens none any more. */
+  /** Ends all subscriptions and rejects new ones. */
   readonly drain: () => void;
 }
 
+/** One open subscription. */
 export interface Stream {
-  /** Aborted when it ends, for an AppError where its reader is to be told of one. */
+  /** Aborted when the subscription ends; the reason is the AppError to send to the client, if any. */
   readonly signal: AbortSignal;
   readonly end: (reason?: unknown) => void;
 }
 
+/** Creates an empty registry. */
 export function createStreams(
   { meter }: Telemetry = {},
   most: Record<keyof typeof mostStreams, number> = mostStreams,
@@ -32,11 +39,13 @@ export function createStreams(
       const count = counts.get(credentialID) ?? 0;
       if (isDraining) throw stopping();
       if (count >= most.ofCredential) {
-        const message = `The credential has ${count} subscriptions already, and no more are kept for one.`;
+        const message = `The credential already has ${count} open subscriptions, which is the maximum.`;
         throw new AppError('RATE_LIMITED', message, { retryAfterSeconds: 10 });
       }
       if (open.size >= most.ofProcess) {
-        throw new AppError('UNAVAILABLE', 'There are as many subscriptions as are kept.', { retryAfterSeconds: 10 });
+        throw new AppError('UNAVAILABLE', 'The maximum number of open subscriptions is reached.', {
+          retryAfterSeconds: 10,
+        });
       }
       const controller = new AbortController();
       const stream: Stream = {
@@ -61,6 +70,6 @@ export function createStreams(
 }
 
 function stopping(): AppError {
-  const message = 'The service is stopping. Subscribe again, with the last cursor as `after`.';
+  const message = 'The service is stopping. Subscribe again with the last cursor as `after`.';
   return new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 });
 }

@@ -35,15 +35,15 @@ function tooLong(timeoutMs: number): GraphQLError {
 }
 
 function notBegun(timeoutMs: number): AppError {
-  const message = `The operation took longer than ${inSeconds(timeoutMs)}, and this change had not begun: nothing was written.`;
+  const message = `The operation took longer than ${inSeconds(timeoutMs)} and this change had not started: nothing was written.`;
   return new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 });
 }
 
 /**
- * Runs one mutation until the deadline of its operation. A mutation that has not begun to write by then never does. One
+ * Runs one mutation until the deadline of its operation. A mutation that has not started to write by then never does. One
  * that has continues to its end, and its response reports what it did.
  *
- * @throws {AppError} UNAVAILABLE when the time is up before the mutation begins to write.
+ * @throws {AppError} UNAVAILABLE when the deadline expires before the mutation starts to write.
  */
 export async function runUntilDeadline<T>(context: Context, run: (context: Context) => T | Promise<T>): Promise<T> {
   const { deadline } = context;

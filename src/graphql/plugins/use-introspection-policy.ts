@@ -5,16 +5,16 @@ import type { ServerContext } from '../context.js';
 import { operationError } from '../errors.js';
 import { documentIDOf } from './use-trusted-documents.js';
 
-/** Who may learn what the schema holds: everybody, or requests with a valid credential only. */
+/** Who may introspect the schema: all clients, or requests with a valid credential only. */
 export const introspectionPolicies = ['open', 'credential'] as const;
 export type IntrospectionPolicy = (typeof introspectionPolicies)[number];
 
 /**
- * Answers all operations of those who may not introspect alike, `{ __typename }` excepted, and before anything compares
- * them with the schema: a name that exists looks like one that does not, and there is no error to give a hint.
+ * Rejects every operation of a client that may not introspect, except `{ __typename }`, with the same error, before it is
+ * compared with the schema: a response does not reveal whether a name exists.
  */
 export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<object, ServerContext> {
-  // Those who may are marked, and not those who may not: a mark that got lost would close the door, not open it.
+  // Records who may, not who may not: a lost record rejects.
   const admitted = new WeakSet<object>();
   return {
     async onParams({ params, context }) {
@@ -25,23 +25,23 @@ export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<obje
       const holder = await context.requestContext.principal();
       throwIfRateLimited(holder);
       if (mayIntrospect(policy, holder)) admitted.add(context);
-      // Before the document is looked up, because that tells a trusted id from an unknown one.
+      // Before the document is looked up: the result would reveal which ids are trusted.
       else if (documentIDOf(params) !== undefined) throw operationError(noCredential());
     },
     onValidate({ context, params }) {
       if (admitted.has(context) || isHarmless(params.documentAST as DocumentNode)) return;
-      // Thrown, and not handed to Yoga as a result, which it would keep and give to the next caller with this document.
+      // Thrown: Yoga would cache a result and return it for the next request with this document.
       throw operationError(noCredential());
     },
   };
 }
 
-/** Whether a holder may learn what the schema holds. */
+/** Whether the principals of a request may introspect the schema. */
 export function mayIntrospect(policy: IntrospectionPolicy, { management, service }: AuthContext): boolean {
   return policy === 'open' || management !== undefined || service !== undefined;
 }
 
-/** Whether a document asks for nothing but `__typename` at the root, and names nothing of the schema. */
+/** Whether a document selects only `__typename` at the root, and names nothing of the schema. */
 function isHarmless({ definitions }: DocumentNode): boolean {
   return definitions.every(
     (definition) =>

@@ -40,7 +40,12 @@ export function issuesOf(
     above('TOO_MANY', aliases, limits.aliases, (count) => `has ${count} aliases`),
     above('TOO_MANY', directives, limits.directives, (count) => `has ${count} directives`),
     above('TOO_MANY', mutations, limits.mutations, (count) => `has ${count} mutations`),
-    above('TOO_MANY', cost, limits.cost, (count) => `costs ${count} (one for each field, times the pages it lies in)`),
+    above(
+      'TOO_MANY',
+      cost,
+      limits.cost,
+      (count) => `costs ${count} (1 per field, multiplied by the sizes of the pages around it)`,
+    ),
   ].flat();
   prepared.isWithinLimits = issues.length === 0 && !isVariable;
   return issues;

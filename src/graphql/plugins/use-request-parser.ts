@@ -11,15 +11,21 @@ import { requestError } from '../errors.js';
 export const bodyLimitBytes = 128 * 1024;
 
 /**
- * Reads requests within bounds and with exact numbers. JSON is the one form of a body: a browser sends the others
- * across sites without asking.
+ * Reads requests with a size limit and exact numbers. Bodies must be JSON: a browser sends other types across origins
+ * without a CORS preflight.
  */
 export const useExactRequests: Plugin<object, ServerContext> = {
   onRequestParse({ setRequestParser, serverContext: { requestContext } }) {
     setRequestParser(async () => {
-      // Yoga would find out only when it answers, and by then a mutation has been executed.
+      // Yoga negotiates only after it has executed a mutation.
       if (preferredType(requestContext.headers.get('accept'), responseTypes) === undefined) {
-        throw requestError(new AppError('INVALID', 'The answer can be JSON only.'), 406);
+        throw requestError(
+          new AppError(
+            'INVALID',
+            'The Accept header must allow application/json or application/graphql-response+json.',
+          ),
+          406,
+        );
       }
       return paramsOf(requestContext);
     });
@@ -43,13 +49,16 @@ async function paramsOf(context: RequestContext): Promise<GraphQLParams> {
 const preflighted = ['authorization', 'x-svc-authorization', 'apollo-require-preflight', 'x-graphql-yoga-csrf'];
 
 /**
- * A browser sends a GET across sites without asking, unless it carries a header of ours. None of our answers depends on
- * what a browser adds by itself, and so shall it stay.
+ * A browser sends a GET across origins without a CORS preflight, unless the request has one of these headers. No response
+ * depends on what a browser adds by itself, such as cookies, and none may.
  */
 function requirePreflighted(headers: RequestHeaders): void {
   if (preflighted.some((name) => headers.get(name) !== null)) return;
   throw requestError(
-    new AppError('INVALID', 'A GET needs a credential, or the header Apollo-Require-Preflight. Or use POST.'),
+    new AppError(
+      'INVALID',
+      'A GET request needs a credential or the header Apollo-Require-Preflight. Otherwise use POST.',
+    ),
   );
 }
 
@@ -61,7 +70,7 @@ const members = ['query', 'documentId', 'operationName', 'variables', 'extension
 function paramsOfURL(query: string): GraphQLParams {
   const search = queryParametersOf(query);
   for (const name of search.keys()) {
-    if (!members.includes(name)) throw malformed(name, 'is not a parameter here');
+    if (!members.includes(name)) throw malformed(name, 'is an unknown parameter');
   }
   const json = (name: string) => {
     const text = search.get(name);
@@ -79,15 +88,15 @@ function paramsOfURL(query: string): GraphQLParams {
 /**
  * The parameters in the JSON of a body, whose values Yoga checks.
  *
- * @throws {AppError} INVALID for a batch, and for a body that is no object or has an unknown member.
+ * @throws {AppError} INVALID for a batch, and for a body that is not an object or has an unknown member.
  */
 export function asParams(body: unknown): GraphQLParams {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new AppError('INVALID', 'The body must be a JSON object with a `query` or a `documentId`.');
   }
-  // Yoga would repeat the name, which may be a secret in the wrong place.
+  // Yoga would quote the name, which may be a misplaced secret.
   if (Object.keys(body).some((name) => !members.includes(name))) {
-    throw new AppError('INVALID', `The body has a member that is none of ${members.join(', ')}.`);
+    throw new AppError('INVALID', `The body has an unknown member. Allowed are ${members.join(', ')}.`);
   }
   return body;
 }

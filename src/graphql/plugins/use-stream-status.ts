@@ -3,8 +3,8 @@ import type { Plugin } from 'graphql-yoga';
 import { preferredType } from '../../http/accept.js';
 
 /**
- * Gives a failed request for a stream the status of its error (400, 401, 429, …). Errors of an operation are a 200 for
- * clients of application/json only, as the GraphQL over HTTP draft has it; Yoga does the same for event streams.
+ * Gives a failed request for a stream the status of its error (400, 401, 429, …). By the GraphQL over HTTP draft, errors of
+ * an operation have the status 200 for application/json only; Yoga also gives it to event streams.
  */
 export function useStreamStatus(): Plugin {
   const subscriptions = new WeakSet<Request>();

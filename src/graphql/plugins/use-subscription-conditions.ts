@@ -31,7 +31,7 @@ export const useUnconditionalSubscriptions: Plugin = {
   },
 };
 
-/** Visits each fragment once: it is taken out of the map. */
+/** Visits each fragment once: it is removed from the map. */
 function hasCondition({ selections }: SelectionSetNode, fragments: Map<string, FragmentDefinitionNode>): boolean {
   return selections.some((selection) => {
     if (selection.directives?.some(({ name }) => name.value === 'skip' || name.value === 'include')) return true;

@@ -15,33 +15,33 @@ import { requestError, rootOf } from '../errors.js';
 import { publicResult } from './use-masked-errors.js';
 import type { Stream, Streams } from '../operation/subscription-registry.js';
 
-/** A revoked or expired credential keeps what it had opened for so long. */
+/** How often the credential of an open subscription is verified again. */
 export const recheckEveryMs = 5_000;
 
 interface Parts {
   readonly streams: Streams;
   readonly execute: Execute;
   readonly log: Logger;
-  /** For the beginning of a stream, and for each of its events. */
+  /** The deadline of the start of a stream, and of each event, in milliseconds. */
   readonly deadlineMs: number;
 }
 
 /**
- * Carries out subscriptions. What cannot begin is refused as a request. What has begun ends with an error that says why,
- * where it is not the reader who ends it; and after an event that has failed, because its cursor is lost with it.
+ * Executes subscriptions. One that cannot start is rejected as a request. One that has started ends with an error that
+ * gives the reason, unless the client closed it; and after an event that failed, because its cursor is lost.
  */
 export function useSubscriptions({ streams, execute, log, deadlineMs }: Parts): Plugin<Context> {
   async function subscribe(args: SubscriptionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
     const context = args.contextValue as Context;
     const { headers, signal } = context.requestContext;
     if (preferredType(headers.get('accept'), ['text/event-stream']) === undefined) {
-      throw requestError(new AppError('INVALID', 'A subscription is answered as text/event-stream only.'), 406);
+      throw requestError(new AppError('INVALID', 'A subscription needs the header Accept: text/event-stream.'), 406);
     }
     let stream: Stream | undefined;
     const openStream: Context['openStream'] = (credentialID) => {
       const own = streams.open(credentialID);
       stream = own;
-      // Whoever has gone takes nothing any more, and is not always seen to have gone by whoever writes to them.
+      // A write to a closed connection does not always fail.
       const gone = signal();
       gone.addEventListener('abort', () => own.end(), { once: true });
       if (gone.aborted) own.end();
@@ -90,7 +90,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Parts): 
         const ms = Math.round(performance.now() - beganMs);
         log.info({ requestID, events, verdict, ms }, 'subscription ended');
       }
-      // A reader that has gone has given no reason.
+      // A client that closed the connection receives no error.
       if (failure instanceof Error && failure.name !== 'AbortError') {
         yield publicResult({ errors: [failure as GraphQLError] }, requestID, log);
       }
@@ -101,7 +101,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Parts): 
         return this;
       },
       next: () => iterator.next(),
-      // A generator that waits for an event would not see that it is over.
+      // A generator that awaits an event does not return before it.
       return: () => {
         stream.end();
         return iterator.return();
@@ -114,7 +114,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Parts): 
   };
 }
 
-/** Ends the stream when its credential opens nothing any more. */
+/** Ends the stream when its credential is no longer valid. */
 function checkAgain(context: Context, stream: Stream): () => void {
   const check = async () => {
     try {
@@ -129,7 +129,7 @@ function checkAgain(context: Context, stream: Stream): () => void {
   return stop;
 }
 
-/** Nothing has been answered yet, so that it is the request that is refused. */
+/** The error of the whole request: no response has been sent yet. */
 function asRefusal(error: GraphQLError): GraphQLError {
   const cause = rootOf(error);
   return cause instanceof AppError && cause.code !== 'INTERNAL' ? requestError(cause) : error;
@@ -142,7 +142,7 @@ function isStream(value: object): value is AsyncIterable<unknown> {
 async function within<T>(ms: number, work: T | Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    const message = `The subscription took longer than ${ms / 1000} seconds for a step. Subscribe again, with the last cursor as \`after\`.`;
+    const message = `The subscription took longer than ${ms / 1000} seconds to start or to produce an event. Subscribe again with the last cursor as \`after\`.`;
     timer = setTimeout(() => reject(new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 })), ms);
   });
   try {

@@ -29,7 +29,7 @@ export function createOperationTelemetry({ meter, tracer }: Telemetry): Operatio
   };
 }
 
-/** Records all operations that Yoga executes. The last plugin, so that it sees the function that executes, and the final result. */
+/** Records all operations that Yoga executes. The last plugin, so that it has the final executing function and result. */
 export function useTelemetry(telemetry: OperationTelemetry, operations: OperationCache): Plugin<object, ServerContext> {
   return {
     onValidate({ params, context }) {

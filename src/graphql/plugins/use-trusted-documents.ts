@@ -10,16 +10,17 @@ import { parseWithin } from '../operation/limits.js';
 import { exactFloats } from '../schema/literals.js';
 import { servedSchema } from '../schema/served.js';
 
-/** The operations that the service was started with, by their ids without `sha256:`. Nothing adds to them. */
+/** The operations that the service was started with, by their ids without `sha256:`. They never change. */
 export interface TrustedDocuments {
   readonly documents: ReadonlyMap<string, string>;
-  /** Whether all other operations are refused. */
+  /** Whether all other operations are rejected. */
   readonly only: boolean;
 }
 
 /**
- * Reads a file of the form `{ "<id>": "<document>" }`, as codegen's client preset writes it. Throws one Error that names
- * the file and every entry that will not do.
+ * Reads a file of the form `{ "<id>": "<document>" }`, as codegen's client preset writes it.
+ *
+ * @throws {Error} when the file cannot be used; its message names the file and every entry that is not valid.
  */
 export function readTrustedDocuments(file: string): ReadonlyMap<string, string> {
   const entries = Object.entries(objectIn(file));
@@ -27,8 +28,8 @@ export function readTrustedDocuments(file: string): ReadonlyMap<string, string> 
     const problem = problemOf(id, document);
     return problem === undefined ? [] : [`  ${JSON.stringify(id.slice(0, 80))} ${problem}`];
   });
-  if (entries.length === 0) throw unusable(file, 'It holds no document.');
-  if (problems.length > 0) throw unusable(file, `It has problems:\n${problems.join('\n')}`);
+  if (entries.length === 0) throw unusable(file, 'It contains no documents.');
+  if (problems.length > 0) throw unusable(file, `It has invalid entries:\n${problems.join('\n')}`);
   return new Map(entries.map(([id, document]) => [withoutPrefix(id), String(document)]));
 }
 
@@ -42,7 +43,7 @@ function objectIn(file: string): object {
     throw unusable(file, `It must be JSON${reason}`, cause);
   }
   if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content;
-  throw unusable(file, 'It must be a JSON object with a member for each document, named by its id.');
+  throw unusable(file, 'It must be a JSON object that maps ids to documents.');
 }
 
 function readBytes(file: string): Uint8Array {
@@ -58,24 +59,24 @@ function unusable(file: string, reason: string, cause?: unknown): Error {
   return new Error(`KEYFRONT_TRUSTED_DOCUMENTS: ${file} cannot be used. ${reason}`, { cause });
 }
 
-/** What is wrong with an entry, in words that go on from its id. */
+/** Why an entry is not valid, to be shown after its id; undefined for a valid one. */
 function problemOf(id: string, document: unknown): string | undefined {
-  if (withoutPrefix(id) === '') return 'is no id.';
-  // Half of a surrogate pair is hashed like U+FFFD, so that two texts would have one hash.
-  if (typeof document !== 'string' || !document.isWellFormed()) return 'must be the text of a document.';
+  if (withoutPrefix(id) === '') return 'is not an id.';
+  // A lone surrogate is hashed like U+FFFD, so two texts would have the same hash.
+  if (typeof document !== 'string' || !document.isWellFormed()) return 'must be a document, as a string.';
   if (!isHashOf(id, document)) return 'is not the hash of its document.';
   try {
     const [error] = validate(servedSchema, parseWithin(document, { noLocation: true }), [
       ...specifiedRules,
       exactFloats,
     ]);
-    return error && `is not valid here: ${error.message}`;
+    return error && `does not match the schema: ${error.message}`;
   } catch (error) {
     return `does not parse: ${error instanceof Error ? error.message : 'for an unknown reason.'}`;
   }
 }
 
-/** Whether an id that has the form of a hash is that of the text. Codegen writes SHA-256, or SHA-1 without a prefix. */
+/** Whether an id in the form of a hash is the hash of the text. Codegen writes SHA-256, or SHA-1 without a prefix. */
 function isHashOf(id: string, text: string): boolean {
   const hash = (algorithm: 'sha1' | 'sha256') => createHash(algorithm).update(text, 'utf8').digest('hex');
   if (id.startsWith('sha256:') || /^[0-9a-f]{64}$/i.test(id)) return withoutPrefix(id) === hash('sha256');
@@ -86,10 +87,10 @@ function withoutPrefix(id: string): string {
   return id.replace(/^sha256:/, '');
 }
 
-/** Answers a request that names a document by its id, and where only those are wanted, no other. */
+/** Executes trusted documents by their ids. Rejects all other operations when `only` is set. */
 export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plugin[] {
   const refusal = (message: string) => operationError(new AppError('INVALID', message));
-  const needed = 'Only trusted documents are answered here. Send the `documentId` of one, and no `query`.';
+  const needed = 'This service executes trusted documents only. Send a `documentId`, and no `query`.';
   const persisted = usePersistedOperations({
     allowArbitraryOperations: !only,
     extractPersistedOperationId: (params) => documentIDOf(params) ?? null,
@@ -97,13 +98,13 @@ export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plug
     customErrors: {
       persistedQueryOnly: () => refusal(needed),
       keyNotFound: () =>
-        requestError(new AppError('INVALID', only ? needed : 'A `query` or a `documentId` must be given.')),
-      // Apollo's clients ask by hash first, and at this word send their texts from then on.
+        requestError(new AppError('INVALID', only ? needed : 'A `query` or a `documentId` is required.')),
+      // Apollo's clients send the hash first. After this message they send the text.
       notFound: ({ params }) =>
         refusal(
           !only && params.extensions?.['persistedQuery']
             ? 'PersistedQueryNotSupported'
-            : 'No document with this id is trusted here.',
+            : 'There is no trusted document with this id.',
         ),
     },
   });
@@ -113,7 +114,7 @@ export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plug
 /**
  * The text of the document that a request names, by itself or by an id; undefined when the plugins have to decide.
  *
- * @throws {GraphQLError} INVALID when the id is not a text.
+ * @throws {GraphQLError} INVALID when the id is not a string.
  */
 export function trustedTextOf({ documents, only }: TrustedDocuments, params: GraphQLParams): unknown {
   const id = documentIDOf(params);
@@ -121,26 +122,26 @@ export function trustedTextOf({ documents, only }: TrustedDocuments, params: Gra
   return params.query == null ? documents.get(withoutPrefix(id)) : undefined;
 }
 
-/** Holds a text that comes with an id to be what the id says. The text is used, and not kept. */
+/** Rejects a text that does not have the hash sent with it. The text is executed, and not stored under the id. */
 const useTextsBesideIDs: Plugin = {
   onParams({ params, setParams }) {
     const id = documentIDOf(params);
     if (typeof params.query !== 'string' || id === undefined) return;
     if (withoutPrefix(id) !== createHash('sha256').update(params.query, 'utf8').digest('hex')) {
-      throw operationError(new AppError('INVALID', 'The id beside the `query` is not its SHA-256.'));
+      throw operationError(new AppError('INVALID', 'The id is not the SHA-256 hash of the `query`.'));
     }
     const { documentId: _, ...rest } = params as GraphQLParams & { documentId?: unknown };
     setParams(rest);
   },
 };
 
-/** The id that a request names its document by: `documentId` as in the GraphQL over HTTP draft, or as Apollo sends it. */
+/** The id of a document in a request: `documentId` of the GraphQL over HTTP draft, or the hash that Apollo sends. */
 export function documentIDOf(params: GraphQLParams & { readonly documentId?: unknown }): string | undefined {
   const persistedQuery: unknown = params.extensions?.['persistedQuery'];
   const hash = isObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
   const id = params.documentId ?? hash ?? undefined;
   if (id !== undefined && typeof id !== 'string') {
-    throw requestError(new AppError('INVALID', 'The id of a document must be a text.'));
+    throw requestError(new AppError('INVALID', 'The id of a document must be a string.'));
   }
   return id;
 }

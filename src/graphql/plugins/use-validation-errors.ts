@@ -13,9 +13,9 @@ import { rootFieldsOf, type RequestedOperation } from '../operation/root-fields.
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
 
 /**
- * The better answer for an operation that GraphQL refuses before it runs: UNAUTHENTICATED where the caller lacks a
- * credential that it needs, or RATE_LIMITED, else INVALID with every problem of the definitions in it, as REST would answer. Undefined
- * where GraphQL's own errors say it best.
+ * The error of an operation that GraphQL rejects before it is executed: UNAUTHENTICATED or RATE_LIMITED without a credential
+ * that it needs, else INVALID with every issue of the definitions in it, as in REST. Undefined when GraphQL's own errors
+ * are more precise.
  */
 export function explainRefusal(
   schema: GraphQLSchema,
@@ -58,7 +58,7 @@ function issuesIn(
     const variant = variants[getNamedType(argument.type).name];
     const given = node.arguments?.find(({ name }) => name.value === argument.name);
     const value = given && valueOfLiteral(given.value, variables);
-    // A definition that is missing altogether is a matter of the operation, which GraphQL explains well.
+    // GraphQL reports a missing definition itself.
     if (!variant || value === undefined || value === null) return [];
     const issues = known.get(value) ?? problemsOf(variant, asGraphQLReads(inputs[variant], value));
     known.set(value, issues);
@@ -66,7 +66,7 @@ function issuesIn(
   });
 }
 
-/** What GraphQL does to a value on its way in: integers in text, one item for a list, safe integers as identifiers. */
+/** Coerces as GraphQL does: integers in strings, one item for a list, safe integers for an ID. */
 function asGraphQLReads(schema: z.core.$ZodType, value: unknown): unknown {
   if (value === null || value === undefined) return value;
   const member = memberOf(schema);
@@ -81,7 +81,7 @@ function asGraphQLReads(schema: z.core.$ZodType, value: unknown): unknown {
     );
   }
   if (core(schema)._zod.def.type === 'bigint' && typeof value === 'string') {
-    // Of more digits than 64 bits have, so that the answer is "out of range" and not "no integer".
+    // More digits than 64 bits have, so that the issue is OUT_OF_RANGE.
     return /^-?\d{1,40}$/.test(value) ? BigInt(value) : value;
   }
   return traitsOf(schema).scalar === 'ID' && typeof value === 'number' && Number.isSafeInteger(value)
