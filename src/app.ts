@@ -32,7 +32,7 @@ import type { Telemetry } from './telemetry/ports.js';
 import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.js';
 
 export interface App extends RequestHandler {
-  readonly installation: Services;
+  readonly services: Services;
   /** From now on `/ready` says no, so that balancers look elsewhere while requests under way are answered. Ends subscriptions. */
   readonly drain: () => void;
   readonly close: () => Promise<void>;
@@ -44,9 +44,9 @@ export interface AppOverrides extends ServiceOverrides {
   /** Whether GraphQL requests may skip Yoga. Default: true. */
   readonly fastPath?: boolean | undefined;
   /** Whoever started us has looked whether the file is whole. */
-  readonly isWhole?: boolean;
+  readonly isVerified?: boolean;
   /** How to open the installation. Default: it is created when it is missing. */
-  readonly opening?: Pick<OpenOptions, 'access' | 'allowMigrated' | 'allowNew'>;
+  readonly openOptions?: Pick<OpenOptions, 'access' | 'allowMigrated' | 'allowNew'>;
   readonly webhookPace?: DispatcherOptions;
 }
 
@@ -64,12 +64,12 @@ export async function createApp(
     : new Map<string, string>();
   const installation = await openServices(config, secrets, overrides, {
     access: 'create',
-    ...overrides.opening,
+    ...overrides.openOptions,
     liveQuotas: 'relay',
     report: (line) => log.warn(line),
     watch,
   });
-  if (overrides.isWhole !== true && secrets.databaseURL === undefined) {
+  if (overrides.isVerified !== true && secrets.databaseURL === undefined) {
     await requireWholeFile(installation, config, log);
   }
   const { credentials, now, slices } = installation;
@@ -141,7 +141,7 @@ export async function createApp(
   const { trustedProxies } = config;
 
   return {
-    installation,
+    services: installation,
     ...createRequestHandler({ router, authenticate, trustedProxies, track: createRequestTracker(watch), log }),
     drain: () => {
       health.drain();

@@ -2,8 +2,8 @@
 import { fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { launch, supportedNode } from './bin/launch.js';
-import type { FromWorker, PrimaryProcess, WorkerProcess } from './cli/io.js';
-import { createOutput } from './cli/output/stdout.js';
+import type { WorkerMessage, PrimaryProcess, WorkerProcess } from './cli/io.js';
+import { createOutputWriter } from './cli/output/stdout.js';
 import { connectToPrimary } from './cli/server/primary-channel.js';
 import { run } from './cli/main.js';
 
@@ -31,18 +31,18 @@ const isLaunched = process.argv[2] === asLaunched && process.send !== undefined;
 const say = (text: string) => void process.stderr.write(text);
 // Where nobody reads what is said, there is nobody to tell.
 process.stderr.on('error', () => undefined);
-const output = createOutput(process.stdout, say);
+const output = createOutputWriter(process.stdout, say);
 const code = await run(process.argv.slice(isLaunched ? 3 : 2), {
   env: process.env,
-  out: output.out,
-  drained: output.drained,
-  say,
+  stdout: output.write,
+  stdoutDrained: output.drained,
+  stderr: say,
   // Only a command that reads it should open it.
-  get input() {
+  get stdin() {
     return process.stdin;
   },
-  isWatched: process.stderr.isTTY,
-  isTerminal: process.stdout.isTTY,
+  isStderrTTY: process.stderr.isTTY,
+  isStdoutTTY: process.stdout.isTTY,
   pid: process.pid,
   onStop: (callback) => {
     const stop = () => {
@@ -56,7 +56,7 @@ const code = await run(process.argv.slice(isLaunched ? 3 : 2), {
     if (process.connected) process.on('disconnect', stop);
     else stop();
   },
-  onFault: (callback) => {
+  onUncaughtException: (callback) => {
     // Rejections that nobody handles come here too.
     process.on('uncaughtException', (fault) => {
       setTimeout(() => process.exit(1), stopWithinMs).unref();
@@ -92,10 +92,10 @@ function startWorker(): WorkerProcess {
         if (connection && !error && inLine.delete(connection)) connection.destroy();
       });
     },
-    onMessage: (callback) => void child.on('message', (message) => callback(message as FromWorker)),
-    onEnd: (callback) =>
+    onMessage: (callback) => void child.on('message', (message) => callback(message as WorkerMessage)),
+    onExit: (callback) =>
       void child.on('exit', (code, signal) =>
-        callback({ isWell: code === 0, reason: signal ?? `exit code ${code}`, unsent: [...inLine] }),
+        callback({ isSuccess: code === 0, reason: signal ?? `exit code ${code}`, unsent: [...inLine] }),
       ),
     kill: () => void child.kill('SIGKILL'),
   };

@@ -44,7 +44,7 @@ async function during(work: () => Promise<unknown>): Promise<Line[]> {
 
 const service = () => ({ 'x-svc-authorization': t.service });
 const headersOf = (headers: Record<string, string>) => Object.entries(headers);
-const hashOf = (keyID: string) => t.app.installation.ports.hashKeyID(keyID);
+const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
 const operationOf = ({ name }: Door) => name.split(' ')[1];
 const reads = ['_entities', 'previewKey', 'orgKey', 'orgKeys', 'node', 'previewOrgKeyUpdate', 'orgKeyChanged'];
 const writing = doors.filter((door) => !reads.includes(operationOf(door) ?? ''));
@@ -64,7 +64,7 @@ describe('an attempt to change a key', () => {
       const operation = operationOf(door);
       const answer = await knockFresh(t, door, headersOf(service()));
       const made = changes().filter(({ requestID }) => requestID === answer.headers.get('x-request-id'));
-      const credential = (await t.app.installation.credentials.list()).find(({ kind }) => kind === 'service');
+      const credential = (await t.app.services.credentials.list()).find(({ kind }) => kind === 'service');
       const isTraffic = operation === 'consumeOrgQuota';
       expect(made).toStrictEqual([
         {
@@ -82,7 +82,7 @@ describe('an attempt to change a key', () => {
           msg: 'change',
         },
       ]);
-      const { store } = t.app.installation;
+      const { store } = t.app.services;
       if (!isTraffic) expect(made[0]?.version).toBe((await store.find(hashOf(answer.keyID)))?.version);
     },
   );
@@ -265,7 +265,7 @@ describe('an attempt to change a key', () => {
   it('that ends in an error of ours has failed and was not refused: nobody can tell what was written', async () => {
     const broken = await startApp();
     await broken.importKeys({ key_id: 'k1', org_id: 'acme' });
-    broken.app.installation.store.update = () => Promise.reject(new Error('out of order'));
+    broken.app.services.store.update = () => Promise.reject(new Error('out of order'));
     await broken.update('k1', {});
     const found = broken
       .logs()
@@ -303,7 +303,7 @@ describe('a log line', () => {
     // What is no well-formed text is refused for a label, and comes in a reason all the same.
     const label = text.toWellFormed();
     const order = { kind: 'service', label, orgID: 'globex' } as const;
-    const { secret } = await issueCredential(t.app.installation.credentials, order, t.clock.now);
+    const { secret } = await issueCredential(t.app.services.credentials, order, t.clock.now);
     const before = lines().length;
     const headers = { 'x-svc-authorization': secret };
     await t.update('k1', {}, '', headers);

@@ -42,13 +42,13 @@ describe('printing', () => {
 
   it('a credential shows no secret, of which it has only the hash', async () => {
     const { secret } = await t.issue('service');
-    const credentials = await t.app.installation.credentials.list();
+    const credentials = await t.app.services.credentials.list();
     for (const credential of credentials) expect(printed(credential)).not.toContain(secret);
     expect(printed(credentials)).not.toContain(secret);
   });
 
   it('an installation shows no key of its ring, and no credential', () => {
-    const text = inspect(t.app.installation, { depth: 10 });
+    const text = inspect(t.app.services, { depth: 10 });
     for (const secret of [t.management, t.service]) expect(text).not.toContain(secret);
     expect(text).not.toMatch(/[A-Za-z0-9+/]{43}=/);
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../src/cli/commands.js';
-import { usageBlock } from '../src/cli/help.js';
+import { formatUsageBlock } from '../src/cli/help.js';
 import { settings } from '../src/config/settings.js';
 import { schema } from '../src/graphql/schema/api-schema.js';
 import { issueCodes, warningCodes } from '../src/keys/definition/issue-codes.js';
@@ -17,7 +17,7 @@ function rowsOf(document: string, table: string): string[] {
 describe('the documents', () => {
   it('show every command as the command line takes it', () => {
     const [, block = ''] = /<!-- commands -->\n```\n(.*?)```\n/s.exec(textOf('OPERATING.md')) ?? [];
-    expect(block).toBe(`${usageBlock(commands)}\n`);
+    expect(block).toBe(`${formatUsageBlock(commands)}\n`);
   });
 
   it.each([

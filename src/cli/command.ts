@@ -1,12 +1,12 @@
 import type { IO } from './io.js';
 
 /** The options of a call by their names: a text, true for a switch, undefined for one that was not given. */
-export type Values = Readonly<Record<string, string | boolean | undefined>>;
+export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface Option {
   /** What stands for its value in the usage; a switch has none. */
   readonly value?: string;
-  readonly is: string;
+  readonly description: string;
   readonly isRequired?: true;
   /** Shared by many commands, so that the usage leaves it to the help. */
   readonly isCommon?: true;
@@ -15,21 +15,21 @@ export interface Option {
 /** One command as the table has it: parsing, help and the README come from here. */
 export interface Command {
   /** One sentence on what it does. */
-  readonly does: string;
+  readonly summary: string;
   /** What else one should know before the first call. */
-  readonly more?: string;
+  readonly description?: string;
   /** The words after its name; one in brackets may be left out, and one that ends in dots may be repeated. */
-  readonly words?: readonly string[];
+  readonly arguments?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
   readonly example: string;
   /** What its exit codes say, where that is not what they usually say. */
-  readonly exits?: Readonly<Record<number, string>>;
+  readonly exitCodes?: Readonly<Record<number, string>>;
   /** The environment variables that matter most to it. */
-  readonly settings?: readonly string[];
+  readonly environment?: readonly string[];
   /** Resolves to the exit code. */
-  readonly run: (io: IO, values: Values, words: readonly string[]) => Promise<number>;
+  readonly run: (io: IO, values: OptionValues, words: readonly string[]) => Promise<number>;
   /** The exit code where it throws; 1 where absent. */
-  readonly failure?: number;
+  readonly errorExitCode?: number;
 }
 
 /** Every command by its name of one or two words. */

@@ -1,15 +1,15 @@
 import type { Command, Commands, Option } from './command.js';
 
 /** One line that shows how a command is called: `backup DIR`. Options that many commands share are left to the help. */
-export function usageOf(name: string, { words = [], options = {} }: Command): string {
+export function formatUsage(name: string, { arguments: words = [], options = {} }: Command): string {
   const own = Object.entries(options).filter(([, { isCommon }]) => !isCommon);
   return [name, ...words, ...own.map(([option, more]) => optionUsage(option, more))].join(' ');
 }
 
 /** The block of all commands, a line each, as OPERATING.md has it. */
-export function usageBlock(commands: Commands): string {
+export function formatUsageBlock(commands: Commands): string {
   return Object.entries(commands)
-    .map(([name, command]) => `keyfront ${usageOf(name, command)}`)
+    .map(([name, command]) => `keyfront ${formatUsage(name, command)}`)
     .join('\n');
 }
 

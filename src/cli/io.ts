@@ -5,24 +5,24 @@ import type { MetricsSnapshot } from '../telemetry/aggregate.js';
 export interface IO {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Results: what a caller may want to pipe. */
-  out(text: string): void;
+  stdout(text: string): void;
   /**
    * Resolves when whoever reads the results is ready for more, and rejects with `OutputLost` where nobody is any more.
    * To be awaited by whoever has many, since what is not read is kept in memory.
    */
-  drained?(): Promise<void>;
+  stdoutDrained?(): Promise<void>;
   /** Everything else: progress, warnings, explanations. */
-  say(text: string): void;
+  stderr(text: string): void;
   /** What is piped in. */
-  readonly input?: AsyncIterable<Uint8Array>;
+  readonly stdin?: AsyncIterable<Uint8Array>;
   /** Whether a person is watching what `say` prints. */
-  readonly isWatched: boolean;
+  readonly isStderrTTY: boolean;
   /** Whether a person, and no program, reads what `out` prints. */
-  readonly isTerminal?: boolean;
+  readonly isStdoutTTY?: boolean;
   /** Calls back once when the process is asked to stop. */
   onStop(callback: () => void): void;
   /** Calls back with whatever was thrown and caught by nobody. Without it, such a thing ends the process. */
-  onFault?(callback: (fault: unknown) => void): void;
+  onUncaughtException?(callback: (fault: unknown) => void): void;
   /** The options that Node itself was started with. */
   readonly nodeOptions?: readonly string[];
   /** The number of the process, for logs that several write. */
@@ -37,16 +37,16 @@ export interface IO {
 export interface WorkerProcess {
   readonly pid: number | undefined;
   /** In the order of the calls, connections included. */
-  readonly send: (message: FromPrimary, connection?: Socket) => void;
-  readonly onMessage: (callback: (message: FromWorker) => void) => void;
-  readonly onEnd: (callback: (end: WorkerEnd) => void) => void;
+  readonly send: (message: PrimaryMessage, connection?: Socket) => void;
+  readonly onMessage: (callback: (message: WorkerMessage) => void) => void;
+  readonly onExit: (callback: (end: WorkerExit) => void) => void;
   /** Ends it at once (SIGKILL), also when it hangs or is stopped. */
   readonly kill: () => void;
 }
 
-export interface WorkerEnd {
+export interface WorkerExit {
   /** Whether its exit code was 0. */
-  readonly isWell: boolean;
+  readonly isSuccess: boolean;
   /** The exit code or the signal, for the log. */
   readonly reason: string;
   /** Connections that never reached it. */
@@ -55,14 +55,14 @@ export interface WorkerEnd {
 
 /** The primary, as a worker sees it. */
 export interface PrimaryProcess {
-  readonly send: (message: FromWorker) => void;
-  readonly onMessage: (callback: (message: FromPrimary, connection: Socket | undefined) => void) => void;
-  readonly onGone: (callback: () => void) => void;
+  readonly send: (message: WorkerMessage) => void;
+  readonly onMessage: (callback: (message: PrimaryMessage, connection: Socket | undefined) => void) => void;
+  readonly onDisconnect: (callback: () => void) => void;
   /** Ends this process where it stands. */
   readonly exit: () => void;
 }
 
-export type FromPrimary =
+export type PrimaryMessage =
   | { readonly kind: 'connection' }
   | { readonly kind: 'your turn'; readonly id: number }
   /** A worker whose event loop runs responds with `pong`. */
@@ -70,7 +70,7 @@ export type FromPrimary =
   | { readonly kind: 'metrics wanted'; readonly id: number }
   | { readonly kind: 'stop' };
 
-export type FromWorker =
+export type WorkerMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'pong' }
   | { readonly kind: 'metrics'; readonly id: number; readonly snapshot: MetricsSnapshot }
@@ -83,4 +83,4 @@ export type FromWorker =
 export class UsageError extends Error {}
 
 /** Results had nowhere to go. There is nothing to say to anybody. */
-export class OutputLost extends Error {}
+export class OutputClosedError extends Error {}

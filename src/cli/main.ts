@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { nearest } from '../lib/nearest.js';
 import { printableLines } from '../lib/printable.js';
 import { commands } from './commands.js';
-import { OutputLost, UsageError, type IO } from './io.js';
+import { OutputClosedError, UsageError, type IO } from './io.js';
 import { createProgram } from './program.js';
 import { runWorker } from './server/cluster-worker.js';
 
@@ -13,15 +13,15 @@ export async function run(args: readonly string[], io: IO): Promise<number> {
   try {
     if (io.primary) return await runWorker(io, io.primary);
     const program = createProgram(commands, io, async (command, values, words) => {
-      failure = command.failure ?? 1;
+      failure = command.errorExitCode ?? 1;
       code = await command.run(io, values, words);
     });
     await program.parseAsync(argumentsFrom(args), { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof OutputLost) return failure;
+    if (error instanceof OutputClosedError) return failure;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    io.say(`${printableLines(error instanceof Error ? error.message : 'An unknown error occurred.')}\n`);
+    io.stderr(`${printableLines(error instanceof Error ? error.message : 'An unknown error occurred.')}\n`);
     return error instanceof UsageError ? 2 : failure;
   }
 }

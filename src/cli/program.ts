@@ -2,11 +2,11 @@ import { Command as Program, Help, InvalidArgumentError, Option as ProgramOption
 import { settings } from '../config/settings.js';
 import { printableLines } from '../lib/printable.js';
 import { version } from '../lib/version.js';
-import type { Command, Commands, Values } from './command.js';
-import { usageOf } from './help.js';
+import type { Command, Commands, OptionValues } from './command.js';
+import { formatUsage } from './help.js';
 import type { IO } from './io.js';
 
-type Execute = (command: Command, values: Values, words: readonly string[]) => Promise<void>;
+type Execute = (command: Command, values: OptionValues, words: readonly string[]) => Promise<void>;
 
 /** Environment variables: the settings, and those of other programs' conventions. */
 const variables: Readonly<Record<string, string>> = {
@@ -43,8 +43,8 @@ export function createProgram(commands: Commands, io: IO, execute: Execute): Pro
     .exitOverride()
     .showHelpAfterError('See keyfront --help.')
     .configureOutput({
-      writeOut: (text) => io.out(text),
-      writeErr: (text) => io.say(text),
+      writeOut: (text) => io.stdout(text),
+      writeErr: (text) => io.stderr(text),
       outputError: (message, write) => write(printableLines(withoutValues(message))),
     })
     .configureHelp(layout)
@@ -54,8 +54,16 @@ export function createProgram(commands: Commands, io: IO, execute: Execute): Pro
     const [first = '', second] = name.split(' ');
     const group = program.commands.find((one) => one.name() === first);
     const parent = second === undefined ? program : (group ?? program.command(first));
-    const usage = `keyfront ${usageOf(name, command)}`;
-    const { does, more, words = [], options = {}, example, exits, settings: own = [] } = command;
+    const usage = `keyfront ${formatUsage(name, command)}`;
+    const {
+      summary: does,
+      description: more,
+      arguments: words = [],
+      options = {},
+      example,
+      exitCodes: exits,
+      environment: own = [],
+    } = command;
     const parser = parent
       .command(second ?? first)
       .summary(does)
@@ -68,7 +76,7 @@ export function createProgram(commands: Commands, io: IO, execute: Execute): Pro
       const described = Object.fromEntries(own.map((variable) => [variable, variables[variable] ?? '']));
       parser.addHelpText('after', `\n${table('Environment variables', described)}`);
     }
-    for (const [option, { value, is, isRequired = false }] of Object.entries(options)) {
+    for (const [option, { value, description: is, isRequired = false }] of Object.entries(options)) {
       const flags = value === undefined ? `--${option}` : `--${option} <${value.replaceAll('|', '/')}>`;
       const added = new ProgramOption(flags, isRequired ? `${is} Required.` : is).makeOptionMandatory(isRequired);
       if (value !== undefined) added.argParser((text) => requireValue(text, options));
@@ -89,8 +97,8 @@ function nameOf(command: Program): string {
   return `${group}${command.name()}`;
 }
 
-function valuesOf(parser: Program): Values {
-  const values = parser.opts<Values>();
+function valuesOf(parser: Program): OptionValues {
+  const values = parser.opts<OptionValues>();
   return Object.fromEntries(parser.options.map((option) => [option.name(), values[option.attributeName()]]));
 }
 

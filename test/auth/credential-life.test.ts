@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const store = () => t.app.installation.credentials;
+const store = () => t.app.services.credentials;
 const found = async (id: string): Promise<Credential> => {
   const credential = (await store().list()).find((one) => one.id === id);
   if (!credential) throw new Error('The credential of the test is not there.');

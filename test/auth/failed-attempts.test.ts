@@ -75,7 +75,7 @@ describe('wrong credentials from one address', () => {
 
   it('are told apart by nothing once there are too many: unknown, revoked, expired, malformed or of the other kind', async () => {
     const { id, secret: revoked } = await t.issue('management');
-    await t.app.installation.credentials.revoke(id, t.clock.now);
+    await t.app.services.credentials.revoke(id, t.clock.now);
     const { secret: expired } = await t.issue('management', { expires: t.clock.now });
     await exhaust('192.0.2.1');
     const answers = await Promise.all(

@@ -8,7 +8,7 @@ let t: TestApp;
 let store: CredentialStore;
 beforeEach(async () => {
   t = await startApp();
-  store = t.app.installation.credentials;
+  store = t.app.services.credentials;
 });
 afterEach(async () => t.close());
 
@@ -68,7 +68,7 @@ describe('revoking a credential', () => {
 
 describe('finding a credential', () => {
   it('is refused for a label or an organisation with half of a surrogate pair, which storage would change', async () => {
-    const { credentials } = t.app.installation;
+    const { credentials } = t.app.services;
     const before = (await credentials.list()).length;
     for (const order of [{ label: 'a\ud800' }, { label: 'a', orgID: '\udc00' }]) {
       const issued = issueCredential(credentials, { kind: 'service', ...order }, t.clock.now);

@@ -77,7 +77,7 @@ const bad: Record<string, (kind: CredentialKind) => Headers | Promise<Headers>> 
   },
   'a revoked token': async (kind) => {
     const { id, secret } = await t.issue(kind);
-    await t.app.installation.credentials.revoke(id, t.clock.now);
+    await t.app.services.credentials.revoke(id, t.clock.now);
     return [[names[kind], value(kind, secret)]];
   },
   'the id of a credential': async (kind) => [[names[kind], value(kind, (await t.issue(kind)).id)]],
@@ -179,7 +179,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       const { id, secret } = await t.issue(kind);
       const headers: Headers = [[names[kind], value(kind, secret)]];
       expect(opened(await sendFresh(door, headers))).toBe(true);
-      await t.app.installation.credentials.revoke(id, t.clock.now);
+      await t.app.services.credentials.revoke(id, t.clock.now);
       expectRefusal(door, await sendFresh(door, headers));
     });
 

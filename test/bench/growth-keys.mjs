@@ -57,8 +57,8 @@ export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
  * @returns {import('../../build/keys/store.js').KeyRevision}
  */
 export function entryOf(
-  /** @type {import('../../build/keys/store.js').StoredKey | undefined} */ before,
-  /** @type {import('../../build/keys/store.js').StoredKey} */ after,
+  /** @type {import('../../build/keys/store.js').RingKey | undefined} */ before,
+  /** @type {import('../../build/keys/store.js').RingKey} */ after,
   /** @type {import('../../build/keys/store.js').Operation} */ operation,
 ) {
   return {

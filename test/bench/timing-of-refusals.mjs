@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'keyfront-timing-'));
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
 const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
 const app = await createApp(config, secrets, createLogger('info', nowhere));
-const { credentials } = app.installation;
+const { credentials } = app.services;
 const issue = (/** @type {'management' | 'service'} */ kind, /** @type {Date | undefined} */ expires = undefined) =>
   issueCredential(credentials, { kind, label: 'timing', expires }, new Date());
 

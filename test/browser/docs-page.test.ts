@@ -1,7 +1,7 @@
 import chromium from '@sparticuz/chromium';
 import { chromium as browserType, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sampleKeys } from '../../src/cli/server/sample.js';
+import { sampleKeyLines } from '../../src/cli/server/sample.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 /** How long the browser may take over a step. The machine may be busy with other things. */
@@ -44,7 +44,7 @@ afterEach(async () => {
 
 async function open(env: Record<string, string> = {}): Promise<void> {
   server = await startServer(env);
-  await server.t.importKeys(...sampleKeys.map((line) => JSON.parse(line) as object));
+  await server.t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
   await page.goto(`${server.url}/docs`);
 }
 

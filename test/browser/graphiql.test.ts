@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { examples } from '../../src/graphql/graphiql/browser/examples.js';
-import { sampleKeys } from '../../src/cli/server/sample.js';
+import { sampleKeyLines } from '../../src/cli/server/sample.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { startBrowser, whyNoBrowser } from './chromium.js';
 import { openGraphiQL, type GraphiQLPage } from './graphiql-page.js';
@@ -23,7 +23,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   let g: GraphiQLPage;
   const serve = async (env: Record<string, string> = {}) => {
     server = await startServer(env);
-    await server.t.importKeys(...sampleKeys.map((line) => JSON.parse(line) as object));
+    await server.t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
   };
   beforeEach(async () => {
     await serve();
@@ -137,7 +137,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
 
     it('that a credential is not valid, and not why', async () => {
       const { id, secret } = await server.t.issue('service');
-      await server.t.app.installation.credentials.revoke(id, server.t.clock.now);
+      await server.t.app.services.credentials.revoke(id, server.t.clock.now);
       const unknown = server.t.service.replace(/.{8}$/, 'x'.repeat(8));
       const words = new Set<string | undefined>();
       for (const wrong of [secret, unknown]) {

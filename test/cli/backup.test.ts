@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const ring = () => join(c.folder, 'key-ring.json');
 const backUp = (folder = target) => c.keyfront(['backup', folder]);
-const hash = (keyID: string) => t.app.installation.ports.hashKeyID(keyID);
+const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
@@ -107,11 +107,11 @@ describe('D-11 keyfront backup', () => {
     expect((await restore()).code).toBe(0);
     const restored = await startApp({ KEYFRONT_DATA: fresh });
     for (const [keyID, version] of before) {
-      const found = await restored.app.installation.store.find(hash(keyID));
+      const found = await restored.app.services.store.find(hash(keyID));
       expect(found?.version).toBeGreaterThanOrEqual(version);
       expect(found?.version).toBeLessThanOrEqual(sent.get(keyID) ?? 0);
       expect(found?.definition.alias).toBe(`version ${found?.version}`);
-      const opened = restored.app.installation.ports.open(
+      const opened = restored.app.services.ports.open(
         found?.secrets.hmacString ?? new Uint8Array(),
         `keys|${hash(keyID)}|hmacString`,
       );

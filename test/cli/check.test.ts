@@ -20,7 +20,7 @@ beforeEach(async () => {
     { key_id: 'k2', org_id: 'acme', quota_max: 10, tags: ['gold'] },
   );
   const { id } = await t.issue('service', { orgID: 'acme', expires: new Date('2026-03-01') });
-  await t.app.installation.credentials.revoke(id, t.clock.now);
+  await t.app.services.credentials.revoke(id, t.clock.now);
   await t.update('k1', { alias: 'two', meta_data: { '2': 'b', '1': 'a', big: 9007199254740993n } });
   await t.update('k1', { alias: 'three', rate: 1e21 }, '?reset_quota=1');
   await t.graphql('mutation { consumeOrgQuota(keyID: "k2", amount: 3) { allowed } }');
@@ -33,9 +33,9 @@ async function check(): Promise<{ code: number; said: string; out: string }> {
   const texts = { said: '', out: '' };
   const code = await run(['check'], {
     env: { KEYFRONT_DATA: folder },
-    out: (text) => void (texts.out += text),
-    say: (text) => void (texts.said += text),
-    isWatched: false,
+    stdout: (text) => void (texts.out += text),
+    stderr: (text) => void (texts.said += text),
+    isStderrTTY: false,
     onStop: () => undefined,
   });
   return { code, ...texts };
@@ -73,9 +73,9 @@ describe('keyfront check', () => {
   it('finds nothing wrong after secrets were sealed anew', async () => {
     const io = {
       env: { KEYFRONT_DATA: folder },
-      out: () => undefined,
-      say: () => undefined,
-      isWatched: false,
+      stdout: () => undefined,
+      stderr: () => undefined,
+      isStderrTTY: false,
       onStop: () => undefined,
     };
     expect(await run(['secrets', 'rotate'], io)).toBe(0);
@@ -219,9 +219,9 @@ describe('keyfront check', () => {
   it('takes no words and no options', async () => {
     const io = {
       env: { KEYFRONT_DATA: folder },
-      out: () => undefined,
-      say: () => undefined,
-      isWatched: false,
+      stdout: () => undefined,
+      stderr: () => undefined,
+      isStderrTTY: false,
       onStop: () => undefined,
     };
     expect(await run(['check', 'this'], io)).toBe(2);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pathText } from '../../src/lib/errors.js';
-import { pathFrom } from '../../src/cli/input/path.js';
+import { parsePath } from '../../src/cli/input/path.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { writeTLSFiles, type TLSFixture } from '../support/localhost-tls.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -220,6 +220,6 @@ describe('a path', () => {
     [['metaData', 'a.b']],
     [[]],
   ])('%j is read as it was written', (path) => {
-    expect(pathFrom(pathText(path))).toStrictEqual(path);
+    expect(parsePath(pathText(path))).toStrictEqual(path);
   });
 });

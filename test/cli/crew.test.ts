@@ -1,33 +1,33 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createClusterPrimary } from '../../src/cli/server/cluster-primary.js';
-import type { FromPrimary, FromWorker, WorkerEnd, WorkerProcess } from '../../src/cli/io.js';
+import type { PrimaryMessage, WorkerMessage, WorkerExit, WorkerProcess } from '../../src/cli/io.js';
 import { createLogger } from '../../src/lib/log.js';
 
 /** A worker in memory. It responds to pings unless it is hung. */
 function createWorker(pid: number, becomesReady = true) {
-  let receive: (message: FromWorker) => void = () => undefined;
-  let ended: (end: WorkerEnd) => void = () => undefined;
+  let receive: (message: WorkerMessage) => void = () => undefined;
+  let ended: (end: WorkerExit) => void = () => undefined;
   const worker = {
     pid,
     isHung: false,
     isKilled: false,
     connections: [] as Socket[],
-    say: (message: FromWorker) => receive(message),
-    end: (unsent: readonly Socket[] = []) => ended({ isWell: false, reason: 'SIGKILL', unsent }),
+    say: (message: WorkerMessage) => receive(message),
+    end: (unsent: readonly Socket[] = []) => ended({ isSuccess: false, reason: 'SIGKILL', unsent }),
   };
   const process: WorkerProcess = {
     pid,
-    send: (message: FromPrimary, connection) => {
+    send: (message: PrimaryMessage, connection) => {
       if (connection) worker.connections.push(connection);
       if (message.kind === 'ping' && !worker.isHung) receive({ kind: 'pong' });
-      if (message.kind === 'stop') ended({ isWell: true, reason: 'exit code 0', unsent: [] });
+      if (message.kind === 'stop') ended({ isSuccess: true, reason: 'exit code 0', unsent: [] });
     },
     onMessage: (callback) => {
       receive = callback;
       if (becomesReady) queueMicrotask(() => receive({ kind: 'ready' }));
     },
-    onEnd: (callback) => {
+    onExit: (callback) => {
       ended = callback;
     },
     kill: () => {
@@ -60,7 +60,7 @@ async function createTestCrew(timeoutMs: number, becomesReady: (index: number) =
   const [first, second] = workers;
   if (!first || !second) throw new Error('Two workers were expected.');
   const take = (count: number) => {
-    for (let index = 0; index < count; index += 1) crew.take({} as Socket);
+    for (let index = 0; index < count; index += 1) crew.dispatch({} as Socket);
   };
   const ticks = (count: number) => {
     for (let index = 0; index < count; index += 1) tick();

@@ -15,9 +15,9 @@ it('keyfront keys export leaves deleted keys out, which an import would bring ba
   const texts = { out: '', said: '' };
   const code = await run(['keys', 'export'], {
     env: { KEYFRONT_DATA: folder },
-    out: (text) => void (texts.out += text),
-    say: (text) => void (texts.said += text),
-    isWatched: false,
+    stdout: (text) => void (texts.out += text),
+    stderr: (text) => void (texts.said += text),
+    isStderrTTY: false,
     onStop: () => undefined,
   });
   expect(code).toBe(0);

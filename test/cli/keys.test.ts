@@ -119,7 +119,7 @@ describe('keys import', () => {
     ['writes some hundreds at a time where storage is fast', 1_500, 0, 100, 500],
   ])('%s', async (_name, lines, msPerKey, least, most) => {
     const { app } = await startApp();
-    const { ports, store } = app.installation;
+    const { ports, store } = app.services;
     const sizes: number[] = [];
     const add: typeof store.add = async (keys) => {
       sizes.push(keys.length);

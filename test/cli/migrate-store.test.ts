@@ -89,12 +89,12 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   it('keeps the order of all changes, and cursors into it', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     const readAll = async ({ app }: typeof t, after?: string) => {
-      const page = await app.installation.feed.read({ after, limit: 1_000 });
+      const page = await app.services.feed.read({ after, limit: 1_000 });
       return page.events.map(({ cursor, keyHash, version }) => [cursor, keyHash, version]);
     };
     const [before, among] = [
       await readAll(t),
-      (await t.app.installation.feed.read({ after: undefined, limit: 200 })).cursor,
+      (await t.app.services.feed.read({ after: undefined, limit: 200 })).cursor,
     ];
     await t.close();
     expect(await c.keyfront(['migrate-store'], env)).toMatchObject({ code: 0 });
@@ -113,12 +113,12 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const away = { KEYFRONT_QUOTA_URL: 'redis://127.0.0.1:1' };
     const before = await startApp({ KEYFRONT_DATA: c.folder, ...away });
     for (const keyID of ['key-2', 'key-7', 'key-2']) await before.update(keyID, { alias: 'x' }, '?reset_quota=1');
-    const changes = await allOf(before.app.installation.store.changesBefore(new Date(8e15)));
+    const changes = await allOf(before.app.services.store.changesBefore(new Date(8e15)));
     expect(changes).toHaveLength(3);
     await before.close();
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
     const after = await startApp({ KEYFRONT_DATA: c.folder, ...env, ...away });
-    const { store } = after.app.installation;
+    const { store } = after.app.services;
     expect(await allOf(store.changesBefore(new Date(8e15)))).toStrictEqual(changes);
     await after.update('key-2', { alias: 'y' }, '?reset_quota=1');
     expect(await allOf(store.changesBefore(new Date(8e15)))).toHaveLength(4);
@@ -165,7 +165,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
         body: { message: expect.stringMatching(/nothing was written\.$/) as string },
       });
     }
-    expect((await t.app.installation.failed).message).toMatch(/was copied to the database .* while it was in use\.$/);
+    expect((await t.app.services.failed).message).toMatch(/was copied to the database .* while it was in use\.$/);
     expect((await t.send('/ready')).status).toBe(503);
     await t.close();
     expect(await everything(env)).toStrictEqual(await everything());
@@ -174,14 +174,14 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   it('ends a service that runs on the file and writes nothing, at its next check', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
-    expect(await t.app.installation.checkWritable()).toBe(false);
-    expect((await t.app.installation.failed).message).toContain('was copied to the database ');
+    expect(await t.app.services.checkWritable()).toBe(false);
+    expect((await t.app.services.failed).message).toContain('was copied to the database ');
     await t.close();
   });
 
   it('lets a service write that was started with permission on a file that was copied before', async () => {
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
-    const t = await startApp({ KEYFRONT_DATA: c.folder }, { opening: { allowMigrated: true } });
+    const t = await startApp({ KEYFRONT_DATA: c.folder }, { openOptions: { allowMigrated: true } });
     expect((await t.update('key-1', { alias: 'after' })).status).toBe(200);
     await t.close();
   });

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOutput } from '../../src/cli/output/stdout.js';
-import { OutputLost, type IO } from '../../src/cli/io.js';
+import { createOutputWriter } from '../../src/cli/output/stdout.js';
+import { OutputClosedError, type IO } from '../../src/cli/io.js';
 import { run } from '../../src/cli/main.js';
 import { build, type Build } from '../support/process.js';
 import { startApp } from '../support/app.js';
@@ -49,17 +49,17 @@ function slowReader() {
 describe('keyfront keys export', () => {
   it('keeps no more in memory than a page of what nobody has read yet', async () => {
     const { stream, read, bytes } = slowReader();
-    const output = createOutput(stream, () => undefined);
+    const output = createOutputWriter(stream, () => undefined);
     let most = 0;
     const io: IO = {
       env: { KEYFRONT_DATA: data },
-      out: (text) => {
-        output.out(text);
+      stdout: (text) => {
+        output.write(text);
         most = Math.max(most, stream.writableLength);
       },
-      drained: output.drained,
-      say: () => undefined,
-      isWatched: false,
+      stdoutDrained: output.drained,
+      stderr: () => undefined,
+      isStderrTTY: false,
       onStop: () => undefined,
     };
     let isOver = false;
@@ -89,12 +89,12 @@ describe('results', () => {
       const stream = new Writable({
         write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })),
       });
-      const output = createOutput(stream, (text) => (said += text));
-      output.out('text');
+      const output = createOutputWriter(stream, (text) => (said += text));
+      output.write('text');
       expect(await output.end()).toBe(exit);
       expect(said).toBe(words);
-      await expect(output.drained()).rejects.toThrow(OutputLost);
-      output.out('more');
+      await expect(output.drained()).rejects.toThrow(OutputClosedError);
+      output.write('more');
     }
   });
 });

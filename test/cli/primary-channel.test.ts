@@ -25,7 +25,7 @@ describe('the channel to the primary', () => {
     const { self, sent, disconnect } = brokenProcess();
     const primary = connectToPrimary(self);
     let gone = 0;
-    primary.onGone(() => (gone += 1));
+    primary.onDisconnect(() => (gone += 1));
     for (const id of [1, 2, 3]) primary.send({ kind: 'turn wanted', id });
     disconnect();
     expect([gone, sent.length]).toEqual([1, 1]);

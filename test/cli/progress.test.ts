@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import { createProgress } from '../../src/cli/output/progress.js';
+import { createProgressLine } from '../../src/cli/output/progress.js';
 
-function watched(isWatched: boolean) {
+function watched(isStderrTTY: boolean) {
   let now = 0;
   let said = '';
   const io = {
     env: {},
-    out: () => undefined,
-    say: (text: string) => void (said += text),
-    isWatched,
+    stdout: () => undefined,
+    stderr: (text: string) => void (said += text),
+    isStderrTTY,
     onStop: () => undefined,
   };
-  const progress = createProgress(io, 'keys', () => now);
+  const progress = createProgressLine(io, 'keys', () => now);
   return {
     at: (milliseconds: number, count: number, part?: number) => {
       now = milliseconds;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.js';
-import { usageOf } from '../../src/cli/help.js';
+import { formatUsage } from '../../src/cli/help.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 
 let c: CommandLine;
@@ -16,7 +16,7 @@ describe('the command line', () => {
     async (...args) => {
       const { code, out } = await c.keyfront(args.filter((arg) => typeof arg === 'string'));
       expect(code).toBe(0);
-      for (const [name, { does }] of Object.entries(commands)) {
+      for (const [name, { summary: does }] of Object.entries(commands)) {
         expect(out).toMatch(new RegExp(`^  ${name} +${does.split(' ', 3).join(' ')}`, 'm'));
       }
       for (const text of ['Exit codes:', 'KEYFRONT_DATA', 'FORCE_COLOR', '`keyfront put --help`']) {
@@ -37,13 +37,13 @@ describe('the command line', () => {
       ]);
       for (const { code, out, said } of asked) expect([code, out, said]).toStrictEqual([0, asked[0].out, '']);
       const { out } = asked[0];
-      expect(out).toContain(`Usage: keyfront ${usageOf(name, command)}\n`);
-      expect(out.replaceAll(/\s+/g, ' ')).toContain(command.does);
+      expect(out).toContain(`Usage: keyfront ${formatUsage(name, command)}\n`);
+      expect(out.replaceAll(/\s+/g, ' ')).toContain(command.summary);
       expect(out).toContain(`Example:\n  ${command.example}\n`);
       for (const option of Object.keys(command.options ?? {}))
         expect(out).toMatch(new RegExp(`^  --${option}\\b`, 'm'));
-      for (const means of Object.values(command.exits ?? {})) expect(out.replaceAll(/\s+/g, ' ')).toContain(means);
-      for (const variable of command.settings ?? []) expect(out).toMatch(new RegExp(`^  ${variable} +\\S`, 'm'));
+      for (const means of Object.values(command.exitCodes ?? {})) expect(out.replaceAll(/\s+/g, ' ')).toContain(means);
+      for (const variable of command.environment ?? []) expect(out).toMatch(new RegExp(`^  ${variable} +\\S`, 'm'));
       for (const line of out
         .split('\n')
         .filter((text) => !text.includes(command.example) && !text.startsWith('Usage:'))) {
@@ -55,7 +55,7 @@ describe('the command line', () => {
 
   it.each(Object.entries(commands))(
     'gives an example for %s that it would take',
-    async (name, { example, options = {}, words = [] }) => {
+    async (name, { example, options = {}, arguments: words = [] }) => {
       const [, call = ''] = /(?<!\S)keyfront (.*?)( >.*)?$/.exec(example) ?? [];
       expect(call.startsWith(name)).toBe(true);
       const args = (call.match(/"[^"]*"|\S+/g) ?? []).slice(name.split(' ').length);

@@ -41,9 +41,9 @@ describe('secrets rotate', () => {
   it('leaves no version and no audit entry behind', async () => {
     await c.keyfront(['secrets', 'rotate']);
     const t = await startApp({ KEYFRONT_DATA: c.folder });
-    const hash = t.app.installation.ports.hashKeyID('k0');
-    expect((await t.app.installation.store.find(hash))?.version).toBe(1);
-    expect(await t.app.installation.store.historyOf(hash)).toHaveLength(1);
+    const hash = t.app.services.ports.hashKeyID('k0');
+    expect((await t.app.services.store.find(hash))?.version).toBe(1);
+    expect(await t.app.services.store.historyOf(hash)).toHaveLength(1);
     await t.close();
   });
 

@@ -9,9 +9,9 @@ it('serve can be stopped from the moment at which it says that it listens', asyn
   let stop: () => void = () => expect.unreachable('nothing would have been stopped yet');
   const code = await run(['serve'], {
     env: { PORT: '0', KEYFRONT_DATA: join(folder, 'data'), LOG_LEVEL: 'silent' },
-    out: () => stop(),
-    say: () => undefined,
-    isWatched: false,
+    stdout: () => stop(),
+    stderr: () => undefined,
+    isStderrTTY: false,
     onStop: (callback) => {
       stop = callback;
     },

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import type { FromPrimary, WorkerProcess } from '../../src/cli/io.js';
+import type { PrimaryMessage, WorkerProcess } from '../../src/cli/io.js';
 import { createWorkerMetrics } from '../../src/cli/server/worker-metrics.js';
 
 /** A worker in memory with two metrics of each kind that differs in how it adds up. */
@@ -16,9 +16,9 @@ function createWorker() {
   const wanted: number[] = [];
   const process: WorkerProcess = {
     pid: 1,
-    send: (message: FromPrimary) => void (message.kind === 'metrics wanted' && wanted.push(message.id)),
+    send: (message: PrimaryMessage) => void (message.kind === 'metrics wanted' && wanted.push(message.id)),
     onMessage: () => undefined,
-    onEnd: () => undefined,
+    onExit: () => undefined,
     kill: () => undefined,
   };
   return { registry, requests, seconds, ready, lag, wanted, process };

@@ -69,7 +69,7 @@ class Stage {
   }
 
   async versionOf(keyID: string): Promise<number> {
-    const { store, ports } = this.local.app.installation;
+    const { store, ports } = this.local.app.services;
     return (await store.find(ports.hashKeyID(keyID)))?.version ?? 0;
   }
 
@@ -94,7 +94,7 @@ afterEach(async () => stage.end());
 async function expectEachOnce(keyIDs: readonly string[]): Promise<void> {
   for (const keyID of keyIDs) {
     const version = await stage.versionOf(keyID);
-    const keyHash = stage.local.app.installation.ports.hashKeyID(keyID);
+    const keyHash = stage.local.app.services.ports.hashKeyID(keyID);
     const own = () => stage.seen.filter((event) => event.keyHash === keyHash).map(({ entry }) => entry?.version);
     await until(() => own().length >= version);
     expect(own()).toStrictEqual(Array.from({ length: version }, (_, index) => index + 1));

@@ -104,7 +104,7 @@ describe('D-05 a service whose -wal is deleted', () => {
         message: expect.stringMatching(/^Storage (failed, and it is not known|has failed)/),
       },
     });
-    expect(await t.app.installation.failed).toMatchObject({ message: expect.stringContaining('-wal was deleted') });
+    expect(await t.app.services.failed).toMatchObject({ message: expect.stringContaining('-wal was deleted') });
     await expect.poll(async () => (await t.send('/ready')).status).toBe(503);
     await t.close();
   });

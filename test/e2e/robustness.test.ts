@@ -121,9 +121,9 @@ describe('Memory', () => {
     let said = '';
     const io: IO = {
       env: { NODE_ENV: 'production', KEYFRONT_DATA: join(folder, 'data'), PORT: '0' },
-      out: () => undefined,
-      say: (text) => (said += text),
-      isWatched: false,
+      stdout: () => undefined,
+      stderr: (text) => (said += text),
+      isStderrTTY: false,
       onStop: (callback) => callback(),
       nodeOptions: ['--no-warnings', option, ''],
     };

@@ -39,9 +39,9 @@ describeEngines('serve --workers 2 with webhooks', (engine) => {
     let said = '';
     const code = await run(args, {
       env: place.env,
-      out: (text) => void (out += text),
-      say: (text) => void (said += text),
-      isWatched: false,
+      stdout: (text) => void (out += text),
+      stderr: (text) => void (said += text),
+      isStderrTTY: false,
       onStop: () => undefined,
     });
     expect([code, said]).toStrictEqual([0, said]);

@@ -125,7 +125,7 @@ async function outcomeOf(folder: string, isLookedThrough: boolean): Promise<Outc
     const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
     const log = createLogger('silent');
     installation = isLookedThrough
-      ? (await createApp(config, secrets, log, { now: () => now })).installation
+      ? (await createApp(config, secrets, log, { now: () => now })).services
       : await opened(folder);
   } catch (error) {
     return { refusal: error instanceof Error ? error.message : 'no error', wrong: [], errors: 0 };

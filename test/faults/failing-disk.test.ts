@@ -32,9 +32,9 @@ describe('D-05 a service whose disk fails in the middle', () => {
       let out = '';
       const ended = run(['serve', '--sample'], {
         env: { KEYFRONT_DATA: folder, PORT: '0', LOG_LEVEL: 'silent' },
-        out: (text) => void (out += text),
-        say: () => undefined,
-        isWatched: false,
+        stdout: (text) => void (out += text),
+        stderr: () => undefined,
+        isStderrTTY: false,
         onStop: () => undefined,
       });
       while (!out.includes('listens on')) await new Promise((resolve) => setTimeout(resolve, 20));

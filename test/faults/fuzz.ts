@@ -30,7 +30,7 @@ export async function startService(main: string): Promise<Service> {
   const file = join(data, 'keys.jsonl');
   writeFileSync(file, keyIDs.map((keyID) => `{"key_id":"${keyID}","org_id":"acme","quota_max":10}\n`).join(''));
   const nothing = () => undefined;
-  const io = { env: { KEYFRONT_DATA: data }, out: nothing, say: nothing, isWatched: false, onStop: nothing };
+  const io = { env: { KEYFRONT_DATA: data }, stdout: nothing, stderr: nothing, isStderrTTY: false, onStop: nothing };
   if ((await run(['keys', 'import', file], io)) !== 0) throw new Error('The keys to fuzz could not be imported.');
   const database = new Database(join(data, 'keyfront.db'));
   return {

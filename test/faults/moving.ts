@@ -104,7 +104,7 @@ async function makeSource(data: string, folder: string): Promise<void> {
 /** Changes, deletes and adds keys, and issues a credential. */
 async function changeSource(data: string, number: number): Promise<void> {
   // The file may be marked already, when the kill came just before the end.
-  const t = await startApp({ KEYFRONT_DATA: data }, { opening: { allowMigrated: true } });
+  const t = await startApp({ KEYFRONT_DATA: data }, { openOptions: { allowMigrated: true } });
   const headers = { 'x-svc-authorization': t.service, 'content-type': 'application/json' };
   const send = async (method: string, keyID: string, body?: object) => {
     const path = `/svc/org/keys/${keyID}`;

@@ -154,13 +154,13 @@ async function keyfront(data: string, env: Record<string, string>, args: readonl
   let said = '';
   const code = await run(args, {
     env: { KEYFRONT_DATA: data, ...env },
-    out: (text) => {
+    stdout: (text) => {
       out += text;
     },
-    say: (text) => {
+    stderr: (text) => {
       said += text;
     },
-    isWatched: false,
+    isStderrTTY: false,
     onStop: () => undefined,
   });
   return { code, out, said };

@@ -111,13 +111,13 @@ async function outputOf(place: EnginePlace, ...args: string[]): Promise<string> 
   let said = '';
   const code = await run(args, {
     env: place.env,
-    out: (text) => {
+    stdout: (text) => {
       out += text;
     },
-    say: (text) => {
+    stderr: (text) => {
       said += text;
     },
-    isWatched: false,
+    isStderrTTY: false,
     onStop: () => undefined,
   });
   if (code !== 0) throw new Error(`keyfront ${args[0]} ended with ${code}: ${said}`);

@@ -144,7 +144,7 @@ describe('updateOrgKeys', () => {
   });
 
   it('reports a key that another changed in between, and does not overwrite it', async () => {
-    const { store, ports } = t.app.installation;
+    const { store, ports } = t.app.services;
     const original = { ...store };
     const meddled = ports.hashKeyID('b');
     // After it was listed, and before it is written.
@@ -169,7 +169,7 @@ describe('updateOrgKeys', () => {
     ['an integrity check', new AppError('INTERNAL', 'The key of Mallory is damaged.')],
     ['an unexpected error', new Error('Mallory')],
   ])('reports a key that fails by %s in its item, and changes and reports the others', async (_, failure) => {
-    const { store, ports } = t.app.installation;
+    const { store, ports } = t.app.services;
     const original = { ...store };
     const failing = ports.hashKeyID('b');
     store.update = (keyHash, change) =>
@@ -236,7 +236,7 @@ describe('a change of very many keys', () => {
   );
   const versions = async () => {
     const found: number[] = [];
-    for await (const { key } of t.app.installation.store.all()) if (key) found.push(key.version);
+    for await (const { key } of t.app.services.store.all()) if (key) found.push(key.version);
     return found;
   };
 

@@ -14,7 +14,7 @@ afterAll(async () => t.close());
 /** How many pages of keys a selection reads, and what it returns. */
 async function pagesOf(selection: string) {
   let pages = 0;
-  const service = createKeyService(t.app.installation.ports);
+  const service = createKeyService(t.app.services.ports);
   const { graphql } = plant(t, {
     keys: {
       orgKeys: (...given) => {

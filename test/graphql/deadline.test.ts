@@ -26,7 +26,7 @@ afterEach(async () => {
   await t.close();
 });
 
-const ports = () => t.app.installation.ports;
+const ports = () => t.app.services.ports;
 const keys = () => createKeyService(ports());
 
 /** A barrier: callers wait at it until it is opened. */

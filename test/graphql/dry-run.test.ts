@@ -69,14 +69,14 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
             n: traffic,
           });
         }
-        const before = await t.app.installation.store.find(t.app.installation.ports.hashKeyID('k1'));
+        const before = await t.app.services.store.find(t.app.services.ports.hashKeyID('k1'));
         const version = before?.version ?? 0;
         const expectedVersion = { current: version, stale: version - 1, none: undefined }[
           options.expectedVersion ?? 'none'
         ];
         const given = { resetQuota: options.resetQuota, expectedVersion };
         const foretold = verdict(await send(previewing, definition, given));
-        expect(await t.app.installation.store.find(String(before?.keyHash))).toStrictEqual(before);
+        expect(await t.app.services.store.find(String(before?.keyHash))).toStrictEqual(before);
         expect(verdict(await send(updating, definition, given))).toStrictEqual(foretold);
         if (Array.isArray(foretold)) counts.refused += 1;
         else counts.done += 1;
@@ -113,7 +113,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
 
   it('hashes no password', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-    const { ports } = t.app.installation;
+    const { ports } = t.app.services;
     const keys = createKeyService({ ...ports, hashPassword: () => Promise.reject(new Error('was asked to hash')) });
     const caller = { credentialID: 'c', label: 'l', orgID: undefined, requestID: 'r' };
     for (const hashType of ['bcrypt', 'argon2id']) {

@@ -371,7 +371,7 @@ describe('A response and its log line are those of Yoga', () => {
     await withPair({}, async (pair) => {
       await compare({ body: good, headers: both }, pair);
       for (const { app } of pair) {
-        const { credentials } = app.app.installation;
+        const { credentials } = app.app.services;
         Reflect.set(credentials, 'findBySecretHash', () => Promise.reject(new Error('The disk is gone.')));
       }
       expect(await compare({ body: good, headers: both }, pair)).toMatch(/^500/);
@@ -531,7 +531,7 @@ describe.each(Object.entries(clients))('To %s, the service responds as Yoga does
     await withPair({}, async (pair) => {
       await compare(asked, pair);
       for (const { app } of pair) {
-        Reflect.set(app.app.installation.ports.store, 'find', () => Promise.reject(new Error('c4n4ry')));
+        Reflect.set(app.app.services.ports.store, 'find', () => Promise.reject(new Error('c4n4ry')));
       }
       const text = await compare(asked, pair);
       expect(text).toContain('"INTERNAL"');
@@ -562,7 +562,7 @@ describe.each(Object.entries(clients))('To %s, the service responds as Yoga does
       await compare(asked, pair);
       const gates = pair.map(({ app }) => {
         const waiting = { count: 0 };
-        Reflect.set(app.app.installation.ports.store, 'find', () => {
+        Reflect.set(app.app.services.ports.store, 'find', () => {
           waiting.count += 1;
           return new Promise(() => undefined);
         });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleKeys } from '../../src/cli/server/sample.js';
+import { sampleKeyLines } from '../../src/cli/server/sample.js';
 import { credentialHeaders, type CredentialHeader } from '../../src/graphql/graphiql/browser/credential-headers.js';
 import { examples, type Example } from '../../src/graphql/graphiql/browser/examples.js';
 import { servedSchema } from '../../src/graphql/schema/served.js';
@@ -9,7 +9,7 @@ const nameOf = ({ query }: Example) => /^(?:query|mutation|subscription) (\w+)/m
 
 async function startSample(): Promise<TestApp> {
   const t = await startApp();
-  await t.importKeys(...sampleKeys.map((line) => JSON.parse(line) as object));
+  await t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
   return t;
 }
 

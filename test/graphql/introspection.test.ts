@@ -85,7 +85,7 @@ describe('in production, introspection', () => {
   it('G-11 is refused for a credential that is unknown, expired, revoked, or in the header of the other kind', async () => {
     const expired = await t.issue('management', { expires: new Date(t.clock.now.getTime() - 1) });
     const revoked = await t.issue('service');
-    await t.app.installation.credentials.revoke(revoked.id, t.clock.now);
+    await t.app.services.credentials.revoke(revoked.id, t.clock.now);
     const unknown = shownBy(await t.graphql('{ nope }', {}, noCredential));
     for (const headers of [
       // secret-scan: fixture

@@ -21,7 +21,7 @@ beforeEach(async () => {
   t = await startApp();
   bound = { 'x-svc-authorization': (await t.issue('service', { orgID: 'acme' })).secret };
   foreign = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };
-  const credentials = await t.app.installation.credentials.list();
+  const credentials = await t.app.services.credentials.list();
   serviceID = credentials.find(({ kind, orgID }) => kind === 'service' && orgID === undefined)?.id ?? '';
 });
 afterEach(async () => t.close());
@@ -170,7 +170,7 @@ describe('createOrgKey', () => {
       ],
     });
     const { key } = await stateOf(t, 'k1');
-    const { sealer } = t.app.installation;
+    const { sealer } = t.app.services;
     const opened = (name: 'jwtSecret' | 'hmacString') =>
       sealer.open(key?.secrets[name] ?? new Uint8Array(), aadFor(sha256('k1'), name));
     expect(await verifyBcrypt('hunter2-password', key?.secrets.passwordHash ?? '')).toBe(true);
@@ -387,7 +387,7 @@ describe('restoreOrgKey', () => {
 
 describe('a purge', () => {
   const restoreDays = 30;
-  const purge = () => t.app.installation.store.purge(new Date(t.clock.now.getTime() - restoreDays * day));
+  const purge = () => t.app.services.store.purge(new Date(t.clock.now.getTime() - restoreDays * day));
 
   it('removes what can no longer be restored with all that was remembered, and nothing else', async () => {
     await t.importKeys(...['k1', 'k2', 'k3'].map((key_id) => ({ key_id, org_id: 'acme', tags: ['a'] })));
@@ -569,7 +569,7 @@ describe('a stale change', () => {
     ['INTERNAL', new AppError('INTERNAL', 'An entry is damaged.')],
     ['an unexpected error', new Error('An entry is damaged.')],
   ])('is a CONFLICT without paths when the history cannot be read (%s)', async (_, failure) => {
-    const { store } = t.app.installation;
+    const { store } = t.app.services;
     const original = { ...store };
     store.definitionAt = () => Promise.reject(failure);
     for (const [kind, attempt] of stale) {

@@ -106,10 +106,10 @@ describe('a value that its type cannot show', () => {
 
 describe('what fails beside GraphQL', () => {
   it('G-15 is masked as well, and not answered with its stack', async () => {
-    const { whyNotReady } = t.app.installation;
-    Object.assign(t.app.installation, { whyNotReady: () => fail(new Error(secret)) });
+    const { whyNotReady } = t.app.services;
+    Object.assign(t.app.services, { whyNotReady: () => fail(new Error(secret)) });
     const answer = await t.send('/ready');
-    Object.assign(t.app.installation, { whyNotReady });
+    Object.assign(t.app.services, { whyNotReady });
     expect(answer.status).toBe(500);
     expect(answer.body).toStrictEqual({
       status: 'error',

@@ -769,7 +769,7 @@ describe('a caller without a credential', () => {
 
 describe('an error that was not expected', () => {
   it('is masked in the answer and told in the log', async () => {
-    await t.app.installation.close();
+    await t.app.services.close();
     const answer = await t.graphql(update, { keyID: 'k1', input: {} });
     expect(errorsOf(answer)).toHaveLength(1);
     expect(errorsOf(answer)[0]).toMatchObject({

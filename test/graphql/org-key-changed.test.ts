@@ -31,7 +31,7 @@ async function follow(options: Opening = {}): Promise<EventStream> {
 const changeOf = (result: StreamedResult | undefined) => result?.data?.orgKeyChanged;
 const codesOf = (results: readonly (StreamedResult | undefined)[]) =>
   results.flatMap((result) => result?.errors?.map(({ extensions }) => extensions['code']) ?? []);
-const hashOf = (keyID: string) => s.t.app.installation.ports.hashKeyID(keyID);
+const hashOf = (keyID: string) => s.t.app.services.ports.hashKeyID(keyID);
 const change = async (keyID: string, definition: object = {}) =>
   expect((await s.t.update(keyID, definition)).status).toBe(200);
 const named = (result: StreamedResult | undefined) => {
@@ -184,7 +184,7 @@ describe('orgKeyChanged', () => {
     try {
       const { orgKeyChanges } = (
         await import('../../src/keys/queries/change-subscription.js')
-      ).createChangeSubscriptions(s.t.app.installation);
+      ).createChangeSubscriptions(s.t.app.services);
       const over = new AbortController();
       const caller = { credentialID: 'c', label: '', orgID: 'acme', requestID: '' };
       const told = await orgKeyChanges(caller, {}, over.signal);
@@ -192,8 +192,8 @@ describe('orgKeyChanged', () => {
       await change('k2');
       const next = told.next();
       await vi.advanceTimersByTimeAsync(31_000);
-      expect((await next).value).toStrictEqual({ cursor: await s.t.app.installation.feed.newest(), entry: undefined });
-      expect(begun?.cursor).not.toBe(await s.t.app.installation.feed.newest());
+      expect((await next).value).toStrictEqual({ cursor: await s.t.app.services.feed.newest(), entry: undefined });
+      expect(begun?.cursor).not.toBe(await s.t.app.services.feed.newest());
       over.abort();
       expect(await told.next()).toMatchObject({ done: true });
     } finally {
@@ -229,7 +229,7 @@ describe('a stream of changes that goes wrong', () => {
   it('continues after a change whose history entry fails its integrity check, with an error and its cursor', async () => {
     await change('k1');
     await change('k1');
-    const { feed } = s.t.app.installation;
+    const { feed } = s.t.app.services;
     const planted = plant(s.t, {
       ports: {
         feed: {
@@ -333,7 +333,7 @@ describe('a stream of changes that goes wrong', () => {
       const passing = await s.t.issue('service', { expires: new Date(s.t.clock.now.getTime() + 60_000) });
       const opened = await Promise.all([secret, passing.secret, s.t.service].map((service) => follow({ service })));
       for (const stream of opened) await stream.next();
-      await s.t.app.installation.credentials.revoke(id, s.t.clock.now);
+      await s.t.app.services.credentials.revoke(id, s.t.clock.now);
       s.t.clock.now = new Date(s.t.clock.now.getTime() + 61_000);
       await vi.advanceTimersByTimeAsync(5_000);
       const [revoked, expired, good] = opened;
@@ -357,7 +357,7 @@ describe('a stream of changes that goes wrong', () => {
         const opened: EventStream[] = [];
         for (let count = 0; count < 15; count += 1) opened.push(await follow({ service: secret }));
         for (const stream of opened) await stream.next();
-        await s.t.app.installation.credentials.revoke(id, s.t.clock.now);
+        await s.t.app.services.credentials.revoke(id, s.t.clock.now);
         await vi.advanceTimersByTimeAsync(5_000);
         for (const stream of opened) expect(codesOf(await stream.rest())).toStrictEqual(['UNAUTHENTICATED']);
       } finally {
@@ -424,7 +424,7 @@ describe('a stream of changes that goes wrong', () => {
 
 describe('a reader of changes', () => {
   /** Reads of the feed, however many follow it. */
-  const reads = () => vi.spyOn(s.t.app.installation.feed, 'read');
+  const reads = () => vi.spyOn(s.t.app.services.feed, 'read');
   const opening = (service: string) =>
     [
       'POST /graphql HTTP/1.1',
@@ -462,7 +462,7 @@ describe('a reader of changes', () => {
   });
 
   it('who has gone before reading anything leaves nothing behind', async () => {
-    const { feed } = s.t.app.installation;
+    const { feed } = s.t.app.services;
     const real = feed.follow.bind(feed);
     let following = 0;
     vi.spyOn(feed, 'follow').mockImplementation((onMore) => {

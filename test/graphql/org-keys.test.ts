@@ -303,7 +303,7 @@ describe('orgKeys', () => {
   });
 
   it('counts only when asked, all that match and not the page', async () => {
-    const { store } = t.app.installation;
+    const { store } = t.app.services;
     const original = { ...store };
     let counts = 0;
     store.count = async (...args) => {

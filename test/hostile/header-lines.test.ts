@@ -18,7 +18,7 @@ const updateAfter = (lines: number, headers: string, framing = 'Content-Length: 
   `PUT /svc/org/keys/k1 HTTP/1.1\r\n${common()}${framing}${filler(lines)}${headers}\r\n${body}`;
 
 async function versionOfKey(): Promise<unknown> {
-  return (await s.t.app.installation.store.find(s.t.app.installation.ports.hashKeyID('k1')))?.version;
+  return (await s.t.app.services.store.find(s.t.app.services.ports.hashKeyID('k1')))?.version;
 }
 
 describe.each([0, 1_000, 15_000])('After %i header lines', (lines) => {

@@ -34,7 +34,7 @@ async function load(order: object): Promise<Report> {
 
 /** What was acknowledged and is not there, or there and was not acknowledged. */
 async function lost({ t }: TestServer, { acknowledged, counts }: Report): Promise<string[]> {
-  const { store, ports } = t.app.installation;
+  const { store, ports } = t.app.services;
   const problems: string[] = [];
   let changes = 0;
   for (const key of keys) {

@@ -27,7 +27,7 @@ const update = (alias: string) =>
   }\r\n\r\n{"alias":"${alias}"}`;
 
 async function versionOfKey(): Promise<unknown> {
-  return (await s.t.app.installation.store.find(s.t.app.installation.ports.hashKeyID('k1')))?.version;
+  return (await s.t.app.services.store.find(s.t.app.services.ports.hashKeyID('k1')))?.version;
 }
 
 /** The headers that every response has. */

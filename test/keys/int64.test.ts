@@ -145,9 +145,9 @@ describe('Both ends of the range are kept exactly, sent as', () => {
     let exported = '';
     const io = {
       env: { KEYFRONT_DATA: data },
-      out: (text: string) => void (exported += text),
-      say: () => undefined,
-      isWatched: false,
+      stdout: (text: string) => void (exported += text),
+      stderr: () => undefined,
+      isStderrTTY: false,
       onStop: () => undefined,
     };
     expect(await run(['keys', 'export'], io)).toBe(0);

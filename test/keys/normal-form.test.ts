@@ -193,7 +193,7 @@ describe('a preview', () => {
     const previewed = await t.preview(definition);
     const updated = await t.update('k1', definition);
     expect(updated.body['warnings']).toStrictEqual(previewed.body['warnings']);
-    const stored = await t.app.installation.store.find(String(updated.body['key_hash']));
+    const stored = await t.app.services.store.find(String(updated.body['key_hash']));
     const { org_id, hmac_string, ...shown } = previewed.body['data'] as Record<string, unknown>;
     expect(stored?.definition).toStrictEqual(normal(shown));
     await t.close();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { organisationOf } from '../../src/cli/input/organisation.js';
+import { parseOrganisation } from '../../src/cli/input/organisation.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 let t: TestApp;
@@ -37,7 +37,7 @@ describe.each(Object.entries(bad))('an organisation with %s', (_, orgID) => {
 
   it('is rejected for a credential and by --org', async () => {
     await expect(t.issue('service', { orgID })).rejects.toThrow('organisation');
-    expect(() => organisationOf(orgID)).toThrow('--org must');
+    expect(() => parseOrganisation(orgID)).toThrow('--org must');
   });
 });
 

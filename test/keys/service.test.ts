@@ -8,7 +8,7 @@ describe('the owner of a key', () => {
   it('is asked again inside the transaction: a key that changes hands while a password is hashed is NOT_FOUND', async () => {
     const t = await startApp();
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'before' });
-    const { ports, store } = t.app.installation;
+    const { ports, store } = t.app.services;
     const keys = createKeyService({
       ...ports,
       // Hashing takes its time, and this is what may happen meanwhile.

@@ -134,7 +134,7 @@ describe('A clock that goes back', () => {
   it('opens no credential that was revoked, and renews no quota early', async () => {
     const { id, secret } = await t.issue('management');
     at(unix('2026-02-01T00:00:00Z'));
-    await t.app.installation.credentials.revoke(id, t.clock.now);
+    await t.app.services.credentials.revoke(id, t.clock.now);
     at(unix('2025-01-01T00:00:00Z'));
     expect((await t.preview({}, { authorization: `Bearer ${secret}` })).status).toBe(401);
 

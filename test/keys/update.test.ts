@@ -148,7 +148,7 @@ describe('the recoverable secrets', () => {
   const open = async (secret: 'jwtSecret' | 'hmacString') => {
     const { keyHash, secrets } = await stored();
     const sealed = secrets[secret];
-    return sealed && t.app.installation.sealer.open(sealed, aadFor(keyHash, secret));
+    return sealed && t.app.services.sealer.open(sealed, aadFor(keyHash, secret));
   };
   beforeEach(() =>
     t.importKeys({ key_id: 'k1', org_id: 'acme', jwt_data: { secret: 'jwt-1' }, hmac_string: 'hmac-1' }),

@@ -114,7 +114,7 @@ async function list(real: Real, { orderBy, descending, ...filter }: ListQuery, f
 
 /** The history in storage has one entry for each change in the model's, with the same operation. */
 async function expectSameHistory(model: Model, { t: { app } }: Real, keyID: string): Promise<void> {
-  const { ports, store } = app.installation;
+  const { ports, store } = app.services;
   const entries = await store.historyOf(ports.hashKeyID(keyID));
   expect(
     entries.map(({ operation, versionBefore, versionAfter, quotaUsedBeforeReset: used }) => ({
@@ -137,7 +137,7 @@ async function expectWhole(model: Model, real: Real): Promise<void> {
     await expectSameHistory(model, real, keyID);
   }
   const broken: string[] = [];
-  for await (const { keyHash, key, isHistoryWhole, isListed } of real.t.app.installation.store.inspect()) {
+  for await (const { keyHash, key, isHistoryWhole, isListed } of real.t.app.services.store.inspect()) {
     if (!key || !isHistoryWhole || !isListed) broken.push(keyHash);
   }
   expect(broken).toStrictEqual([]);
@@ -259,7 +259,7 @@ const kinds = [
     other(`purge after ${seconds}`, async (model, { t }) => {
       model.clock.now += seconds;
       t.clock.now = new Date(model.clock.now * 1000);
-      await t.app.installation.store.purge(new Date((model.clock.now - restoreWindow) * 1000));
+      await t.app.services.store.purge(new Date((model.clock.now - restoreWindow) * 1000));
       model.purge(model.clock.now);
     }),
   ),
@@ -289,7 +289,7 @@ async function findDifference(engine: TestEngine, most: number, plant?: Plant): 
         real.t = await open(place, now, plant);
       },
     };
-    const { ports } = real.t.app.installation;
+    const { ports } = real.t.app.services;
     const model = createModel(ports.hashKeyID);
     model.clock.now = noon;
     try {

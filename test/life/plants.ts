@@ -8,7 +8,7 @@ export type Plant = (app: App, folder: string) => Promise<void> | void;
 
 /** What goes wrong where two things happen at once. */
 export const concurrencyPlants = {
-  'a stale read': ({ installation: { store } }) => {
+  'a stale read': ({ services: { store } }) => {
     const find = store.find.bind(store);
     const old = new Map<string, Awaited<ReturnType<typeof find>>>();
     store.find = async (hash) => {
@@ -17,7 +17,7 @@ export const concurrencyPlants = {
       return known ?? found;
     };
   },
-  'a lost update: read, wait, write': ({ installation: { store } }) => {
+  'a lost update: read, wait, write': ({ services: { store } }) => {
     const update = store.update.bind(store);
     store.update = async (hash, change) => {
       const { next, audit } = change(await store.find(hash));
@@ -28,7 +28,7 @@ export const concurrencyPlants = {
       });
     };
   },
-  'consumption in two steps: check, wait, add': ({ installation: { store, ports } }) => {
+  'consumption in two steps: check, wait, add': ({ services: { store, ports } }) => {
     const consume = ports.quotas.consume.bind(ports.quotas);
     ports.quotas.consume = async (hash, decide) => {
       const decision = decide(await store.find(hash));
@@ -36,7 +36,7 @@ export const concurrencyPlants = {
       return consume(hash, () => decision);
     };
   },
-  'a reset in a transaction after that of its definition': ({ installation: { store, ports } }) => {
+  'a reset in a transaction after that of its definition': ({ services: { store, ports } }) => {
     const update = store.update.bind(store);
     store.update = async (hash, change) => {
       let wanted: Awaited<ReturnType<typeof update>> | undefined;
@@ -51,7 +51,7 @@ export const concurrencyPlants = {
       return ports.quotas.consume(hash, () => ({ next: next.quota, answer: { next, audit } }));
     };
   },
-  'a consumption that is answered and not kept': ({ installation: { ports } }) => {
+  'a consumption that is answered and not kept': ({ services: { ports } }) => {
     const consume = ports.quotas.consume.bind(ports.quotas);
     let count = 0;
     ports.quotas.consume = (hash, decide) =>
@@ -64,7 +64,7 @@ export const concurrencyPlants = {
 
 /** What goes wrong in the course of a life. */
 export const lifePlants = {
-  'a change that leaves no entry in the history': ({ installation: { store } }, folder) => {
+  'a change that leaves no entry in the history': ({ services: { store } }, folder) => {
     const update = store.update.bind(store);
     store.update = async (hash, apply) => {
       const changed = await update(hash, apply);
@@ -75,7 +75,7 @@ export const lifePlants = {
       return changed;
     };
   },
-  'a restore that does not raise the version': ({ installation: { store } }) => {
+  'a restore that does not raise the version': ({ services: { store } }) => {
     const update = store.update.bind(store);
     store.update = (hash, apply) =>
       update(hash, (found) => {
@@ -83,7 +83,7 @@ export const lifePlants = {
         return { next: audit.operation === 'restore' ? { ...next, version: next.version - 1 } : next, audit };
       });
   },
-  'a time that follows the clock back': ({ installation: { store, now } }) => {
+  'a time that follows the clock back': ({ services: { store, now } }) => {
     const update = store.update.bind(store);
     store.update = (hash, apply) =>
       update(hash, (found) => {
@@ -91,13 +91,13 @@ export const lifePlants = {
         return { next: { ...next, lastUpdated: BigInt(Math.floor(now().getTime() / 1000)) }, audit };
       });
   },
-  'counters that a restart forgets': async ({ installation: { store, ports } }) => {
+  'counters that a restart forgets': async ({ services: { store, ports } }) => {
     for await (const { keyHash, key } of store.all()) {
       if (!key) continue;
       await ports.quotas.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, answer: undefined }));
     }
   },
-  'a stale update that is let through': ({ installation: { store } }) => {
+  'a stale update that is let through': ({ services: { store } }) => {
     const update = store.update.bind(store);
     store.update = async (hash, apply) => {
       const stored = await store.find(hash);
@@ -119,19 +119,19 @@ export const lifePlants = {
       });
     };
   },
-  'a deleted key that is still shown': ({ installation: { store } }) => {
+  'a deleted key that is still shown': ({ services: { store } }) => {
     const find = store.find.bind(store);
     store.find = async (hash) => {
       const found = await find(hash);
       return found && { ...found, deleted: undefined };
     };
   },
-  'a revert to the version after': ({ installation: { store } }) => {
+  'a revert to the version after': ({ services: { store } }) => {
     const definitionAt = store.definitionAt.bind(store);
     store.definitionAt = async (hash, version) =>
       (await definitionAt(hash, version + 1)) ?? (await definitionAt(hash, version));
   },
-  'a page that skips the first key after its cursor': ({ installation: { store } }) => {
+  'a page that skips the first key after its cursor': ({ services: { store } }) => {
     const page = store.list.bind(store);
     store.list = async (query, reads) => {
       const { keys, isCut } = await page(query, reads);

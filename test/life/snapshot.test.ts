@@ -25,7 +25,7 @@ function onEach({ make }: TestEngine, env: Record<string, string> = {}): void {
 
 /** Commits a change through another service each time the reader has read a row of a key, before it reads on. */
 function changeAfterEachRead(change: () => Promise<unknown>): void {
-  const { store } = reader.app.installation;
+  const { store } = reader.app.services;
   const original = { ...store };
   const changing = async <Result>(read: Promise<Result>): Promise<Result> => {
     const found = await read;
@@ -86,7 +86,7 @@ describeConfigurations('one read of a key', (engine) => {
   });
 
   it('returns the history up to the change that a mutation made', async () => {
-    const { store } = reader.app.installation;
+    const { store } = reader.app.services;
     const original = { ...store };
     store.update = async (keyHash, apply) => {
       const done = await original.update(keyHash, apply);
@@ -120,7 +120,7 @@ describeConfigurations('one read of a key that is purged meanwhile', (engine) =>
   const removed = async () => {
     const headers = { 'x-svc-authorization': writer.service };
     expect((await writer.send(path, { method: 'DELETE', headers })).status).toBe(200);
-    expect(await writer.app.installation.store.purge(new Date(writer.clock.now.getTime() + 1))).toBe(1);
+    expect(await writer.app.services.store.purge(new Date(writer.clock.now.getTime() + 1))).toBe(1);
   };
   const read = () => reader.graphql('{ orgKey(keyID: "k1") { version history { edges { node { version } } } } }');
 
@@ -141,7 +141,7 @@ describeConfigurations('one read of a key that is purged meanwhile', (engine) =>
   });
 
   it('rejects reverting a key that was created again since the version was read', async () => {
-    const { store } = reader.app.installation;
+    const { store } = reader.app.services;
     const original = { ...store };
     store.definitionAt = async (keyHash, version) => {
       const found = await original.definitionAt(keyHash, version);

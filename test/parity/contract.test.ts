@@ -295,7 +295,7 @@ describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) =
 
   const opened = ({ keyHash, secrets }: StoredKey, name: 'jwtSecret' | 'hmacString') => {
     const sealed = secrets[name];
-    return sealed && t.app.installation.sealer.open(sealed, aadFor(keyHash, name));
+    return sealed && t.app.services.sealer.open(sealed, aadFor(keyHash, name));
   };
   const passwordOf = ({ secrets }: StoredKey) => secrets.passwordHash;
 

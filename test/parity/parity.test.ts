@@ -276,7 +276,7 @@ function comparable(key: StoredKey | undefined): object {
   if (!key) throw new Error('The key is gone.');
   const { keyHash, definition, secrets, quota, orgID, version, lastUpdated, dateCreated } = key;
   const opened = (sealed: Uint8Array | undefined, name: 'jwtSecret' | 'hmacString') =>
-    sealed && t.app.installation.sealer.open(sealed, aadFor(keyHash, name));
+    sealed && t.app.services.sealer.open(sealed, aadFor(keyHash, name));
   return {
     bytes: stringifyJSON(definition),
     passwordHash: secrets.passwordHash?.slice(0, 7),

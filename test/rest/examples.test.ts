@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Authenticate } from '../../src/credentials/credential.js';
 import { AppError } from '../../src/lib/errors.js';
-import { sampleKeys } from '../../src/cli/server/sample.js';
+import { sampleKeyLines } from '../../src/cli/server/sample.js';
 import { maskErrors } from '../../src/http/mask-errors.js';
 import { createRouter } from '../../src/http/router.js';
 import { parseJSON } from '../../src/lib/json.js';
@@ -90,7 +90,7 @@ const before: Readonly<Record<string, readonly [string, string]>> = {
 beforeEach(async () => {
   // The one thing that the document could not know.
   t = await startApp({}, { randomHex: () => '3f0c9d1e5b7a4826a1d4c6e8f0b2937d' });
-  await t.importKeys(...sampleKeys.map((line) => JSON.parse(line) as object));
+  await t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
 });
 afterEach(() => t.close());
 
@@ -198,7 +198,7 @@ describe('the OpenAPI document as it is served', () => {
       const { operation, name, status } = one;
       await t.close();
       t = await startApp({}, { randomHex: () => '3f0c9d1e5b7a4826a1d4c6e8f0b2937d' });
-      await t.importKeys(...sampleKeys.map((line) => JSON.parse(line) as object));
+      await t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
       const first = before[`${operation} ${name}`];
       if (first) expect((await send(...first)).status).toBe(200);
       const answer = await send(operation, name);

@@ -82,7 +82,7 @@ describe('An update that is sent twice, because its answer was lost on the way,'
 
 describe('Key identifiers', () => {
   it(`that differ have hashes that differ, ${keyIDs} of them, and are what was encoded`, () => {
-    const { hashKeyID } = t.app.installation.ports;
+    const { hashKeyID } = t.app.services.ports;
     const alphabet = [...'abkKéе\u0301ｋ/%2.;=~\u212a'].filter((character) => character !== '/');
     const hashes = new Set<string>();
     const seen = new Set<string>();

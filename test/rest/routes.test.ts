@@ -137,7 +137,7 @@ describe('the key API', () => {
 
   it('masks what it did not expect, and tells the log the story', async () => {
     const broken = await startApp();
-    await broken.app.installation.close();
+    await broken.app.services.close();
     const { status, headers, body } = await broken.update('k1', { alias: 'x' });
     expect(status).toBe(500);
     expect(body).toStrictEqual({
@@ -170,7 +170,7 @@ describe('/health and /ready', () => {
 
   it('/ready says no once the database is gone', async () => {
     const broken = await startApp();
-    await broken.app.installation.close();
+    await broken.app.services.close();
     expect((await broken.send('/ready')).status).toBe(503);
     expect((await broken.send('/health')).status).toBe(200);
   });

@@ -19,7 +19,7 @@ async function stepsOf(body: string): Promise<{ status: number; steps: number }>
     management: { id: 'm', kind: 'management', label: 'm', orgID: undefined },
   });
   const routes = createRESTRoutes({
-    keys: createKeyService(t.app.installation.ports),
+    keys: createKeyService(t.app.services.ports),
     audit: () => undefined,
     nextSlice: () => {
       steps += 1;

@@ -389,7 +389,7 @@ describe('Secrets are driven', () => {
     const text = JSON.stringify(loaded);
     const bound = (await t.issue('service', { orgID: 'acme' })).secret;
     const revoked = await t.issue('service');
-    await t.app.installation.credentials.revoke(revoked.id, t.clock.now);
+    await t.app.services.credentials.revoke(revoked.id, t.clock.now);
     Object.assign(secrets, { boundToken: bound, revokedToken: revoked.secret });
     const headers: Record<string, Record<string, string>> = {
       none: {},
@@ -443,9 +443,9 @@ describe('Secrets are driven', () => {
     const said: string[] = [];
     const io = {
       env: { KEYFRONT_DATA: data },
-      out: (text: string) => void said.push(text),
-      say: (text: string) => void said.push(text),
-      isWatched: true,
+      stdout: (text: string) => void said.push(text),
+      stderr: (text: string) => void said.push(text),
+      isStderrTTY: true,
       onStop: () => undefined,
     };
     expect(await run(['keys', 'export'], io)).toBe(0);
@@ -483,7 +483,7 @@ describe('Secrets are driven', () => {
     places.push(...filesIn(data));
     other.close();
 
-    await t.app.installation.close();
+    await t.app.services.close();
     await fails('the database closed');
     // What a credential opens is known for the rest of a turn.
     await new Promise((resolve) => setImmediate(resolve));

@@ -20,10 +20,10 @@ import { added, auditOf, hashOf, nextVersion, storedKey } from './key-store.cont
 const named = ({ keyHash, version }: ChangeEvent) => `${names.get(keyHash) ?? '?'} ${version}`;
 const names = new Map(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => [hashOf(name), name]));
 const add = ({ app }: TestApp, name: string, orgID = 'acme') =>
-  app.installation.store.add([added(storedKey(name, { orgID }))]);
+  app.services.store.add([added(storedKey(name, { orgID }))]);
 const change = ({ app }: TestApp, name: string) =>
-  app.installation.store.update(hashOf(name), (found) => nextVersion(found));
-const feedOf = ({ app }: TestApp): ChangeFeed => app.installation.feed;
+  app.services.store.update(hashOf(name), (found) => nextVersion(found));
+const feedOf = ({ app }: TestApp): ChangeFeed => app.services.feed;
 
 /** On PostgreSQL the feed ends at the oldest open transaction of the server, which other suites use too: poll for a result. */
 async function readAll(feed: ChangeFeed, query: Partial<FeedQuery> = {}): Promise<string[]> {
@@ -109,8 +109,7 @@ describeEngines('the feed of changes', (engine) => {
 
   it('looks at a thousand changes a read at the most, and goes on from there', async () => {
     const many = Array.from({ length: 1_200 }, (_, index) => added(storedKey(`other ${index}`, { orgID: 'globex' })));
-    for (let from = 0; from < many.length; from += 300)
-      await t.app.installation.store.add(many.slice(from, from + 300));
+    for (let from = 0; from < many.length; from += 300) await t.app.services.store.add(many.slice(from, from + 300));
     await add(t, 'a');
     const read = () => feedOf(t).read({ after: undefined, orgID: 'acme', limit: 10 });
     await expect.poll(read).toMatchObject({ events: [], hasMore: true });
@@ -169,7 +168,7 @@ describeEngines('the feed of changes', (engine) => {
   });
 
   it('tells of a purged key no more, and goes on from a cursor that was among its changes', async () => {
-    const { store } = t.app.installation;
+    const { store } = t.app.services;
     await add(t, 'a');
     await add(t, 'b');
     await change(t, 'a');
@@ -217,7 +216,7 @@ describeEngines('the feed of changes', (engine) => {
     };
     await Promise.all([t, other].flatMap((writer) => [...keys, ...keys].map((name) => write(writer, name))));
     const versions = await Promise.all(
-      keys.map(async (name) => (await t.app.installation.store.find(hashOf(name)))?.version ?? 0),
+      keys.map(async (name) => (await t.app.services.store.find(hashOf(name)))?.version ?? 0),
     );
     expect(versions.reduce((sum, version) => sum + version - 1, 0)).toBe(acknowledged);
     const total = versions.reduce((sum, version) => sum + version, 0);
@@ -251,7 +250,7 @@ describe('the feed of changes, on a SQLite file that a backup has taken the plac
     const t = await startApp(env('first'));
     await add(t, 'a');
     const before = await feedOf(t).newest();
-    const { installation } = t.app;
+    const { services: installation } = t.app;
     await cp(join(folder, 'first'), join(folder, 'second'), {
       recursive: true,
       filter: (path) => !path.includes('.db'),
@@ -263,7 +262,7 @@ describe('the feed of changes, on a SQLite file that a backup has taken the plac
 
     const restored = await startApp(env('second'));
     await expect(feedOf(restored).read({ after: undone, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
-    await restored.app.installation.store.update(hashOf('a'), (found) => {
+    await restored.app.services.store.update(hashOf('a'), (found) => {
       const next = nextVersion(found);
       return { ...next, audit: { ...next.audit, reason: 'another' } };
     });

@@ -390,7 +390,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     expect((await asOther(secret)).status).toBe(200);
     expect((await t.update('k1', { alias: 'here' })).status).toBe(200);
     expect((await asOther(secret)).body).toMatchObject({ data: { alias: 'here' } });
-    expect(await t.app.installation.credentials.revoke(id, t.clock.now)).toBe(true);
+    expect(await t.app.services.credentials.revoke(id, t.clock.now)).toBe(true);
     expect((await asOther(secret)).status).toBe(401);
     await other.close();
   });
@@ -506,7 +506,7 @@ describe.skipIf(postgres.isMissing)(`D-08 a row in ${postgres.name} that is not 
 
   it('is a credential that opens no door, and is named by check', async () => {
     const { id, secret } = await t.issue('service', { orgID: 'acme' });
-    await t.app.installation.credentials.revoke(id, t.clock.now);
+    await t.app.services.credentials.revoke(id, t.clock.now);
     await tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
     expect(await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } })).toMatchObject(internal);
     expect((await folder.keyfront(['check'], env)).said).toContain(`The credential ${id} is not as it was written.`);

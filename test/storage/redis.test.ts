@@ -28,9 +28,9 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
 
   const redis = async <T>(...command: string[]): Promise<T> => askRedis<T>(env['KEYFRONT_QUOTA_URL'] ?? '', ...command);
   const counterOf = (keyID: string, app = t) =>
-    (env['KEYFRONT_QUOTA_KEYS'] ?? '').replace('{keyHash}', app.app.installation.ports.hashKeyID(keyID));
+    (env['KEYFRONT_QUOTA_KEYS'] ?? '').replace('{keyHash}', app.app.services.ports.hashKeyID(keyID));
   const keptOf = (keyID: string) => `keyfront:{${counterOf(keyID)}}`;
-  const serviceOf = (app: TestApp) => createKeyService(app.app.installation.ports);
+  const serviceOf = (app: TestApp) => createKeyService(app.app.services.ports);
   const consume = async (keyID: string, amount = 1n, app = t) => serviceOf(app).consumeOrgQuota(caller, keyID, amount);
   const usedOf = async (keyID: string, app = t) => {
     const service = serviceOf(app);
@@ -197,7 +197,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     expect(await usedOf('k')).toBe(5n);
     await serviceOf(t).deleteOrgKey(caller, 'k', {});
     later(60_000);
-    await t.app.installation.store.purge(t.clock.now);
+    await t.app.services.store.purge(t.clock.now);
     await serviceOf(t).createOrgKey(caller, { keyID: 'k', input: { orgID: 'acme', quotaMax: 10n } });
     expect(await usedOf('k')).toBe(0n);
     expect((await consume('k', 10n)).allowed).toBe(true);
@@ -208,8 +208,8 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await consume('k', 5n);
     expect((await reset('k', { quotaMax: 10n, quotaRenewalRate: 60n })).quotaReset).toBe('APPLIED');
     await consume('k', 3n);
-    const { quotas, hashKeyID } = t.app.installation.ports;
-    const changes = () => t.app.installation.store.changesOf(hashKeyID('k'));
+    const { quotas, hashKeyID } = t.app.services.ports;
+    const changes = () => t.app.services.store.changesOf(hashKeyID('k'));
     expect(await changes()).toHaveLength(1);
     await quotas.apart?.settle(hashKeyID('k'));
     expect(await usedOf('k')).toBe(3n);
@@ -261,7 +261,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     for (const keyID of failing) await redis('SET', counterOf(keyID), 'no integer');
     // What was carried out is looked at once more after 5 seconds, and then forgotten.
     later(6_000);
-    const pending = async () => (await allOf(t.app.installation.store.changesBefore(t.clock.now))).length;
+    const pending = async () => (await allOf(t.app.services.store.changesBefore(t.clock.now))).length;
     await expect.poll(pending).toBe(failing.length);
     for (const keyID of failing) await redis('DEL', counterOf(keyID));
     await expect.poll(pending).toBe(0);
@@ -271,7 +271,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     const keys = Array.from({ length: 50 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme', quota_max: 10 }));
     await t.importKeys(...keys);
     for (const { key_id } of keys) await consume(key_id, 2n);
-    const { quotas } = t.app.installation.ports;
+    const { quotas } = t.app.services.ports;
     const look = quotas.apart?.look.bind(quotas.apart);
     let looks = 0;
     Object.assign(quotas.apart ?? {}, {

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 const tamper = (...statements: string[]) => tamperWith(file, ...statements);
-const hash = (keyID: string) => t.app.installation.ports.hashKeyID(keyID);
+const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
 const service = (path: string, method = 'GET', body?: string): Promise<Answer> =>
   t.send(path, {
     method,
@@ -92,7 +92,7 @@ describe('D-08 a row that is not as it was written', () => {
 
   it('is not purged: its date may be what was changed', async () => {
     tamper("UPDATE keys SET deleted = 1 WHERE org_id = 'acme'");
-    expect(await t.app.installation.store.purge(t.clock.now)).toBe(0);
+    expect(await t.app.services.store.purge(t.clock.now)).toBe(0);
     expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
   });
 
@@ -133,14 +133,12 @@ describe('D-08 a row that is not as it was written', () => {
 
   it('opens no door where it is a credential, neither revoked nor widened', async () => {
     const { id, secret } = await t.issue('service', { orgID: 'acme' });
-    await t.app.installation.credentials.revoke(id, t.clock.now);
+    await t.app.services.credentials.revoke(id, t.clock.now);
     tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
     const answer = await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } });
     expect(answer).toMatchObject(internal);
-    await expect(t.app.installation.credentials.list()).rejects.toThrow(
-      `The credential ${id} failed its integrity check`,
-    );
-    await expect(t.app.installation.credentials.revoke(id, t.clock.now)).rejects.toThrow(id);
+    await expect(t.app.services.credentials.list()).rejects.toThrow(`The credential ${id} failed its integrity check`);
+    await expect(t.app.services.credentials.revoke(id, t.clock.now)).rejects.toThrow(id);
     expect((await service('/svc/org/keys/k1')).status).toBe(200);
   });
 });

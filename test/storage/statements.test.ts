@@ -350,6 +350,6 @@ describeEngines('D-15 a text that looks like a statement', ({ make }) => {
       }
     }
     expect(t.logs()).not.toContain('internal error');
-    expect(await t.app.installation.store.count({}, t.clock.now)).toBe(naughty.length);
+    expect(await t.app.services.store.count({}, t.clock.now)).toBe(naughty.length);
   });
 });

@@ -76,7 +76,7 @@ export async function startApp(
 
   const issue: TestApp['issue'] = async (kind, { orgID, expires } = {}) => {
     const order = { kind, label: `test ${kind}`, orgID, expires };
-    const { credential, secret } = await issueCredential(app.installation.credentials, order, clock.now);
+    const { credential, secret } = await issueCredential(app.services.credentials, order, clock.now);
     return { id: credential.id, secret };
   };
   const management = (await issue('management')).secret;
@@ -102,7 +102,7 @@ export async function startApp(
     importKeys: async (...keys) => {
       const refused: string[] = [];
       await importLines(
-        app.installation,
+        app.services,
         keys.map((key) => stringifyJSON(key)),
         { orgID: undefined, passwordsAreHashed: false },
         { onBadLine: (_line, reason) => refused.push(reason), onProgress: () => undefined },

@@ -48,15 +48,15 @@ export async function makeCommandLine(): Promise<CommandLine> {
       let said = '';
       const code = await run(args, {
         env: { KEYFRONT_DATA: folder, ...env },
-        out: (text) => {
+        stdout: (text) => {
           out += text;
         },
-        say: (text) => {
+        stderr: (text) => {
           said += text;
         },
-        ...(input !== undefined && { input: piped(input) }),
-        isWatched,
-        isTerminal,
+        ...(input !== undefined && { stdin: piped(input) }),
+        isStderrTTY: isWatched,
+        isStdoutTTY: isTerminal,
         onStop: (callback) => callback(),
       });
       return { code, out, said };

@@ -33,7 +33,10 @@ export interface PlantedServer {
 }
 
 /** The GraphQL server over the keys and credentials of an app, with some parts planted. */
-export function plant({ app: { installation }, management, service }: TestApp, planted: Planted): PlantedServer {
+export function plant(
+  { app: { services: installation }, management, service }: TestApp,
+  planted: Planted,
+): PlantedServer {
   const lines: string[] = [];
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {

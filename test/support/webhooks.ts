@@ -16,6 +16,6 @@ export async function hookTo(
   url: string,
   { orgID, label = 'test' }: { orgID?: string; label?: string } = {},
 ): Promise<{ id: string; secret: string }> {
-  const { webhook, secret } = await addWebhook(app.installation, { url: new URL(url), label, orgID });
+  const { webhook, secret } = await addWebhook(app.services, { url: new URL(url), label, orgID });
   return { id: webhook.id, secret };
 }

@@ -128,7 +128,7 @@ describe('S-03: the series', () => {
 describe('what else is counted', () => {
   it('is each wrong credential, by its kind and by the reason that callers are not told', async () => {
     const revoked = await t.issue('service');
-    await t.app.installation.credentials.revoke(revoked.id, t.clock.now);
+    await t.app.services.credentials.revoke(revoked.id, t.clock.now);
     await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': revoked.secret } });
     await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': createToken('service') } });
     await t.preview({}, { authorization: `Bearer ${t.service}` });
@@ -202,7 +202,7 @@ describe('what storage tells', () => {
     const refuse = () => {
       throw new AppError('CONFLICT', 'Not now.');
     };
-    await expect(t.app.installation.store.update('a hash', refuse)).rejects.toThrow('Not now.');
+    await expect(t.app.services.store.update('a hash', refuse)).rejects.toThrow('Not now.');
     expect(await failures()).toBe(0);
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('ALTER TABLE audit RENAME TO audit_away');
@@ -232,7 +232,7 @@ describe('the figures of the moment', () => {
     await Promise.all(hashes);
     expect(await waiting()).toBe(0);
     const writes = Array.from({ length: 3 }, (_, index) =>
-      t.app.installation.credentials.markUsed(new Map([[`nobody${index}`, t.clock.now]])),
+      t.app.services.credentials.markUsed(new Map([[`nobody${index}`, t.clock.now]])),
     );
     expect((await lines())['queue="commits"']).toBe(3);
     await Promise.all(writes);

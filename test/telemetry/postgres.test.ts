@@ -46,7 +46,7 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
       throw new AppError('CONFLICT', 'Not now.');
     };
     // At the same moment, so that they are certain to be of one group.
-    const { store } = t.app.installation;
+    const { store } = t.app.services;
     await Promise.allSettled(['a', 'b', 'c'].map((keyHash) => store.update(keyHash, refuse)));
     const last = watch.spans().slice(-3);
     expect(last.map(({ attributes }) => attributes['keyfront.commit.batch_size'])).toEqual([3, 3, 3]);

@@ -31,11 +31,11 @@ describeEngines('a webhook, in a damaged database', (engine) => {
   const versionsOf = (keyID: string) =>
     receiver
       .taken()
-      .filter(({ data }) => data.key_hash === t.app.installation.ports.hashKeyID(keyID))
+      .filter(({ data }) => data.key_hash === t.app.services.ports.hashKeyID(keyID))
       .map(({ data }) => data.version_after);
 
   async function paused(id: string, work: () => Promise<void>): Promise<void> {
-    const { webhooks } = t.app.installation;
+    const { webhooks } = t.app.services;
     await webhooks.change(id, (found) => ({ ...found, paused: { at: new Date(), why: 'a test' } }));
     await work();
     await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
@@ -50,7 +50,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     });
     await receiver.until((taken) => taken.length === 3);
     expect([versionsOf('a'), versionsOf('b')]).toStrictEqual([[1, 3], [1]]);
-    const { webhooks } = t.app.installation;
+    const { webhooks } = t.app.services;
     const letters = await webhooks.deadLetters({ webhookID: id }, 10);
     const lastError = 'its history entry fails the integrity check';
     expect(letters).toMatchObject([{ version: 2, attempts: maxAttempts, lastError }]);
@@ -96,11 +96,11 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await eventually(() => expect(receiver.received.some(({ data }) => data.version_after === 2)).toBe(true));
     const headers = { 'x-svc-authorization': t.service };
     expect((await t.send('/svc/org/keys/a', { method: 'DELETE', headers })).status).toBe(200);
-    await t.app.installation.store.purge(new Date(t.clock.now.getTime() + 1));
+    await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1));
     await t.importKeys({ key_id: 'a', org_id: 'zeta' });
     await t.update('a', { alias: 'another organisation’s' });
     await eventually(async () =>
-      expect(await t.app.installation.webhooks.deliveryStats()).toMatchObject([{ retryingKeys: 0 }]),
+      expect(await t.app.services.webhooks.deliveryStats()).toMatchObject([{ retryingKeys: 0 }]),
     );
     await t.importKeys({ key_id: 'b', org_id: 'acme' });
     await eventually(() => expect(versionsOf('b')).toStrictEqual([1]));

@@ -23,7 +23,7 @@ describeEngines('webhooks', (engine) => {
 
   const key = (keyID: string, orgID = 'acme') => t.importKeys({ key_id: keyID, org_id: orgID });
   const change = async (keyID: string, alias: string) => expect((await t.update(keyID, { alias })).status).toBe(200);
-  const hashOf = (keyID: string) => t.app.installation.ports.hashKeyID(keyID);
+  const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
 
   it('bring every change once and in order per key to a receiver that fails twice', async () => {
     const keys = ['a', 'b', 'c', 'd', 'e'];
@@ -157,7 +157,7 @@ describeEngines('webhooks', (engine) => {
     await key('a');
     for (const alias of ['one', 'two', 'three']) await change('a', alias);
     await receiver.until((taken) => taken.length === 3);
-    const { webhooks } = t.app.installation;
+    const { webhooks } = t.app.services;
     const letters = await webhooks.deadLetters({ webhookID: id }, 10);
     expect(letters).toMatchObject([{ keyHash: hashOf('a'), version: 2, attempts: 6, lastError: 'returned 400' }]);
     expect(receiver.received.filter(({ data }) => data.version_after === 2)).toHaveLength(6);

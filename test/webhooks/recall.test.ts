@@ -60,9 +60,9 @@ describeEngines('after a command has returned', (engine) => {
     let said = '';
     const code = await run(args, {
       env: place.env,
-      out: (text) => void (out += text),
-      say: (text) => void (said += text),
-      isWatched: false,
+      stdout: (text) => void (out += text),
+      stderr: (text) => void (said += text),
+      isStderrTTY: false,
       onStop: () => undefined,
     });
     return { code, out: out.trim(), said };

@@ -19,8 +19,8 @@ afterEach(async () => {
 
 const key = (keyID: string, orgID = 'acme') => t.importKeys({ key_id: keyID, org_id: orgID });
 const change = async (keyID: string, alias: string) => expect((await t.update(keyID, { alias })).status).toBe(200);
-const hashOf = (keyID: string) => t.app.installation.ports.hashKeyID(keyID);
-const standing = async () => (await t.app.installation.webhooks.deliveryStats())[0];
+const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
+const standing = async () => (await t.app.services.webhooks.deliveryStats())[0];
 
 describe('a receiver that is down for long', () => {
   it('leaves a few dead letters and a cursor, not a table that grows, and gets all in order and by a replay when it is back', async () => {
@@ -37,12 +37,12 @@ describe('a receiver that is down for long', () => {
     receiver = await startReceiver(port);
     const isGood = (taken: readonly unknown[]) => taken.length >= 240 - deadLetters - 40;
     await receiver.until(isGood);
-    const deadNow = () => t.app.installation.webhooks.deadLetters({ webhookID: id }, 1_000);
+    const deadNow = () => t.app.services.webhooks.deadLetters({ webhookID: id }, 1_000);
     await until(async () => receiver.taken().length + (await deadNow()).length === 240);
     await until(async () => (await standing())?.retryingKeys === 0);
     const dead = await deadNow();
     expect(dead.every(({ lastError: why }) => why === 'failed with ECONNREFUSED')).toBe(true);
-    expect(await t.app.installation.webhooks.replay({ webhookID: id }, Date.now())).toBe(dead.length);
+    expect(await t.app.services.webhooks.replay({ webhookID: id }, Date.now())).toBe(dead.length);
     await receiver.until((taken) => taken.length === 240);
     const ids = receiver.taken().map(({ id: event }) => event);
     expect(ids.slice(-dead.length).toSorted()).toStrictEqual(dead.map(({ eventID }) => eventID).toSorted());
@@ -55,7 +55,7 @@ describe('a receiver that is down for long', () => {
     await t.close();
     t = await startApp({}, { webhookPace: { ...quick, retryPolicy: { delaysMs: [1], maxAttempts: 1 } } });
     const { id } = await hookTo(t, receiver.url);
-    const { webhooks } = t.app.installation;
+    const { webhooks } = t.app.services;
     receiver.behaviour = () => 500;
     await t.importKeys(...Array.from({ length: 1_100 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
     const paused = async () => (await webhooks.list())[0]?.paused;
@@ -143,7 +143,7 @@ describe('a receiver', () => {
     };
     await key('a');
     await until(async () => (await standing())?.deadLetters === 1);
-    const [letter] = await t.app.installation.webhooks.deadLetters({ webhookID: id }, 1);
+    const [letter] = await t.app.services.webhooks.deadLetters({ webhookID: id }, 1);
     expect(letter?.lastError).toBe('returned 307; redirects are not followed');
     expect(elsewhere.received).toHaveLength(0);
     await elsewhere.close();
@@ -152,7 +152,7 @@ describe('a receiver', () => {
   it('that answers 410 is paused, and goes on where it was once resumed', async () => {
     const { id } = await hookTo(t, receiver.url);
     receiver.behaviour = () => 410;
-    const { webhooks } = t.app.installation;
+    const { webhooks } = t.app.services;
     await key('a');
     await until(async () => (await webhooks.list())[0]?.paused !== undefined);
     expect((await webhooks.list())[0]?.paused?.why).toBe('the receiver returned 410 Gone');
@@ -187,7 +187,7 @@ describe('a receiver', () => {
 describe('a webhook', () => {
   it('that is paused hears nothing, and everything in order once it is resumed', async () => {
     const { id } = await hookTo(t, receiver.url);
-    const { webhooks } = t.app.installation;
+    const { webhooks } = t.app.services;
     await key('a');
     await receiver.until((taken) => taken.length === 1);
     await webhooks.change(id, (found) => ({ ...found, paused: { at: new Date(), why: 'a test' } }));
@@ -205,15 +205,15 @@ describe('a webhook', () => {
     receiver.behaviour = () => 500;
     await key('a');
     await until(async () => (await standing())?.retryingKeys === 1);
-    expect(await t.app.installation.webhooks.remove(id)).toBe(true);
+    expect(await t.app.services.webhooks.remove(id)).toBe(true);
     await wait(150);
     const count = receiver.received.length;
     await change('a', 'one');
     await wait(200);
     expect(receiver.received).toHaveLength(count);
-    expect(await t.app.installation.webhooks.deliveryStats()).toStrictEqual([]);
-    expect(await t.app.installation.webhooks.retryStates(id)).toStrictEqual([]);
-    expect(await t.app.installation.webhooks.remove(id)).toBe(false);
+    expect(await t.app.services.webhooks.deliveryStats()).toStrictEqual([]);
+    expect(await t.app.services.webhooks.retryStates(id)).toStrictEqual([]);
+    expect(await t.app.services.webhooks.remove(id)).toBe(false);
   });
 
   it('that is new is told of what is changed from then on', async () => {
@@ -229,7 +229,7 @@ describe('a webhook', () => {
     const { id, secret } = await hookTo(t, receiver.url);
     await key('a');
     await receiver.until((taken) => taken.length === 1);
-    const keeping = { ...t.app.installation, now: () => new Date() };
+    const keeping = { ...t.app.services, now: () => new Date() };
     const second = await rotateWebhook(keeping, id, 3_600_000);
     await change('a', 'one');
     await receiver.until((taken) => taken.length === 2);
@@ -254,7 +254,7 @@ describe('a webhook', () => {
     await until(async () => (await standing())?.retryingKeys === 1);
     const headers = { 'x-svc-authorization': t.service };
     expect((await t.send('/svc/org/keys/a', { method: 'DELETE', headers })).status).toBe(200);
-    await t.app.installation.store.purge(new Date(t.clock.now.getTime() + 1));
+    await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1));
     t.clock.now = new Date(t.clock.now.getTime() + 1_000);
     await key('a');
     await receiver.until((taken) => taken.length === 2);
@@ -282,7 +282,7 @@ describe('S-01 a webhook', () => {
     await t.update('CANARY-KEY-ID', { ...update, hmac_string: 'CANARY-SECOND', alias: 'shown' });
     await receiver.until((taken) => taken.length === 2);
     await until(async () => (await standing())?.deadLetters === 1);
-    const letters = await t.app.installation.webhooks.deadLetters({ webhookID: id }, 10);
+    const letters = await t.app.services.webhooks.deadLetters({ webhookID: id }, 10);
     const said = [...receiver.received.map(({ body }) => body), t.logs(), JSON.stringify(letters)].join('\n');
     expect(said).toContain('webhook attempt');
     expect(said).toContain('"hmac_string"');

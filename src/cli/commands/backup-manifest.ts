@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { parseJSON } from '../../lib/json.js';
 
 /** The one file of a backup beside its manifest. */
-export const copyName = 'keyfront.db';
+export const databaseCopyName = 'keyfront.db';
 
 const manifestName = 'manifest.json';
 const chunkBytes = 1024 * 1024;
@@ -49,7 +49,7 @@ export interface Digest {
 }
 
 /** Reads a file through; where `into` names a file, what was read is written there, and through to the disk. */
-export function digest(from: string, into?: string): Digest {
+export function digestFile(from: string, into?: string): Digest {
   const source = openSync(from, 'r');
   const target = into === undefined ? undefined : openSync(into, 'wx', 0o600);
   try {
@@ -73,7 +73,7 @@ export function digest(from: string, into?: string): Digest {
 }
 
 /** How far a database goes, for people. */
-export function newestChangeIn({ newestChange }: Pick<Manifest, 'newestChange'>): string {
+export function describeNewestChange({ newestChange }: Pick<Manifest, 'newestChange'>): string {
   if (!newestChange) return 'No key has been changed in it.';
   const { at, keyHash, version } = newestChange;
   return `The newest change in it is of ${at}, to version ${version} of ${keyHash}.`;

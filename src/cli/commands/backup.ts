@@ -5,20 +5,20 @@ import { syncFile, syncName } from '../../lib/fsync.js';
 import { openServices, type Services } from '../../storage/open-storage.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';
 import type { IO } from '../io.js';
-import { copyName, digest, newestChangeIn, writeManifest, type Manifest } from './backup-manifest.js';
-import { withInstallation } from '../key-client/open.js';
-import { inspect } from '../output/problems.js';
-import type { Values } from '../command.js';
-import { createProgress } from '../output/progress.js';
+import { databaseCopyName, digestFile, describeNewestChange, writeManifest, type Manifest } from './backup-manifest.js';
+import { withServices } from '../key-client/open.js';
+import { verifyInstallation } from '../output/problems.js';
+import type { OptionValues } from '../command.js';
+import { createProgressLine } from '../output/progress.js';
 
 /** Copies the database into a new folder while services go on, and looks through the copy before it counts as one. */
-export async function backup(io: IO, _values: Values, [folder = '']: readonly string[]): Promise<number> {
+export async function backup(io: IO, _values: OptionValues, [folder = '']: readonly string[]): Promise<number> {
   const target = resolve(folder);
-  return withInstallation(io, { access: 'read' }, async (installation, { config, secrets }) => {
+  return withServices(io, { access: 'read' }, async (installation, { config, secrets }) => {
     const draft = makeDraft(target);
     try {
-      const copy = join(draft, copyName);
-      const progress = createProgress(io, 'pages copied');
+      const copy = join(draft, databaseCopyName);
+      const progress = createProgressLine(io, 'pages copied');
       await installation.copyTo(copy, progress.show);
       progress.end();
       syncFile(copy);
@@ -27,8 +27,8 @@ export async function backup(io: IO, _values: Values, [folder = '']: readonly st
       syncName(copy);
       renameSync(draft, target);
       syncName(target);
-      io.say(`${manifest.keys} keys backed up and checked. ${newestChangeIn(manifest)}\n`);
-      io.say(`Nothing in it opens without the key ring: keep a copy of ${config.keyRingFile} apart from it.\n`);
+      io.stderr(`${manifest.keys} keys backed up and checked. ${describeNewestChange(manifest)}\n`);
+      io.stderr(`Nothing in it opens without the key ring: keep a copy of ${config.keyRingFile} apart from it.\n`);
       return 0;
     } catch (error) {
       rmSync(draft, { recursive: true, force: true });
@@ -60,10 +60,10 @@ function makeDraft(target: string): string {
 async function describe(io: IO, { now }: Services, config: Config, secrets: ConfigSecrets): Promise<Manifest> {
   const copy = await openServices(config, secrets, {}, { access: 'read' });
   try {
-    const progress = createProgress(io, 'keys checked');
-    const { problems } = await inspect(copy, progress.show);
+    const progress = createProgressLine(io, 'keys checked');
+    const { problems } = await verifyInstallation(copy, progress.show);
     progress.end();
-    for (const problem of problems) io.say(`${problem}\n`);
+    for (const problem of problems) io.stderr(`${problem}\n`);
     if (problems.length > 0)
       throw new Error('There is no backup: the database is damaged, and a copy of it would be too.');
     const { newestChange, ...figures } = await copy.contents();
@@ -72,7 +72,7 @@ async function describe(io: IO, { now }: Services, config: Config, secrets: Conf
       ...figures,
       newestChange: newestChange && { ...newestChange, at: newestChange.at.toISOString() },
       keyRing: [...loadKeyRing(config.keyRingFile).ids],
-      ...digest(config.databaseFile),
+      ...digestFile(config.databaseFile),
     };
   } finally {
     await copy.close();

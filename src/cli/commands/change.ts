@@ -1,35 +1,35 @@
 import { AppError } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
 import { definitionFromWire } from '../../wire/field-names.js';
-import { changedLines, changedMember, isSame } from '../output/diff.js';
-import type { Values } from '../command.js';
-import { definitionIn } from '../input/definitions.js';
+import { formatChangeResult, changeResultToJSON, hasNoEffect } from '../output/diff.js';
+import type { OptionValues } from '../command.js';
+import { readSingleDefinition } from '../input/definitions.js';
 import { UsageError, type IO } from '../io.js';
-import { jsonText } from '../output/json.js';
-import type { Changed, KeysPort } from '../key-client/port.js';
+import { toJSONLine } from '../output/json.js';
+import type { KeyChangeResult, KeyClient } from '../key-client/port.js';
 import type { OutputFormat } from '../output/format.js';
-import { about, numberFrom, textFrom, runKeyCommand } from '../key-client/run-key-command.js';
+import { withWireNames, parseNumberOption, stringOption, runKeyCommand } from '../key-client/run-key-command.js';
 
 /** Tells what an update would change: 0 nothing, 1 something, 2 where that cannot be told. */
-export async function diff(io: IO, values: Values, words: readonly string[]): Promise<number> {
+export async function diff(io: IO, values: OptionValues, words: readonly string[]): Promise<number> {
   const call = { io, command: 'diff', values, words, others: 1, refused: 2 };
   const resetQuota = values['reset-quota'] === true;
   return runKeyCommand(call, async ({ keys, view, keyID, words: [file = ''] }) => {
     const body = await wholeDefinitionIn(io, file);
-    const plan = await about(body, () => keys.compare(keyID, definitionFromWire(body), { resetQuota }));
-    const same = isSame(plan);
-    if (view.isJSON) io.out(`${jsonText({ same, ...changedMember(plan, body) })}\n`);
-    else io.out(`${changedLines(view, plan, body)}${same ? 'No difference.\n' : ''}`);
+    const plan = await withWireNames(body, () => keys.previewUpdate(keyID, definitionFromWire(body), { resetQuota }));
+    const same = hasNoEffect(plan);
+    if (view.isJSON) io.stdout(`${toJSONLine({ same, ...changeResultToJSON(plan, body) })}\n`);
+    else io.stdout(`${formatChangeResult(view, plan, body)}${same ? 'No difference.\n' : ''}`);
     return same ? 0 : 1;
   });
 }
 
 /** Replaces the definition of a key, or creates the key where that is asked for. */
-export async function put(io: IO, values: Values, words: readonly string[]): Promise<number> {
+export async function put(io: IO, values: OptionValues, words: readonly string[]): Promise<number> {
   const options = {
     resetQuota: values['reset-quota'] === true,
-    expectedVersion: numberFrom(values, 'expected-version'),
-    reason: textFrom(values, 'reason'),
+    expectedVersion: parseNumberOption(values, 'expected-version'),
+    reason: stringOption(values, 'reason'),
   };
   const mayCreate = values['create'] === true;
   if (mayCreate && options.expectedVersion !== undefined) {
@@ -40,7 +40,7 @@ export async function put(io: IO, values: Values, words: readonly string[]): Pro
     async ({ keys, view, keyID, words: [file = ''] }) => {
       const body = await wholeDefinitionIn(io, file);
       const definition = definitionFromWire(body);
-      const { action, changed } = await about(body, async () => {
+      const { action, changed } = await withWireNames(body, async () => {
         try {
           return { action: 'modified', changed: await keys.update(keyID, definition, options) };
         } catch (error) {
@@ -57,8 +57,8 @@ export async function put(io: IO, values: Values, words: readonly string[]): Pro
 const mostAttempts = 5;
 
 /** Resets the live quota of a key and leaves its definition as it is. */
-export async function reset(io: IO, values: Values, words: readonly string[]): Promise<number> {
-  const reason = textFrom(values, 'reason');
+export async function reset(io: IO, values: OptionValues, words: readonly string[]): Promise<number> {
+  const reason = stringOption(values, 'reason');
   return runKeyCommand({ io, command: 'reset', values, words }, async ({ keys, view, keyID }) => {
     show(io, view, 'modified', await resetQuota(keys, keyID, reason), null);
     return 0;
@@ -66,7 +66,7 @@ export async function reset(io: IO, values: Values, words: readonly string[]): P
 }
 
 /** The definition is written as it was read: the version sees to it that nobody has changed it in between. */
-async function resetQuota(keys: KeysPort, keyID: string, reason: string | undefined): Promise<Changed> {
+async function resetQuota(keys: KeyClient, keyID: string, reason: string | undefined): Promise<KeyChangeResult> {
   for (let attempt = 1; ; attempt++) {
     const { definition, version } = await keys.read(keyID);
     try {
@@ -78,24 +78,30 @@ async function resetQuota(keys: KeysPort, keyID: string, reason: string | undefi
 }
 
 /** Puts the definition of an earlier version back, as a new version. */
-export async function revert(io: IO, values: Values, words: readonly string[]): Promise<number> {
-  const toVersion = numberFrom(values, 'to');
+export async function revert(io: IO, values: OptionValues, words: readonly string[]): Promise<number> {
+  const toVersion = parseNumberOption(values, 'to');
   if (toVersion === undefined) throw new UsageError('--to must name the version whose definition is wanted.');
-  const options = { expectedVersion: numberFrom(values, 'expected-version'), reason: textFrom(values, 'reason') };
+  const options = {
+    expectedVersion: parseNumberOption(values, 'expected-version'),
+    reason: stringOption(values, 'reason'),
+  };
   return runKeyCommand({ io, command: 'revert', values, words }, async ({ keys, view, keyID }) => {
-    show(io, view, 'modified', await about(null, () => keys.revert(keyID, toVersion, options)), null);
+    show(io, view, 'modified', await withWireNames(null, () => keys.revert(keyID, toVersion, options)), null);
     return 0;
   });
 }
 
-function show(io: IO, view: OutputFormat, action: string, changed: Changed, body: JSONValue): void {
-  if (view.isJSON) io.out(`${jsonText({ action, ...changedMember(changed, body) })}\n`);
-  else io.out(`${changedLines(view, changed, body)}${view.paint.green(action)}: version ${changed.version} now.\n`);
+function show(io: IO, view: OutputFormat, action: string, changed: KeyChangeResult, body: JSONValue): void {
+  if (view.isJSON) io.stdout(`${toJSONLine({ action, ...changeResultToJSON(changed, body) })}\n`);
+  else
+    io.stdout(
+      `${formatChangeResult(view, changed, body)}${view.paint.green(action)}: version ${changed.version} now.\n`,
+    );
 }
 
 /** A definition that is at least an object, so that GraphQL takes it for one. */
 async function wholeDefinitionIn(io: IO, file: string): Promise<JSONValue> {
-  const body = await definitionIn(io, file);
+  const body = await readSingleDefinition(io, file);
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
   const issue = { path: [], code: 'WRONG_TYPE', message: 'must be an object' };
   throw new AppError('INVALID', 'The key definition has a problem.', { issues: [issue] });

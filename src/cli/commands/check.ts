@@ -1,16 +1,16 @@
 import type { IO } from '../io.js';
-import { withInstallation } from '../key-client/open.js';
-import { inspect } from '../output/problems.js';
-import { createProgress } from '../output/progress.js';
+import { withServices } from '../key-client/open.js';
+import { verifyInstallation } from '../output/problems.js';
+import { createProgressLine } from '../output/progress.js';
 
 /** Verifies the database file, every row, history and sealed secret. Opens read-only and changes nothing. */
 export async function check(io: IO): Promise<number> {
-  return withInstallation(io, { access: 'read' }, async (installation) => {
-    const progress = createProgress(io, 'keys');
-    const { keys, problems } = await inspect(installation, progress.show);
+  return withServices(io, { access: 'read' }, async (installation) => {
+    const progress = createProgressLine(io, 'keys');
+    const { keys, problems } = await verifyInstallation(installation, progress.show);
     progress.end();
-    for (const problem of problems) io.say(`${problem}\n`);
-    io.say(
+    for (const problem of problems) io.stderr(`${problem}\n`);
+    io.stderr(
       problems.length === 0
         ? `${keys} keys, all as they were written.\n`
         : `${problems.length} problems in ${keys} keys.\n`,

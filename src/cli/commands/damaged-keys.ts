@@ -2,16 +2,16 @@ import { printable } from '../../lib/printable.js';
 import type { IO } from '../io.js';
 
 /** The exit code of a command that has done its work except for damaged rows, which it has named. */
-export const damagedExit = 3;
+export const damagedExitCode = 3;
 
 /** Names keys that a command has to leave out, each once. */
-export function createDamagedKeys(io: IO) {
+export function createDamagedKeyReport(io: IO) {
   const hashes = new Set<string>();
   return {
     skip: (keyHash: string, reason = 'its row fails the integrity check'): void => {
       if (hashes.has(keyHash)) return;
       hashes.add(keyHash);
-      io.say(`Skipped the key ${printable(keyHash)}: ${printable(reason)}.\n`);
+      io.stderr(`Skipped the key ${printable(keyHash)}: ${printable(reason)}.\n`);
     },
     count: () => hashes.size,
   };

@@ -5,20 +5,20 @@ import { withSecrets } from '../../keys/definition/normalize.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/store.js';
 import { definitionToWire } from '../../wire/field-names.js';
-import { createDamagedKeys, damagedAdvice, damagedExit } from './damaged-keys.js';
+import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged-keys.js';
 import type { IO } from '../io.js';
-import { jsonText } from '../output/json.js';
-import { withInstallation } from '../key-client/open.js';
-import type { Values } from '../command.js';
-import { createProgress } from '../output/progress.js';
+import { toJSONLine } from '../output/json.js';
+import { withServices } from '../key-client/open.js';
+import type { OptionValues } from '../command.js';
+import { createProgressLine } from '../output/progress.js';
 
 /** Gives all keys out that are not deleted, a line each, in the form that `keys import` takes. */
-export async function exportKeys(io: IO, values: Values): Promise<number> {
-  return withInstallation(io, { access: 'read', liveQuotas: 'use' }, async (installation) => {
-    const progress = createProgress(io, 'keys');
+export async function exportKeys(io: IO, values: OptionValues): Promise<number> {
+  return withServices(io, { access: 'read', liveQuotas: 'use' }, async (installation) => {
+    const progress = createProgressLine(io, 'keys');
     const { keys: all } = await installation.contents();
     let count = 0;
-    const damaged = createDamagedKeys(io);
+    const damaged = createDamagedKeyReport(io);
     for await (const keys of pages(installation.store.all(), damaged.skip)) {
       for (const key of await withLiveQuotas(installation.ports.quotas, keys)) {
         const line = lineUnlessDamaged(installation, key, values['with-secrets'] === true);
@@ -26,20 +26,20 @@ export async function exportKeys(io: IO, values: Values): Promise<number> {
           damaged.skip(key.keyHash, 'its secrets cannot be opened');
           continue;
         }
-        io.out(`${jsonText(line)}\n`);
+        io.stdout(`${toJSONLine(line)}\n`);
         // Otherwise whoever reads slowly would have us keep in memory what is not read yet.
-        await io.drained?.();
+        await io.stdoutDrained?.();
         count += 1;
         progress.show(count, count / all);
       }
     }
     progress.end();
-    io.say(
+    io.stderr(
       `${count} exported${values['with-secrets'] === true ? ', with their secrets: keep the file safe' : ', without secrets'}.\n`,
     );
     if (damaged.count() === 0) return 0;
-    io.say(`${damaged.count()} damaged keys were left out. ${damagedAdvice}\n`);
-    return damagedExit;
+    io.stderr(`${damaged.count()} damaged keys were left out. ${damagedAdvice}\n`);
+    return damagedExitCode;
   });
 }
 

@@ -13,11 +13,11 @@ import { inWireNames } from '../../rest/json-body.js';
 import { definitionFromWire } from '../../wire/field-names.js';
 import { hashTypeOf } from '../../crypto/password-hash.js';
 import type { IO } from '../io.js';
-import { linesOf } from '../input/jsonl.js';
-import { withInstallation } from '../key-client/open.js';
-import { organisationOf } from '../input/organisation.js';
-import type { Values } from '../command.js';
-import { createProgress } from '../output/progress.js';
+import { splitLines } from '../input/jsonl.js';
+import { withServices } from '../key-client/open.js';
+import { parseOrganisation } from '../input/organisation.js';
+import type { OptionValues } from '../command.js';
+import { createProgressLine } from '../output/progress.js';
 
 export interface ImportOptions {
   /** The owner of keys whose line names none. */
@@ -32,28 +32,28 @@ const batchWithinMs = 200;
 const actor = { credentialID: 'cli', label: 'keyfront keys import' };
 
 /** Brings keys in, a line each. A bad line is named and left out; the others come in all the same. */
-export async function importKeys(io: IO, values: Values, [file = '']: readonly string[]): Promise<number> {
+export async function importKeys(io: IO, values: OptionValues, [file = '']: readonly string[]): Promise<number> {
   const options = {
-    orgID: organisationOf(values['org']),
+    orgID: parseOrganisation(values['org']),
     passwordsAreHashed: values['passwords-are-hashed'] === true,
   };
-  return withInstallation(io, { access: 'create' }, async (installation) => {
+  return withServices(io, { access: 'create' }, async (installation) => {
     const handle = await open(file).catch((cause: unknown) => {
       throw new Error(`The file ${file} cannot be read.`, { cause });
     });
-    const progress = createProgress(io, 'lines');
+    const progress = createProgressLine(io, 'lines');
     const bytes = handle.createReadStream();
     // Of a pipe nobody knows how much is to come.
     const { size } = await handle.stat();
-    const counts = await importLines(installation, linesOf(bytes), options, {
+    const counts = await importLines(installation, splitLines(bytes), options, {
       onBadLine: (line, reason) => {
         progress.end();
-        io.say(`line ${line}: ${printable(reason)}\n`);
+        io.stderr(`line ${line}: ${printable(reason)}\n`);
       },
       onProgress: (lines) => progress.show(lines, size > 0 ? bytes.bytesRead / size : undefined),
     });
     progress.end();
-    io.say(
+    io.stderr(
       `${counts.imported} imported, ${counts.present} already there and left as they are, ${counts.bad} refused.\n`,
     );
     return counts.bad === 0 ? 0 : 1;

@@ -5,8 +5,8 @@ import { copyStore, type CopyResult } from '../../storage/sql/copy-store.js';
 import type { openForMoving } from '../../storage/postgres/engine.js';
 import { lockRows, type LockedRows } from '../../storage/sqlite/rows.js';
 import { UsageError, type IO } from '../io.js';
-import { inspect } from '../output/problems.js';
-import { createProgress } from '../output/progress.js';
+import { verifyInstallation } from '../output/problems.js';
+import { createProgressLine } from '../output/progress.js';
 
 /**
  * Copies all of a data folder's SQLite file into the database that KEYFRONT_DATABASE_URL names, row by row, each read back.
@@ -38,24 +38,24 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, installat
   const opened = await openForMoving(databaseURL);
   try {
     if ((await opened.settings.get(migratedFrom)) === source.id) {
-      io.say(
+      io.stderr(
         `The migration is complete: ${opened.name} holds this data folder. Nothing was copied again; changes that were made ` +
           'to the file since are not in the database.\n',
       );
       return 0;
     }
     await requireOwn(opened, movingName, source.id);
-    const checking = createProgress(io, 'keys checked');
-    const { problems } = await inspect(installation, checking.show);
+    const checking = createProgressLine(io, 'keys checked');
+    const { problems } = await verifyInstallation(installation, checking.show);
     checking.end();
-    for (const problem of problems) io.say(`${problem}\n`);
+    for (const problem of problems) io.stderr(`${problem}\n`);
     if (problems.length > 0) throw new Error('Nothing was moved: the file is damaged, and its copy would be too.');
     await opened.settings.set(movingName, source.id);
-    const progress = createProgress(io, 'keys moved');
+    const progress = createProgressLine(io, 'keys moved');
     const target = createRowTarget(opened.connections, movingName);
     const moved = await copyStore(source, target, progress.show, () => source.mark(opened.name));
     progress.end();
-    io.say(summary(moved, opened.name));
+    io.stderr(summary(moved, opened.name));
     return 0;
   } finally {
     await opened.close();

@@ -8,12 +8,12 @@ import { printable } from '../../lib/printable.js';
 import { inWireNames, warningsMember } from '../../rest/json-body.js';
 import { definitionFromWire, definitionToWire } from '../../wire/field-names.js';
 import { createKeyHash } from '../../crypto/key-hash.js';
-import type { Values } from '../command.js';
-import { connect, managementKey, errorFrom } from '../key-client/connection.js';
-import { definitionsIn } from '../input/definitions.js';
+import type { OptionValues } from '../command.js';
+import { createConnection, managementCredential, toAppError } from '../key-client/connection.js';
+import { readDefinitions } from '../input/definitions.js';
 import type { IO } from '../io.js';
-import { jsonText } from '../output/json.js';
-import { problemLines, problemsIn, outputFormatFrom, type Problem, type OutputFormat } from '../output/format.js';
+import { toJSONLine } from '../output/json.js';
+import { formatProblems, problemsOf, selectOutputFormat, type Problem, type OutputFormat } from '../output/format.js';
 
 /** What is found of a definition that is valid, in the names of REST and without secrets. */
 interface Found {
@@ -33,22 +33,22 @@ interface Verdict {
 }
 
 /** Judges definitions one after the other: 1 where one is not valid or, with `--strict`, deserves a warning. */
-export async function preview(io: IO, values: Values, files: readonly string[]): Promise<number> {
-  const view = outputFormatFrom(io, values);
+export async function preview(io: IO, values: OptionValues, files: readonly string[]): Promise<number> {
+  const view = selectOutputFormat(io, values);
   const url = values['url'];
   const judge = typeof url === 'string' ? judgeAt(io, values, url) : judgeHere(io);
   let [count, invalid, warned] = [0, 0, 0];
   for (const file of files) {
-    for await (const { place, body } of definitionsIn(io, file)) {
+    for await (const { place, body } of readDefinitions(io, file)) {
       const verdict = await verdictOn(place, body, judge);
-      io.out(view.isJSON ? `${jsonText(memberOf(verdict))}\n` : linesOf(view, verdict));
-      await io.drained?.();
+      io.stdout(view.isJSON ? `${toJSONLine(memberOf(verdict))}\n` : linesOf(view, verdict));
+      await io.stdoutDrained?.();
       count += 1;
       if (!verdict.found) invalid += 1;
       else if (verdict.found.warnings.length > 0) warned += 1;
     }
   }
-  io.say(
+  io.stderr(
     `${count} previewed: ${count - invalid} valid${warned > 0 ? ` (${warned} with warnings)` : ''}, ${invalid} not.\n`,
   );
   return invalid > 0 || (values['strict'] === true && warned > 0) ? 1 : 0;
@@ -61,7 +61,7 @@ async function verdictOn(place: string, body: JSONValue | AppError, judge: Judge
   } catch (error) {
     // All else says nothing of the definition: it could not be judged.
     if (!(error instanceof AppError) || !['INVALID', 'TOO_LARGE', 'FORBIDDEN'].includes(error.code)) throw error;
-    return { place, issues: problemsIn(error) };
+    return { place, issues: problemsOf(error) };
   }
 }
 
@@ -80,11 +80,11 @@ function judgeHere(io: IO): Judge {
 }
 
 /** Asks a service, over the face that speaks the names of the files. */
-function judgeAt(io: IO, values: Values, url: string): Judge {
-  const send = connect(io, values, url, managementKey);
+function judgeAt(io: IO, values: OptionValues, url: string): Judge {
+  const send = createConnection(io, values, url, managementCredential);
   return async (body) => {
     const answer = await send('/api/keys/preview', body);
-    if (answer['status'] === 'error') throw errorFrom(answer);
+    if (answer['status'] === 'error') throw toAppError(answer);
     return {
       ...hashMember(body, String(answer['key_hash'])),
       data: withoutSecrets(answer['data']),
@@ -121,7 +121,7 @@ function memberOf({ place, found, issues }: Verdict): object {
 
 function linesOf(view: OutputFormat, { place, found, issues }: Verdict): string {
   const { paint } = view;
-  if (!found) return `${printable(place)}: ${paint.red('not valid')}\n${problemLines(view, 'error', issues)}`;
+  if (!found) return `${printable(place)}: ${paint.red('not valid')}\n${formatProblems(view, 'error', issues)}`;
   const hash = found.key_hash === undefined ? '' : ` ${paint.dim(printable(found.key_hash))}`;
-  return `${printable(place)}: ${paint.green('valid')}${hash}\n${problemLines(view, 'warning', found.warnings)}`;
+  return `${printable(place)}: ${paint.green('valid')}${hash}\n${formatProblems(view, 'warning', found.warnings)}`;
 }

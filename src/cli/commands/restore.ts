@@ -7,13 +7,13 @@ import { restoringFile } from '../../storage/open-engine.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';
 import { makePrivateFolder } from '../../storage/sqlite/private-files.js';
 import type { IO } from '../io.js';
-import { copyName, digest, newestChangeIn, readManifest, type Manifest } from './backup-manifest.js';
-import { inspect } from '../output/problems.js';
-import type { Values } from '../command.js';
-import { createProgress } from '../output/progress.js';
+import { databaseCopyName, digestFile, describeNewestChange, readManifest, type Manifest } from './backup-manifest.js';
+import { verifyInstallation } from '../output/problems.js';
+import type { OptionValues } from '../command.js';
+import { createProgressLine } from '../output/progress.js';
 
 /** Puts a backup into an empty data folder. Until all of it has been looked through, the folder stays without a database. */
-export async function restore(io: IO, _values: Values, [folder = '']: readonly string[]): Promise<number> {
+export async function restore(io: IO, _values: OptionValues, [folder = '']: readonly string[]): Promise<number> {
   const { config, secrets } = readConfig(io.env);
   if (secrets.databaseURL !== undefined) {
     throw new Error('A backup is restored into a data folder. PostgreSQL has pg_restore for what pg_dump wrote.');
@@ -25,15 +25,17 @@ export async function restore(io: IO, _values: Values, [folder = '']: readonly s
   makePrivateFolder(dirname(config.databaseFile));
   try {
     clear(draft);
-    const found = digest(join(folder, copyName), draft);
+    const found = digestFile(join(folder, databaseCopyName), draft);
     if (found.bytes !== manifest.bytes || found.sha256 !== manifest.sha256) {
-      throw new Error(`The backup ${folder} is damaged: ${copyName} is not the file that its manifest describes.`);
+      throw new Error(
+        `The backup ${folder} is damaged: ${databaseCopyName} is not the file that its manifest describes.`,
+      );
     }
     const line = await look(io, { ...config, databaseFile: draft }, secrets);
     syncFile(draft);
     renameSync(draft, config.databaseFile);
     syncName(config.databaseFile);
-    io.say(line);
+    io.stderr(line);
     return 0;
   } finally {
     clear(draft);
@@ -44,16 +46,16 @@ export async function restore(io: IO, _values: Values, [folder = '']: readonly s
 async function look(io: IO, config: Config, { keyHashPepper, databaseURL }: ConfigSecrets): Promise<string> {
   // No connection to live counters: their pending changes are not to be applied before the copy has passed the check.
   const secrets = { keyHashPepper, databaseURL, quotaURL: undefined };
-  const opening = { access: 'write', allowMigrated: true, report: (line: string) => io.say(`${line}\n`) } as const;
+  const opening = { access: 'write', allowMigrated: true, report: (line: string) => io.stderr(`${line}\n`) } as const;
   const copy = await openServices(config, secrets, {}, opening);
   try {
-    const progress = createProgress(io, 'keys checked');
-    const { keys, problems } = await inspect(copy, progress.show);
+    const progress = createProgressLine(io, 'keys checked');
+    const { keys, problems } = await verifyInstallation(copy, progress.show);
     progress.end();
-    for (const problem of problems) io.say(`${problem}\n`);
+    for (const problem of problems) io.stderr(`${problem}\n`);
     if (problems.length > 0) throw new Error('Nothing was restored: the backup is not as it was written.');
     const { newestChange } = await copy.contents();
-    const marker = newestChangeIn({
+    const marker = describeNewestChange({
       newestChange: newestChange && { ...newestChange, at: newestChange.at.toISOString() },
     });
     return `${keys} keys restored. ${marker} What was done later is not there.\n`;

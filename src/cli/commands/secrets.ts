@@ -6,21 +6,21 @@ import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/store.js';
 import { resealWebhook, sealedValuesOf } from '../../webhooks/manage.js';
 import { addKey, dropInactiveKeys, loadKeyRing } from '../../crypto/key-ring.js';
-import { createDamagedKeys, damagedAdvice, damagedExit } from './damaged-keys.js';
+import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged-keys.js';
 import type { IO } from '../io.js';
-import { withInstallation } from '../key-client/open.js';
-import { createProgress } from '../output/progress.js';
+import { withServices } from '../key-client/open.js';
+import { createProgressLine } from '../output/progress.js';
 
 /**
  * Adds a fresh key to the ring and seals everything under it; an earlier rotation that is incomplete is continued with its
  * key. May be interrupted and run again; services may run meanwhile.
  */
 export async function rotate(io: IO): Promise<number> {
-  return withInstallation(io, { access: 'write' }, async (installation, { config }) => {
+  return withServices(io, { access: 'write' }, async (installation, { config }) => {
     await requireIntactWebhooks(installation);
     const activeID = await activeKeyFor(installation, config);
-    const progress = createProgress(io, 'keys');
-    const damaged = createDamagedKeys(io);
+    const progress = createProgressLine(io, 'keys');
+    const damaged = createDamagedKeyReport(io);
     const { keys: all } = await installation.contents();
     let count = 0;
     for await (const page of pagesOf(installation.store.all())) {
@@ -36,11 +36,11 @@ export async function rotate(io: IO): Promise<number> {
     const left = await installation.signatures.renew(() => progress.show((count += 1)));
     progress.end();
     if (left > 0 || damaged.count() > 0) {
-      io.say(`Everything else is sealed under the key ${activeID} now; ${skipped(left, damaged.count())}\n`);
-      return damagedExit;
+      io.stderr(`Everything else is sealed under the key ${activeID} now; ${skipped(left, damaged.count())}\n`);
+      return damagedExitCode;
     }
     await installation.resealWord();
-    io.say(
+    io.stderr(
       `Everything is sealed under the key ${activeID} now. Older keys stay in the ring until \`keyfront secrets prune\`.\n`,
     );
     return 0;
@@ -49,10 +49,10 @@ export async function rotate(io: IO): Promise<number> {
 
 /** Drops the keys that nothing intact is sealed under any more. Rejects when something is. */
 export async function prune(io: IO): Promise<number> {
-  return withInstallation(io, { access: 'write' }, async (installation, { config }) => {
+  return withServices(io, { access: 'write' }, async (installation, { config }) => {
     await requireIntactWebhooks(installation);
     const { activeID, ids } = loadKeyRing(config.keyRingFile);
-    const damaged = createDamagedKeys(io);
+    const damaged = createDamagedKeyReport(io);
     for await (const { keyHash, key } of installation.store.all()) {
       if (!key) damaged.skip(keyHash);
       else if (isSealedUnderOlder(installation, key, activeID, damaged.skip)) throw stillInUse();
@@ -67,10 +67,10 @@ export async function prune(io: IO): Promise<number> {
     // A rotation that was interrupted at its end, or skipped damaged rows, has left the key check value behind.
     await installation.resealWord();
     dropInactiveKeys(config.keyRingFile);
-    io.say(`${ids.length - 1} older keys were dropped; ${activeID} stays.\n`);
+    io.stderr(`${ids.length - 1} older keys were dropped; ${activeID} stays.\n`);
     if (older.damaged === 0 && damaged.count() === 0) return 0;
-    io.say(`${skipped(older.damaged, damaged.count())}\n`);
-    return damagedExit;
+    io.stderr(`${skipped(older.damaged, damaged.count())}\n`);
+    return damagedExitCode;
   });
 }
 

@@ -7,63 +7,63 @@ import { addWebhook, changeWebhook, webhookNotFound, rotateWebhook, untilRelease
 import { pingMessage } from '../../webhooks/event.js';
 import { createSignedSender } from '../../webhooks/sign-and-send.js';
 import { parseReceiverURL, RejectedAddressError, redactedURL } from '../../webhooks/address-policy.js';
-import type { Values } from '../command.js';
-import { overlapOf } from './credentials.js';
-import { damagedExit } from './damaged-keys.js';
+import type { OptionValues } from '../command.js';
+import { parseOverlap } from './credentials.js';
+import { damagedExitCode } from './damaged-keys.js';
 import { UsageError, type IO } from '../io.js';
-import { jsonText } from '../output/json.js';
-import { withInstallation } from '../key-client/open.js';
-import { organisationOf } from '../input/organisation.js';
-import { tableText } from '../output/table.js';
-import { outputFormatFrom } from '../output/format.js';
-import { textFrom } from '../key-client/run-key-command.js';
+import { toJSONLine } from '../output/json.js';
+import { withServices } from '../key-client/open.js';
+import { parseOrganisation } from '../input/organisation.js';
+import { formatTable } from '../output/table.js';
+import { selectOutputFormat } from '../output/format.js';
+import { stringOption } from '../key-client/run-key-command.js';
 
 const mostShown = 1_000;
 
 /** Prints the secret alone on standard output, so that a script can take it; the rest is for people. */
-export async function addOne(io: IO, values: Values): Promise<number> {
-  const orgID = organisationOf(values['org']);
-  const label = textFrom(values, 'label') ?? '';
-  const text = textFrom(values, 'url') === '-' ? await pipedLine(io) : (textFrom(values, 'url') ?? '');
-  return withInstallation(io, { access: 'write' }, async (installation, { config }) => {
+export async function addOne(io: IO, values: OptionValues): Promise<number> {
+  const orgID = parseOrganisation(values['org']);
+  const label = stringOption(values, 'label') ?? '';
+  const text = stringOption(values, 'url') === '-' ? await pipedLine(io) : (stringOption(values, 'url') ?? '');
+  return withServices(io, { access: 'write' }, async (installation, { config }) => {
     const url = usable(() => parseReceiverURL(text, config.webhooksTo));
     const { webhook, secret } = await addWebhook(installation, { url, label, orgID });
-    io.say(`Added ${webhook.id}. It is told of every change from now on. Its secret is shown once:\n`);
-    io.out(`${secret}\n`);
+    io.stderr(`Added ${webhook.id}. It is told of every change from now on. Its secret is shown once:\n`);
+    io.stdout(`${secret}\n`);
     return 0;
   });
 }
 
 /** Prints the new secret alone on standard output, as `add` does. */
-export async function rotateSecret(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
-  const overlapMs = overlapOf(values);
-  return withInstallation(io, { access: 'write' }, async (installation) => {
+export async function rotateSecret(io: IO, values: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  const overlapMs = parseOverlap(values);
+  return withServices(io, { access: 'write' }, async (installation) => {
     const { secret, until } = await rotateWebhook(installation, id, overlapMs);
     // Before anything can fail: it is stored, and cannot be shown again.
-    io.say(`${id} has a new secret, shown only now:\n`);
-    io.out(`${secret}\n`);
+    io.stderr(`${id} has a new secret, shown only now:\n`);
+    io.stdout(`${secret}\n`);
     await untilReleased(installation.webhooks, id);
     const end = overlapMs === 0 ? 'no longer signs' : `also signs until ${until.toISOString()}`;
-    io.say(`The old secret ${end}.\n`);
+    io.stderr(`The old secret ${end}.\n`);
     return 0;
   });
 }
 
 const headings = ['ID', 'STATE', 'FAILING KEYS', 'DEAD', 'ORGANISATION', 'CREATED', 'RECEIVER', 'LABEL'];
 
-export async function listAll(io: IO, values: Values): Promise<number> {
-  const view = outputFormatFrom(io, values);
-  return withInstallation(io, { access: 'read' }, async ({ webhooks, sealer }) => {
+export async function listAll(io: IO, values: OptionValues): Promise<number> {
+  const view = selectOutputFormat(io, values);
+  return withServices(io, { access: 'read' }, async ({ webhooks, sealer }) => {
     const standings = new Map((await webhooks.deliveryStats()).map((standing) => [standing.webhookID, standing]));
     const all = (await webhooks.list()).map((webhook) => {
       const url = new URL(sealer.open(webhook.sealedURL, webhookAAD(webhook.id, 'url')));
       return { webhook, receiver: redactedURL(url), standing: standings.get(webhook.id) };
     });
-    if (view.isJSON) for (const one of all) io.out(`${jsonText(memberOf(one))}\n`);
-    else io.out(tableText([headings, ...all.map(rowOf)]));
+    if (view.isJSON) for (const one of all) io.stdout(`${toJSONLine(memberOf(one))}\n`);
+    else io.stdout(formatTable([headings, ...all.map(rowOf)]));
     const damaged = await webhooks.damaged();
-    for (const id of damaged) io.say(`Skipped: ${damagedWebhook(id)}\n`);
-    return damaged.length > 0 ? damagedExit : 0;
+    for (const id of damaged) io.stderr(`Skipped: ${damagedWebhook(id)}\n`);
+    return damaged.length > 0 ? damagedExitCode : 0;
   });
 }
 
@@ -101,28 +101,28 @@ function rowOf({ webhook, receiver, standing }: Listed): string[] {
   ];
 }
 
-export async function removeOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, { access: 'write' }, async ({ webhooks }) => {
+export async function removeOne(io: IO, _values: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  return withServices(io, { access: 'write' }, async ({ webhooks }) => {
     if (!(await webhooks.remove(id))) throw webhookNotFound(id);
     await untilReleased(webhooks, id);
-    io.say(`Removed ${id}, with the events that waited for it.\n`);
+    io.stderr(`Removed ${id}, with the events that waited for it.\n`);
     return 0;
   });
 }
 
-export async function pauseOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, { access: 'write' }, async ({ webhooks, now }) => {
+export async function pauseOne(io: IO, _values: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  return withServices(io, { access: 'write' }, async ({ webhooks, now }) => {
     const paused = { at: now(), why: 'by the command line' };
     await changeWebhook(webhooks, id, (found) => (found.paused ? found : { ...found, paused }));
-    io.say(`Paused ${id}. Changes made from now on are sent after \`webhooks resume\`.\n`);
+    io.stderr(`Paused ${id}. Changes made from now on are sent after \`webhooks resume\`.\n`);
     return 0;
   });
 }
 
-export async function resumeOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, { access: 'write' }, async ({ webhooks }) => {
+export async function resumeOne(io: IO, _values: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  return withServices(io, { access: 'write' }, async ({ webhooks }) => {
     await changeWebhook(webhooks, id, (found) => ({ ...found, paused: undefined }));
-    io.say(`Resumed ${id}.\n`);
+    io.stderr(`Resumed ${id}.\n`);
     return 0;
   });
 }
@@ -130,8 +130,8 @@ export async function resumeOne(io: IO, _values: Values, [id = '']: readonly str
 const pingWithinMs = 10_000;
 
 /** Sends a ping at once, whatever else the webhook waits for. */
-export async function testOne(io: IO, _values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, { access: 'read' }, async (installation, { config }) => {
+export async function testOne(io: IO, _values: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  return withServices(io, { access: 'read' }, async (installation, { config }) => {
     const webhook = await find(installation, id);
     const post = createSignedSender(webhook, {
       allowed: config.webhooksTo,
@@ -145,7 +145,9 @@ export async function testOne(io: IO, _values: Values, [id = '']: readonly strin
         maySend: () => true,
       });
       const isGood = 'status' in outcome && outcome.status >= 200 && outcome.status < 300;
-      io.say('status' in outcome ? `The receiver returned ${outcome.status}.\n` : `No response: ${outcome.error}.\n`);
+      io.stderr(
+        'status' in outcome ? `The receiver returned ${outcome.status}.\n` : `No response: ${outcome.error}.\n`,
+      );
       return isGood ? 0 : 1;
     } finally {
       post.close();
@@ -155,16 +157,16 @@ export async function testOne(io: IO, _values: Values, [id = '']: readonly strin
 
 const deadHeadings = ['EVENT', 'KEY HASH', 'VERSION', 'GIVEN UP', 'ATTEMPTS', 'WHY'];
 
-export async function listDead(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
-  const view = outputFormatFrom(io, values);
-  return withInstallation(io, { access: 'read' }, async (installation) => {
+export async function listDead(io: IO, values: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  const view = selectOutputFormat(io, values);
+  return withServices(io, { access: 'read' }, async (installation) => {
     await find(installation, id);
     const letters = await installation.webhooks.deadLetters({ webhookID: id }, mostShown);
     if (view.isJSON) {
       for (const { eventID, keyHash, version, diedAt: died, attempts, lastError: why, dueMs } of letters) {
         const isReplayed = dueMs !== undefined && { replayed: true };
         const letter = { event: eventID, key_hash: keyHash, version, given_up: died.toISOString(), attempts, why };
-        io.out(`${jsonText({ ...letter, ...isReplayed })}\n`);
+        io.stdout(`${toJSONLine({ ...letter, ...isReplayed })}\n`);
       }
       return 0;
     }
@@ -176,29 +178,32 @@ export async function listDead(io: IO, values: Values, [id = '']: readonly strin
       String(attempts),
       `${printable(why)}${dueMs === undefined ? '' : ' (is sent again)'}`,
     ]);
-    io.out(tableText([deadHeadings, ...rows]));
+    io.stdout(formatTable([deadHeadings, ...rows]));
     return 0;
   });
 }
 
 /** Has one dead letter, or all of a webhook, sent again by the service, with their own identifiers. */
-export async function replayDead(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, { access: 'write' }, async (installation) => {
+export async function replayDead(io: IO, values: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  return withServices(io, { access: 'write' }, async (installation) => {
     const { paused } = await find(installation, id);
     // The service goes by the clock of the machine, and so does what is due.
-    const count = await installation.webhooks.replay({ webhookID: id, eventID: textFrom(values, 'event') }, Date.now());
+    const count = await installation.webhooks.replay(
+      { webhookID: id, eventID: stringOption(values, 'event') },
+      Date.now(),
+    );
     const when = paused ? ' once it is resumed' : '';
-    io.say(count > 0 ? `${count} dead letters are sent again${when}.\n` : 'There is no such dead letter.\n');
+    io.stderr(count > 0 ? `${count} dead letters are sent again${when}.\n` : 'There is no such dead letter.\n');
     return count > 0 ? 0 : 1;
   });
 }
 
-export async function discardDead(io: IO, values: Values, [id = '']: readonly string[]): Promise<number> {
-  return withInstallation(io, { access: 'write' }, async (installation) => {
+export async function discardDead(io: IO, values: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  return withServices(io, { access: 'write' }, async (installation) => {
     await find(installation, id);
-    const count = await installation.webhooks.discard({ webhookID: id, eventID: textFrom(values, 'event') });
+    const count = await installation.webhooks.discard({ webhookID: id, eventID: stringOption(values, 'event') });
     await untilReleased(installation.webhooks, id);
-    io.say(count > 0 ? `${count} dead letters are gone.\n` : 'There is no such dead letter.\n');
+    io.stderr(count > 0 ? `${count} dead letters are gone.\n` : 'There is no such dead letter.\n');
     return count > 0 ? 0 : 1;
   });
 }
@@ -225,7 +230,7 @@ function usable(read: () => URL): URL {
 
 const mostPiped = 4_000;
 
-async function pipedLine({ input }: IO): Promise<string> {
+async function pipedLine({ stdin: input }: IO): Promise<string> {
   let text = '';
   for await (const chunk of input ?? []) {
     text += Buffer.from(chunk).toString('utf8');

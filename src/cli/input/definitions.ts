@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs';
 import { AppError } from '../../lib/errors.js';
 import { parseJSON, type JSONValue } from '../../lib/json.js';
 import { UsageError, type IO } from '../io.js';
-import { linesOf } from './jsonl.js';
+import { splitLines } from './jsonl.js';
 
 /** A definition as it stands in a file, or why there is none to be had. */
-export interface Found {
+export interface FoundDefinition {
   /** The file and, where there are several in it, which one: `keys.json[2]`, `keys.jsonl:17`. */
   readonly place: string;
   readonly body: JSONValue | AppError;
@@ -15,7 +15,7 @@ export interface Found {
  * The definitions in a file, `-` being what is piped in: one, an array of them, or a line each. Throws an Error in words
  * where the file cannot be read or holds none.
  */
-export async function* definitionsIn(io: IO, file: string): AsyncGenerator<Found> {
+export async function* readDefinitions(io: IO, file: string): AsyncGenerator<FoundDefinition> {
   const name = file === '-' ? '(standard input)' : file;
   let count = 0;
   const found = /\.(jsonl|ndjson)$/.test(file) ? linesIn(name, bytesOf(io, file)) : wholesIn(name, bytesOf(io, file));
@@ -27,9 +27,9 @@ export async function* definitionsIn(io: IO, file: string): AsyncGenerator<Found
 }
 
 /** The one definition in a file. Throws INVALID where it is no JSON, and a UsageError where there are several. */
-export async function definitionIn(io: IO, file: string): Promise<JSONValue> {
-  const found: Found[] = [];
-  for await (const one of definitionsIn(io, file)) {
+export async function readSingleDefinition(io: IO, file: string): Promise<JSONValue> {
+  const found: FoundDefinition[] = [];
+  for await (const one of readDefinitions(io, file)) {
     found.push(one);
     if (found.length > 1) throw new UsageError(`${file} holds several definitions, and one is wanted.`);
   }
@@ -39,24 +39,24 @@ export async function definitionIn(io: IO, file: string): Promise<JSONValue> {
 }
 
 async function* bytesOf(io: IO, file: string): AsyncGenerator<Uint8Array> {
-  if (file === '-' && io.input === undefined) throw new UsageError('Nothing is piped in.');
+  if (file === '-' && io.stdin === undefined) throw new UsageError('Nothing is piped in.');
   try {
-    yield* file === '-' && io.input ? io.input : createReadStream(file);
+    yield* file === '-' && io.stdin ? io.stdin : createReadStream(file);
   } catch (cause) {
     throw new Error(`The file ${file} cannot be read.`, { cause });
   }
 }
 
-async function* linesIn(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Found> {
+async function* linesIn(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<FoundDefinition> {
   let number = 0;
-  for await (const line of linesOf(bytes)) {
+  for await (const line of splitLines(bytes)) {
     number += 1;
     const body = read(line);
     if (body !== undefined) yield { place: `${name}:${number}`, body };
   }
 }
 
-async function* wholesIn(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Found> {
+async function* wholesIn(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<FoundDefinition> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytes) chunks.push(chunk);
   const whole = Buffer.concat(chunks);

@@ -4,7 +4,7 @@ const lineFeed = 0x0a;
  * The lines of a file, as bytes. Only a line feed ends one: JSON may hold the other separators of lines as they are,
  * and Node's own reader ends a line at them.
  */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let begun: Uint8Array[] = [];
   for await (const chunk of chunks) {
     let start = 0;

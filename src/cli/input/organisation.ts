@@ -2,7 +2,7 @@ import { orgIDProblem } from '../../keys/owner.js';
 import { UsageError } from '../io.js';
 
 /** The organisation that `--org` names. A script whose variable is not set passes an empty one, which is refused. */
-export function organisationOf(org: string | boolean | undefined): string | undefined {
+export function parseOrganisation(org: string | boolean | undefined): string | undefined {
   if (org === undefined) return undefined;
   if (typeof org !== 'string' || org.trim() === '') throw new UsageError('--org must name an organisation.');
   const found = orgIDProblem(org);

@@ -4,7 +4,7 @@ import { parseJSON } from '../../lib/json.js';
 const step = /\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g;
 
 /** The path that `pathText` wrote, as far as it told: what it cut short stays so. */
-export function pathFrom(text: string): Path {
+export function parsePath(text: string): Path {
   return [...text.matchAll(step)].map(([, quoted, index, name = '']) => {
     if (index !== undefined) return Number(index);
     return quoted === undefined ? name : unquoted(quoted);

@@ -4,23 +4,23 @@ import { AppError, errorCodes, type Issue } from '../../lib/errors.js';
 import { fetchText, type FetchedText, type FetchLimits } from '../../lib/fetch-text.js';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { isLoopback } from '../../lib/loopback.js';
-import type { Option, Values } from '../command.js';
+import type { Option, OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
-import { pathFrom } from '../input/path.js';
+import { parsePath } from '../input/path.js';
 
 /** What a service that is asked over the network takes to let us in. */
-export interface Key {
+export interface CredentialKind {
   /** The environment variable that has the credential. It never comes as an argument, which all users of a machine can see. */
   readonly variable: 'KEYFRONT_MANAGEMENT_CREDENTIAL' | 'KEYFRONT_SERVICE_CREDENTIAL';
   readonly header: (credential: string) => Readonly<Record<string, string>>;
 }
 
-export const managementKey: Key = {
+export const managementCredential: CredentialKind = {
   variable: 'KEYFRONT_MANAGEMENT_CREDENTIAL',
   header: (credential) => ({ authorization: `Bearer ${credential}` }),
 };
 
-export const serviceKey: Key = {
+export const serviceCredential: CredentialKind = {
   variable: 'KEYFRONT_SERVICE_CREDENTIAL',
   header: (credential) => ({ 'x-svc-authorization': credential }),
 };
@@ -28,17 +28,22 @@ export const serviceKey: Key = {
 export const connectionOptions: Readonly<Record<string, Option>> = {
   'credential-file': {
     value: 'PATH',
-    is: 'The file that has the credential, where the environment does not.',
+    description: 'The file that has the credential, where the environment does not.',
     isCommon: true,
   },
   'plain-http': {
-    is: 'Send the credential without encryption, also beyond this machine. Without it, http:// is for loopback only.',
+    description:
+      'Send the credential without encryption, also beyond this machine. Without it, http:// is for loopback only.',
     isCommon: true,
   },
 };
 
 /** Sends a JSON body to a path of the service, or reads it where there is none; answers JSON, whatever the status. */
-export type Send = (path: string, body?: unknown, isChange?: boolean) => Promise<Readonly<Record<string, unknown>>>;
+export type SendRequest = (
+  path: string,
+  body?: unknown,
+  isChange?: boolean,
+) => Promise<Readonly<Record<string, unknown>>>;
 
 /** A response of the service has at most 2 MiB; a list of issues may have more. */
 const limits: FetchLimits = { timeoutMs: 30_000, maxBytes: 32 * 1024 * 1024 };
@@ -46,7 +51,7 @@ const mostAttempts = 4;
 const longestPauseSeconds = 30;
 
 /** Everything that a connection needs, checked before anything is sent. Throws a UsageError in words. */
-export function connect(io: IO, values: Values, url: string, key: Key): Send {
+export function createConnection(io: IO, values: OptionValues, url: string, key: CredentialKind): SendRequest {
   const base = baseOf(url, values['plain-http'] === true);
   const headers = { 'content-type': 'application/json', ...key.header(credentialFrom(io, values, key)) };
   return async (path, body, isChange = false) => {
@@ -55,14 +60,14 @@ export function connect(io: IO, values: Values, url: string, key: Key): Send {
       const answer = answerOf(response, base);
       const pause = pauseIn(response, answer);
       if (pause === undefined || attempt === mostAttempts) return answer;
-      io.say(`The service is busy. Trying again in ${pause} s.\n`);
+      io.stderr(`The service is busy. Trying again in ${pause} s.\n`);
       await wait(pause * 1000);
     }
   };
 }
 
 /** The refusal that an answer of REST or an error of GraphQL tells of, with paths in the names that it has them in. */
-export function errorFrom(said: unknown): AppError {
+export function toAppError(said: unknown): AppError {
   const { code, message, issues } = Object(said) as Record<string, unknown>;
   const known = errorCodes.find((one) => one === code) ?? 'INTERNAL';
   const text = typeof message === 'string' ? message : 'The service refused without saying why.';
@@ -72,7 +77,7 @@ export function errorFrom(said: unknown): AppError {
 function issueFrom(said: unknown): Issue[] {
   const { path, code, message } = Object(said) as Record<string, unknown>;
   if (typeof path !== 'string' || typeof code !== 'string' || typeof message !== 'string') return [];
-  return [{ path: pathFrom(path), code, message }];
+  return [{ path: parsePath(path), code, message }];
 }
 
 function baseOf(text: string, mayBePlain: boolean): URL {
@@ -92,7 +97,7 @@ function baseOf(text: string, mayBePlain: boolean): URL {
   return url;
 }
 
-function credentialFrom(io: IO, values: Values, { variable }: Key): string {
+function credentialFrom(io: IO, values: OptionValues, { variable }: CredentialKind): string {
   const file = values['credential-file'];
   const text = typeof file === 'string' ? contentOf(file) : io.env[variable];
   const source = typeof file === 'string' ? `The file ${file}` : variable;

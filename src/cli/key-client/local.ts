@@ -5,15 +5,15 @@ import type { Caller } from '../../keys/ports.js';
 import { createKeyService } from '../../keys/key-service.js';
 import { InstallationNotFoundError } from '../../storage/storage.js';
 import type { IO } from '../io.js';
-import type { Changed, KeysPort } from './port.js';
-import { withInstallation } from './open.js';
+import type { KeyChangeResult, KeyClient } from './port.js';
+import { withServices } from './open.js';
 
 const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history']);
 
 /** The keys of the data folder that the environment names; a service may run on it meanwhile. */
-export async function withLocalKeys<T>(io: IO, command: string, work: (keys: KeysPort) => Promise<T>): Promise<T> {
+export async function withLocalKeys<T>(io: IO, command: string, work: (keys: KeyClient) => Promise<T>): Promise<T> {
   const access = readCommands.has(command) ? 'read' : 'write';
-  const opened = withInstallation(io, { access, liveQuotas: 'use' }, async ({ ports }) => {
+  const opened = withServices(io, { access, liveQuotas: 'use' }, async ({ ports }) => {
     const keys = createKeyService(ports);
     const caller: Caller = {
       credentialID: 'cli',
@@ -24,14 +24,14 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
     return work({
       keyIDOf: async (keyHash) => {
         const key = await keys.orgKey(caller, { keyHash });
-        if (!key) throw noSuchKey();
+        if (!key) throw keyNotFound();
         return keys.keyIDOf(key);
       },
       read: async (keyID) => {
         const { keyHash, version, orgID, definition } = await keys.existingOrgKey(caller, keyID);
         return { keyHash, version, definition: { ...definition, orgID } };
       },
-      compare: async (keyID, definition, options) =>
+      previewUpdate: async (keyID, definition, options) =>
         changed(
           await keys.previewOrgKeyUpdate(caller, { keyID, input: readDefinition('update', definition), ...options }),
         ),
@@ -65,10 +65,10 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
 }
 
 /** The refusal for a key that is not there. */
-export function noSuchKey(): AppError {
+export function keyNotFound(): AppError {
   return new AppError('NOT_FOUND', 'There is no such key.');
 }
 
-function changed({ key: { keyHash, version }, ...effect }: KeyChange): Changed {
+function changed({ key: { keyHash, version }, ...effect }: KeyChange): KeyChangeResult {
   return { keyHash, version, ...effect };
 }

@@ -8,13 +8,18 @@ import type { IO } from '../io.js';
  * @param opening what the command needs: a command that only reads opens with `access: 'read'`.
  * @throws as `openServices`.
  */
-export async function withInstallation<T>(
+export async function withServices<T>(
   io: IO,
   opening: Required<Pick<OpenOptions, 'access'>> & Pick<OpenOptions, 'liveQuotas'>,
   work: (installation: Services, settings: { config: Config; secrets: ConfigSecrets }) => Promise<T>,
 ): Promise<T> {
   const { config, secrets } = readConfig(io.env);
-  const installation = await openServices(config, secrets, {}, { ...opening, report: (line) => io.say(`${line}\n`) });
+  const installation = await openServices(
+    config,
+    secrets,
+    {},
+    { ...opening, report: (line) => io.stderr(`${line}\n`) },
+  );
   try {
     return await work(installation, { config, secrets });
   } finally {

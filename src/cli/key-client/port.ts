@@ -13,14 +13,14 @@ export interface UpdateOptions extends ChangeOptions {
 }
 
 /** A key as it is: its definition has no secrets, and nothing that the service owns. */
-export interface ShownKey {
+export interface ReadKey {
   readonly keyHash: string;
   readonly version: number;
   readonly definition: object;
 }
 
 /** What a change did, or would do. */
-export interface Changed {
+export interface KeyChangeResult {
   readonly keyHash: string;
   readonly version: number;
   readonly changes: readonly FieldChange[];
@@ -32,7 +32,7 @@ export interface Changed {
 }
 
 /** One change in the life of a key. */
-export interface HistoryEntry {
+export interface KeyHistoryEntry {
   readonly version: number;
   readonly at: string;
   readonly operation: string;
@@ -48,15 +48,15 @@ export interface HistoryEntry {
  * The keys of an installation, here or at the other end of a network. Definitions, paths and issues are in the names of
  * the domain. All of it throws `AppError` where it is refused, and an Error in words where nobody could be asked.
  */
-export interface KeysPort {
+export interface KeyClient {
   /** The identifier of the key that has this hash. */
   keyIDOf(keyHash: string): Promise<string>;
-  read(keyID: string): Promise<ShownKey>;
+  read(keyID: string): Promise<ReadKey>;
   /** What `update` would do now. */
-  compare(keyID: string, definition: unknown, options: UpdateOptions): Promise<Changed>;
-  update(keyID: string, definition: unknown, options: UpdateOptions): Promise<Changed>;
-  create(keyID: string, definition: unknown, options: Pick<ChangeOptions, 'reason'>): Promise<Changed>;
-  revert(keyID: string, toVersion: number, options: ChangeOptions): Promise<Changed>;
+  previewUpdate(keyID: string, definition: unknown, options: UpdateOptions): Promise<KeyChangeResult>;
+  update(keyID: string, definition: unknown, options: UpdateOptions): Promise<KeyChangeResult>;
+  create(keyID: string, definition: unknown, options: Pick<ChangeOptions, 'reason'>): Promise<KeyChangeResult>;
+  revert(keyID: string, toVersion: number, options: ChangeOptions): Promise<KeyChangeResult>;
   /** The newest entries, the newest first. */
-  history(keyID: string, limit: number): Promise<readonly HistoryEntry[]>;
+  history(keyID: string, limit: number): Promise<readonly KeyHistoryEntry[]>;
 }

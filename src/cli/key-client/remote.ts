@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { changeKinds } from '../../keys/key-diff.js';
 import { resetStatuses } from '../../keys/quota/quota.js';
 import { definitionFromWire } from '../../wire/field-names.js';
-import { errorFrom, type Send } from './connection.js';
-import type { KeysPort } from './port.js';
-import { noSuchKey } from './local.js';
-import { pathFrom } from '../input/path.js';
+import { toAppError, type SendRequest } from './connection.js';
+import type { KeyClient } from './port.js';
+import { keyNotFound } from './local.js';
+import { parsePath } from '../input/path.js';
 
 const change = '{ path kind before after }';
 const quota = '{ max used remaining renewsAt }';
@@ -30,7 +30,7 @@ export const documents = {
 // The exact reader of JSON answers a number where that is exact, else a bigint; GraphQL answers the digits as a text.
 const Int64 = z.union([z.number(), z.bigint(), z.string().regex(/^-?\d+$/)]).transform(BigInt);
 const maybe = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
-const Path = z.string().transform(pathFrom);
+const Path = z.string().transform(parsePath);
 
 const Quota = z.object({ max: maybe(Int64), used: Int64, remaining: maybe(Int64), renewsAt: maybe(Int64) });
 const FieldChange = z
@@ -69,13 +69,13 @@ function kindsOf<T extends string>(table: Readonly<Record<T, string>>): T[] {
 }
 
 /** The keys of a service that is asked by GraphQL, which keeps identifiers of keys out of addresses and their logs. */
-export function createRemoteKeys(send: Send): KeysPort {
+export function createRemoteKeys(send: SendRequest): KeyClient {
   async function ask<T>(document: string, variables: object, schema: z.ZodType<T>): Promise<T> {
     const answer = await send('/graphql', { query: document, variables }, document.startsWith('mutation'));
     const [error] = Array.isArray(answer['errors']) ? (answer['errors'] as unknown[]) : [];
     if (error !== undefined) {
       const { message, extensions } = Object(error) as Record<string, unknown>;
-      throw errorFrom({ ...Object(extensions), message });
+      throw toAppError({ ...Object(extensions), message });
     }
     const read = schema.safeParse(answer['data']);
     if (read.success) return read.data;
@@ -89,25 +89,25 @@ export function createRemoteKeys(send: Send): KeysPort {
   return {
     keyIDOf: async (keyHash) => {
       const { orgKey } = await ask(documents.keyIDOf, { keyHash }, found({ keyID: z.string() }));
-      if (!orgKey) throw noSuchKey();
+      if (!orgKey) throw keyNotFound();
       return orgKey.keyID;
     },
     // Over REST, which writes every integer in digits: what is read here is written again.
     read: async (keyID) => {
       const answer = await send(`/svc/org/keys/${encodeURIComponent(keyID)}`);
-      if (answer['status'] === 'error') throw errorFrom(answer);
+      if (answer['status'] === 'error') throw toAppError(answer);
       const { key_hash: keyHash, version, data } = StoredKey.parse(answer);
       const { date_created: created, last_updated: updated, ...definition } = data;
       return { keyHash, version, definition: definitionFromWire(definition) as object };
     },
-    compare: async (keyID, input, options) => {
+    previewUpdate: async (keyID, input, options) => {
       const { orgKey, change: plan } = await ask(
         documents.compare,
         { keyID, input, ...options },
         z.object({ orgKey: z.object({ keyHash: z.string() }).nullable(), change: z.object({}).loose() }),
       );
       const { data } = Changed.safeParse({ ...plan, keyHash: orgKey?.keyHash });
-      if (!data) throw noSuchKey();
+      if (!data) throw keyNotFound();
       return data;
     },
     update: async (keyID, input, options) => (await ask(documents.update, { keyID, input, ...options }, Answer)).change,
@@ -117,7 +117,7 @@ export function createRemoteKeys(send: Send): KeysPort {
     history: async (keyID, limit) => {
       const shape = { history: z.object({ edges: z.array(z.object({ node: HistoryEntry })) }) };
       const { orgKey } = await ask(documents.history, { keyID, limit }, found(shape));
-      if (!orgKey) throw noSuchKey();
+      if (!orgKey) throw keyNotFound();
       return orgKey.history.edges.map(({ node }) => node).toReversed();
     },
   };

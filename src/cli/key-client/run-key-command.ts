@@ -2,25 +2,30 @@ import { readFileSync } from 'node:fs';
 import { AppError } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
 import { inWireNames } from '../../rest/json-body.js';
-import type { Option, Values } from '../command.js';
-import { connect, connectionOptions, serviceKey } from './connection.js';
+import type { Option, OptionValues } from '../command.js';
+import { createConnection, connectionOptions, serviceCredential } from './connection.js';
 import { UsageError, type IO } from '../io.js';
-import type { KeysPort } from './port.js';
+import type { KeyClient } from './port.js';
 import { withLocalKeys } from './local.js';
 import { createRemoteKeys } from './remote.js';
-import { showError, outputFormatFrom, outputOptions, type OutputFormat } from '../output/format.js';
+import { printError, selectOutputFormat, outputOptions, type OutputFormat } from '../output/format.js';
 
 /** The options of every command about one key. */
 export const keyOptions: Readonly<Record<string, Option>> = {
   'key-hash': {
     value: 'HASH',
-    is: 'The key by the hash of its identifier, in the place of KEY_ID: an identifier may be a token, and the process list shows every argument.',
+    description:
+      'The key by the hash of its identifier, in the place of KEY_ID: an identifier may be a token, and the process list shows every argument.',
     isCommon: true,
   },
-  'key-id-file': { value: 'PATH', is: 'A file that holds the identifier, in the place of KEY_ID.', isCommon: true },
+  'key-id-file': {
+    value: 'PATH',
+    description: 'A file that holds the identifier, in the place of KEY_ID.',
+    isCommon: true,
+  },
   url: {
     value: 'URL',
-    is: 'Ask the service at this address, in the place of the data folder. Default: KEYFRONT_URL.',
+    description: 'Ask the service at this address, in the place of the data folder. Default: KEYFRONT_URL.',
     isCommon: true,
   },
   ...connectionOptions,
@@ -29,7 +34,7 @@ export const keyOptions: Readonly<Record<string, Option>> = {
 
 /** What a command about one key works with. */
 interface Work {
-  readonly keys: KeysPort;
+  readonly keys: KeyClient;
   readonly view: OutputFormat;
   /** The identifier of the key. */
   readonly keyID: string;
@@ -40,7 +45,7 @@ interface Work {
 interface Call {
   readonly io: IO;
   readonly command: string;
-  readonly values: Values;
+  readonly values: OptionValues;
   readonly words: readonly string[];
   /** How many words stand behind the key's identifier. */
   readonly others?: number;
@@ -53,32 +58,35 @@ export async function runKeyCommand(
   { io, command, values, words, others = 0, refused = 1 }: Call,
   work: (what: Work) => Promise<number>,
 ): Promise<number> {
-  const view = outputFormatFrom(io, values);
+  const view = selectOutputFormat(io, values);
   const named = referenceFrom(values, words.slice(0, Math.max(words.length - others, 0)));
   const url = values['url'] ?? io.env['KEYFRONT_URL'];
-  const doWork = async (keys: KeysPort) => {
+  const doWork = async (keys: KeyClient) => {
     try {
       const keyID = 'keyID' in named ? named.keyID : await keys.keyIDOf(named.keyHash);
       return await work({ keys, view, keyID, words: words.slice(words.length - others) });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      showError(io, view, error);
+      printError(io, view, error);
       return troubles.has(error.code) ? 2 : refused;
     }
   };
   if (typeof url !== 'string') return withLocalKeys(io, command, doWork);
-  return doWork(createRemoteKeys(connect(io, values, url, serviceKey)));
+  return doWork(createRemoteKeys(createConnection(io, values, url, serviceCredential)));
 }
 
 /** Refusals that say nothing of what was asked for: it could not be looked at. */
 const troubles: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL']);
 
 /** Does what may find problems in a definition; NOT_FOUND and the like pass through. */
-export async function about<T>(body: JSONValue, work: () => Promise<T>): Promise<T> {
+export async function withWireNames<T>(body: JSONValue, work: () => Promise<T>): Promise<T> {
   return inWireNames(body, work);
 }
 
-function referenceFrom(values: Values, [word, ...more]: readonly string[]): { keyID: string } | { keyHash: string } {
+function referenceFrom(
+  values: OptionValues,
+  [word, ...more]: readonly string[],
+): { keyID: string } | { keyHash: string } {
   const { 'key-hash': keyHash, 'key-id-file': file } = values;
   const given = [word, keyHash, file].filter((one) => one !== undefined);
   if (given.length !== 1 || more.length > 0) {
@@ -98,7 +106,7 @@ function keyIDIn(file: string): string {
 }
 
 /** The whole number that an option gives, from 1 on; undefined where it is not given. */
-export function numberFrom(values: Values, option: string, most = 2_147_483_647): number | undefined {
+export function parseNumberOption(values: OptionValues, option: string, most = 2_147_483_647): number | undefined {
   const text = values[option];
   if (text === undefined) return undefined;
   const number = Number(text);
@@ -109,7 +117,7 @@ export function numberFrom(values: Values, option: string, most = 2_147_483_647)
 }
 
 /** The text that an option gives; undefined where it is not given. */
-export function textFrom(values: Values, option: string): string | undefined {
+export function stringOption(values: OptionValues, option: string): string | undefined {
   const text = values[option];
   return typeof text === 'string' ? text : undefined;
 }

@@ -6,7 +6,7 @@ type Style = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
 export type Paint = Readonly<Record<Style, (text: string) => string>>;
 
 /** Colours if a terminal shows results: FORCE_COLOR first, then NO_COLOR, as in Node. */
-export function createPaint({ env, isTerminal }: IO): Paint {
+export function createPaint({ env, isStdoutTTY: isTerminal }: IO): Paint {
   const forced = env['FORCE_COLOR'];
   const isOn =
     forced === undefined || forced === ''

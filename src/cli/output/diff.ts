@@ -4,15 +4,15 @@ import type { FieldChange } from '../../keys/key-diff.js';
 import type { QuotaFigures } from '../../keys/quota/quota.js';
 import { printable } from '../../lib/printable.js';
 import { issuesToWire, partToWire } from '../../wire/field-names.js';
-import { jsonText } from './json.js';
-import type { Changed } from '../key-client/port.js';
-import { problemLines, type Problem, type OutputFormat } from './format.js';
+import { toJSONLine } from './json.js';
+import type { KeyChangeResult } from '../key-client/port.js';
+import { formatProblems, type Problem, type OutputFormat } from './format.js';
 
 /** From this length on a value is cut, in what people read. */
 const longestValue = 160;
 
 /** A change in the names of REST, for programs. */
-export function changeMember({ path, kind, before, after }: FieldChange): object {
+export function changeToJSON({ path, kind, before, after }: FieldChange): object {
   const part = partToWire(path);
   return {
     path: pathText(part.path),
@@ -23,7 +23,7 @@ export function changeMember({ path, kind, before, after }: FieldChange): object
 }
 
 /** A line for each change: `~ rate  100 → 200`. */
-export function changeLines({ paint }: OutputFormat, changes: readonly FieldChange[]): string {
+export function formatChanges({ paint }: OutputFormat, changes: readonly FieldChange[]): string {
   return changes
     .map(({ path, kind, before, after }) => {
       const part = partToWire(path);
@@ -42,45 +42,45 @@ export function changeLines({ paint }: OutputFormat, changes: readonly FieldChan
 const secretWords: Readonly<Record<string, string>> = { SET: 'set', CHANGED: 'changed', CLEARED: 'cleared' };
 
 /** Warnings about a definition, in the names of REST; `body` is what it was read from. */
-export function warningProblems({ warnings }: Pick<Changed, 'warnings'>, body: JSONValue): Problem[] {
+export function warningsToWire({ warnings }: Pick<KeyChangeResult, 'warnings'>, body: JSONValue): Problem[] {
   return issuesToWire(warnings, body).map(({ path, code, message }) => ({ path: pathText(path), code, message }));
 }
 
 /** Whether anything but the version is, or would be, other than before. */
-export function isSame({ changes, quotaEffect }: Changed): boolean {
+export function hasNoEffect({ changes, quotaEffect }: KeyChangeResult): boolean {
   const [before, after] = [quotaEffect?.before, quotaEffect?.after].map(
-    (quota) => quota && jsonText(quotaMember(quota)),
+    (quota) => quota && toJSONLine(quotaToJSON(quota)),
   );
   return changes.length === 0 && before === after;
 }
 
 /** What a change did, or would do, for programs. */
-export function changedMember(changed: Changed, body: JSONValue): object {
+export function changeResultToJSON(changed: KeyChangeResult, body: JSONValue): object {
   const { keyHash, version, changes, quotaEffect, quotaReset } = changed;
   return {
     key_hash: keyHash,
     version,
-    changes: changes.map(changeMember),
-    quota: quotaEffect ? { before: quotaMember(quotaEffect.before), after: quotaMember(quotaEffect.after) } : null,
+    changes: changes.map(changeToJSON),
+    quota: quotaEffect ? { before: quotaToJSON(quotaEffect.before), after: quotaToJSON(quotaEffect.after) } : null,
     ...(quotaReset === 'PENDING' && { quota_reset: 'pending' }),
-    warnings: warningProblems(changed, body),
+    warnings: warningsToWire(changed, body),
   };
 }
 
 /** The same for people. */
-export function changedLines(view: OutputFormat, changed: Changed, body: JSONValue): string {
+export function formatChangeResult(view: OutputFormat, changed: KeyChangeResult, body: JSONValue): string {
   const { changes, quotaEffect, quotaReset } = changed;
   const [before, after] = [quotaEffect?.before, quotaEffect?.after].map((quota) => quota && quotaText(quota));
   const effect = before === undefined || after === undefined ? 'cannot be read' : `${before} → ${after}`;
   const words = quotaReset === 'PENDING' ? 'begins anew as soon as it can be reached' : effect;
   const isSilent = quotaEffect !== undefined && before === after && quotaReset !== 'PENDING';
   const quota = isSilent ? '' : `  ${view.paint.yellow('~')} live quota: ${words}\n`;
-  const warnings = problemLines(view, 'warning', warningProblems(changed, body));
-  return `${changeLines(view, changes)}${quota}${warnings}`;
+  const warnings = formatProblems(view, 'warning', warningsToWire(changed, body));
+  return `${formatChanges(view, changes)}${quota}${warnings}`;
 }
 
 /** The live quota in the form that REST answers. */
-export function quotaMember({ max, used, remaining, renewsAt }: QuotaFigures): object {
+export function quotaToJSON({ max, used, remaining, renewsAt }: QuotaFigures): object {
   return {
     used,
     remaining: remaining ?? -1n,
@@ -102,6 +102,6 @@ function momentText(seconds: bigint): string {
 
 function shortText(value: unknown): string {
   if (value === undefined) return '';
-  const text = jsonText(value);
+  const text = toJSONLine(value);
   return text.length <= longestValue ? text : `${text.slice(0, longestValue - 1)}…`;
 }

@@ -1,8 +1,8 @@
 import { pathText, type AppError } from '../../lib/errors.js';
 import { printable } from '../../lib/printable.js';
-import type { Option, Values } from '../command.js';
+import type { Option, OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
-import { jsonText } from './json.js';
+import { toJSONLine } from './json.js';
 import { createPaint, type Paint } from './color.js';
 
 /** How results are shown: to people, or to a program. */
@@ -12,14 +12,14 @@ export interface OutputFormat {
 }
 
 export const outputOptions: Readonly<Record<string, Option>> = {
-  json: { is: 'JSON also on a terminal.', isCommon: true },
-  text: { is: 'Text for people also where no terminal reads, such as in the log of a build.', isCommon: true },
+  json: { description: 'JSON also on a terminal.', isCommon: true },
+  text: { description: 'Text for people also where no terminal reads, such as in the log of a build.', isCommon: true },
 };
 
 /** Text for a terminal and JSON for all else, unless an option says otherwise. */
-export function outputFormatFrom(io: IO, values: Values): OutputFormat {
+export function selectOutputFormat(io: IO, values: OptionValues): OutputFormat {
   if (values['json'] === true && values['text'] === true) throw new UsageError('Give --json or --text, not both.');
-  const isJSON = values['json'] === true || (io.isTerminal !== true && values['text'] !== true);
+  const isJSON = values['json'] === true || (io.isStdoutTTY !== true && values['text'] !== true);
   return { isJSON, paint: createPaint(io) };
 }
 
@@ -31,13 +31,17 @@ export interface Problem {
 }
 
 /** The problems that an error names; itself where it names none. */
-export function problemsIn({ code, message, issues }: AppError): Problem[] {
+export function problemsOf({ code, message, issues }: AppError): Problem[] {
   if (issues.length === 0) return [{ path: '', code, message }];
   return issues.map((issue) => ({ path: pathText(issue.path), code: issue.code, message: issue.message }));
 }
 
 /** One line for each problem: how bad, where, what, and its code. */
-export function problemLines({ paint }: OutputFormat, kind: 'error' | 'warning', problems: readonly Problem[]): string {
+export function formatProblems(
+  { paint }: OutputFormat,
+  kind: 'error' | 'warning',
+  problems: readonly Problem[],
+): string {
   const name = kind === 'error' ? paint.red('error  ') : paint.yellow('warning');
   return problems
     .map(({ path, code, message }) => {
@@ -48,14 +52,14 @@ export function problemLines({ paint }: OutputFormat, kind: 'error' | 'warning',
 }
 
 /** Tells of a refusal: to people what it says, and to a program as REST would answer it. */
-export function showError(io: IO, view: OutputFormat, error: AppError): void {
-  const problems = error.issues.length === 0 ? [] : problemsIn(error);
+export function printError(io: IO, view: OutputFormat, error: AppError): void {
+  const problems = error.issues.length === 0 ? [] : problemsOf(error);
   if (view.isJSON) {
     const { code, message } = error;
-    io.out(`${jsonText({ status: 'error', code, message, ...(problems.length > 0 && { issues: problems }) })}\n`);
+    io.stdout(`${toJSONLine({ status: 'error', code, message, ...(problems.length > 0 && { issues: problems }) })}\n`);
     // Whoever looks on should not have to read JSON to learn what went wrong.
-    io.say(`${error.code}: ${printable(message)}\n`);
+    io.stderr(`${error.code}: ${printable(message)}\n`);
     return;
   }
-  io.say(`${view.paint.red(error.code)}: ${printable(error.message)}\n${problemLines(view, 'error', problems)}`);
+  io.stderr(`${view.paint.red(error.code)}: ${printable(error.message)}\n${formatProblems(view, 'error', problems)}`);
 }

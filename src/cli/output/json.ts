@@ -5,12 +5,12 @@ import { stringifyJSON } from '../../lib/json.js';
 const steering = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** JSON on one line in which no character steers a terminal. */
-export function jsonText(value: unknown): string {
+export function toJSONLine(value: unknown): string {
   return stringifyJSON(value).replace(steering, escaped);
 }
 
 /** The same over several lines, for people to edit. */
-export function pretty(value: unknown): string {
+export function toIndentedJSON(value: unknown): string {
   return stringifyJSON(value, 2).replace(steering, (character) =>
     character === '\n' ? character : escaped(character),
   );

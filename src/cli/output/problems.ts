@@ -5,17 +5,17 @@ import { printable } from '../../lib/printable.js';
 import type { Sealer } from '../../crypto/encryption.js';
 import { sealedValuesOf } from '../../webhooks/manage.js';
 
-export interface Inspection {
+export interface InstallationReport {
   readonly keys: number;
   /** A line each, for people; empty where all is as it was written. */
   readonly problems: readonly string[];
 }
 
 /** Looks at everything that a data folder holds: the file, every row, every history, every sealed secret. */
-export async function inspect(
+export async function verifyInstallation(
   { store, credentials, webhooks, sealer, damages, contents }: Services,
   onProgress: (keys: number, part: number) => void,
-): Promise<Inspection> {
+): Promise<InstallationReport> {
   const problems = await damages();
   for (const id of await credentials.damaged()) problems.push(`The credential ${id} is not as it was written.`);
   problems.push(...(await problemsOfWebhooks(webhooks, sealer)));

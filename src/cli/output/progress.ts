@@ -11,17 +11,17 @@ const everyMs = 100;
 const rateAfterMs = 1_000;
 
 /** A line that is written over as work proceeds, with its rate and what is left; nothing where nobody watches. */
-export function createProgress(io: IO, noun: string, now: () => number = Date.now): Progress {
+export function createProgressLine(io: IO, noun: string, now: () => number = Date.now): Progress {
   const begun = now();
   let shown = 0;
   return {
     show: (count, part) => {
-      if (!io.isWatched || now() - shown < everyMs) return;
+      if (!io.isStderrTTY || now() - shown < everyMs) return;
       shown = now();
-      io.say(`\r${count.toLocaleString('en')} ${noun}${paceOf(count, part, shown - begun)} …\u001b[K`);
+      io.stderr(`\r${count.toLocaleString('en')} ${noun}${paceOf(count, part, shown - begun)} …\u001b[K`);
     },
     end: () => {
-      if (io.isWatched) io.say('\r\u001b[K');
+      if (io.isStderrTTY) io.stderr('\r\u001b[K');
     },
   };
 }

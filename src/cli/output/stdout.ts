@@ -1,18 +1,18 @@
 import type { Writable } from 'node:stream';
-import { OutputLost } from '../io.js';
+import { OutputClosedError } from '../io.js';
 
 /** As a shell reports a program that wrote into a pipe which nobody read. */
 const pipeBroke = 141;
 
-export interface Output {
-  readonly out: (text: string) => void;
+export interface OutputWriter {
+  readonly write: (text: string) => void;
   readonly drained: () => Promise<void>;
   /** Waits until all is written. Answers the exit code that goes with what has been lost, 0 where nothing was. */
   readonly end: () => Promise<number>;
 }
 
 /** Results on their way to a stream: at the pace of who reads it, and without a word where its reader goes away. */
-export function createOutput(stream: Writable, say: (text: string) => void): Output {
+export function createOutputWriter(stream: Writable, say: (text: string) => void): OutputWriter {
   let lost: NodeJS.ErrnoException | undefined;
   let wake: (() => void) | undefined;
   const go = () => wake?.();
@@ -22,7 +22,7 @@ export function createOutput(stream: Writable, say: (text: string) => void): Out
     go();
   });
   return {
-    out: (text) => {
+    write: (text) => {
       if (!lost) stream.write(text);
     },
     drained: async () => {
@@ -31,7 +31,7 @@ export function createOutput(stream: Writable, say: (text: string) => void): Out
           wake = resolve;
         });
       }
-      if (lost) throw new OutputLost('The results have nowhere to go.', { cause: lost });
+      if (lost) throw new OutputClosedError('The results have nowhere to go.', { cause: lost });
     },
     end: async () => {
       if (!lost) await new Promise<void>((resolve) => stream.write('', () => resolve()));

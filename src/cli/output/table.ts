@@ -1,5 +1,5 @@
 /** Rows of texts as columns for people, the first row being their headings. */
-export function tableText(rows: readonly (readonly string[])[]): string {
+export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows
     .map((row) =>

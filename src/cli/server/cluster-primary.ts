@@ -12,7 +12,7 @@ const stopWithinMs = 9_000;
 
 export interface ClusterPrimary {
   /** Hands a connection to the next worker that responds, or keeps it until one does. */
-  readonly take: (connection: Socket) => void;
+  readonly dispatch: (connection: Socket) => void;
   /** Resolves when the workers cannot go on: storage failed, or they end as soon as they are replaced. */
   readonly failed: Promise<Error>;
   /** Lets all answer what they have begun; resolves to whether all ended well. */
@@ -115,7 +115,7 @@ export async function createClusterPrimary({
           takeUnserved();
         }
       });
-      worker.onEnd(({ isWell, reason, unsent }) => {
+      worker.onExit(({ isSuccess: isWell, reason, unsent }) => {
         running.delete(worker);
         turns.forget(worker);
         heartbeat.forget(worker);
@@ -156,5 +156,5 @@ export async function createClusterPrimary({
     await stop();
     throw error;
   }
-  return { take, failed, stop };
+  return { dispatch: take, failed, stop };
 }

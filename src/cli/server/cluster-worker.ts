@@ -10,10 +10,10 @@ import { startTelemetry } from './telemetry.js';
 export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number> {
   const { config, secrets } = readConfig(io.env);
   const watching = await startTelemetry(config, io, createLogger(config.logLevel));
-  const { watch } = watching;
+  const { telemetry: watch } = watching;
   const log = createLogger(config.logLevel, undefined, watch.tracer?.ids).child({ pid: io.pid });
   const fault = new Promise<'fault'>((resolve) =>
-    io.onFault?.((thrown) => {
+    io.onUncaughtException?.((thrown) => {
       log.fatal({ err: thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.') }, 'fault');
       resolve('fault');
     }),
@@ -31,7 +31,7 @@ export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number
   });
   let isStopping = false;
   const gone = new Promise<'gone'>((resolve) =>
-    primary.onGone(() => {
+    primary.onDisconnect(() => {
       if (isStopping) primary.exit();
       resolve('gone');
     }),
@@ -42,7 +42,7 @@ export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number
     config,
     secrets,
     log,
-    { isWhole: true, opening, inTurn: createWriteLock(primary) },
+    { isVerified: true, openOptions: opening, inTurn: createWriteLock(primary) },
     watch,
   );
   try {
@@ -54,7 +54,7 @@ export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number
       }),
     );
     primary.send({ kind: 'ready' });
-    const reason = await Promise.race([stopped, fault, gone, app.installation.failed]);
+    const reason = await Promise.race([stopped, fault, gone, app.services.failed]);
     isStopping = true;
     app.drain();
     if (reason === 'gone') log.error('the primary process has ended; stopping');

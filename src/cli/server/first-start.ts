@@ -3,18 +3,18 @@ import type { Config } from '../../config/config.js';
 import type { Services } from '../../storage/open-storage.js';
 import { importLines } from '../commands/import.js';
 import type { IO } from '../io.js';
-import { sampleKeys } from './sample.js';
-import { welcome } from './welcome.js';
+import { sampleKeyLines } from './sample.js';
+import { formatWelcome } from './welcome.js';
 
 /** Issues the first credentials and imports the sample keys if needed. Returns the text for the terminal. */
-export type Greet = (installation: Services, url: string) => Promise<string>;
+export type Greeter = (installation: Services, url: string) => Promise<string>;
 
 /** Returns what a start runs once it listens: before that, the first credentials could be lost with a failed start. */
-export function createGreeter(io: IO, { graphiql }: Config, isSample: boolean): Greet {
+export function createGreeter(io: IO, { graphiql }: Config, isSample: boolean): Greeter {
   return async (installation, url) => {
     const first = (await installation.isNew()) ? await issueFirst(installation) : undefined;
     if (isSample) await importSample(installation, io);
-    return first ? welcome({ url, ...first, hasPages: graphiql }) : `Keyfront listens on ${url}\n`;
+    return first ? formatWelcome({ url, ...first, hasPages: graphiql }) : `Keyfront listens on ${url}\n`;
   };
 }
 
@@ -32,9 +32,9 @@ async function issueFirst({ credentials, now }: Services): Promise<FirstCredenti
 async function importSample(installation: Services, io: IO): Promise<void> {
   const counts = await importLines(
     installation,
-    sampleKeys,
+    sampleKeyLines,
     { orgID: undefined, passwordsAreHashed: false },
-    { onBadLine: (line, reason) => io.say(`sample line ${line}: ${reason}\n`), onProgress: () => undefined },
+    { onBadLine: (line, reason) => io.stderr(`sample line ${line}: ${reason}\n`), onProgress: () => undefined },
   );
-  io.out(`Sample keys: ${counts.imported} imported, ${counts.present} already there. Try acme-billing.\n`);
+  io.stdout(`Sample keys: ${counts.imported} imported, ${counts.present} already there. Try acme-billing.\n`);
 }

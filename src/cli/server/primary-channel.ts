@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { FromPrimary, PrimaryProcess } from '../io.js';
+import type { PrimaryMessage, PrimaryProcess } from '../io.js';
 
 /** What is used of the process that a primary has started. */
 export type ChildProcessEnd = Pick<NodeJS.Process, 'connected' | 'exit'> & {
@@ -28,9 +28,9 @@ export function connectToPrimary(self: ChildProcessEnd): PrimaryProcess {
     },
     onMessage: (callback) =>
       void self.on('message', (message, connection) =>
-        callback(message as FromPrimary, connection as Socket | undefined),
+        callback(message as PrimaryMessage, connection as Socket | undefined),
       ),
-    onGone: (callback) => void callbacks.push(callback),
+    onDisconnect: (callback) => void callbacks.push(callback),
     exit: () => self.exit(1),
   };
 }

@@ -1,5 +1,5 @@
 /** Keys to try an update on, as lines for the import. */
-export const sampleKeys = [
+export const sampleKeyLines = [
   {
     key_id: 'acme-billing',
     org_id: 'acme',

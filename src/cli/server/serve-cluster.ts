@@ -7,8 +7,8 @@ import { openServices, type OpenOptions } from '../../storage/open-storage.js';
 import { createLogger } from '../../lib/log.js';
 import { createClusterPrimary } from './cluster-primary.js';
 import type { IO } from '../io.js';
-import type { Greet } from './first-start.js';
-import { warnOfSetup } from './setup-warnings.js';
+import type { Greeter } from './first-start.js';
+import { warnAboutSetup } from './setup-warnings.js';
 import type { WorkerMetrics } from './worker-metrics.js';
 
 interface Service {
@@ -16,7 +16,7 @@ interface Service {
   readonly secrets: ConfigSecrets;
   /** How many workers. */
   readonly count: number;
-  readonly greet: Greet;
+  readonly greet: Greeter;
   readonly opening: Pick<OpenOptions, 'allowMigrated' | 'allowNew'>;
 }
 
@@ -29,7 +29,7 @@ export async function serveCluster(io: IO, { config, secrets, count, greet, open
   if (!startWorker) throw new Error('Workers can be started by the program itself only.');
   const log = createLogger(config.logLevel).child({ pid: io.pid });
   const fault = new Promise<Error>((resolve) =>
-    io.onFault?.((thrown) => {
+    io.onUncaughtException?.((thrown) => {
       const error = thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.');
       log.fatal({ err: error }, 'fault');
       resolve(error);
@@ -54,8 +54,8 @@ export async function serveCluster(io: IO, { config, secrets, count, greet, open
     let failure: Error | undefined;
     let areWell = false;
     try {
-      const front = await distribute(config, crew.take);
-      warnOfSetup(config, io, log);
+      const front = await distribute(config, crew.dispatch);
+      warnAboutSetup(config, io, log);
       let metricsServer: MetricsServer | undefined;
       try {
         if (config.metrics && metrics) {
@@ -64,7 +64,7 @@ export async function serveCluster(io: IO, { config, secrets, count, greet, open
         }
         const welcome = await greet(installation, `${config.tls ? 'https' : 'http'}://${front.address}`);
         const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
-        io.out(welcome);
+        io.stdout(welcome);
         failure = await Promise.race([stopped, fault, crew.failed]);
         if (failure) log.fatal({ err: failure }, 'the workers cannot go on; stopping');
         else log.info('stopping');

@@ -3,15 +3,15 @@ import { readConfig, type Config, type ConfigSecrets } from '../../config/config
 import { listen } from '../../http/server.js';
 import type { OpenOptions } from '../../storage/open-storage.js';
 import { createLogger, type Logger } from '../../lib/log.js';
-import type { Values } from '../command.js';
+import type { OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
-import { createGreeter, type Greet } from './first-start.js';
+import { createGreeter, type Greeter } from './first-start.js';
 import { serveCluster } from './serve-cluster.js';
-import { warnOfSetup } from './setup-warnings.js';
+import { warnAboutSetup } from './setup-warnings.js';
 import { startTelemetry, type RunningTelemetry } from './telemetry.js';
 
 /** Serves until it is told to stop; then answers what is under way, closes the database and resolves. */
-export async function serve(io: IO, values: Values): Promise<number> {
+export async function serve(io: IO, values: OptionValues): Promise<number> {
   const count = readWorkers(values['workers']);
   const opening = { allowMigrated: values['allow-migrated'] === true, allowNew: values['allow-new'] === true };
   const { config, secrets } = readConfig(io.env);
@@ -21,7 +21,7 @@ export async function serve(io: IO, values: Values): Promise<number> {
   const plain = createLogger(config.logLevel);
   const watching = await startTelemetry(config, io, plain);
   try {
-    const ids = watching.watch.tracer?.ids;
+    const ids = watching.telemetry.tracer?.ids;
     const log = ids ? createLogger(config.logLevel, undefined, ids) : plain;
     return await serveWatched(io, { config, secrets, watching, log, greet, opening });
   } finally {
@@ -34,34 +34,34 @@ interface Setting {
   readonly secrets: ConfigSecrets;
   readonly log: Logger;
   readonly watching: RunningTelemetry;
-  readonly greet: Greet;
+  readonly greet: Greeter;
   readonly opening: Pick<OpenOptions, 'allowMigrated' | 'allowNew'>;
 }
 
 async function serveWatched(io: IO, setting: Setting): Promise<number> {
   const { config, secrets, log, watching, greet, opening } = setting;
-  const { watch } = watching;
+  const { telemetry: watch } = watching;
   let faults = 0;
   const fault = new Promise<undefined>((resolve) =>
-    io.onFault?.((thrown) => {
+    io.onUncaughtException?.((thrown) => {
       faults += 1;
       log.fatal({ err: thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.') }, 'fault');
       resolve(undefined);
     }),
   );
-  const app = await createApp(config, secrets, log, { opening }, watch);
+  const app = await createApp(config, secrets, log, { openOptions: opening }, watch);
   let failure: Error | undefined;
   try {
     // Before the credentials are issued: those of a start that fails at its port would never be shown.
     const server = await listen(app.handle, { ...config, log, watch });
-    warnOfSetup(config, io, log);
+    warnAboutSetup(config, io, log);
     try {
       await watching.listen();
-      const welcome = await greet(app.installation, server.url);
+      const welcome = await greet(app.services, server.url);
       // Before anybody is told that we listen: who reads it may ask us to stop at once.
       const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
-      io.out(welcome);
-      failure = await Promise.race([stopped, fault, app.installation.failed]);
+      io.stdout(welcome);
+      failure = await Promise.race([stopped, fault, app.services.failed]);
       app.drain();
       if (!failure) log.info('stopping');
       else log.fatal({ err: failure }, 'storage failed; stopping, for only a new start can tell what was written');

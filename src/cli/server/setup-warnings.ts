@@ -5,7 +5,7 @@ import { isLoopback } from '../../lib/loopback.js';
 import type { IO } from '../io.js';
 
 /** Logs a warning for each part of the setup that is less safe than it could be. */
-export function warnOfSetup({ production, tls, host }: Config, { nodeOptions }: IO, log: Logger): void {
+export function warnAboutSetup({ production, tls, host }: Config, { nodeOptions }: IO, log: Logger): void {
   if (!tls && !isLoopback(host)) {
     log.warn('plain HTTP beyond this machine: a proxy must speak TLS, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY');
   }

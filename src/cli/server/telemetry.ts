@@ -11,7 +11,7 @@ import type { Telemetry } from '../../telemetry/ports.js';
 import type { IO } from '../io.js';
 
 export interface RunningTelemetry {
-  readonly watch: Telemetry;
+  readonly telemetry: Telemetry;
   /** Answers those who collect metrics, where that is wanted. */
   readonly listen: () => Promise<void>;
   /** The metrics of this process, for the primary of workers; undefined when nothing is measured. */
@@ -30,7 +30,7 @@ export async function startTelemetry(
   const metrics = address && (await import('../../telemetry/metrics.js')).createMetrics(metricLabels());
   let stopListening: (() => Promise<void>) | undefined;
   return {
-    watch: { meter: metrics?.meter, tracer: traces?.tracer },
+    telemetry: { meter: metrics?.meter, tracer: traces?.tracer },
     snapshot: metrics && (() => metrics.registry.getMetricsAsJSON()),
     listen: async () => {
       if (!address || !metrics) return;

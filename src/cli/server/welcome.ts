@@ -1,5 +1,5 @@
 /** What the first start shows. */
-export interface Welcome {
+export interface WelcomeOptions {
   /** Where the service listens, such as `http://0.0.0.0:4000`. */
   readonly url: string;
   readonly management: string;
@@ -9,7 +9,7 @@ export interface Welcome {
 }
 
 /** The text of the first start: the credentials, and addresses that are served. */
-export function welcome({ url, management, service, hasPages }: Welcome): string {
+export function formatWelcome({ url, management, service, hasPages }: WelcomeOptions): string {
   const here = reachable(url);
   return `
 Keyfront listens on ${url}

@@ -1,6 +1,6 @@
 import type { Exposition } from '../../http/metrics-server.js';
 import { countersOf, expositionOf, type MetricsSnapshot } from '../../telemetry/aggregate.js';
-import type { FromWorker, WorkerProcess } from '../io.js';
+import type { WorkerMessage, WorkerProcess } from '../io.js';
 
 export interface WorkerMetricsOptions {
   /** The metrics of this process. */
@@ -11,7 +11,7 @@ export interface WorkerMetricsOptions {
 
 export interface WorkerMetrics {
   readonly watch: (worker: WorkerProcess) => void;
-  readonly noteMessage: (worker: WorkerProcess, message: FromWorker) => void;
+  readonly noteMessage: (worker: WorkerProcess, message: WorkerMessage) => void;
   readonly forget: (worker: WorkerProcess) => void;
   /** The metrics of all processes, added up. */
   readonly read: () => Promise<Exposition>;

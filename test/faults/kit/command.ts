@@ -12,13 +12,13 @@ export async function keyfront(data: string, ...args: readonly string[]): Promis
   let said = '';
   const code = await run(args, {
     env: { KEYFRONT_DATA: data },
-    out: (text) => {
+    stdout: (text) => {
       out += text;
     },
-    say: (text) => {
+    stderr: (text) => {
       said += text;
     },
-    isWatched: false,
+    isStderrTTY: false,
     onStop: () => undefined,
   });
   return { code, out, said };
