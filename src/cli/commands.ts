@@ -153,7 +153,7 @@ export const commands: Commands = {
     run: pauseOne,
   },
   'webhooks resume': {
-    summary: 'Goes on with a webhook where it was paused, by somebody or by the service.',
+    summary: 'Resumes a paused webhook from where it stopped.',
     arguments: ['ID'],
     example: 'keyfront webhooks resume hook_4be1c2a09f7d3356',
     exitCodes: noSuchWebhook,
@@ -199,7 +199,7 @@ export const commands: Commands = {
     run: replayDead,
   },
   'webhooks discard': {
-    summary: 'Forgets dead letters that nobody needs.',
+    summary: 'Deletes dead letters.',
     arguments: ['ID'],
     options: { event: oneEvent },
     example: 'keyfront webhooks discard hook_4be1c2a09f7d3356',

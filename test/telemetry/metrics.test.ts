@@ -232,7 +232,7 @@ describe('the figures of the moment', () => {
     await Promise.all(hashes);
     expect(await waiting()).toBe(0);
     const writes = Array.from({ length: 3 }, (_, index) =>
-      t.app.services.credentials.markUsed(new Map([[`nobody${index}`, t.clock.now]])),
+      t.app.services.credentials.markUsed(new Map([[`missing${index}`, t.clock.now]])),
     );
     expect((await lines())['queue="commits"']).toBe(3);
     await Promise.all(writes);

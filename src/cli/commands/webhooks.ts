@@ -28,7 +28,7 @@ export async function addOne(io: IO, values: OptionValues): Promise<number> {
   return withServices(io, { access: 'write' }, async (installation, { config }) => {
     const url = usable(() => parseReceiverURL(text, config.webhooksTo));
     const { webhook, secret } = await addWebhook(installation, { url, label, orgID });
-    io.stderr(`Added ${webhook.id}. It is told of every change from now on. Its secret is shown once:\n`);
+    io.stderr(`Added ${webhook.id}. It receives every change from now on. Its secret is shown once:\n`);
     io.stdout(`${secret}\n`);
     return 0;
   });
