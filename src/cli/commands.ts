@@ -48,7 +48,7 @@ const resetToo: Option = { description: 'The live quota begins anew with it.' };
 /** All there is to call. Parsing, help and the README's block are made of this table. */
 export const commands: Commands = {
   serve: {
-    summary: 'Serves GraphQL, the REST key API and GraphiQL until it is told to stop.',
+    summary: 'Serves GraphQL, the REST key API and GraphiQL until it is stopped.',
     description:
       'The first start makes a data folder, issues a management and a service credential, and shows them once. SIGTERM answers what is under way and ends it.',
     options: {
@@ -120,7 +120,7 @@ export const commands: Commands = {
       'The secret stands alone on standard output, in the form of Standard Webhooks (whsec_…). KEYFRONT_WEBHOOKS_TO says how near a receiver may be.',
     options: {
       url: { value: 'URL', description: 'Where to send them; `-` is what is piped in.', isRequired: true },
-      org: { value: 'ID', description: 'The one organisation whose keys it is told of; all where absent.' },
+      org: { value: 'ID', description: 'Only send changes of the keys of this organisation (default: all).' },
       label: { value: 'TEXT', description: 'What it is for.' },
     },
     example: 'keyfront webhooks add --url https://hooks.example.com/keys --org acme --label "billing"',

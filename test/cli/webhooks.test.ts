@@ -33,7 +33,7 @@ const add = async (...more: string[]) => {
   expect([code, said]).toStrictEqual([
     0,
     expect.stringMatching(
-      /^Added hook_[0-9a-f]{16}\. It is told of every change from now on\. Its secret is shown once:\n$/,
+      /^Added hook_[0-9a-f]{16}\. It receives every change from now on\. Its secret is shown once:\n$/,
     ),
   ]);
   return { id: /hook_\w+/.exec(said)?.[0] ?? '', secret: out.trim() };
