@@ -101,11 +101,12 @@ describe('imports', () => {
     expect(new Set(packages)).toEqual(new Set(['zod']));
   });
 
-  it('of keys lead to three files of lib, which need neither Node nor a library of the service', () => {
+  it('of keys lead to four files of lib, which need neither Node nor a library of the service', () => {
     const targets = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(ourImports);
     expect([...new Set(targets.filter((target) => !target.startsWith('keys/')))].toSorted()).toEqual([
       'lib/errors.js',
-      'lib/nearest.js',
+      'lib/int64.js',
+      'lib/text.js',
       'lib/value-count.js',
     ]);
   });

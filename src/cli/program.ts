@@ -1,6 +1,6 @@
 import { Command as Program, Help, InvalidArgumentError, Option as ProgramOption } from 'commander';
 import { settings } from '../config/settings.js';
-import { printableLines } from '../lib/printable.js';
+import { printableLines } from '../lib/text.js';
 import { version } from '../lib/version.js';
 import type { Command, Commands, OptionValues } from './command.js';
 import { formatUsage } from './help.js';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { contradictionsIn } from './contradictions.js';
 import { withoutServiceLinks } from './service-links.js';
 import { settings, settingsFor } from './settings.js';
-import { nearest } from '../lib/nearest.js';
+import { nearest } from '../lib/text.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Credential, CredentialKind, CredentialStore } from './credential.js';
 import { AppError } from '../lib/errors.js';
-import { checkOwner } from '../keys/owner.js';
+import { checkOwner } from '../keys/key-id.js';
 import { createToken, hashToken } from './token.js';
 
 interface Order {

@@ -1,6 +1,6 @@
 import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { Identity, RejectionReason } from './credential.js';
-import { orgIDProblem } from '../keys/owner.js';
+import { orgIDProblem } from '../keys/key-id.js';
 import type { Logger } from '../lib/log.js';
 import type { OIDCSettings } from './oidc-settings.js';
 import { createSigningKeys, retryAfterMs } from './oidc-keys.js';

@@ -2,8 +2,7 @@ import { requirePrincipal, type CredentialKind, type AuthContext } from '../cred
 import type { RequestContext } from '../http/request-context.js';
 import type { Deadline } from './operation/deadline.js';
 import type { Loaders } from './dataloaders.js';
-import type { ChangeDeadline } from '../keys/change-deadline.js';
-import type { AuditLog, Caller } from '../keys/ports.js';
+import type { ChangeDeadline, AuditLog, Caller } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 

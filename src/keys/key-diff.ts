@@ -1,26 +1,6 @@
 import type { Path } from '../lib/errors.js';
 import type { Definition } from './definition/normalize.js';
-import type { StoredKey, StoredSecrets } from './key.js';
-
-/** How a field differs. SET and CLEARED are said of secrets only, as is CHANGED without values. */
-export const changeKinds = {
-  ADDED: 'The field had no value before.',
-  CHANGED: 'The field has another value. Values of secrets are not shown.',
-  REMOVED: 'The field has no value any more.',
-  SET: 'A secret that was not set before is set.',
-  CLEARED: 'A secret that was set is gone.',
-} as const;
-
-export type ChangeKind = keyof typeof changeKinds;
-
-/** One field that differs. Access rights stand under their label: `accessRights.invoices.limit.rate`. */
-export interface FieldChange {
-  readonly path: Path;
-  readonly kind: ChangeKind;
-  /** JSON; absent where there was nothing, and for secrets. */
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
+import type { StoredKey, StoredSecrets, FieldChange } from './key.js';
 
 /** What differs between two states of a key: first the definition, then the secrets, only as set, changed or cleared. */
 export function diffDefinitions(before: StoredKey | undefined, after: StoredKey): FieldChange[] {

@@ -1,4 +1,6 @@
 import type { Definition } from './definition/normalize.js';
+import { unixSeconds } from '../lib/int64.js';
+import type { Path } from '../lib/errors.js';
 
 /**
  * The live side of a quota: traffic changes it, updates of the definition do not. Where counters stand apart from their
@@ -41,3 +43,73 @@ export interface Actor {
   readonly credentialID: string;
   readonly label: string;
 }
+
+/** What can become of a key. */
+export const keyStates = {
+  ACTIVE: 'The key may be used: it is neither switched off nor expired nor deleted.',
+  INACTIVE: 'The key is switched off by `isInactive`, whether it has expired or not.',
+  EXPIRED: 'The moment in the key’s `expires` has passed.',
+  DELETED: 'The key was deleted and can still be restored.',
+} as const;
+
+export type KeyState = keyof typeof keyStates;
+
+export function stateOf({ deleted, definition }: StoredKey, now: Date): KeyState {
+  if (deleted !== undefined) return 'DELETED';
+  if (definition.isInactive === true) return 'INACTIVE';
+  const { expires } = definition;
+  return expires !== undefined && expires >= 1n && expires <= unixSeconds(now) ? 'EXPIRED' : 'ACTIVE';
+}
+
+/** How a field differs. SET and CLEARED are said of secrets only, as is CHANGED without values. */
+export const changeKinds = {
+  ADDED: 'The field had no value before.',
+  CHANGED: 'The field has another value. Values of secrets are not shown.',
+  REMOVED: 'The field has no value any more.',
+  SET: 'A secret that was not set before is set.',
+  CLEARED: 'A secret that was set is gone.',
+} as const;
+
+export type ChangeKind = keyof typeof changeKinds;
+
+/** One field that differs. Access rights stand under their label: `accessRights.invoices.limit.rate`. */
+export interface FieldChange {
+  readonly path: Path;
+  readonly kind: ChangeKind;
+  /** JSON; absent where there was nothing, and for secrets. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** What may be done to a key. */
+export const operations = {
+  import: 'The key was brought in by the command line.',
+  create: 'The key was created.',
+  update: 'The definition was replaced.',
+  revert: 'The definition of an earlier version was put back.',
+  delete: 'The key was deleted.',
+  restore: 'The deleted key was put back.',
+} as const;
+
+export type Operation = keyof typeof operations;
+
+/** What is remembered of a change, written in the same transaction. */
+export interface KeyRevision {
+  readonly at: Date;
+  readonly keyHash: string;
+  readonly orgID: string;
+  readonly operation: Operation;
+  readonly actor: Actor;
+  /** Why, in the words of whoever did it. */
+  readonly reason: string | undefined;
+  readonly requestID: string;
+  /** 0 where the key did not exist before. */
+  readonly versionBefore: number;
+  readonly versionAfter: number;
+  /** What had been used of the quota when it was reset; undefined where it was not, or where that could not be read. */
+  readonly quotaUsedBeforeReset: bigint | undefined;
+  readonly changes: readonly FieldChange[];
+}
+
+/** Identifies one state of one key: a key that is purged and created again has another `dateCreated`. */
+export type KeyVersion = Pick<StoredKey, 'dateCreated' | 'version'>;

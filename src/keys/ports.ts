@@ -1,10 +1,11 @@
-import type { ChangeDeadline } from './change-deadline.js';
-import type { ChangeFeed } from './feed.js';
+import type { ChangeFeed } from './change-feed.js';
 import type { SecretProtectionDeps } from './commands/protect-secrets.js';
-import type { QuotaManager } from './quota/quota.js';
+import type { QuotaManager } from './quota/quota-manager.js';
 import type { ReadBudget } from './read-budget.js';
-import type { Actor } from './key.js';
-import type { KeyStore } from './store.js';
+import type { Actor, StoredKey, KeyRevision } from './key.js';
+import type { Definition } from './definition/normalize.js';
+import type { QuotaChange } from './quota/quota-change.js';
+import type { KeyQuery, KeyPage, KeyFilter, HistoryRange } from './key-query.js';
 
 /** Who asks: a verified credential, perhaps bound to one organisation. */
 export interface Caller extends Actor {
@@ -60,4 +61,94 @@ export interface Ports extends SecretProtectionDeps {
   readonly audit?: AuditLog;
   /** Takes the cause of an INTERNAL error that a response does not fail with, for the log. */
   readonly reportError?: (error: unknown, requestID: string) => void;
+}
+
+export interface Change {
+  readonly next: StoredKey;
+  readonly audit: KeyRevision;
+  /** What is to be done to a counter that stands elsewhere, written in the same transaction. */
+  readonly quotaChange?: QuotaChange | undefined;
+}
+
+/**
+ * Where keys are kept. Every promise settles after the write is durable; a rejected one with an `AppError` of code
+ * UNAVAILABLE may be tried again. What is answered is what was written: where storage cannot tell, it rejects with
+ * INTERNAL. Reads for a request take its budget: UNAVAILABLE when its time is up, TOO_LARGE when it reads too much.
+ */
+export interface KeyStore {
+  /**
+   * The key, also where it is deleted and not yet purged. With `orgID`, another organisation's key is as good as none: it
+   * is neither read nor verified, so that the time taken does not show that it exists.
+   */
+  find(keyHash: string, orgID?: string): Promise<StoredKey | undefined>;
+  /** The keys of these hashes as `find` would have them, in no order, in one look. */
+  findMany(keyHashes: readonly string[], reads?: ReadBudget, orgID?: string): Promise<StoredKey[]>;
+  /** A page of keys in order. Costs as much for the last page as for the first. TOO_LARGE beyond the budget. */
+  list(query: KeyQuery, reads?: ReadBudget): Promise<KeyPage>;
+  count(filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number>;
+  /**
+   * Reads, applies and writes in one transaction. `change` is pure and synchronous: it may run again, and what it throws
+   * undoes everything. Returns what was written. `orgID` as for `find`.
+   */
+  update(keyHash: string, change: (stored: StoredKey | undefined) => Change, orgID?: string): Promise<Change>;
+  /** Adds new keys in one transaction. A key that exists is left as it is; tells for each whether it was added. */
+  add(keys: readonly Change[]): Promise<boolean[]>;
+  /** Seals the secrets of a key anew. Not a change of the key: no version, no audit entry. */
+  reseal(keyHash: string, change: (stored: StoredKey) => StoredKey): Promise<void>;
+  /** Every key, ordered by hash, read a page at a time so that writers are not held up. A damaged one ends nothing. */
+  all(): AsyncIterable<ScannedKey>;
+  /**
+   * Removes a key whose row fails the integrity check or is missing, with its history. No other operation can change such a
+   * key, and its hash cannot be used again until then. An intact key is left alone.
+   */
+  discard(keyHash: string): Promise<Discarded>;
+  /**
+   * The history of a key, or a part of it, the oldest entry first.
+   *
+   * @throws {AppError} NOT_FOUND when `asOf` names a key that has been purged since it was read.
+   */
+  historyOf(keyHash: string, range?: HistoryRange, reads?: ReadBudget): Promise<KeyRevision[]>;
+  /** The definition that a key had at a version, without secrets; undefined where there was no such version. */
+  definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
+  /** Removes keys deleted before the moment, and what was remembered of them. Returns how many. */
+  purge(deletedBefore: Date): Promise<number>;
+  /** Looks at every key and all that is kept of it, ordered by hash; what is damaged is told, and not thrown. */
+  inspect(): AsyncIterable<IntegrityReport>;
+}
+
+/** `intact`: the key passes the integrity check and was not removed. `absent`: nothing is stored under this hash. */
+export type Discarded = 'discarded' | 'intact' | 'absent';
+
+/** A key as a scan finds it. */
+export interface ScannedKey {
+  readonly keyHash: string;
+  /** Undefined when its row fails the integrity check. */
+  readonly key: StoredKey | undefined;
+}
+
+/** What became of a key in storage. */
+export interface IntegrityReport {
+  readonly keyHash: string;
+  /** Whether there is a key, and not merely the history of one. */
+  readonly isThere: boolean;
+  /** Undefined where it is not as it was written. What belongs to it is then not looked into. */
+  readonly key: StoredKey | undefined;
+  /** Whether its history is there, as it was written, and leads to the key. */
+  readonly isHistoryWhole: boolean;
+  /** Whether it is found by its tags, policies and APIs. */
+  readonly isListed: boolean;
+}
+
+/** The time limit of one change. */
+export interface ChangeDeadline {
+  /**
+   * Called before work that takes long.
+   * @throws {AppError} UNAVAILABLE when the time is up.
+   */
+  readonly throwIfExpired: () => void;
+  /**
+   * Called inside the transaction, before it writes. From then on the change is completed.
+   * @throws {AppError} UNAVAILABLE when the time is up.
+   */
+  readonly markCommitting: () => void;
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.js';
-import { isSound } from './definition/text.js';
+import { isSound } from '../lib/text.js';
 
 const mostCharacters = 500;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { syncName } from './fsync.js';
+import { dirname } from 'node:path';
 
 const ownerOnly = 0o600;
 
@@ -51,4 +51,24 @@ function writeDraft(draft: string, content: () => string): void {
 /** The code of an error from the operating system, such as "ENOENT"; undefined for every other error. */
 export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Returns once what was written to the file would outlast a power cut. */
+export function syncFile(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The same for the name of a file or folder: a creation, rename or link lasts once the folder around it was written. */
+export function syncName(path: string): void {
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }

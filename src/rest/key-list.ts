@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { stringifyJSON } from '../lib/json.js';
 import type { StoredKey } from '../keys/key.js';
-import type { KeyOrder, Position } from '../keys/store.js';
+import type { KeyOrder, Position } from '../keys/key-query.js';
 import { malformed } from '../http/query-parameters.js';
 
 /** How large a list may be: as a GraphQL response. A page that would be larger has fewer keys than it may have. */

@@ -1,6 +1,6 @@
 import { AppError } from '../lib/errors.js';
 import { checkKeyID } from '../keys/key-id.js';
-import { nearest } from '../lib/nearest.js';
+import { nearest } from '../lib/text.js';
 import { malformed, queryParametersOf } from '../http/query-parameters.js';
 
 /** The identifier in the path, decoded once. Throws INVALID where it is not percent-encoded UTF-8, or no identifier. */

@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config, ConfigSecrets } from '../config/config.js';
 import type { CredentialStore } from '../credentials/credential.js';
-import type { ChangeFeed } from '../keys/feed.js';
-import type { Ports } from '../keys/ports.js';
-import type { QuotaOutbox } from '../keys/quota/quota-change.js';
-import type { KeyStore } from '../keys/store.js';
+import type { ChangeFeed } from '../keys/change-feed.js';
+import type { Ports, KeyStore } from '../keys/ports.js';
+import type { QuotaOutbox } from '../keys/quota/quota-manager.js';
 import { createTimeSlices, type TimeSlices } from './time-slices.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import type { WebhookStore } from '../webhooks/webhook.js';
@@ -16,8 +15,14 @@ import { createPasswordHasher } from '../crypto/password-hash.js';
 import { createKeyRingCheck, keyRingCheckName, type KeyRingCheck } from '../crypto/key-ring-check.js';
 import { createSealer, type Sealer } from '../crypto/encryption.js';
 import { createRowSigner } from '../crypto/row-signer.js';
-import { InstallationNotFoundError } from './storage.js';
-import type { Access, Storage, DatabaseHandle, Settings, RunExclusive } from './storage.js';
+import {
+  InstallationNotFoundError,
+  type Access,
+  type Storage,
+  type DatabaseHandle,
+  type Settings,
+  type RunExclusive,
+} from './storage.js';
 import type { Signatures } from './records/signatures.js';
 import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';

@@ -1,5 +1,5 @@
 import type { StoredKey } from '../keys/key.js';
-import type { Change } from '../keys/store.js';
+import type { Change } from '../keys/ports.js';
 import type { RevisionRow } from './records/revision.js';
 import { keyFromRow, type KeyRow } from './records/key.js';
 import type { SignedRow } from './records/signed.js';

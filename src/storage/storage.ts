@@ -1,8 +1,7 @@
 import type { CredentialStore } from '../credentials/credential.js';
-import type { ChangeFeed } from '../keys/feed.js';
-import type { QuotaManager } from '../keys/quota/quota.js';
-import type { QuotaOutbox } from '../keys/quota/quota-change.js';
-import type { KeyStore } from '../keys/store.js';
+import type { ChangeFeed } from '../keys/change-feed.js';
+import type { QuotaManager, QuotaOutbox } from '../keys/quota/quota-manager.js';
+import type { KeyStore } from '../keys/ports.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';
 import type { WebhookStore } from '../webhooks/webhook.js';

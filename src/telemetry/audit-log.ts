@@ -1,7 +1,7 @@
 import { codeOf } from '../lib/errors.js';
 import type { AuditLog } from '../keys/ports.js';
 import type { Logger } from '../lib/log.js';
-import { printable } from '../lib/printable.js';
+import { printable } from '../lib/text.js';
 
 const mostCharacters = 200;
 

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { codeOf } from '../lib/errors.js';
-import type { ChangeEvent, ChangeFeed } from '../keys/feed.js';
-import type { KeyRevision, KeyStore } from '../keys/store.js';
+import type { ChangeEvent, ChangeFeed } from '../keys/change-feed.js';
+import type { KeyRevision } from '../keys/key.js';
+import type { KeyStore } from '../keys/ports.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
 import type { DeadLetter, RetryState, LeasedWebhook, Settlement, WebhookStore } from './webhook.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ChangeFeed } from '../keys/feed.js';
-import type { KeyStore } from '../keys/store.js';
+import type { ChangeFeed } from '../keys/change-feed.js';
+import type { KeyStore } from '../keys/ports.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
 import type { LeasedWebhook, Webhook, WebhookStore } from './webhook.js';

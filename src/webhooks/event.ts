@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { pathText } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
-import type { FieldChange } from '../keys/key-diff.js';
-import type { KeyRevision, Operation } from '../keys/store.js';
+import type { FieldChange, KeyRevision, Operation } from '../keys/key.js';
 
 /** The message of an event, equal in every attempt. */
 export interface WebhookMessage {

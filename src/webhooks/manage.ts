@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../lib/errors.js';
-import type { ChangeFeed } from '../keys/feed.js';
+import type { ChangeFeed } from '../keys/change-feed.js';
 import { webhookAAD, type Webhook, type WebhookStore } from './webhook.js';
 import { createWebhookSecret } from './signature.js';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Issue, Path } from '../lib/errors.js';
 import { isObject } from '../lib/json.js';
-import type { FieldChange } from '../keys/key-diff.js';
+import type { FieldChange } from '../keys/key.js';
 import { KeyDefinition } from '../keys/definition/schema.js';
 import { core, memberOf, shapeOf } from '../keys/definition/introspection.js';
 

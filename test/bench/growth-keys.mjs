@@ -36,7 +36,7 @@ export function definitionOf(/** @type {number} */ n, /** @type {number} */ size
 
 /**
  * The key as it comes into being. One in fifty has been deleted.
- * @returns {import('../../build/keys/store.js').Change}
+ * @returns {import('../../build/keys/ports.js').Change}
  */
 export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
   const created = newKey({
@@ -54,12 +54,12 @@ export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
 
 /**
  * What the history says of a change.
- * @returns {import('../../build/keys/store.js').KeyRevision}
+ * @returns {import('../../build/keys/key.js').KeyRevision}
  */
 export function entryOf(
-  /** @type {import('../../build/keys/store.js').RingKey | undefined} */ before,
-  /** @type {import('../../build/keys/store.js').RingKey} */ after,
-  /** @type {import('../../build/keys/store.js').Operation} */ operation,
+  /** @type {import('../../build/keys/key.js').StoredKey | undefined} */ before,
+  /** @type {import('../../build/keys/key.js').StoredKey} */ after,
+  /** @type {import('../../build/keys/key.js').Operation} */ operation,
 ) {
   return {
     at: now,

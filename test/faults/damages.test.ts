@@ -8,7 +8,7 @@ import { AppError } from '../../src/lib/errors.js';
 import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { stringifyJSON } from '../../src/lib/json.js';
 import { createKeyService } from '../../src/keys/key-service.js';
-import type { KeyFilter, KeyOrder } from '../../src/keys/store.js';
+import type { KeyFilter, KeyOrder } from '../../src/keys/key-query.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp } from '../support/app.js';
 import { createRandom, runs, seed } from '../support/generated.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AppError, type Issue } from '../../src/lib/errors.js';
 import { inputs, readDefinition } from '../../src/keys/definition/parse.js';
-import { withoutExcess } from '../../src/keys/definition/issue-limit.js';
+import { withoutExcess } from '../../src/keys/definition/issues.js';
 import { startApp } from '../support/app.js';
 
 const many = 7_000;

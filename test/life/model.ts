@@ -1,4 +1,5 @@
-import type { KeyOrder, Operation } from '../../src/keys/store.js';
+import type { Operation } from '../../src/keys/key.js';
+import type { KeyOrder } from '../../src/keys/key-query.js';
 
 /** What the model knows of a definition. */
 export interface Definition {

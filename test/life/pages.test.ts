@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
-import type { Change, KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/store.js';
+import type { KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/key-query.js';
+import type { Change } from '../../src/keys/ports.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../src/storage/sqlite/connection.js';
 import { pageStatement } from '../../src/storage/sqlite/key-query.js';

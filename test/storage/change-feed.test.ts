@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ChangeEvent, ChangeFeed, FeedQuery } from '../../src/keys/feed.js';
+import type { ChangeEvent, ChangeFeed, FeedQuery } from '../../src/keys/change-feed.js';
 import { createChangeFeed } from '../../src/storage/sql/change-feed.js';
 import { createPgPool, inTransaction } from '../../src/storage/postgres/pool.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJSONCarefully } from '../../src/lib/json.js';
 import type { Definition } from '../../src/keys/definition/normalize.js';
-import type { QuotaManager } from '../../src/keys/quota/quota.js';
-import type { QuotaChange, QuotaOutbox } from '../../src/keys/quota/quota-change.js';
+import type { QuotaManager, QuotaOutbox } from '../../src/keys/quota/quota-manager.js';
+import type { QuotaChange } from '../../src/keys/quota/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
-import type { StoredKey } from '../../src/keys/key.js';
-import type { KeyRevision, Change, HistoryRange, IntegrityReport, KeyPage, KeyStore } from '../../src/keys/store.js';
+import type { StoredKey, KeyRevision } from '../../src/keys/key.js';
+import type { HistoryRange, KeyPage } from '../../src/keys/key-query.js';
+import type { Change, IntegrityReport, KeyStore } from '../../src/keys/ports.js';
 import { allOf } from '../support/collect.js';
 import { misreadJSON } from '../support/misread-json.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/store.js';
+import type { KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/key-query.js';
 import type { KeyRow } from '../../src/storage/records/key.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';

@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import type { QuotaManager } from '../../src/keys/quota/quota.js';
-import type { KeyStore } from '../../src/keys/store.js';
+import type { QuotaManager } from '../../src/keys/quota/quota-manager.js';
+import type { KeyStore } from '../../src/keys/ports.js';
 import {
   createPgPool,
   inTransaction,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
-import type { Change } from '../../src/keys/store.js';
+import type { Change } from '../../src/keys/ports.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';

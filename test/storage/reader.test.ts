@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createReadBudget } from '../../src/keys/read-budget.js';
 import type { StoredKey } from '../../src/keys/key.js';
-import type { KeyQuery } from '../../src/keys/store.js';
+import type { KeyQuery } from '../../src/keys/key-query.js';
 import { clockMs, createBoundedQuery, type Query, type QueryResult } from '../../src/storage/sqlite/bounded-query.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';

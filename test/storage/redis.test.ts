@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
-import { maxInt64 } from '../../src/keys/int64.js';
+import { maxInt64 } from '../../src/lib/int64.js';
 import type { Caller } from '../../src/keys/ports.js';
 import { createKeyService } from '../../src/keys/key-service.js';
 import { startApp, type TestApp } from '../support/app.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keyOrders, type KeyOrder } from '../../src/keys/store.js';
+import { keyOrders, type KeyOrder } from '../../src/keys/key-query.js';
 import * as postgres from '../../src/storage/postgres/key-query.js';
 import { countStatement, pageStatement, sortedStatement } from '../../src/storage/sqlite/key-query.js';
 import { startApp, type TestApp } from '../support/app.js';

@@ -1,6 +1,5 @@
 import type { TestApp } from './app.js';
-import type { StoredKey } from '../../src/keys/key.js';
-import type { KeyRevision } from '../../src/keys/store.js';
+import type { StoredKey, KeyRevision } from '../../src/keys/key.js';
 
 export interface State {
   readonly key: StoredKey | undefined;

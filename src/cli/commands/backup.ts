@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config, ConfigSecrets } from '../../config/config.js';
-import { syncFile, syncName } from '../../lib/fsync.js';
+import { syncFile, syncName } from '../../lib/durable-file.js';
 import { openServices, type Services } from '../../storage/open-storage.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';
 import type { IO } from '../io.js';

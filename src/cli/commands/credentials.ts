@@ -1,6 +1,6 @@
 import { issueCredential, rotateCredential } from '../../credentials/issue.js';
 import { credentialKinds, type Credential } from '../../credentials/credential.js';
-import { printable } from '../../lib/printable.js';
+import { printable } from '../../lib/text.js';
 import { UsageError, type IO } from '../io.js';
 import { withServices } from '../key-client/open.js';
 import { parseOrganisation } from '../input/organisation.js';

@@ -1,4 +1,4 @@
-import { printable } from '../../lib/printable.js';
+import { printable } from '../../lib/text.js';
 import type { IO } from '../io.js';
 
 /** The exit code of a command that has done its work except for damaged rows, which it has named. */

@@ -1,9 +1,10 @@
 import type { Services } from '../../storage/open-storage.js';
-import { quotaFigures, withLiveQuotas } from '../../keys/quota/quota.js';
+import { withLiveQuotas } from '../../keys/quota/quota-manager.js';
+import { quotaFigures } from '../../keys/quota/quota.js';
 import { aadFor } from '../../keys/commands/protect-secrets.js';
 import { withSecrets } from '../../keys/definition/normalize.js';
 import type { StoredKey } from '../../keys/key.js';
-import type { ScannedKey } from '../../keys/store.js';
+import type { ScannedKey } from '../../keys/ports.js';
 import { definitionToWire } from '../../wire/field-names.js';
 import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged-keys.js';
 import type { IO } from '../io.js';

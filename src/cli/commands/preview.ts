@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import { previewKey } from '../../keys/queries/preview-key.js';
-import { printable } from '../../lib/printable.js';
+import { printable } from '../../lib/text.js';
 import { inWireNames, warningsMember } from '../../rest/json-body.js';
 import { definitionFromWire, definitionToWire } from '../../wire/field-names.js';
 import { createKeyHash } from '../../crypto/key-hash.js';

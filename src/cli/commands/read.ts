@@ -1,4 +1,4 @@
-import { printable } from '../../lib/printable.js';
+import { printable } from '../../lib/text.js';
 import { definitionToWire } from '../../wire/field-names.js';
 import { formatChanges, changeToJSON } from '../output/diff.js';
 import type { OptionValues } from '../command.js';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
-import { syncFile, syncName } from '../../lib/fsync.js';
+import { syncFile, syncName } from '../../lib/durable-file.js';
 import { openServices } from '../../storage/open-storage.js';
 import { restoringFile } from '../../storage/open-engine.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';

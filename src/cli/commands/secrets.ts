@@ -3,7 +3,7 @@ import { AppError, codeOf } from '../../lib/errors.js';
 import type { Services } from '../../storage/open-storage.js';
 import { aadFor } from '../../keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../keys/key.js';
-import type { ScannedKey } from '../../keys/store.js';
+import type { ScannedKey } from '../../keys/ports.js';
 import { resealWebhook, sealedValuesOf } from '../../webhooks/manage.js';
 import { addKey, dropInactiveKeys, loadKeyRing } from '../../crypto/key-ring.js';
 import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged-keys.js';

@@ -1,8 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import type { Services } from '../../storage/open-storage.js';
-import { printable } from '../../lib/printable.js';
-import type { DeliveryStats, Webhook } from '../../webhooks/webhook.js';
-import { webhookAAD } from '../../webhooks/webhook.js';
+import { printable } from '../../lib/text.js';
+import { type DeliveryStats, type Webhook, webhookAAD } from '../../webhooks/webhook.js';
 import { addWebhook, changeWebhook, webhookNotFound, rotateWebhook, untilReleased } from '../../webhooks/manage.js';
 import { pingMessage } from '../../webhooks/event.js';
 import { createSignedSender } from '../../webhooks/sign-and-send.js';

@@ -1,4 +1,4 @@
-import { orgIDProblem } from '../../keys/owner.js';
+import { orgIDProblem } from '../../keys/key-id.js';
 import { UsageError } from '../io.js';
 
 /** The organisation that `--org` names. A script whose variable is not set passes an empty one, which is refused. */

@@ -1,6 +1,7 @@
 import type { Issue } from '../../lib/errors.js';
-import type { FieldChange } from '../../keys/key-diff.js';
-import type { QuotaFigures, ResetStatus } from '../../keys/quota/quota.js';
+import type { FieldChange } from '../../keys/key.js';
+import type { ResetStatus } from '../../keys/quota/quota-manager.js';
+import type { QuotaFigures } from '../../keys/quota/quota.js';
 
 /** What every change may say beside what it changes. */
 export interface ChangeOptions {

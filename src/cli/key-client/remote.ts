@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { changeKinds } from '../../keys/key-diff.js';
-import { resetStatuses } from '../../keys/quota/quota.js';
+import { changeKinds } from '../../keys/key.js';
+import { resetStatuses } from '../../keys/quota/quota-manager.js';
 import { definitionFromWire } from '../../wire/field-names.js';
 import { toAppError, type SendRequest } from './connection.js';
 import type { KeyClient } from './port.js';

@@ -1,8 +1,8 @@
 import { pathText } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
-import type { FieldChange } from '../../keys/key-diff.js';
+import type { FieldChange } from '../../keys/key.js';
 import type { QuotaFigures } from '../../keys/quota/quota.js';
-import { printable } from '../../lib/printable.js';
+import { printable } from '../../lib/text.js';
 import { issuesToWire, partToWire } from '../../wire/field-names.js';
 import { toJSONLine } from './json.js';
 import type { KeyChangeResult } from '../key-client/port.js';

@@ -1,5 +1,5 @@
 import { pathText, type AppError } from '../../lib/errors.js';
-import { printable } from '../../lib/printable.js';
+import { printable } from '../../lib/text.js';
 import type { Option, OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
 import { toJSONLine } from './json.js';

@@ -1,7 +1,7 @@
 import type { Services } from '../../storage/open-storage.js';
 import { aadFor } from '../../keys/commands/protect-secrets.js';
-import type { IntegrityReport } from '../../keys/store.js';
-import { printable } from '../../lib/printable.js';
+import type { IntegrityReport } from '../../keys/ports.js';
+import { printable } from '../../lib/text.js';
 import type { Sealer } from '../../crypto/encryption.js';
 import { sealedValuesOf } from '../../webhooks/manage.js';
 

@@ -3,7 +3,7 @@ import type { ConnectionShape, DefaultConnectionArguments } from '@pothos/plugin
 import { Kind, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
 import type { Caller } from '../../keys/ports.js';
 import type { StoredKey } from '../../keys/key.js';
-import { defaultOrder, keyOrders, type KeyFilter, type KeyOrder, type KeyQuery } from '../../keys/store.js';
+import { defaultOrder, keyOrders, type KeyFilter, type KeyOrder, type KeyQuery } from '../../keys/key-query.js';
 import { builder, type SchemaTypes } from '../schema/builder.js';
 import { callerOf, type Context } from '../context.js';
 import { cursorOf, positionOf } from '../schema/cursor.js';

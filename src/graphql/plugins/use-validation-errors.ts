@@ -5,7 +5,7 @@ import { AppError, type Issue } from '../../lib/errors.js';
 import type { Variant } from '../../keys/definition/schema.js';
 import { inputs, problemsOf } from '../../keys/definition/parse.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
-import { maxIssues } from '../../keys/definition/problem.js';
+import { maxIssues } from '../../keys/definition/field-rules.js';
 import { core, memberOf, shapeOf, traitsOf } from '../../keys/definition/introspection.js';
 import { valueOfLiteral } from '../schema/literals.js';
 import { rootFieldsOf, type RequestedOperation } from '../operation/root-fields.js';

@@ -1,8 +1,8 @@
 import { AppError } from '../../lib/errors.js';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
-import { integerOf, isInt64 } from '../../keys/int64.js';
+import { integerOf, isInt64 } from '../../lib/int64.js';
 import type { StoredKey } from '../../keys/key.js';
-import type { KeyOrder, Position } from '../../keys/store.js';
+import type { KeyOrder, Position } from '../../keys/key-query.js';
 
 /** A place in a list of keys. Opaque to callers; good for as long as the order is the same. */
 export function cursorOf(key: StoredKey, orderBy: KeyOrder): string {

@@ -1,5 +1,5 @@
 import { GraphQLError, GraphQLID, Kind } from 'graphql';
-import { integerOf, isInt64 } from '../../keys/int64.js';
+import { integerOf, isInt64 } from '../../lib/int64.js';
 import { builder } from './builder.js';
 import { valueOfLiteral } from './literals.js';
 

@@ -1,5 +1,5 @@
 import { pathText } from '../../lib/errors.js';
-import { changeKinds, type ChangeKind, type FieldChange as DomainChange } from '../../keys/key-diff.js';
+import { changeKinds, type ChangeKind, type FieldChange as DomainChange } from '../../keys/key.js';
 import { builder } from '../schema/builder.js';
 import { describedEnum } from '../schema/types-from-zod.js';
 

@@ -1,5 +1,5 @@
 import type { KeyChange } from '../../keys/commands/change-key.js';
-import { resetStatuses, type ResetStatus } from '../../keys/quota/quota.js';
+import { resetStatuses, type ResetStatus } from '../../keys/quota/quota-manager.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
 import { describedEnum } from '../schema/types-from-zod.js';

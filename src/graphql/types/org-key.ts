@@ -1,7 +1,12 @@
 import { AppError } from '../../lib/errors.js';
-import { keyStates, type KeyState } from '../../keys/state.js';
-import type { StoredKey } from '../../keys/key.js';
-import { operations, type KeyRevision, type Operation } from '../../keys/store.js';
+import {
+  keyStates,
+  type KeyState,
+  type StoredKey,
+  operations,
+  type KeyRevision,
+  type Operation,
+} from '../../keys/key.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';

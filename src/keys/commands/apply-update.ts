@@ -1,12 +1,11 @@
 import { AppError, type Issue } from '../../lib/errors.js';
-import { maxInt64 } from '../int64.js';
+import { maxInt64, unixSeconds } from '../../lib/int64.js';
 import { invalidDefinition } from '../definition/issues.js';
 import type { Definition } from '../definition/normalize.js';
 import type { ProtectedSecrets } from './protect-secrets.js';
 import type { HashType } from '../definition/field-rules.js';
 import { carryOver, resetOf } from '../quota/quota.js';
 import type { QuotaState, StoredKey, StoredSecrets } from '../key.js';
-import { unixSeconds } from '../time.js';
 
 /** An update that is ready to be applied: its secrets hashed or sealed, undefined to keep and null to clear. */
 export interface PreparedUpdate {

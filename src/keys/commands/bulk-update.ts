@@ -6,7 +6,7 @@ import type { Caller, Ports } from '../ports.js';
 import type { createKeyQueries } from '../queries/read-keys.js';
 import { assertReason } from '../reason.js';
 import type { StoredKey } from '../key.js';
-import type { KeyFilter } from '../store.js';
+import type { KeyFilter } from '../key-query.js';
 
 /** How many keys one call may change: what a person can look over, and a request can carry out in time. */
 export const bulkLimit = 200;

@@ -1,18 +1,17 @@
 import { AppError, codeOf, pathText } from '../../lib/errors.js';
 import { requireRestorableKey, requireKey, visibleKey } from '../authorization.js';
-import { diffDefinitions, definitionChanges, isOfSecret, type FieldChange } from '../key-diff.js';
+import type { FieldChange, StoredKey, KeyRevision, Operation } from '../key.js';
+import { diffDefinitions, definitionChanges, isOfSecret } from '../key-diff.js';
 import type { KeyDefinition } from '../definition/schema.js';
-import { checkKeyID } from '../key-id.js';
+import { checkKeyID, ownerOf } from '../key-id.js';
 import { protectSecrets, aadFor } from './protect-secrets.js';
 import { newKey } from './new-key.js';
 import { normalizeDefinition } from '../definition/normalize.js';
-import { ownerOf } from '../owner.js';
-import type { Caller, Ports } from '../ports.js';
-import { quotaFigures, type QuotaFigures, type CounterSnapshot, type ResetStatus } from '../quota/quota.js';
+import type { Caller, Ports, Change } from '../ports.js';
+import type { CounterSnapshot, ResetStatus } from '../quota/quota-manager.js';
+import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
 import { quotaChangeOf } from '../quota/quota-change.js';
 import { assertReason } from '../reason.js';
-import type { StoredKey } from '../key.js';
-import type { KeyRevision, Change, Operation } from '../store.js';
 import {
   applyUpdate,
   assertExpectedVersion,

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
 import { requireKey } from '../authorization.js';
-import { maxInt64 } from '../int64.js';
+import { maxInt64 } from '../../lib/int64.js';
 import { checkKeyID } from '../key-id.js';
 import type { Caller, Ports } from '../ports.js';
 import { consume, type Consumption } from '../quota/quota.js';

@@ -1,13 +1,11 @@
 import { diffDefinitions } from '../key-diff.js';
 import type { KeyDefinition } from '../definition/schema.js';
-import { checkKeyID } from '../key-id.js';
+import { checkKeyID, ownerOf } from '../key-id.js';
 import { protectSecrets, aadFor } from './protect-secrets.js';
 import { newKey } from './new-key.js';
 import { normalizeDefinition } from '../definition/normalize.js';
-import { ownerOf } from '../owner.js';
-import type { Ports } from '../ports.js';
+import type { Ports, Change } from '../ports.js';
 import type { Actor } from '../key.js';
-import type { Change } from '../store.js';
 
 export interface ImportRequest {
   readonly keyID: string;

@@ -1,10 +1,9 @@
 import { unlimited, type KeyDefinition } from '../definition/schema.js';
-import { maxInt64 } from '../int64.js';
+import { maxInt64, unixSeconds } from '../../lib/int64.js';
 import { invalidDefinition } from '../definition/issues.js';
 import type { ProtectedSecrets } from './protect-secrets.js';
 import { inUTC } from '../definition/normalize.js';
 import type { QuotaState, StoredKey } from '../key.js';
-import { unixSeconds } from '../time.js';
 import { renewalBeyondTime, withStoredHashType } from './apply-update.js';
 
 interface Parts extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgID' | 'definition'> {

@@ -1,7 +1,7 @@
-import { maxInt64 } from '../int64.js';
-import { keyIDProblem } from '../key-id.js';
-import { orgIDProblem } from '../owner.js';
-import { rule } from './rule.js';
+import { maxInt64 } from '../../lib/int64.js';
+import { keyIDProblem, orgIDProblem } from '../key-id.js';
+import type { IssueCode } from './issue-codes.js';
+import { z } from 'zod';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
 
@@ -61,3 +61,25 @@ export const keyID = rule<string>((value) => {
   const found = keyIDProblem(value);
   return found === undefined ? undefined : ['MALFORMED_KEY_ID', found];
 });
+
+/** Names that reach an object's prototype in careless code somewhere down the line. */
+export const reservedNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** The most issues of one request that are looked for and listed. */
+export const maxIssues = 100;
+
+/** A problem that zod has no code for, in zod's own form. `issues.ts` reads the code back. */
+export function problem(code: IssueCode, message: string, input: unknown, path: (string | number)[] = []) {
+  return { code: 'custom' as const, params: { code }, message, input, path };
+}
+
+/** The problem of a value, or undefined. */
+export type Finding<T> = (value: T) => readonly [IssueCode, string] | undefined;
+
+/** Returns a rule for one value as a check for zod. */
+export function rule<T>(finding: Finding<T>): z.core.$ZodCheck<T> {
+  return z.check<T>((ctx) => {
+    const found = finding(ctx.value);
+    if (found) ctx.issues.push(problem(found[0], found[1], ctx.value));
+  });
+}

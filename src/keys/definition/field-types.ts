@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { integerOf, maxInt64, minInt64 } from '../int64.js';
+import { integerOf, maxInt64, minInt64 } from '../../lib/int64.js';
 import { checkFreeForm, checkFreeFormObject, freeFormBounds } from './free-form.js';
-import { problem } from './problem.js';
-import { rule } from './rule.js';
-import { isSound, reservedNames } from './text.js';
+import { problem, rule, reservedNames } from './field-rules.js';
+import { isSound } from '../../lib/text.js';
 
 /** What a field is beyond its type. Faces read this; zod does not. */
 export interface FieldTraits {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { maxIssues, problem } from './problem.js';
+import { maxIssues, problem, reservedNames } from './field-rules.js';
 import type { IssueCode } from './issue-codes.js';
-import { isInt64 } from '../int64.js';
-import { isSound, reservedNames } from './text.js';
+import { isInt64 } from '../../lib/int64.js';
+import { isSound } from '../../lib/text.js';
 
 const mostLevels = 32;
 const mostMembers = 10_000;

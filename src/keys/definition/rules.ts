@@ -4,8 +4,8 @@ import type { KeyDefinition } from './schema.js';
 import { maxTexts } from './field-types.js';
 import type { IssueCode } from './issue-codes.js';
 import { policiesOf } from './normalize.js';
-import { maxIssues, problem } from './problem.js';
-import { hasMoreBytes } from './text.js';
+import { maxIssues, problem } from './field-rules.js';
+import { hasMoreBytes } from '../../lib/text.js';
 
 type Report = (path: (string | number)[], code: IssueCode, message: string) => void;
 

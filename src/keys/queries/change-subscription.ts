@@ -1,6 +1,6 @@
-import type { ChangeEvent, ChangeFeed, FeedPage } from '../feed.js';
+import type { ChangeEvent, ChangeFeed, FeedPage } from '../change-feed.js';
 import type { Caller, Ports } from '../ports.js';
-import type { KeyRevision } from '../store.js';
+import type { KeyRevision } from '../key.js';
 
 /** Which changes are meant, and from where on. */
 export interface ChangeSubscriptionRequest {

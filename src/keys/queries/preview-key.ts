@@ -1,6 +1,6 @@
 import type { KeyDefinition } from '../definition/schema.js';
 import { normalizeDefinition, type Definition, type SecretChanges } from '../definition/normalize.js';
-import { checkOwner } from '../owner.js';
+import { checkOwner } from '../key-id.js';
 import { warningsOf, type Warning } from '../definition/warnings.js';
 
 /** What a preview answers. Nothing of it is stored. */

@@ -2,12 +2,12 @@ import { requireKey, visibleKey } from '../authorization.js';
 import { checkKeyID } from '../key-id.js';
 import { aadFor } from '../commands/protect-secrets.js';
 import type { Caller, Ports } from '../ports.js';
-import { quotaFigures, withLiveQuotas, type QuotaFigures } from '../quota/quota.js';
+import { withLiveQuotas } from '../quota/quota-manager.js';
+import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
 import { summariseQuotas, type QuotaSummary } from '../quota/quota-summary.js';
 import type { ReadBudget } from '../read-budget.js';
-import { stateOf, type KeyState } from '../state.js';
-import type { StoredKey } from '../key.js';
-import type { KeyRevision, HistoryRange, KeyFilter, KeyPage, KeyQuery } from '../store.js';
+import { stateOf, type KeyState, type StoredKey, type KeyRevision } from '../key.js';
+import type { HistoryRange, KeyFilter, KeyPage, KeyQuery } from '../key-query.js';
 
 /** A key by its identifier or by the identifier's hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };

@@ -1,6 +1,6 @@
 import { carryOver, resetOf } from './quota.js';
 import type { QuotaState, StoredKey } from '../key.js';
-import { unixSeconds } from '../time.js';
+import { unixSeconds } from '../../lib/int64.js';
 
 /**
  * What a change of a key is to do to a counter that stands elsewhere. It is written with the key and carried out after it,
@@ -43,18 +43,4 @@ export function changedQuota({ at, isReset, periodBefore, periodAfter }: QuotaCh
 
 function periodOf({ definition: { quotaRenewalRate = 0n } }: StoredKey): bigint {
   return quotaRenewalRate > 0n ? quotaRenewalRate : 0n;
-}
-
-/** What is to be done to counters, as it was written with the keys. */
-export interface QuotaOutbox {
-  /** All of one key, in order. */
-  changesOf(keyHash: string): Promise<QuotaChange[]>;
-  /**
-   * Those from before the moment, each key's in order, a page at a time.
-   *
-   * @throws {AppError} INTERNAL after the last page, when the integrity check of some failed; these hold up no others.
-   */
-  changesBefore(moment: Date): AsyncIterable<readonly QuotaChange[]>;
-  /** Takes away what has been carried out. */
-  forget(changes: readonly QuotaChange[]): Promise<void>;
 }

@@ -1,5 +1,6 @@
-import { maxInt64 } from '../int64.js';
-import { quotaFigures, withLiveQuotas, type Counter, type QuotaManager } from './quota.js';
+import { maxInt64 } from '../../lib/int64.js';
+import { withLiveQuotas, type QuotaManager } from './quota-manager.js';
+import { quotaFigures, type Counter } from './quota.js';
 import type { ReadBudget } from '../read-budget.js';
 
 /** What the quotas of an organisation's keys come to. Deleted keys do not count. */

@@ -1,9 +1,6 @@
-import { maxInt64 } from '../int64.js';
+import { maxInt64, unixSeconds } from '../../lib/int64.js';
 import type { Definition } from '../definition/normalize.js';
-import type { ReadBudget } from '../read-budget.js';
-import { stateOf } from '../state.js';
-import type { QuotaState, StoredKey } from '../key.js';
-import { unixSeconds } from '../time.js';
+import { stateOf, type QuotaState, type StoredKey } from '../key.js';
 
 /** Why a request may not pass, although the key is there. */
 export const refusals = {
@@ -36,61 +33,6 @@ export interface Consumption {
 export interface Counter {
   readonly definition: Pick<Definition, 'quotaMax' | 'quotaRenewalRate'>;
   readonly quota: QuotaState;
-}
-
-export interface OrgCounter extends Counter, CounterOrigin {
-  readonly orgID: string;
-  readonly keyHash: string;
-}
-
-/** What a counter that stands apart from its key is begun from, and known by. */
-export type CounterOrigin = Pick<StoredKey, 'dateCreated' | 'quota'>;
-
-/** A counter that was looked at, as the counter of this key. */
-export type CounterSnapshot = (key: CounterOrigin) => QuotaState;
-
-/** The result of a requested reset. */
-export const resetStatuses = {
-  APPLIED: 'The live quota has begun anew: requests are counted from 0 from now on.',
-  PENDING:
-    'The live quota cannot be reached. The reset is written with the definition, and is carried out as soon as it can be.',
-} as const;
-
-export type ResetStatus = keyof typeof resetStatuses;
-
-/** Counters that stand apart from their keys. */
-export interface ExternalCounters {
-  /** What the counters of these keys say, in their order, with one look at all of them. UNAVAILABLE. */
-  look(keyHashes: readonly string[]): Promise<readonly CounterSnapshot[]>;
-  /** Carries out what was written of changes of the key's counter; PENDING where that cannot be done now. */
-  settle(keyHash: string): Promise<ResetStatus>;
-}
-
-/**
- * Where live counters stand. A store keeps them beside the definitions; a fleet of gateways may keep them elsewhere.
- * `decide` is pure and may run again; what it returns as `next` is durable before the promise resolves.
- */
-export interface QuotaManager {
-  consume<T>(
-    keyHash: string,
-    decide: (stored: StoredKey | undefined) => { next: QuotaState | undefined; answer: T },
-    /** As for `KeyStore.find`. */
-    orgID?: string,
-  ): Promise<T>;
-  /** The counters of all keys of these organisations, deleted ones left out, in pages between which others get their turn. */
-  counters(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly OrgCounter[]>;
-  /** Undefined where a key's own `quota` is its live counter. */
-  readonly apart?: ExternalCounters;
-}
-
-/** The keys with their counters as they are now, which a key of the store has only where nothing stands apart. */
-export async function withLiveQuotas<Key extends CounterOrigin & { readonly keyHash: string }>(
-  { apart }: QuotaManager,
-  keys: readonly Key[],
-): Promise<readonly Key[]> {
-  if (!apart) return keys;
-  const sights = await apart.look(keys.map(({ keyHash }) => keyHash));
-  return keys.map((key, index) => ({ ...key, quota: sights[index]?.(key) ?? key.quota }));
 }
 
 /** Takes `amount` from the quota if all of it is there, else nothing. Pure. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import { integerOf } from '../../keys/int64.js';
+import { integerOf } from '../../lib/int64.js';
 import { refusals } from '../../keys/quota/quota.js';
 import { malformed } from '../../http/query-parameters.js';
 import { readJSONBody } from '../json-body.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import { keyStates } from '../../keys/state.js';
+import { keyStates } from '../../keys/key.js';
 import { jsonResponse } from '../../http/json-response.js';
 import { keyMember, withQuotas } from '../key-response.js';
 import { keyIDFrom, noParameters } from '../parameters.js';

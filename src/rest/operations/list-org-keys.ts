@@ -1,7 +1,7 @@
-import { isInt64 } from '../../keys/int64.js';
-import { keyStates, type KeyState } from '../../keys/state.js';
-import { defaultOrder, type KeyFilter } from '../../keys/store.js';
-import { nearest } from '../../lib/nearest.js';
+import { isInt64 } from '../../lib/int64.js';
+import { keyStates, type KeyState } from '../../keys/key.js';
+import { defaultOrder, type KeyFilter } from '../../keys/key-query.js';
+import { nearest } from '../../lib/text.js';
 import { malformed, queryParametersOf } from '../../http/query-parameters.js';
 import { jsonList } from '../../http/json-response.js';
 import { cursorOf, listLimitBytes, membersWithin, positionOf } from '../key-list.js';

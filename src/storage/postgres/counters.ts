@@ -1,4 +1,4 @@
-import type { OrgCounter, QuotaManager } from '../../keys/quota/quota.js';
+import type { OrgCounter, QuotaManager } from '../../keys/quota/quota-manager.js';
 import { withinBudget } from '../within-budget.js';
 import { prepared, type PgPool } from './pool.js';
 import { isValidPgText } from './sought.js';

@@ -1,4 +1,4 @@
-import type { Discarded } from '../../keys/store.js';
+import type { Discarded } from '../../keys/ports.js';
 import type { KeyRow } from '../records/key.js';
 import type { SignedRow, SignedTable } from '../records/signed.js';
 import type { Session } from './pool.js';

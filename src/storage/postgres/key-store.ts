@@ -1,7 +1,6 @@
-import type { QuotaManager } from '../../keys/quota/quota.js';
-import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
+import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { Change, IntegrityReport, KeyStore } from '../../keys/store.js';
+import type { Change, IntegrityReport, KeyStore } from '../../keys/ports.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { matchesFilter } from '../sql/key-filter.js';

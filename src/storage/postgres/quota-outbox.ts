@@ -1,4 +1,4 @@
-import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
+import type { QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { createQuotaChangeTable, type PlacedRow, type QuotaChangeRow } from '../records/quota-change.js';
 import type { SignedRow } from '../records/signed.js';

@@ -1,6 +1,5 @@
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
-import type { FieldChange } from '../../keys/key-diff.js';
-import type { KeyRevision } from '../../keys/store.js';
+import type { FieldChange, KeyRevision } from '../../keys/key.js';
 import { historyLink } from './hash-chain.js';
 import type { Layouts } from './signed.js';
 

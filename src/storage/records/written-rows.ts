@@ -1,4 +1,4 @@
-import type { Change } from '../../keys/store.js';
+import type { Change } from '../../keys/ports.js';
 import { revisionToRow, type RevisionRow } from './revision.js';
 import { keyToRow, type KeyRow } from './key.js';
 

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { StoredKey } from '../../keys/key.js';
-import type { KeyStore } from '../../keys/store.js';
+import type { KeyStore } from '../../keys/ports.js';
 
 /** Finds keys as the store does, with one read for all requests of one tick of the event loop. */
 export function createBatchLoader(store: Pick<KeyStore, 'find' | 'findMany'>): KeyStore['find'] {

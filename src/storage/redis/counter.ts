@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { CounterOrigin } from '../../keys/quota/quota.js';
+import type { CounterOrigin } from '../../keys/quota/quota-manager.js';
 import type { QuotaState } from '../../keys/key.js';
 
 /** What the two keys of a counter say, as the scripts answer it. */

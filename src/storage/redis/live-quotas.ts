@@ -1,8 +1,8 @@
 import { AppError } from '../../lib/errors.js';
-import type { ExternalCounters, QuotaManager } from '../../keys/quota/quota.js';
-import { changedQuota, type QuotaChange, type QuotaOutbox } from '../../keys/quota/quota-change.js';
+import type { ExternalCounters, QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
+import { changedQuota, type QuotaChange } from '../../keys/quota/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';
-import type { KeyStore } from '../../keys/store.js';
+import type { KeyStore } from '../../keys/ports.js';
 import type { Redis } from './client.js';
 import { counterFromHash, isOf, quotaOf, type Counter } from './counter.js';
 import { createBatchLoader } from './batch-loader.js';

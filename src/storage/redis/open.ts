@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { QuotaManager } from '../../keys/quota/quota.js';
+import type { QuotaManager } from '../../keys/quota/quota-manager.js';
 import type { Storage } from '../storage.js';
 import { createRedis } from './client.js';
 import { keyNames } from './key-names.js';

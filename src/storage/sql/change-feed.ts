@@ -1,4 +1,4 @@
-import type { ChangeFeed, FeedQuery } from '../../keys/feed.js';
+import type { ChangeFeed, FeedQuery } from '../../keys/change-feed.js';
 import { revisionLayouts, revisionFromRow, type RevisionRow } from '../records/revision.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { cursorOf, foreignCursor, fingerprintOf, positionOfCursor, start, type FeedPosition } from './feed-cursor.js';

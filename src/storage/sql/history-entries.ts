@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { HistoryRange } from '../../keys/store.js';
+import type { HistoryRange } from '../../keys/key-query.js';
 import { linkOf, type RevisionRow } from '../records/revision.js';
 import type { KeyRow } from '../records/key.js';
 import type { SignedRow } from '../records/signed.js';

@@ -1,6 +1,5 @@
-import { stateOf } from '../../keys/state.js';
-import type { StoredKey } from '../../keys/key.js';
-import type { KeyFilter, KeyQuery } from '../../keys/store.js';
+import { stateOf, type StoredKey } from '../../keys/key.js';
+import type { KeyFilter, KeyQuery } from '../../keys/key-query.js';
 import { term, termsOf } from '../records/key.js';
 
 /** Whether a key is one that the query asks for. Says again, of a key that was read, what its statement says of rows. */

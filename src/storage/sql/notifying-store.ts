@@ -1,4 +1,4 @@
-import type { KeyStore } from '../../keys/store.js';
+import type { KeyStore } from '../../keys/ports.js';
 
 /** The same store, which calls back after every commit that has added to a history. */
 export function withChangeNotifications<Store extends Pick<KeyStore, 'update' | 'add'>>(

@@ -1,4 +1,4 @@
-import type { OrgCounter, QuotaManager } from '../../keys/quota/quota.js';
+import type { OrgCounter, QuotaManager } from '../../keys/quota/quota-manager.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { Reader } from './reader.js';
 

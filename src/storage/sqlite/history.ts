@@ -3,7 +3,8 @@ import { parseJSON } from '../../lib/json.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { KeyRevision, HistoryRange } from '../../keys/store.js';
+import type { KeyRevision } from '../../keys/key.js';
+import type { HistoryRange } from '../../keys/key-query.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { revisionColumns, revisionLayouts, revisionFromRow, type RevisionRow } from '../records/revision.js';
 import {

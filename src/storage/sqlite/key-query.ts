@@ -1,5 +1,5 @@
-import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/store.js';
-import { unixSeconds } from '../../keys/time.js';
+import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/key-query.js';
+import { unixSeconds } from '../../lib/int64.js';
 import { termsIn } from '../sql/key-filter.js';
 
 export interface Statement {

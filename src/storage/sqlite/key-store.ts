@@ -1,9 +1,8 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import type { QuotaManager } from '../../keys/quota/quota.js';
-import type { QuotaOutbox } from '../../keys/quota/quota-change.js';
+import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { StoredKey } from '../../keys/key.js';
-import type { Change, Discarded, IntegrityReport, KeyStore } from '../../keys/store.js';
+import type { Change, Discarded, IntegrityReport, KeyStore } from '../../keys/ports.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { mapInSlices } from '../time-slices.js';
 import { readCounters } from './counters.js';

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncFile, syncName } from '../../lib/fsync.js';
+import { syncFile, syncName } from '../../lib/durable-file.js';
 
 /**
  * Makes the file, and the folder it is to stand in, for their owner only; what is there stays as it is. Throws an Error

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { QuotaChange, QuotaOutbox } from '../../keys/quota/quota-change.js';
+import type { QuotaOutbox } from '../../keys/quota/quota-manager.js';
+import type { QuotaChange } from '../../keys/quota/quota-change.js';
 import type { Authenticity } from '../records/authenticity.js';
 import {
   createQuotaChangeTable,

@@ -31,7 +31,7 @@ export function createContext() {
  * Keeps updates apart that the store might commit together: the next begins when the one before has been committed. It
  * holds whichever way the store groups them; where the store has a switch for it by then, use that here.
  */
-function oneByOne(/** @type {import('../../../build/keys/store.js').KeyStore} */ shared) {
+function oneByOne(/** @type {import('../../../build/keys/ports.js').KeyStore} */ shared) {
   let last = Promise.resolve();
   return {
     ...shared,

@@ -11,3 +11,8 @@ export function integerOf(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined;
 }
+
+/** The moment in whole Unix seconds. */
+export function unixSeconds(moment: Date): bigint {
+  return BigInt(Math.floor(moment.getTime() / 1000));
+}

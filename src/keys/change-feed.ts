@@ -1,4 +1,4 @@
-import type { KeyRevision } from './store.js';
+import type { KeyRevision } from './key.js';
 
 /** A change of a key, and where it stands among the changes of all keys. */
 export interface ChangeEvent {
