@@ -100,7 +100,7 @@ export interface KeyRevision {
   readonly orgID: string;
   readonly operation: Operation;
   readonly actor: Actor;
-  /** Why, in the words of whoever did it. */
+  /** The caller's reason for the change. */
   readonly reason: string | undefined;
   readonly requestID: string;
   /** 0 where the key did not exist before. */

@@ -112,7 +112,7 @@ export interface KeyStore {
   definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
   /** Removes keys deleted before the moment, and what was remembered of them. Returns how many. */
   purge(deletedBefore: Date): Promise<number>;
-  /** Looks at every key and all that is kept of it, ordered by hash; what is damaged is told, and not thrown. */
+  /** Verifies every key and its history, ordered by hash. Reports damaged keys instead of throwing. */
   inspect(): AsyncIterable<IntegrityReport>;
 }
 
