@@ -1,28 +1,31 @@
 import type { Sealer } from './encryption.js';
 
-/** What the ring last sealed for the database itself, to tell whether the two belong together. */
+/** A value that the key ring has sealed for the database. It verifies that the two belong together. */
 export interface KeyRingCheck {
-  /** A new one, under the active key. */
-  readonly sealed: (isAllSigned: boolean) => string;
-  /** Throws where it was sealed with another ring. */
-  readonly saysAllSigned: (kept: string) => boolean;
-  /** The id of the key that it was sealed under. */
-  readonly keyIDOf: (kept: string) => string;
+  /** A new value, under the primary key of the ring. */
+  readonly seal: () => string;
+  /** Whether the value was sealed with this ring. */
+  readonly isValid: (value: string) => boolean;
+  /** The identifier of the key that the value was sealed under. */
+  readonly keyIDOf: (value: string) => string;
 }
 
-/** Under which name the word is kept: beside everything else that was sealed with the ring. */
+/** The setting that holds the key check value. */
 export const keyRingCheckName = 'key_ring';
 
-const place = 'settings|key_ring';
-const word = 'keyfront';
-/** Said once every row is signed. That it is sealed keeps others from making unsigned rows look merely old. */
-const wordOfSigned = 'keyfront, every row signed';
+const associatedData = 'settings|key_ring';
+const plaintext = 'keyfront';
 
-/** A word that only the holder of the ring could have left in the database. */
 export function createKeyRingCheck(sealer: Sealer): KeyRingCheck {
   return {
-    sealed: (isAllSigned) => Buffer.from(sealer.seal(isAllSigned ? wordOfSigned : word, place)).toString('base64'),
-    saysAllSigned: (kept) => sealer.open(Buffer.from(kept, 'base64'), place) === wordOfSigned,
-    keyIDOf: (kept) => sealer.keyIDOf(Buffer.from(kept, 'base64')),
+    seal: () => Buffer.from(sealer.seal(plaintext, associatedData)).toString('base64'),
+    isValid: (value) => {
+      try {
+        return sealer.open(Buffer.from(value, 'base64'), associatedData) === plaintext;
+      } catch {
+        return false;
+      }
+    },
+    keyIDOf: (value) => sealer.keyIDOf(Buffer.from(value, 'base64')),
   };
 }

@@ -104,14 +104,8 @@ export async function openServices(
     const ring = openKeyRing(config, opened, now());
     const sealer = createSealer(ring);
     const signer = createRowSigner(ring);
-    const ringWord = createKeyRingCheck(sealer);
-    if (!(await isSigned(config, opened, ringWord))) {
-      if (access === 'read') throw unsigned(opened);
-      for (const keyHash of await opened.signOldRows(signer, reportEvery(10_000, report))) {
-        report(`The key ${keyHash} is not what its history says. It was left unsigned, and is not answered with.`);
-      }
-      await opened.settings.set(keyRingCheckName, ringWord.sealed(true));
-    }
+    const keyRingCheck = createKeyRingCheck(sealer);
+    await requireSameRing(config, opened, keyRingCheck);
     await requireSameKeyHash(config, secrets, opened, access);
     const slices = createTimeSlices();
     const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn, slices });
@@ -150,15 +144,18 @@ export async function openServices(
       isNew: async () => (await credentials.list()).length === 0,
       whyNotReady: async () =>
         (await engine.whyNotReady()) ??
-        ((await hasItsKeyRing(engine, ringWord)) ? undefined : 'the key ring opens nothing'),
+        (keyRingCheck.isValid((await engine.settings.get(keyRingCheckName)) ?? '')
+          ? undefined
+          : 'the key ring does not open the key check value'),
       checkWritable: engine.checkWritable,
       failed,
       damages,
       contents,
       copyTo,
       shrinkLog,
-      resealWord: () => engine.settings.set(keyRingCheckName, ringWord.sealed(true)),
-      isRotated: async (activeID) => ringWord.keyIDOf((await engine.settings.get(keyRingCheckName)) ?? '') === activeID,
+      resealWord: () => engine.settings.set(keyRingCheckName, keyRingCheck.seal()),
+      isRotated: async (activeID) =>
+        keyRingCheck.keyIDOf((await engine.settings.get(keyRingCheckName)) ?? '') === activeID,
       close,
     };
   } catch (error) {
@@ -185,12 +182,6 @@ function unfinished({ name }: DatabaseHandle): InstallationNotFoundError {
   );
 }
 
-function unsigned({ name }: DatabaseHandle): Error {
-  return new Error(
-    `The database ${name} comes from a version that did not sign rows. Start the service once to bring it up to date.`,
-  );
-}
-
 function openKeyRing({ keyRingFile }: Config, { name, isNew }: DatabaseHandle, now: Date): () => KeyRing {
   if (name === ':memory:') {
     const ring = createMemoryKeyRing(now);
@@ -210,44 +201,22 @@ function openKeyRing({ keyRingFile }: Config, { name, isNew }: DatabaseHandle, n
 }
 
 /**
- * Whether every row of the database has a signature. Throws where its word is not one of this ring, which could open
- * nothing and must not add anything of its own.
+ * Stores the key check value of a new database.
+ *
+ * @throws {Error} when the database was written with another ring, or has lost its key check value.
  */
-async function isSigned(
+async function requireSameRing(
   { keyRingFile }: Config,
   { name, hasRows, settings }: DatabaseHandle,
-  ringWord: KeyRingCheck,
-): Promise<boolean> {
-  const kept = await settings.get(keyRingCheckName);
-  if (kept === undefined) {
-    // The flag distinguishes unsigned rows of an older version from rows that another program has inserted.
-    if (hasRows) throw new Error(`The database ${name} is damaged: it has lost the word of its key ring.`);
-    return false;
+  keyRingCheck: KeyRingCheck,
+): Promise<void> {
+  const value = await settings.get(keyRingCheckName);
+  if (value === undefined) {
+    if (hasRows) throw new Error(`The database ${name} is damaged: the check value of its key ring is missing.`);
+    await settings.set(keyRingCheckName, keyRingCheck.seal());
+  } else if (!keyRingCheck.isValid(value)) {
+    throw new Error(`The key ring ${keyRingFile} is not the one that the database ${name} was written with.`);
   }
-  try {
-    return ringWord.saysAllSigned(kept);
-  } catch (cause) {
-    throw new Error(`The key ring ${keyRingFile} is not the one that the database ${name} was written with.`, {
-      cause,
-    });
-  }
-}
-
-async function hasItsKeyRing({ settings }: Storage, ringWord: KeyRingCheck): Promise<boolean> {
-  try {
-    return ringWord.saysAllSigned((await settings.get(keyRingCheckName)) ?? '');
-  } catch {
-    return false;
-  }
-}
-
-function reportEvery(step: number, report: (line: string) => void): (keys: number) => void {
-  let next = step;
-  return (keys) => {
-    if (keys < next) return;
-    next = keys + step;
-    report(`${keys} keys signed, which is done once.`);
-  };
 }
 
 /** Keys are found by their hash, so that another way of hashing would lose them all without a word. */

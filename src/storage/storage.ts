@@ -33,8 +33,6 @@ export interface DatabaseHandle {
   /** Whether no process has completed the first start on it: it has no rows and no key check value. */
   readonly isNew: boolean;
   readonly settings: Settings;
-  /** Signs what is from before rows were signed. Returns the hashes of keys that stay unsigned, not being what their history says. */
-  readonly signOldRows: (authenticity: Authenticity, onProgress: (keys: number) => void) => Promise<string[]>;
   /** Begins to answer. */
   readonly start: (authenticity: Authenticity, surroundings: StorageDeps) => Promise<Storage>;
   readonly close: () => Promise<void>;

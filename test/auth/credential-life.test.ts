@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotateCredential } from '../../src/credentials/issue.js';
-import { hashToken, tokenPattern } from '../../src/credentials/token.js';
+import { tokenPattern } from '../../src/credentials/token.js';
 import type { Credential } from '../../src/credentials/credential.js';
 import { openDatabase } from '../../src/storage/sqlite/connection.js';
-import { keysAndCredentials } from '../../src/storage/sqlite/migrations/0001-keys-and-credentials.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 let t: TestApp;
@@ -245,45 +244,5 @@ describe('the table of credentials', () => {
       const text = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8');
       expect(text.match(/kf_(mgt|svc)_\w{38}/)).toBeNull();
     }
-  });
-
-  it('of an earlier version keeps every credential as it was', async () => {
-    const file = join(folder, 'earlier.db');
-    const earlier = new Database(file);
-    earlier.exec(keysAndCredentials);
-    earlier.pragma('user_version = 1');
-    const add = earlier.prepare('INSERT INTO credentials VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-    add.run('cred_a', 'management', 'a', hashToken('a'), null, 1, null, null);
-    add.run('cred_b', 'service', 'b', hashToken('b'), 'acme', 2, 3, 4);
-    earlier.close();
-    await chmod(file, 0o600);
-    const database = openDatabase(file);
-    expect(database.prepare('SELECT * FROM credentials ORDER BY id').all()).toStrictEqual(
-      [
-        {
-          id: 'cred_a',
-          kind: 'management',
-          label: 'a',
-          secret_hash: hashToken('a'),
-          org_id: null,
-          created: 1n,
-          expires: null,
-          revoked: null,
-        },
-        {
-          id: 'cred_b',
-          kind: 'service',
-          label: 'b',
-          secret_hash: hashToken('b'),
-          org_id: 'acme',
-          created: 2n,
-          expires: 3n,
-          revoked: 4n,
-        },
-      ].map(
-        (row) => expect.objectContaining({ ...row, last_four: null, last_used: null, successor_id: null }) as unknown,
-      ),
-    );
-    database.close();
   });
 });

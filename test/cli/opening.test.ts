@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import { openServices } from '../../src/storage/open-storage.js';
 import { createPgPool } from '../../src/storage/postgres/pool.js';
-import { migrate, migrations } from '../../src/storage/sqlite/migrate.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { postgres } from '../support/engines.js';
@@ -143,21 +142,6 @@ describe('a command that only reads', () => {
     // SQLite leaves an empty log beside a file that was only read.
     return files.filter(([name, bytes]) => !(name.endsWith('-wal') && bytes.length === 0));
   };
-
-  it('migrates nothing, and says what to do about an older schema', async () => {
-    await mkdir(c.folder, { mode: 0o700 });
-    await writeFile(database(), '', { mode: 0o600 });
-    const connection = new Database(database());
-    migrate(connection, migrations.slice(0, -1));
-    connection.close();
-    const before = await content();
-    for (const args of commands()) {
-      const { code, said } = await c.keyfront(args);
-      expect(code).toBe(args[0] === 'get' || args[0] === 'history' ? 2 : 1);
-      expect(said).toContain('start the service once to bring it up to date');
-    }
-    expect(await content()).toStrictEqual(before);
-  });
 
   it('makes no key ring where it is missing, and changes no byte of what is there', async () => {
     await withKey();

@@ -1,6 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
 import { diskEnv } from './disk/library.js';
@@ -10,14 +7,12 @@ import { countOf, type Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
 import { changeRing, hasRemovedDraft } from './kit/ring.js';
 import { killNow, launch, portOf } from './kit/service.js';
-import { readStored } from './kit/stored.js';
 import type { Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
-import { makeOldInstallation } from './old/old-installation.js';
 
 /*
  * One fault in the middle of another: the recovery from a kill is killed, and the recovery from that; likewise a rotation
- * of the key ring, and a start that brings an old database up to date.
+ * of the key ring.
  */
 
 export interface CompoundRun {
@@ -30,7 +25,7 @@ export interface CompoundRun {
 }
 
 /** Starts and short commands make some dozens to hundreds of calls; one that makes fewer is not killed. */
-const mostCalls = { start: 60, rotation: 250, migration: 120 };
+const mostCalls = { start: 60, rotation: 250 };
 
 export async function compound(run: CompoundRun): Promise<Report> {
   const { main, workspace, library, seed, runs, plant } = run;
@@ -71,10 +66,6 @@ export async function compound(run: CompoundRun): Promise<Report> {
     report.addFindings(await inspect(folder.data, ledger), where);
     report.addLedger(ledger, where);
     if (plant !== undefined) continue;
-    report.addFindings(
-      await migrateUnderKills(workspace, `old-${number}`, (data) => killIn(data, mostCalls.migration)),
-      where,
-    );
     report.addCase();
     if (report.found() > 0 && plant === undefined) await workspace.keep(ledger);
   }
@@ -87,19 +78,4 @@ async function ringFindings(data: string): Promise<Finding[]> {
   const pruned = await changeRing(data, 'secrets', 'prune');
   if (rotated.code === 0 && pruned.code === 0) return [];
   return [{ kind: 'wrong answer', what: `the key ring cannot be changed any more: ${rotated.said}${pruned.said}` }];
-}
-
-async function migrateUnderKills(
-  workspace: Workspace,
-  name: string,
-  killIn: (data: string) => Promise<void>,
-): Promise<Finding[]> {
-  const data = join(workspace.folder, name);
-  await rm(data, { recursive: true, force: true });
-  await makeOldInstallation(data);
-  const before = readStored(data);
-  for (const _ of [1, 2, 3]) await killIn(data);
-  const damage = (await inspect(data, [])).filter(({ kind }) => kind === 'damaged');
-  if (isDeepStrictEqual(readStored(data), before)) return damage;
-  return [...damage, { kind: 'lost', what: 'what was in the old database is not what is in the new one' }];
 }

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createClient } from './kit/client.js';
 import { keyfront, outputOf } from './kit/command.js';
-import { compare, hashOf, type Finding } from './kit/compare.js';
+import { hashOf, type Finding } from './kit/compare.js';
 import { inspect, inspectSecrets } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { carryOut } from './kit/operation.js';
@@ -14,7 +14,6 @@ import { killNow, launch, portOf } from './kit/service.js';
 import { readStored } from './kit/stored.js';
 import { startMark, type Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
-import { makeOldInstallation } from './old/old-installation.js';
 
 /* What is killed at one of its calls to the disk, and what must be true of the data folder afterwards. */
 
@@ -110,26 +109,6 @@ export const victims = {
     args: () => [],
     prepare: ({ folder }) => mkdir(join(folder, 'data'), { mode: 0o700 }).then(() => undefined),
     judge: async (scene) => [...(await serves(scene)), ...(await inspect(dataOf(scene), []))],
-  },
-  'a start that brings an old database up to date': {
-    args: () => [],
-    prepare: (scene) => makeOldInstallation(dataOf(scene)),
-    judge: async (scene) => {
-      const old = join(scene.folder, 'old');
-      await makeOldInstallation(old);
-      const before = readStored(old);
-      const findings = await serves(scene);
-      const after = readStored(dataOf(scene));
-      // The change that `serves` has made is all that is new, and its credential.
-      const [was, is] = [before, after].map(({ histories }) => histories);
-      const isKept = [...(was ?? [])].every(([hash, history]) => isDeepStrictEqual(is?.get(hash), history));
-      const isWhole = isKept && after.keys.size === before.keys.size + 1;
-      return [
-        ...findings,
-        ...(isWhole ? [] : [{ kind: 'lost', what: 'the keys are not what they were in the old database' } as const]),
-        ...(await inspectCheck(scene)),
-      ];
-    },
   },
   'a start that recovers from a kill': {
     args: () => [],
@@ -242,13 +221,3 @@ export const backupVictims = {
     },
   },
 } satisfies Record<string, Victim>;
-
-async function inspectCheck(scene: Scene): Promise<Finding[]> {
-  const { code, said } = await keyfront(dataOf(scene), 'check');
-  return code === 0 ? compareNothing(scene) : [{ kind: 'damaged', what: said }];
-}
-
-/** Whether each key agrees with its own history; what the histories say is compared elsewhere. */
-function compareNothing(scene: Scene): Finding[] {
-  return compare([], readStored(dataOf(scene))).filter(({ kind }) => kind === 'half');
-}

@@ -44,9 +44,9 @@ describe('/ready says no, to strangers without a reason and to the log with it,'
       'not ready: the database takes no change (disk is full)',
     ],
     [
-      'where a newer version has taken the database over',
-      () => onDatabase('PRAGMA user_version = 99'),
-      'not ready: the database has the schema of another version',
+      'where the schema is that of an older version',
+      () => onDatabase('PRAGMA user_version = 0'),
+      'not ready: the database has the schema of an older version',
     ],
     [
       'where the key ring is another',
@@ -54,9 +54,13 @@ describe('/ready says no, to strangers without a reason and to the log with it,'
         await rm(join(folder, 'key-ring.json'));
         createKeyRingFile(join(folder, 'key-ring.json'), new Date());
       },
-      'not ready: the key ring opens nothing',
+      'not ready: the key ring does not open the key check value',
     ],
-    ['where the key ring is gone', () => rm(join(folder, 'key-ring.json')), 'not ready: the key ring opens nothing'],
+    [
+      'where the key ring is gone',
+      () => rm(join(folder, 'key-ring.json')),
+      'not ready: the key ring does not open the key check value',
+    ],
   ])('%s', async (_what, spoil, reason) => {
     expect(await ready()).toBe('200 ready\n');
     await spoil();

@@ -14,7 +14,8 @@ import {
 } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
-import { schemaVersion, versionOf } from '../../src/storage/postgres/migrate.js';
+import { versionOf } from '../../src/storage/postgres/migrate.js';
+import { schemaVersion } from '../../src/storage/sql/schema.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { makeCommandLine } from '../support/cli.js';
 import { postgres } from '../support/engines.js';

@@ -3,14 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadKeyRing } from '../../src/crypto/key-ring.js';
-import { createKeyRingCheck, keyRingCheckName } from '../../src/crypto/key-ring-check.js';
-import { createSealer } from '../../src/crypto/encryption.js';
-import { migrations } from '../../src/storage/sqlite/migrate.js';
-import { signatures } from '../../src/storage/sqlite/migrations/0003-signatures.js';
-import { createSettings } from '../../src/storage/sqlite/settings.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
-import { makeCommandLine, type CommandLine } from '../support/cli.js';
+import { makeCommandLine } from '../support/cli.js';
 import { tamper as tamperWith } from '../support/tamper.js';
 
 let folder: string;
@@ -60,7 +54,7 @@ describe('D-08 a row that is not as it was written', () => {
     ['a limit', `UPDATE keys SET definition = replace(definition, '100', '101') WHERE org_id = 'acme'`],
     ['the count of its quota', "UPDATE keys SET quota_used = quota_used + 1 WHERE org_id = 'acme'"],
     ['its secrets', "UPDATE keys SET hmac_string = NULL WHERE org_id = 'acme'"],
-    ['its signature being there', "UPDATE keys SET mac = NULL WHERE org_id = 'acme'"],
+    ['its signature being there', "UPDATE keys SET mac = x'' WHERE org_id = 'acme'"],
     ['itself being there', "DELETE FROM keys WHERE org_id = 'acme'"],
   ])(
     'answers INTERNAL to every use, and is named in the log alone, where somebody changed %s',
@@ -106,7 +100,7 @@ describe('D-08 a row that is not as it was written', () => {
 
   it.each([
     ['a reason', "UPDATE audit SET reason = 'x' WHERE version_after = 2"],
-    ['a signature being there', 'UPDATE audit SET mac = NULL WHERE version_after = 2'],
+    ['a signature being there', "UPDATE audit SET mac = x'' WHERE version_after = 2"],
     ['an entry being there', 'DELETE FROM audit WHERE version_after = 2'],
     ['the order', 'UPDATE audit SET version_after = 9 WHERE version_after = 2'],
     [
@@ -144,105 +138,29 @@ describe('D-08 a row that is not as it was written', () => {
 });
 
 describe('a database of signed rows', () => {
-  it('refuses a write of somebody who does not sign, such as a service that still runs from before', async () => {
-    const older = new Database(file);
-    for (const statement of [
-      'UPDATE keys SET quota_used = quota_used + 1',
-      'UPDATE credentials SET revoked = 1',
-      "INSERT INTO credentials (id, kind, label, secret_hash, created) VALUES (1, 2, 3, x'00', 5)",
-    ]) {
-      expect(() => older.exec(statement)).toThrow('rows are signed: restart what runs an older Keyfront');
+  it('rejects a write of another program that does not sign', async () => {
+    const other = new Database(file);
+    for (const statement of ['UPDATE keys SET quota_used = quota_used + 1', 'UPDATE credentials SET revoked = 1']) {
+      expect(() => other.exec(statement)).toThrow('rows are signed: an update must replace the signature, mac');
     }
-    older.close();
+    const insert = `INSERT INTO credentials (id, kind, label, secret_hash, created) VALUES (1, 2, 3, randomblob(32), 5)`;
+    expect(() => other.exec(insert)).toThrow('NOT NULL constraint failed: credentials.mac');
+    other.close();
     expect((await service('/svc/org/keys/k1')).status).toBe(200);
   });
 
-  it('that has lost the word which says so is refused, and does not have its rows signed anew', async () => {
+  it('is rejected without its key check value, and is left as it is', async () => {
     await t.close();
     tamper(
-      "UPDATE keys SET quota_used = 0, mac = NULL WHERE org_id = 'acme'",
+      "UPDATE keys SET quota_used = 0, mac = x'' WHERE org_id = 'acme'",
       "DELETE FROM settings WHERE name = 'key_ring'",
     );
     const before = await readFile(file);
     await expect(startApp({ KEYFRONT_DATA: folder })).rejects.toThrow(
-      `The database ${file} is damaged: it has lost the word of its key ring.`,
+      `The database ${file} is damaged: the check value of its key ring is missing.`,
     );
     expect(await readFile(file)).toStrictEqual(before);
     t = await startApp();
-  });
-});
-
-describe('a database from before rows were signed', () => {
-  /** Takes the signatures away, with everything that says there have been any. */
-  function unsign(): void {
-    const database = new Database(file);
-    const triggers = database
-      .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
-      .all();
-    for (const { name } of triggers) database.exec(`DROP TRIGGER ${name}`);
-    for (const table of ['keys', 'audit', 'credentials']) database.exec(`ALTER TABLE ${table} DROP COLUMN mac`);
-    database.exec(`CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`);
-    const made = database
-      .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-      .all();
-    const later = made.filter(({ name }) => !['settings', 'keys', 'key_terms', 'audit', 'credentials'].includes(name));
-    for (const { name } of later) database.exec(`DROP TABLE ${name}`);
-    database.pragma(`user_version = ${migrations.indexOf(signatures)}`);
-    const ring = loadKeyRing(join(folder, 'key-ring.json'));
-    const word = createKeyRingCheck(createSealer(() => ring));
-    createSettings(database).set(keyRingCheckName, word.sealed(false));
-    database.close();
-  }
-
-  async function reopened(): Promise<CommandLine> {
-    await t.close();
-    unsign();
-    t = await startApp({ KEYFRONT_DATA: folder });
-    return makeCommandLine();
-  }
-
-  it('has all of them signed when it is opened, and answers as before', async () => {
-    const before = [await service('/svc/org/keys/k1'), await service('/svc/org/keys')].map(({ text }) => text);
-    const c = await reopened();
-    const after = [await service('/svc/org/keys/k1'), await service('/svc/org/keys')].map(({ text }) => text);
-    expect(after).toStrictEqual(before);
-    expect((await t.update('k1', { alias: 'd' })).status).toBe(200);
-    expect(await c.keyfront(['check'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
-    await c.remove();
-  });
-
-  it('is signed to the end where that was broken off in the middle', async () => {
-    await t.close();
-    unsign();
-    t = await startApp({ KEYFRONT_DATA: folder });
-    await t.close();
-    tamper("UPDATE keys SET mac = NULL WHERE org_id = 'globex'", "UPDATE audit SET mac = NULL WHERE org_id = 'globex'");
-    const database = new Database(file);
-    const ring = loadKeyRing(join(folder, 'key-ring.json'));
-    const word = createKeyRingCheck(createSealer(() => ring));
-    createSettings(database).set(keyRingCheckName, word.sealed(false));
-    database.close();
-    t = await startApp({ KEYFRONT_DATA: folder });
-    for (const keyID of ['k1', 'k2']) expect((await service(`/svc/org/keys/${keyID}`)).status).toBe(200);
-  });
-
-  it('keeps a key unsigned that is not what its history says, names it, and answers with all others', async () => {
-    const k1 = hash('k1');
-    await t.close();
-    unsign();
-    tamper(`UPDATE keys SET definition = '{"alias":"forged"}' WHERE org_id = 'acme'`);
-    t = await startApp({ KEYFRONT_DATA: folder });
-    expect(t.logs()).toContain(`The key ${k1} is not what its history says. It was left unsigned`);
-    expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
-    expect((await service('/svc/org/keys/k2')).status).toBe(200);
-  });
-
-  it('treats a row without a signature as damage from then on, also after further starts', async () => {
-    await reopened();
-    await t.close();
-    tamper("UPDATE keys SET quota_used = 0, mac = NULL WHERE org_id = 'acme'");
-    t = await startApp({ KEYFRONT_DATA: folder });
-    expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
   });
 });
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
 import { openDatabase } from '../../src/storage/sqlite/connection.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
-import { migrations } from '../../src/storage/sqlite/migrate.js';
+import { schemaVersion } from '../../src/storage/sql/schema.js';
 import { startApp } from '../support/app.js';
 import { signer } from '../support/signer.js';
 import { stateOf } from '../support/state.js';
@@ -150,7 +150,7 @@ describe('a SQLite file', () => {
     const first = openDatabase(file);
     const second = openDatabase(file);
     const versions = [first, second].map((database) => Number(database.pragma('user_version', { simple: true })));
-    expect(versions).toStrictEqual([migrations.length, migrations.length]);
+    expect(versions).toStrictEqual([schemaVersion, schemaVersion]);
     first.close();
     second.close();
   });

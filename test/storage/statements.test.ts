@@ -31,100 +31,113 @@ function callOf({ parent }: ts.Node): string | undefined {
 
 describe('D-15 a statement', () => {
   it('is put together of nothing but our own names and numbers: every place where one is, is known here', () => {
-    expect([...new Set(interpolations())].toSorted()).toStrictEqual(
-      [
-        'storage/postgres/advisory-lock.ts: key',
-        'storage/postgres/counters.ts: pageSize',
-        // Lists of our columns, numbers of parameters, and names of our tables.
-        'storage/postgres/credential-store.ts: change',
-        'storage/postgres/credential-store.ts: found',
-        "storage/postgres/credential-store.ts: names.join(', ')",
-        "storage/postgres/credential-store.ts: names.map((_, index) => `$${index + 1}`).join(', ')",
-        "storage/postgres/credential-store.ts: names.map((column, index) => `$${index + 8}::${typeOf(column)}`).join(', ')",
-        'storage/postgres/discard-key.ts: name',
-        'storage/postgres/feed-horizon.ts: next',
-        'storage/postgres/feed.ts: horizon',
-        // What a page of keys is found by: conditions, every value in which is a parameter.
-        'storage/postgres/key-query.ts: columns',
-        "storage/postgres/key-query.ts: conditions.join(' AND ')",
-        'storage/postgres/key-query.ts: from',
-        'storage/postgres/key-query.ts: isWithin',
-        'storage/postgres/key-query.ts: limit',
-        'storage/postgres/key-query.ts: order',
-        'storage/postgres/key-query.ts: sql',
-        "storage/postgres/key-writes.ts: assignments.join(', ')",
-        'storage/postgres/key-writes.ts: entry.sql',
-        "storage/postgres/key-writes.ts: entryNames.join(', ')",
-        'storage/postgres/key-writes.ts: input.sql',
-        "storage/postgres/key-writes.ts: keyNames.join(', ')",
-        'storage/postgres/key-writes.ts: more',
-        'storage/postgres/key-writes.ts: currentPosition',
-        'storage/postgres/key-writes.ts: quotaChange.sql',
-        "storage/postgres/key-writes.ts: quotaNames.join(', ')",
-        'storage/postgres/key-writes.ts: terms.added',
-        'storage/postgres/key-writes.ts: terms.added + 1',
-        'storage/postgres/key-writes.ts: terms.added + 2',
-        'storage/postgres/key-writes.ts: terms.dropped',
-        'storage/postgres/key-writes.ts: terms.dropped + 1',
-        'storage/postgres/rows.ts: after.where',
-        'storage/postgres/rows.ts: chunkSize',
-        'storage/postgres/rows.ts: columns',
-        "storage/postgres/rows.ts: columns.join(', ')",
-        "storage/postgres/rows.ts: unnestRows('r', typed, 1).sql",
-        'storage/postgres/rows.ts: smallTables[table]',
-        'storage/postgres/rows.ts: table',
-        "storage/postgres/rows.ts: tables[table].order.join(', ')",
-        'storage/postgres/rows.ts: txColumn',
-        'storage/postgres/rows.ts: txValue',
-        'storage/postgres/signatures.ts: name',
-        'storage/postgres/signatures.ts: place',
-        'storage/postgres/signatures.ts: type',
-        'storage/postgres/webhook-store.ts: meant',
-        'storage/postgres/webhook-store.ts: name',
-        "storage/postgres/webhook-store.ts: names.join(', ')",
-        "storage/postgres/webhook-store.ts: names.map((_, index) => `$${index + 1}`).join(', ')",
-        "storage/postgres/webhook-store.ts: names.map((column, index) => `${column} = $${index + 1}`).join(', ')",
-        'storage/postgres/webhook-store.ts: now',
-        'storage/postgres/webhook-store.ts: recalled',
-        // The columns of a counter, which two statements share.
-        'storage/sqlite/counters.ts: pageSize',
-        'storage/sqlite/counters.ts: select',
-        // Lists of our columns, and names of our tables.
-        'storage/sqlite/credential-store.ts: found',
-        "storage/sqlite/credential-store.ts: names.join(', ')",
-        "storage/sqlite/credential-store.ts: names.map((column) => `@${column}`).join(', ')",
-        "storage/sqlite/history.ts: names.join(', ')",
-        "storage/sqlite/history.ts: names.map((column) => `@${column}`).join(', ')",
-        // What a page of keys is found by: conditions, every value in which is a parameter.
-        "storage/sqlite/key-query.ts: conditions.join(' AND ')",
-        'storage/sqlite/key-query.ts: from',
-        'storage/sqlite/key-query.ts: maxSortedRows + 1',
-        'storage/sqlite/key-query.ts: order',
-        'storage/sqlite/key-query.ts: owner',
-        "storage/sqlite/key-store.ts: columns.map((column) => `${column} = @${column}`).join(', ')",
-        "storage/sqlite/key-store.ts: names.join(', ')",
-        "storage/sqlite/key-store.ts: names.map((column) => `@${column}`).join(', ')",
-        'storage/sqlite/key-store.ts: pageSize',
-        'storage/sqlite/migrate.ts: index + 1',
-        "storage/sqlite/quota-outbox.ts: names.join(', ')",
-        "storage/sqlite/quota-outbox.ts: names.map((column) => `@${column}`).join(', ')",
-        'storage/sqlite/quota-outbox.ts: pageSize',
-        'storage/sqlite/rows.ts: entriesAtOnce',
-        'storage/sqlite/rows.ts: keysAtOnce',
-        'storage/sqlite/rows.ts: smallTables[table]',
-        'storage/sqlite/rows.ts: table',
-        'storage/sqlite/signatures.ts: name',
-        'storage/sqlite/signatures.ts: pageSize',
-        'storage/sqlite/webhook-store.ts: meant',
-        'storage/sqlite/webhook-store.ts: name',
-        "storage/sqlite/webhook-store.ts: names.join(', ')",
-        "storage/sqlite/webhook-store.ts: names.map((column) => `${column} = @${column}`).join(', ')",
-        "storage/sqlite/webhook-store.ts: names.map((column) => `@${column}`).join(', ')",
-        'storage/sqlite/webhook-store.ts: now',
-        'storage/sqlite/webhook-store.ts: recalled',
-        'storage/postgres/notifier.ts: channel',
-      ].toSorted(),
-    );
+    // Lists of our columns, names of our tables, fragments of our SQL and numbers of parameters. Update with `vitest -u`.
+    expect([...new Set(interpolations())].toSorted().join('\n')).toMatchInlineSnapshot(`
+      "storage/postgres/advisory-lock.ts: key
+      storage/postgres/counters.ts: pageSize
+      storage/postgres/credential-store.ts: change
+      storage/postgres/credential-store.ts: found
+      storage/postgres/credential-store.ts: names.join(', ')
+      storage/postgres/credential-store.ts: names.map((_, index) => \`$\${index + 1}\`).join(', ')
+      storage/postgres/credential-store.ts: names.map((column, index) => \`$\${index + 8}::\${typeOf(column)}\`).join(', ')
+      storage/postgres/discard-key.ts: name
+      storage/postgres/feed-horizon.ts: next
+      storage/postgres/feed.ts: horizon
+      storage/postgres/key-query.ts: columns
+      storage/postgres/key-query.ts: conditions.join(' AND ')
+      storage/postgres/key-query.ts: from
+      storage/postgres/key-query.ts: isWithin
+      storage/postgres/key-query.ts: limit
+      storage/postgres/key-query.ts: order
+      storage/postgres/key-query.ts: sql
+      storage/postgres/key-writes.ts: assignments.join(', ')
+      storage/postgres/key-writes.ts: currentPosition
+      storage/postgres/key-writes.ts: entry.sql
+      storage/postgres/key-writes.ts: entryNames.join(', ')
+      storage/postgres/key-writes.ts: input.sql
+      storage/postgres/key-writes.ts: keyNames.join(', ')
+      storage/postgres/key-writes.ts: more
+      storage/postgres/key-writes.ts: quotaChange.sql
+      storage/postgres/key-writes.ts: quotaNames.join(', ')
+      storage/postgres/key-writes.ts: terms.added
+      storage/postgres/key-writes.ts: terms.added + 1
+      storage/postgres/key-writes.ts: terms.added + 2
+      storage/postgres/key-writes.ts: terms.dropped
+      storage/postgres/key-writes.ts: terms.dropped + 1
+      storage/postgres/notifier.ts: channel
+      storage/postgres/rows.ts: after.where
+      storage/postgres/rows.ts: chunkSize
+      storage/postgres/rows.ts: columns
+      storage/postgres/rows.ts: columns.join(', ')
+      storage/postgres/rows.ts: smallTables[table]
+      storage/postgres/rows.ts: table
+      storage/postgres/rows.ts: tables[table].order.join(', ')
+      storage/postgres/rows.ts: txColumn
+      storage/postgres/rows.ts: txValue
+      storage/postgres/rows.ts: unnestRows('r', typed, 1).sql
+      storage/postgres/signatures.ts: name
+      storage/postgres/signatures.ts: place
+      storage/postgres/signatures.ts: type
+      storage/postgres/webhook-store.ts: meant
+      storage/postgres/webhook-store.ts: name
+      storage/postgres/webhook-store.ts: names.join(', ')
+      storage/postgres/webhook-store.ts: names.map((_, index) => \`$\${index + 1}\`).join(', ')
+      storage/postgres/webhook-store.ts: names.map((column, index) => \`\${column} = $\${index + 1}\`).join(', ')
+      storage/postgres/webhook-store.ts: now
+      storage/postgres/webhook-store.ts: recalled
+      storage/sql/dialect.ts: column
+      storage/sql/dialect.ts: columns.join(', ')
+      storage/sql/dialect.ts: message
+      storage/sql/dialect.ts: table
+      storage/sql/schema.ts: bytes
+      storage/sql/schema.ts: bytesLiteral(emptySHA256)
+      storage/sql/schema.ts: clustered
+      storage/sql/schema.ts: integer
+      storage/sql/schema.ts: isPostgres ? 'CREATE INDEX key_terms_by_key ON key_terms (key_hash);' : ''
+      storage/sql/schema.ts: isPostgres ? createRejectFunction : ''
+      storage/sql/schema.ts: isPostgres ? orderByTransaction : ''
+      storage/sql/schema.ts: isPostgres ? updatedOften : clustered
+      storage/sql/schema.ts: numbered
+      storage/sql/schema.ts: rejectUnchanged('credentials', 'mac', unsigned)
+      storage/sql/schema.ts: rejectUnchanged('keys', 'mac', unsigned)
+      storage/sql/schema.ts: rejectUnchanged('webhooks', 'mac', unsigned)
+      storage/sql/schema.ts: rejectUpdatesOf('audit', ['id', ...linkedColumns, 'link'], 'history is append-only')
+      storage/sql/schema.ts: rowNumber
+      storage/sql/schema.ts: text
+      storage/sql/schema.ts: updatedOften
+      storage/sqlite/counters.ts: pageSize
+      storage/sqlite/counters.ts: select
+      storage/sqlite/credential-store.ts: found
+      storage/sqlite/credential-store.ts: names.join(', ')
+      storage/sqlite/credential-store.ts: names.map((column) => \`@\${column}\`).join(', ')
+      storage/sqlite/history.ts: names.join(', ')
+      storage/sqlite/history.ts: names.map((column) => \`@\${column}\`).join(', ')
+      storage/sqlite/key-query.ts: conditions.join(' AND ')
+      storage/sqlite/key-query.ts: from
+      storage/sqlite/key-query.ts: maxSortedRows + 1
+      storage/sqlite/key-query.ts: order
+      storage/sqlite/key-query.ts: owner
+      storage/sqlite/key-store.ts: columns.map((column) => \`\${column} = @\${column}\`).join(', ')
+      storage/sqlite/key-store.ts: names.join(', ')
+      storage/sqlite/key-store.ts: names.map((column) => \`@\${column}\`).join(', ')
+      storage/sqlite/key-store.ts: pageSize
+      storage/sqlite/migrate.ts: index + 1
+      storage/sqlite/quota-outbox.ts: names.join(', ')
+      storage/sqlite/quota-outbox.ts: names.map((column) => \`@\${column}\`).join(', ')
+      storage/sqlite/quota-outbox.ts: pageSize
+      storage/sqlite/rows.ts: entriesAtOnce
+      storage/sqlite/rows.ts: keysAtOnce
+      storage/sqlite/rows.ts: smallTables[table]
+      storage/sqlite/rows.ts: table
+      storage/sqlite/signatures.ts: name
+      storage/sqlite/webhook-store.ts: meant
+      storage/sqlite/webhook-store.ts: name
+      storage/sqlite/webhook-store.ts: names.join(', ')
+      storage/sqlite/webhook-store.ts: names.map((column) => \`\${column} = @\${column}\`).join(', ')
+      storage/sqlite/webhook-store.ts: names.map((column) => \`@\${column}\`).join(', ')
+      storage/sqlite/webhook-store.ts: now
+      storage/sqlite/webhook-store.ts: recalled"
+    `);
   });
 
   it('has a parameter for every value that a page of keys is found by', () => {

@@ -15,7 +15,8 @@ import { forLog, classifyError } from './errors.js';
 import { createFeedRows } from './feed.js';
 import { goOnAfterHistory } from './feed-horizon.js';
 import { createKeyStore } from './key-store.js';
-import { migrate, requireCurrent, schemaVersion, versionOf } from './migrate.js';
+import { requireSchema, schemaVersion } from '../sql/schema.js';
+import { migrate, versionOf } from './migrate.js';
 import { acquireDatabaseLock } from './advisory-lock.js';
 import { createSettings } from './settings.js';
 import { createPgNotifier } from './notifier.js';
@@ -80,8 +81,6 @@ export async function openForMoving(
       hasRows,
       isNew: !hasRows,
       settings,
-      // A database of this kind has never held a row without a signature.
-      signOldRows: () => Promise.resolve([]),
       start: async (authenticity, surroundings) => {
         await letGo();
         letGo = () => Promise.resolve();
@@ -101,7 +100,7 @@ export async function openForMoving(
 async function prepareSchema(session: Session, access: Access, name: string): Promise<void> {
   const version = access === 'create' ? undefined : await versionOf(session);
   if (version === 0) throw noInstallation(name);
-  if (access === 'read') return requireCurrent(version ?? 0);
+  if (access === 'read') return requireSchema(version ?? 0);
   await migrate(session);
   await goOnAfterHistory(session);
 }
@@ -160,7 +159,7 @@ function createEngine(
 
   async function whyUnusable(): Promise<string | undefined> {
     try {
-      if ((await run(versionOf)) !== schemaVersion) return 'the database has the schema of another version';
+      if ((await run(versionOf)) < schemaVersion) return 'the database has the schema of an older version';
       await run((session) => session.write(probe, [now().toISOString()]));
       return undefined;
     } catch (error) {

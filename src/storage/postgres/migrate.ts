@@ -1,35 +1,25 @@
 import { DatabaseError } from 'pg';
+import { postgresDialect } from '../sql/dialect.js';
+import { migrations, requireSchema } from '../sql/schema.js';
 import { inTransaction, type Session } from './pool.js';
-import { everything } from './migrations/0001-everything.js';
-import { orderOfChanges } from './migrations/0002-order-of-changes.js';
-import { quotaChanges } from './migrations/0003-quota-changes.js';
-import { webhooks } from './migrations/0004-webhooks.js';
 
-/** In order, and never changed once released: the version of a database is how many of them it has seen. */
-export const migrations: readonly string[] = [everything, orderOfChanges, quotaChanges, webhooks];
+const statements = migrations.map((migration) => migration(postgresDialect));
 
-/** The version that a database has once it is up to date. */
-export const schemaVersion = migrations.length;
-
-/** The setting that a database of ours has its version in. */
+/** The setting that holds the version of the schema. */
 const name = 'schema_version';
 
 /**
- * Brings the schema up to date, each step in a transaction of its own, with the version it leads to. Throws where the
- * database is newer than we are, or somebody else's. To be run by one process at a time.
+ * Applies the migrations that the database lacks, each in a transaction of its own. The caller holds the advisory lock.
+ *
+ * @throws {Error} when the database has a newer schema, or tables of another program.
  */
-export async function migrate(session: Session, steps: readonly string[] = migrations): Promise<void> {
+export async function migrate(session: Session, steps: readonly string[] = statements): Promise<void> {
   const found = await versionOf(session);
-  if (found > steps.length) {
-    throw new Error(`it has schema version ${found}, and this Keyfront knows ${steps.length}; use a newer Keyfront`);
-  }
-  for (const [index, statements] of steps.entries()) {
+  requireSchema(found, { known: steps.length, allowOlder: true });
+  for (const [index, step] of steps.entries()) {
     if (index < found) continue;
     await inTransaction(session, async () => {
-      if (index === 0) {
-        await session.query('CREATE TABLE settings (name text COLLATE "C" PRIMARY KEY, value text NOT NULL)');
-      }
-      await session.query(statements);
+      await session.query(step);
       await session.query(
         'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
         [name, String(index + 1)],
@@ -38,17 +28,10 @@ export async function migrate(session: Session, steps: readonly string[] = migra
   }
 }
 
-/** Throws when the schema is older or newer than the one that we write. */
-export function requireCurrent(version: number): void {
-  if (version === schemaVersion) return;
-  const advice = version > schemaVersion ? 'use a newer Keyfront' : 'start the service once to bring it up to date';
-  throw new Error(`it has schema version ${version}, and this Keyfront knows ${schemaVersion}; ${advice}`);
-}
-
 /**
- * How many migrations the database has seen.
+ * How many migrations have been applied to the database.
  *
- * @throws {Error} when tables under our names are not ours, and every error of the connection and the server.
+ * @throws {Error} when tables with our names belong to another program, and every error of the connection and the server.
  */
 export async function versionOf(session: Session): Promise<number> {
   const [tables] = await session.query<{ settings: string | null; taken: string | null }>(
@@ -68,10 +51,10 @@ async function versionSetting(session: Session): Promise<string | undefined> {
     const [row] = await session.query<{ value: string }>('SELECT value FROM settings WHERE name = $1', [name]);
     return row?.value;
   } catch (error) {
-    if (error instanceof DatabaseError && codesOfOtherTables.has(error.code ?? '')) return undefined;
+    if (error instanceof DatabaseError && foreignTableCodes.has(error.code ?? '')) return undefined;
     throw error;
   }
 }
 
-/** Undefined columns, functions for other types, and values that a column of another type does not take. */
-const codesOfOtherTables: ReadonlySet<string> = new Set(['42703', '42883', '22P02']);
+/** Undefined columns, functions of other types, and values that a column of another type does not take. */
+const foreignTableCodes: ReadonlySet<string> = new Set(['42703', '42883', '22P02']);

@@ -20,7 +20,8 @@ export interface RevisionRow {
   link: Uint8Array;
 }
 
-const linked = [
+/** All columns that the link covers. */
+export const linkedColumns = [
   'at',
   'key_hash',
   'org_id',
@@ -36,7 +37,7 @@ const linked = [
   'definition',
 ] as const satisfies readonly (keyof RevisionRow)[];
 
-export const revisionColumns = [...linked, 'link'] as const;
+export const revisionColumns = [...linkedColumns, 'link'] as const;
 
 export const revisionLayouts: Layouts<RevisionRow> = [revisionColumns];
 
@@ -44,7 +45,7 @@ export const revisionLayouts: Layouts<RevisionRow> = [revisionColumns];
 export function linkOf(previous: Uint8Array | null, row: Omit<RevisionRow, 'link'>): Uint8Array {
   return historyLink(
     previous,
-    linked.map((column) => row[column]),
+    linkedColumns.map((column) => row[column]),
   );
 }
 

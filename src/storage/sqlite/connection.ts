@@ -2,7 +2,8 @@ import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { InstallationNotFoundError, type Access } from '../storage.js';
-import { migrate, requireCurrent, versionOf } from './migrate.js';
+import { requireSchema } from '../sql/schema.js';
+import { migrate, versionOf } from './migrate.js';
 import { createPrivately, requirePrivateFiles } from './private-files.js';
 
 export type { Database } from 'better-sqlite3';
@@ -41,9 +42,10 @@ export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'cr
  * Opens a file or a copy of one to read it, also while a service writes to it. SQLite changes nothing in it, but keeps an
  * index of its log (`-shm`) beside it, for which the folder has to be writable.
  *
+ * @param allowNewer - whether another process may have applied newer migrations.
  * @throws as `openDatabase`, and when the schema is not the current one.
  */
-export function openReadOnly(file: string): Database.Database {
+export function openReadOnly(file: string, allowNewer = false): Database.Database {
   const database = connect(file, () => {
     requireFile(file);
     requirePrivateFiles(file);
@@ -53,7 +55,7 @@ export function openReadOnly(file: string): Database.Database {
     database.pragma('trusted_schema = OFF');
     database.pragma('temp_store = MEMORY');
     if (versionOf(database) === 0) throw noInstallation(file, 'is empty');
-    requireCurrent(database);
+    requireSchema(versionOf(database), { allowNewer });
   });
 }
 

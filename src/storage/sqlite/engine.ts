@@ -14,7 +14,7 @@ import { createWriteProbe } from './health.js';
 import { createWorkerRunner } from './query-runner.js';
 import { createReader } from './reader.js';
 import { createSettings } from './settings.js';
-import { createSignatures, signOldRows } from './signatures.js';
+import { createSignatures } from './signatures.js';
 import { logBytes, shrinkLog } from './wal.js';
 import { createWebhookStore } from './webhook-store.js';
 
@@ -42,7 +42,6 @@ export async function openSQLite(file: string, access: Access): Promise<Database
           get: (name) => naming(() => settings.get(name)),
           set: (name, value) => naming(() => settings.set(name, value)),
         },
-        signOldRows: (authenticity, onProgress) => naming(() => signOldRows(database, authenticity, onProgress)),
         start: (authenticity, surroundings) =>
           naming(() => {
             const started = createEngine(database, hasWorkers, verifyFiles, authenticity, surroundings);

@@ -2,7 +2,8 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SqliteError } from 'better-sqlite3';
 import type { Database } from './connection.js';
-import { schemaVersion, versionOf } from './migrate.js';
+import { schemaVersion } from '../sql/schema.js';
+import { versionOf } from './migrate.js';
 import { createSettings } from './settings.js';
 
 const leastFreeShare = 0.05;
@@ -14,7 +15,7 @@ export function createWriteProbe(database: Database, file: string, now: () => Da
   const settings = createSettings(database);
   return () => {
     try {
-      if (versionOf(database) !== schemaVersion) return 'the database has the schema of another version';
+      if (versionOf(database) < schemaVersion) return 'the database has the schema of an older version';
       settings.set('probe', now().toISOString());
     } catch (error) {
       // Another process that writes for a moment is no fault of ours, and changes wait for it.

@@ -9,9 +9,10 @@ let run: BoundedQuery | undefined;
 
 /**
  * Runs one query in a worker thread. The first query opens the thread's connection, so that a database which cannot be
- * opened rejects that query; an error while the thread starts would end the process.
+ * opened rejects that query; an error while the thread starts would end the process. A newer version may have migrated it
+ * since this process opened it.
  */
 export default function runQuery({ file, query }: { readonly file: string; readonly query: Query }): QueryResult {
-  run ??= createBoundedQuery(openReadOnly(file));
+  run ??= createBoundedQuery(openReadOnly(file, true));
   return run(query);
 }

@@ -1,11 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import type { Authenticity } from '../records/authenticity.js';
-import { revisionLayouts, type RevisionRow } from '../records/revision.js';
-import { credentialLayouts, type CredentialRow } from '../records/credential.js';
-import { lastLinked } from '../sql/history-entries.js';
+import { revisionLayouts } from '../records/revision.js';
+import { credentialLayouts } from '../records/credential.js';
 import type { Signatures } from '../records/signatures.js';
 import type { WriteGate } from './write-gate.js';
-import { keyLayouts, type KeyRow } from '../records/key.js';
+import { keyLayouts } from '../records/key.js';
 import { quotaChangeLayouts } from '../records/quota-change.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { webhookLayouts } from '../records/webhook.js';
@@ -16,61 +15,6 @@ type AnyRow = Readonly<Record<string, unknown>>;
 
 /** A row with the place where it stands, whatever table it is of. */
 type Placed<Row> = SignedRow<Row> & { readonly place: bigint };
-
-/**
- * Signs the rows of a database from before rows were signed, a page in a transaction, so that it may be broken off and
- * run again. Must not be run once all are signed: from then on a row without a signature is damage. Returns the hashes
- * of keys that stay unsigned, because they are not what their own history says.
- */
-export function signOldRows(
-  database: Database,
-  authenticity: Authenticity,
-  onProgress: (keys: number) => void,
-): string[] {
-  const keys = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
-  const audit = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
-  const credentials = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialLayouts);
-  const unsignedKeys = database.prepare<[string], Placed<KeyRow>>(
-    `SELECT rowid AS place, * FROM keys WHERE key_hash > ? AND mac IS NULL ORDER BY key_hash LIMIT ${pageSize}`,
-  );
-  const historyOf = database.prepare<[string], Placed<RevisionRow>>(
-    'SELECT rowid AS place, * FROM audit WHERE key_hash = ? ORDER BY version_after',
-  );
-  const unsignedCredentials = database.prepare<[], Placed<CredentialRow>>(
-    'SELECT rowid AS place, * FROM credentials WHERE mac IS NULL',
-  );
-  const signKey = database.prepare<[Uint8Array, bigint]>('UPDATE keys SET mac = ? WHERE rowid = ?');
-  const signEntry = database.prepare<[Uint8Array, bigint]>('UPDATE audit SET mac = ? WHERE rowid = ?');
-  const signCredential = database.prepare<[Uint8Array, bigint]>('UPDATE credentials SET mac = ? WHERE rowid = ?');
-
-  const refused: string[] = [];
-  let count = 0;
-  const signPage = database.transaction((after: string) => {
-    const rows = unsignedKeys.all(after);
-    for (const row of rows) {
-      const history = historyOf.all(row.key_hash);
-      // The chain of the history is all that vouches for a row that nobody has signed.
-      if (lastLinked(row, history, () => true)?.definition !== row.definition) {
-        refused.push(row.key_hash);
-        continue;
-      }
-      for (const entry of history) signEntry.run(audit.signed(entry).mac, entry.place);
-      signKey.run(keys.signed(row).mac, row.place);
-      count += 1;
-    }
-    return rows.at(-1)?.key_hash;
-  });
-  const signCredentials = database.transaction(() => {
-    for (const row of unsignedCredentials.all()) signCredential.run(credentials.signed(row).mac, row.place);
-  });
-
-  for (let last: string | undefined = ''; last !== undefined;) {
-    last = signPage.immediate(last);
-    onProgress(count);
-  }
-  signCredentials.immediate();
-  return refused;
-}
 
 export function createSignatures(
   database: Database,

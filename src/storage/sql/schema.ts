@@ -1,0 +1,205 @@
+import { linkedColumns } from '../records/revision.js';
+import type { Dialect } from './dialect.js';
+
+/**
+ * The migrations, in order. A released one never changes. A new column is nullable: processes of the version before go on
+ * writing rows without it, and rows that they have signed stay valid (`Layouts`).
+ */
+export const migrations: readonly ((dialect: Dialect) => string)[] = [createTables];
+
+/** The version of an up-to-date schema. The version of a database is the number of migrations applied to it. */
+export const schemaVersion = migrations.length;
+
+interface SchemaRequirement {
+  /** The version of an up-to-date schema. */
+  readonly known?: number;
+  readonly allowOlder?: boolean;
+  readonly allowNewer?: boolean;
+}
+
+/** @throws {Error} that says what to do, when the version of a database is not the current one. */
+export function requireSchema(
+  found: number,
+  { known = schemaVersion, allowOlder = false, allowNewer = false }: SchemaRequirement = {},
+): void {
+  if (found === known || (found < known && allowOlder) || (found > known && allowNewer)) return;
+  const advice = found > known ? 'use a newer Keyfront' : 'start the service once to bring it up to date';
+  throw new Error(`it has schema version ${found}, and this Keyfront knows ${known}; ${advice}`);
+}
+
+const emptySHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const unsigned = 'rows are signed: an update must replace the signature, mac';
+
+/** All times are Unix milliseconds, except those of a definition, which are Unix seconds. */
+function createTables(dialect: Dialect): string {
+  const { types, tableOptions, bytesLiteral, rejectUpdatesOf, rejectUnchanged } = dialect;
+  const { text, integer, bytes, rowNumber } = types;
+  const { numbered, clustered, updatedOften } = tableOptions;
+  const isPostgres = dialect.name === 'postgres';
+  return `
+${isPostgres ? createRejectFunction : ''}
+CREATE TABLE settings (name ${text} PRIMARY KEY, value ${text} NOT NULL) ${clustered};
+
+CREATE TABLE keys (
+  key_hash ${text} PRIMARY KEY,
+  sealed_key_id ${bytes} NOT NULL,
+  org_id ${text} NOT NULL,
+  version ${integer} NOT NULL,
+  date_created ${text} NOT NULL,
+  last_updated ${integer} NOT NULL,
+  deleted ${integer},
+  definition ${text} NOT NULL,
+  -- Copies out of the definition, to find keys by.
+  alias ${text} NOT NULL,
+  expires ${integer} NOT NULL,
+  is_inactive ${integer} NOT NULL,
+  password_hash ${text},
+  jwt_secret ${bytes},
+  hmac_string ${bytes},
+  -- The live quota is in the row of its key: a page of its own would cost as much as the update itself.
+  quota_used ${integer} NOT NULL,
+  quota_renews ${integer},
+  history_link ${bytes} NOT NULL,
+  mac ${bytes} NOT NULL
+) ${updatedOften};
+CREATE INDEX keys_by_org ON keys (org_id, key_hash);
+CREATE INDEX keys_by_alias ON keys (alias, key_hash);
+CREATE INDEX keys_by_org_alias ON keys (org_id, alias, key_hash);
+CREATE INDEX keys_by_update ON keys (last_updated, key_hash);
+CREATE INDEX keys_by_org_update ON keys (org_id, last_updated, key_hash);
+CREATE INDEX keys_by_expiry ON keys (expires, key_hash) WHERE expires >= 1;
+CREATE INDEX keys_by_deletion ON keys (deleted, key_hash) WHERE deleted IS NOT NULL;
+CREATE INDEX deleted_keys ON keys (key_hash) WHERE deleted IS NOT NULL;
+CREATE INDEX deleted_keys_by_org ON keys (org_id, key_hash) WHERE deleted IS NOT NULL;
+CREATE INDEX inactive_keys ON keys (key_hash) WHERE is_inactive = 1;
+CREATE INDEX inactive_keys_by_org ON keys (org_id, key_hash) WHERE is_inactive = 1;
+${rejectUnchanged('keys', 'mac', unsigned)}
+
+-- Tags, policies and APIs, as t:…, p:… and a:….
+CREATE TABLE key_terms (
+  term ${text} NOT NULL,
+  key_hash ${text} NOT NULL,
+  org_id ${text} NOT NULL,
+  PRIMARY KEY (term, key_hash)
+) ${clustered};
+CREATE INDEX key_terms_by_org ON key_terms (org_id, term, key_hash);
+${isPostgres ? 'CREATE INDEX key_terms_by_key ON key_terms (key_hash);' : ''}
+
+CREATE TABLE audit (
+  id ${rowNumber},
+  at ${integer} NOT NULL,
+  key_hash ${text} NOT NULL,
+  org_id ${text} NOT NULL,
+  operation ${text} NOT NULL,
+  credential_id ${text} NOT NULL,
+  credential_label ${text} NOT NULL,
+  reason ${text},
+  request_id ${text} NOT NULL,
+  version_before ${integer} NOT NULL,
+  version_after ${integer} NOT NULL,
+  quota_used_before_reset ${integer},
+  changes ${text} NOT NULL,
+  definition ${text} NOT NULL,
+  link ${bytes} NOT NULL,
+  mac ${bytes} NOT NULL
+) ${numbered};
+CREATE UNIQUE INDEX audit_by_key ON audit (key_hash, version_after);
+${rejectUpdatesOf('audit', ['id', ...linkedColumns, 'link'], 'history is append-only')}
+${isPostgres ? orderByTransaction : ''}
+
+CREATE TABLE credentials (
+  id ${text} PRIMARY KEY,
+  kind ${text} NOT NULL,
+  label ${text} NOT NULL,
+  -- SHA-256, and not of the empty string: a request without a secret must never match.
+  secret_hash ${bytes} NOT NULL UNIQUE CHECK (length(secret_hash) = 32 AND secret_hash <> ${bytesLiteral(emptySHA256)}),
+  last_four ${text},
+  org_id ${text},
+  created ${integer} NOT NULL,
+  expires ${integer},
+  revoked ${integer},
+  last_used ${integer},
+  successor_id ${text},
+  mac ${bytes} NOT NULL
+) ${numbered};
+${rejectUnchanged('credentials', 'mac', unsigned)}
+
+-- The outbox of counters that are kept outside of the database.
+CREATE TABLE quota_changes (
+  id ${rowNumber},
+  key_hash ${text} NOT NULL,
+  date_created ${text} NOT NULL,
+  last_updated ${integer} NOT NULL,
+  at ${integer} NOT NULL,
+  is_reset ${integer} NOT NULL,
+  period_before ${integer} NOT NULL,
+  period_after ${integer} NOT NULL,
+  mac ${bytes} NOT NULL
+) ${numbered};
+CREATE INDEX quota_changes_by_key ON quota_changes (key_hash, id);
+CREATE INDEX quota_changes_by_time ON quota_changes (at, id);
+
+CREATE TABLE webhooks (
+  id ${text} PRIMARY KEY,
+  label ${text} NOT NULL,
+  org_id ${text},
+  sealed_url ${bytes} NOT NULL,
+  sealed_secret ${bytes} NOT NULL,
+  previous_secret ${bytes},
+  previous_until ${integer},
+  created ${integer} NOT NULL,
+  paused ${integer},
+  paused_why ${text},
+  mac ${bytes} NOT NULL
+) ${numbered};
+${rejectUnchanged('webhooks', 'mac', unsigned)}
+
+-- The lease of a webhook: one process at a time delivers for it.
+CREATE TABLE webhook_progress (
+  webhook_id ${text} PRIMARY KEY,
+  cursor ${text} NOT NULL,
+  holder ${text},
+  held_until ${integer} NOT NULL
+) ${isPostgres ? updatedOften : clustered};
+
+-- One row per key, however many of its events wait: those are read from its history.
+CREATE TABLE webhook_failing (
+  webhook_id ${text} NOT NULL,
+  key_hash ${text} NOT NULL,
+  next_version ${integer} NOT NULL,
+  last_version ${integer} NOT NULL,
+  attempts ${integer} NOT NULL,
+  due ${integer} NOT NULL,
+  why ${text} NOT NULL,
+  PRIMARY KEY (webhook_id, key_hash)
+) ${clustered};
+
+CREATE TABLE webhook_dead (
+  webhook_id ${text} NOT NULL,
+  event_id ${text} NOT NULL,
+  key_hash ${text} NOT NULL,
+  version ${integer} NOT NULL,
+  died ${integer} NOT NULL,
+  attempts ${integer} NOT NULL,
+  why ${text} NOT NULL,
+  due ${integer},
+  PRIMARY KEY (webhook_id, event_id)
+) ${clustered};
+CREATE INDEX replayed_webhooks ON webhook_dead (webhook_id, due) WHERE due IS NOT NULL;
+`;
+}
+
+const createRejectFunction = `
+CREATE FUNCTION keyfront_reject() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION '%', TG_ARGV[0]; END $$;`;
+
+/**
+ * PostgreSQL assigns row numbers before their transactions commit, in any order. Entries below the oldest running
+ * transaction are complete, so the change feed reads entries in the order of their transactions. `tx` is the transaction
+ * that wrote the entry, or that of the same key's previous entry if that is later, plus the setting `feed_offset`; 0 for
+ * entries copied from a file, which are in the order of their numbers.
+ */
+const orderByTransaction = `
+ALTER TABLE audit ADD COLUMN tx bigint NOT NULL;
+CREATE INDEX audit_by_tx ON audit (tx, id);
+INSERT INTO settings (name, value) VALUES ('feed_offset', '0');`;
