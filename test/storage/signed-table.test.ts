@@ -26,6 +26,12 @@ describe('a signed table with two layouts', () => {
     for (const note of [null, 'text']) expect(newer.isAuthentic(newer.signed({ ...row, note }))).toBe(true);
   });
 
+  it('signs a row without new values in the first layout, which the older version verifies', () => {
+    const signed = newer.signed({ ...row, note: null });
+    expect([signed.mac[0], older.isAuthentic(signed)]).toEqual([1, true]);
+    expect(newer.signed({ ...row, note: 'text' }).mac[0]).toBe(2);
+  });
+
   it('rejects a value in a column that the layout of the row does not cover', () => {
     expect(newer.isAuthentic({ ...migrated, note: 'added by another program' })).toBe(false);
   });
@@ -36,9 +42,9 @@ describe('a signed table with two layouts', () => {
   });
 
   it('rejects a signature under the number of another layout', () => {
-    const { mac } = newer.signed({ ...row, note: null });
+    const { mac } = newer.signed({ ...row, note: 'text' });
     for (const layout of [0, 1, 3, 255]) {
-      const relabelled = { ...row, note: null, mac: Uint8Array.from([layout, ...mac.subarray(1)]) };
+      const relabelled = { ...row, note: 'text', mac: Uint8Array.from([layout, ...mac.subarray(1)]) };
       expect(newer.isAuthentic(relabelled)).toBe(false);
     }
     expect(newer.isAuthentic({ ...migrated, mac: Uint8Array.from([2, ...migrated.mac.subarray(1)]) })).toBe(false);
@@ -47,7 +53,7 @@ describe('a signed table with two layouts', () => {
 
 describe('a signed table that knows the first of two layouts', () => {
   it('rejects a row of the second and names a newer version as the cause', () => {
-    const unknown = newer.signed({ ...row, note: null });
+    const unknown = newer.signed({ ...row, note: 'text' });
     expect(older.isAuthentic(unknown)).toBe(false);
     expect(older.integrityError('The thing a', older.signed(row), unknown)).toMatchObject({
       code: 'INTERNAL',

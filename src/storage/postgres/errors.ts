@@ -10,12 +10,20 @@ export type ErrorClass = 'refused' | 'again' | 'lost';
 /** Two transactions were in each other's way, and the server gave this one up: it may well succeed the next time. */
 const conflicts: ReadonlySet<string> = new Set(['40001', '40P01']);
 
+/**
+ * Whether a statement failed because another process has added a column to its table since it was prepared on this
+ * connection. A new connection prepares it again.
+ */
+export function isStalePlan(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
+}
+
 /** Undefined for an error that is not one of the database. */
 export function classifyError(error: unknown): ErrorClass | undefined {
   if (error instanceof AppError) return undefined;
   // The end of a connection is told as FATAL, at any moment of a statement, the one after its commit included.
   if (error instanceof DatabaseError && error.severity === 'ERROR') {
-    return conflicts.has(error.code ?? '') ? 'again' : 'refused';
+    return conflicts.has(error.code ?? '') || isStalePlan(error) ? 'again' : 'refused';
   }
   return error instanceof DatabaseError || (error instanceof Error && isOfConnection(error)) ? 'lost' : undefined;
 }

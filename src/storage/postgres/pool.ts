@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Pool, types, type PoolClient } from 'pg';
 import { readDeadlineMs } from '../../keys/read-budget.js';
-import { noConnection, classifyError, unknownOutcome, unwritten } from './errors.js';
+import { noConnection, classifyError, isStalePlan, unknownOutcome, unwritten } from './errors.js';
 
 /** A statement that the server is to remember how to carry out. */
 export interface Prepared {
@@ -133,7 +133,7 @@ export function createPgPool(
       });
     } catch (error) {
       const trouble = classifyError(error);
-      isUsable = trouble !== 'lost';
+      isUsable = trouble !== 'lost' && !isStalePlan(error);
       // The server undoes what it refuses.
       if (trouble === 'refused' || trouble === 'again') sent.isOpen = false;
       throw error;
@@ -150,6 +150,8 @@ export function createPgPool(
       } catch (error) {
         const trouble = classifyError(error);
         if (trouble === 'lost' && sent.isOpen) throw unknownOutcome(error);
+        // Each such attempt closes a connection, and new ones have no stale plan.
+        if (isStalePlan(error)) count -= 1;
         if (trouble === undefined || trouble === 'refused' || count === mostAttempts) throw unwritten(error);
         // Two that were in each other's way would meet again at once.
         if (trouble === 'again') await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * count));

@@ -6,13 +6,14 @@ export type SignedRow<Row> = Row & { readonly mac: Uint8Array };
 
 /**
  * The ordered columns that signatures of a table cover, one list for each layout, the first of which is layout 1. To add
- * a column, append a list: rows of earlier layouts stay valid as long as the columns that these lack are NULL.
+ * a column, append a list: rows of earlier layouts stay valid as long as the columns that these lack are NULL. A row is
+ * signed in the oldest layout that covers its values, so that processes of an earlier version verify it too.
  */
 export type Layouts<Row> = readonly (readonly (keyof Row)[])[];
 
 /** Signs the rows of a table and verifies them. */
 export interface SignedTable<Row> {
-  /** The row, signed in the newest layout. */
+  /** The row, signed in the oldest layout that covers its values. */
   readonly signed: (row: Row) => SignedRow<Row>;
   readonly isAuthentic: (row: SignedRow<Row>) => boolean;
   /** The error for rows of which one is not authentic: a row of an unknown layout has another message than a damaged one. */
@@ -28,6 +29,7 @@ export function createSignedTable<Row extends object>(
   const allColumns = [...new Set(layouts.flat())];
   const contentOf = (row: Row, columns: readonly (keyof Row)[], layout: number) =>
     columns.reduce((content, column) => `${content}|${formOf(row[column])}`, `${layout}|${table}`);
+  const isCovered = (row: Row, lacking: readonly (keyof Row)[]) => lacking.every((column) => row[column] === null);
   const known = layouts.map((columns) => ({
     columns,
     lacking: allColumns.filter((column) => !columns.includes(column)),
@@ -35,18 +37,19 @@ export function createSignedTable<Row extends object>(
 
   return {
     signed: (row) => {
-      const signature = sign(contentOf(row, layouts[newest - 1] ?? [], newest));
-      return { ...row, mac: Buffer.concat([Uint8Array.of(newest), signature]) };
+      const index = known.findIndex(({ lacking }) => isCovered(row, lacking));
+      const signature = sign(contentOf(row, layouts[index] ?? [], index + 1));
+      return { ...row, mac: Buffer.concat([Uint8Array.of(index + 1), signature]) };
     },
     isAuthentic: (row) => {
-      // A row from before there were signatures has none, and a damaged one may have anything.
+      // A damaged row may have anything.
       if (!((row.mac as unknown) instanceof Uint8Array)) return false;
       const [layout = 0] = row.mac;
       const found = known[layout - 1];
       return (
         found !== undefined &&
-        // What a signature does not cover must not be believed.
-        found.lacking.every((column) => row[column] === null) &&
+        // Values that a signature does not cover must not be trusted.
+        isCovered(row, found.lacking) &&
         isAuthentic(contentOf(row, found.columns, layout), row.mac.subarray(1))
       );
     },
