@@ -70,7 +70,7 @@ describe('the GraphQL schema', () => {
 
   it('says of no answer that it may be null where it may not', () => {
     const wrong = outputs().filter(
-      ({ field }) => !isNullableType(field.type) && /\bnull (where|for)\b/i.test(field.description ?? ''),
+      ({ field }) => !isNullableType(field.type) && /\bnull (if|unless|for)\b/i.test(field.description ?? ''),
     );
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
@@ -129,9 +129,9 @@ describe('the GraphQL schema', () => {
     };
     expect(descriptionOf('PreviewKeyInput', 'alias')).toMatch(/ At most 256 characters\. Example: /);
     expect(descriptionOf('UpdateKeyInput', 'tags')).toMatch(
-      / At most 100 members of at most 512 characters\. Example: /,
+      / At most 100 items of at most 512 characters each\. Example: /,
     );
-    expect(descriptionOf('UpdateKeyInput', 'accessRights')).toMatch(/ At most 1000 members\.$/);
+    expect(descriptionOf('UpdateKeyInput', 'accessRights')).toMatch(/ At most 1000 items\.$/);
     expect(descriptionOf('UpdateKeyInput', 'metaData')).toMatch(/ At most 32 levels deep, and 10000 members in all\.$/);
     expect(descriptionOf('PreviewKeyInput', 'keyID')).toMatch(/ at most 255 bytes/);
   });

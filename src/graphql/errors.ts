@@ -3,26 +3,26 @@ import { statuses } from '../http/error-response.js';
 import { AppError, errorCodes, pathText } from '../lib/errors.js';
 import { withoutStackTraces } from '../lib/stack-traces.js';
 
-/** What the log is told of an error that GraphQL itself found. */
+/** The error for the audit log that stands for an error of graphql-js. */
 export function asAppError(error: unknown): AppError {
   const code = errorCodes.find((known) => known === publicError(error).extensions['code']);
-  return new AppError(code ?? 'INTERNAL', 'The operation was refused.', { cause: error });
+  return new AppError(code ?? 'INTERNAL', 'The operation was rejected.', { cause: error });
 }
 
-/** An error that was written for clients, which masking leaves as it is. */
+/** An error that is safe for clients: masking leaves it unchanged. */
 class PublicError extends GraphQLError {}
 
-/** What a client may see of an error: ours as they are, GraphQL's without the values they quote, all others masked. */
+/** The error for the client: an AppError unchanged, graphql-js errors without quoted values, all others masked. */
 export function publicError(error: unknown): GraphQLError {
   return error instanceof PublicError ? error : withoutStackTraces(() => translated(error));
 }
 
-/** The error of a whole request, with the HTTP status that goes with it. */
+/** The error of a whole request, with its HTTP status. */
 export function requestError(error: AppError, status = statuses[error.code]): GraphQLError {
   return ours(error, undefined, { http: { status, headers: headersOf(error) } });
 }
 
-/** The error of an operation that is refused as a whole: for clients of application/json an answer like any other. */
+/** The error of an operation that is rejected as a whole. For clients of application/json the HTTP status is 200. */
 export function operationError(error: AppError): GraphQLError {
   const shown = requestError(error);
   Object.assign(shown.extensions['http'] as object, { spec: true });
@@ -35,7 +35,7 @@ export function notExecuted({ errors = [] }: ExecutionResult): ExecutionResult {
   return { errors };
 }
 
-/** The error that a masked one stands for, for the log; undefined where nothing was masked. */
+/** The original of a masked error, for the log; undefined for an error that was not masked. */
 export function maskedCause(error: GraphQLError): unknown {
   return error.extensions['code'] === 'INTERNAL' ? rootOf(error) : undefined;
 }
@@ -43,10 +43,10 @@ export function maskedCause(error: GraphQLError): unknown {
 function translated(error: unknown): GraphQLError {
   const cause = rootOf(error);
   if (cause instanceof AppError && cause.code !== 'INTERNAL') {
-    // Without a path it is an error of the request, which Yoga has wrapped.
+    // An error without a path is of the request; Yoga has wrapped it.
     return error instanceof GraphQLError && error.path ? ours(cause, error) : requestError(cause);
   }
-  // By `unexpected` Yoga marks a value that was thrown and is no Error.
+  // Yoga sets `unexpected` for a thrown value that is not an Error.
   const isValue =
     !(error instanceof Error) || (cause instanceof GraphQLError && cause.extensions['unexpected'] === true);
   if (cause instanceof GraphQLError && error instanceof GraphQLError && !isValue) {
@@ -57,12 +57,12 @@ function translated(error: unknown): GraphQLError {
   }
   return new PublicError('Internal error.', {
     ...(error instanceof GraphQLError && placeOf(error)),
-    originalError: isValue ? new Error('A value that is no Error was thrown.') : error,
+    originalError: isValue ? new Error('A thrown value is not an Error.') : error,
     extensions: { code: 'INTERNAL' },
   });
 }
 
-/** The variable whose value a scalar rejected, which only the outer error names. */
+/** The prefix with the variable that a scalar rejected, which only the outer error names. */
 function variableIn(cause: GraphQLError, error: GraphQLError): string {
   const name = cause === error ? undefined : /^Variable "(\$\w+)" got invalid value/.exec(error.message)?.[1];
   return name === undefined ? '' : `Variable "${name}": `;
@@ -85,22 +85,21 @@ function headersOf({ retryAfterSeconds }: AppError): Record<string, string> {
   return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
 }
 
-/** What was thrown in the first place. */
+/** The error that was originally thrown. */
 export function rootOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
 }
 
-/** Where an error stands, for another that takes its place. */
+/** The location of an error, for an error that replaces it. */
 export function placeOf({ nodes, source, positions, path }: GraphQLError) {
   return { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
 }
 
 /**
- * GraphQL's own messages quote what was sent, and what was sent may be a secret in the wrong place. Names of the
- * schema stay; tokens and values go.
+ * Removes quoted tokens and values from messages of graphql-js, which may be misplaced secrets. Keeps names of the schema.
  */
 function withoutValues(message: string): string {
-  // A token stands in the message as it was written, quotes and line breaks included, so that only the last one ends it.
+  // The token is quoted without escapes: it ends at the last quotation mark.
   if (message.startsWith('Syntax Error')) return message.replace(/".*"/s, '"…"');
   return message
     .replace(/(got invalid value) .*( at "[^"]*")?; .*$/s, '$1.')
@@ -110,7 +109,7 @@ function withoutValues(message: string): string {
     .replace(/^(Unexpected parameter) ".*"( in the request body\.)/s, '$1$2')
     .replace(
       /^(Invalid global ID: ).*|^.* (has not been implemented|does not support loading by id)$/s,
-      'The id is none of this graph.',
+      'The id is not a global identifier of this API.',
     )
     .replace(/^Value .* does not exist in/s, 'The value does not exist in')
     .replace(/^Enum "([^"]+)" cannot represent.*$/s, 'Enum "$1" cannot represent the value.');

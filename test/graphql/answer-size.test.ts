@@ -72,7 +72,7 @@ describe('an answer', () => {
     );
     expect(errorsOf(query)).toMatchObject([
       { extensions: { code: 'TOO_LARGE' } },
-      { message: 'Give either `keyID` or `keyHash`.', path: ['orgKey'], extensions: { code: 'INVALID' } },
+      { message: 'Specify exactly one of `keyID` and `keyHash`.', path: ['orgKey'], extensions: { code: 'INVALID' } },
     ]);
   });
 

@@ -67,7 +67,7 @@ describe('an argument with a default', () => {
       const { dryRun, items } = await ask(operation, variables);
       expect([dryRun, items]).toEqual([
         true,
-        Array.from({ length: 4 }, () => ({ change: { quotaEffect: { summary: 'The quota stays as it is.' } } })),
+        Array.from({ length: 4 }, () => ({ change: { quotaEffect: { summary: 'The quota does not change.' } } })),
       ]);
     }
     expect(await ask('{ orgKey(keyID: "c") { version definition { alias } } }')).toEqual({

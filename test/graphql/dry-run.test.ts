@@ -207,25 +207,25 @@ describe('the effect on the quota, in words', () => {
   });
 
   it('says that nothing happens', async () => {
-    expect(await summary(day)).toBe('The quota stays as it is.');
+    expect(await summary(day)).toBe('The quota does not change.');
   });
 
   it('says how the maximum moves', async () => {
-    expect(await summary({ ...day, quotaMax: 5000 })).toBe('The maximum goes from 10,000 to 5,000.');
-    expect(await summary({ ...day, quotaMax: -1 })).toBe('The maximum goes from 5,000 to unlimited.');
+    expect(await summary({ ...day, quotaMax: 5000 })).toBe('The maximum changes from 10,000 to 5,000.');
+    expect(await summary({ ...day, quotaMax: -1 })).toBe('The maximum changes from 5,000 to unlimited.');
     expect(await summary({ ...day, quotaMax: 7 }, true)).toBe(
-      'Reset drops 8,120 used requests, the maximum goes from unlimited to 7.',
+      'Reset drops 8,120 used requests, the maximum changes from unlimited to 7.',
     );
   });
 
   it('says that a quota renews no more, and that it renews again', async () => {
-    expect(await summary({ quotaMax: 10_000 })).toBe('The quota renews no more.');
+    expect(await summary({ quotaMax: 10_000 })).toBe('The quota no longer renews.');
     t.clock.now = new Date(t.clock.now.getTime() + 2 * 86_400_000);
     expect(await summary(day)).toBe('The quota renews at 2026-02-03T12:00:00.000Z.');
   });
 
   it('says the second where no date can be written', async () => {
-    expect(await summary({ quotaMax: 10_000 })).toBe('The quota renews no more.');
+    expect(await summary({ quotaMax: 10_000 })).toBe('The quota no longer renews.');
     t.clock.now = new Date(t.clock.now.getTime() + 2 * 86_400_000);
     expect(await summary({ quotaMax: 10_000, quotaRenewalRate: '9223372036854775807' })).toBe(
       'The quota renews at Unix second 9223372036854775807.',

@@ -9,7 +9,7 @@ export interface DocumentTypeDecoration<TResult, TVariables> {
 }
 /** What a key may do with one API. */
 export type AccessRightInput = {
-  /** What may be called; everything where the list is absent or empty. At most 1000 members. */
+  /** What may be called; everything where the list is absent or empty. At most 1000 items. */
   allowedUrls?: Array<AllowedUrlInput> | null | undefined;
   /** Identifier of the API at the gateway. At most 256 characters. Example: invoices. */
   apiID?: string | null | undefined;
@@ -19,13 +19,13 @@ export type AccessRightInput = {
   label: string;
   /** Limits for this API alone. */
   limit?: LimitInput | null | undefined;
-  /** Names of the versions of the API that may be called. At most 100 members of at most 512 characters. Example: Default. */
+  /** Names of the versions of the API that may be called. At most 100 items of at most 512 characters each. Example: Default. */
   versions?: Array<string> | null | undefined;
 };
 
 /** A path that a key may call, and the methods for it. */
 export type AllowedUrlInput = {
-  /** HTTP methods that may be used, in upper case in the normal form. At most 50 members of at most 512 characters. Example: GET. */
+  /** HTTP methods that may be used, in upper case in the normal form. At most 50 items of at most 512 characters each. Example: GET. */
   methods?: Array<string> | null | undefined;
   /** A path, as a regular expression of the gateway. It is stored as text and never run here. At most 2048 characters. Example: /invoices/.* */
   url?: string | null | undefined;
@@ -41,7 +41,7 @@ export type BasicAuthDataInput = {
   user?: string | null | undefined;
 };
 
-/** How a field differs. */
+/** How a field differs between two versions. */
 export type ChangeKind =
   /** The field had no value before. */
   | 'ADDED'
@@ -60,7 +60,7 @@ export type JwtDataInput = {
   secret?: string | null | undefined;
 };
 
-/** What was done to a key. */
+/** An operation that changed a key. */
 export type KeyOperation =
   /** The key was created. */
   | 'CREATE'
@@ -75,7 +75,7 @@ export type KeyOperation =
   /** The definition was replaced. */
   | 'UPDATE';
 
-/** Whether a key may be used, and if not, why. */
+/** State of a key: whether it can be used, and if not, why. */
 export type KeyState =
   /** The key may be used: it is neither switched off nor expired nor deleted. */
   | 'ACTIVE'
@@ -106,31 +106,31 @@ export type LimitInput = {
 
 /** When the gateway raises events about the use of the quota. */
 export type MonitorInput = {
-  /** Shares of the quota at which the gateway raises an event, in percent: above 0, at most 100, the highest first. At most 100 members. Example: 90. */
+  /** Shares of the quota at which the gateway raises an event, in percent: above 0, at most 100, the highest first. At most 100 items. Example: 90. */
   triggerLimits?: Array<number> | null | undefined;
 };
 
-/** Which keys are meant: those for which all that is given holds; null is the same as leaving it out. Deleted keys count only where `state` asks for them. */
+/** Filters keys. All conditions must match; null is the same as omitted. Deleted keys are excluded unless `state` is DELETED. */
 export type OrgKeyFilter = {
-  /** Keys whose alias begins so; case counts. Example: Billing. */
+  /** Keys whose alias starts with this value, case-sensitive. Example: Billing. */
   aliasPrefix?: string | null | undefined;
-  /** Keys with an access right for the API of this identifier. Example: invoices. */
+  /** Keys with an access right that has this `apiID`. Example: invoices. */
   apiID?: string | null | undefined;
-  /** Keys that expire before this moment, in Unix seconds; not those that never do. Example: 1893456000. */
+  /** Keys that expire before this time, in Unix seconds. Keys that never expire do not match. Example: 1893456000. */
   expiresBefore?: number | string | null | undefined;
   /** Keys of this organisation. Example: acme. */
   orgID?: string | null | undefined;
-  /** Keys with the policy of this identifier. Example: gold. */
+  /** Keys with this policy identifier in `applyPolicies`. Example: gold. */
   policy?: string | null | undefined;
-  /** Keys in this state; all that are not deleted where it is absent. */
+  /** Keys in this state. Default: all states except DELETED. */
   state?: KeyState | null | undefined;
-  /** Keys with this tag, to the letter. Example: production. */
+  /** Keys with exactly this tag, case-sensitive. Example: production. */
   tag?: string | null | undefined;
-  /** Keys changed at this moment or later, in Unix seconds. Example: 1769860800. */
+  /** Keys last changed at or after this time, in Unix seconds. Example: 1769860800. */
   updatedSince?: number | string | null | undefined;
 };
 
-/** The order of a list of keys. Among equals, the hash decides. */
+/** The order of a list of keys. Keys with equal values are ordered by hash. */
 export type OrgKeyOrder =
   /** By alias, byte by byte; keys without one come first. */
   | 'ALIAS'
@@ -139,15 +139,15 @@ export type OrgKeyOrder =
   /** By the last update, the oldest first. */
   | 'LAST_UPDATED';
 
-/** A key definition to preview. Every field may be left out; null is the same as leaving it out. */
+/** A key definition to preview. All fields are optional; null is the same as omitted. */
 export type PreviewKeyInput = {
-  /** What the key may do, with an entry for each API. At most 1000 members. */
+  /** What the key may do, with an entry for each API. At most 1000 items. */
   accessRights?: Array<AccessRightInput> | null | undefined;
   /** Name of the key, for people; several keys may share one. At most 256 characters. Example: Billing, production. */
   alias?: string | null | undefined;
   /** Obsolete number. It is carried as it is, and has no effect here. */
   allowance?: number | null | undefined;
-  /** Identifiers of the policies that the gateway applies to the key, in order. At most 100 members of at most 512 characters. Example: gold. */
+  /** Identifiers of the policies that the gateway applies to the key, in order. At most 100 items of at most 512 characters each. Example: gold. */
   applyPolicies?: Array<string> | null | undefined;
   /**
    * Identifier of one more policy, which is moved into `applyPolicies` with a warning. At most 512 characters.
@@ -188,7 +188,7 @@ export type PreviewKeyInput = {
   metaData?: unknown;
   /** When the gateway raises events about the use of the quota. */
   monitor?: MonitorInput | null | undefined;
-  /** Identifiers, at the gateway, of certificates that the key is bound to. Only a preview has them. At most 100 members of at most 512 characters. */
+  /** Identifiers, at the gateway, of certificates that the key is bound to. Only a preview has them. At most 100 items of at most 512 characters each. */
   mtlsStaticCertificateBindings?: Array<string> | null | undefined;
   /** Identifier, at the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
   oauthClientID?: string | null | undefined;
@@ -212,7 +212,7 @@ export type PreviewKeyInput = {
   sessionLifetime?: number | string | null | undefined;
   /** How the gateway raises and lowers the rate limit, step by step. */
   smoothing?: SmoothingInput | null | undefined;
-  /** Labels to find the key and its traffic by, trimmed and each once. At most 100 members of at most 512 characters. Example: production. */
+  /** Labels to find the key and its traffic by, trimmed and each once. At most 100 items of at most 512 characters each. Example: production. */
   tags?: Array<string> | null | undefined;
   /** How long the gateway holds a request over the rate limit before it tries again, in seconds; -1 is off. Example: 0.5. */
   throttleInterval?: number | null | undefined;
@@ -220,7 +220,7 @@ export type PreviewKeyInput = {
   throttleRetryLimit?: number | null | undefined;
 };
 
-/** Why requests may not pass. */
+/** Why requests are not allowed. */
 export type QuotaRefusal =
   /** The key has expired. */
   | 'EXPIRED'
@@ -229,7 +229,7 @@ export type QuotaRefusal =
   /** Less of the quota remains than was asked for. */
   | 'QUOTA_EXCEEDED';
 
-/** What became of a reset of the live quota. It is never lost once it is answered. */
+/** Status of a requested reset of the live quota. A pending reset is stored and is not lost. */
 export type QuotaResetStatus =
   /** The live quota has begun anew: requests are counted from 0 from now on. */
   | 'APPLIED'
@@ -250,15 +250,15 @@ export type SmoothingInput = {
   trigger?: number | null | undefined;
 };
 
-/** A key definition that replaces the stored one. What is left out is gone, except for secrets: those stay until they are replaced, or cleared with null. */
+/** A key definition. In `updateOrgKey` it replaces the stored one: omitted fields are removed, except secrets, which are kept; null removes a secret. In `updateOrgKeys` it is a patch: omitted fields are kept; null removes a field. */
 export type UpdateKeyInput = {
-  /** What the key may do, with an entry for each API. At most 1000 members. */
+  /** What the key may do, with an entry for each API. At most 1000 items. */
   accessRights?: Array<AccessRightInput> | null | undefined;
   /** Name of the key, for people; several keys may share one. At most 256 characters. Example: Billing, production. */
   alias?: string | null | undefined;
   /** Obsolete number. It is carried as it is, and has no effect here. */
   allowance?: number | null | undefined;
-  /** Identifiers of the policies that the gateway applies to the key, in order. At most 100 members of at most 512 characters. Example: gold. */
+  /** Identifiers of the policies that the gateway applies to the key, in order. At most 100 items of at most 512 characters each. Example: gold. */
   applyPolicies?: Array<string> | null | undefined;
   /**
    * Identifier of one more policy, which is moved into `applyPolicies` with a warning. At most 512 characters.
@@ -328,7 +328,7 @@ export type UpdateKeyInput = {
   sessionLifetime?: number | string | null | undefined;
   /** How the gateway raises and lowers the rate limit, step by step. */
   smoothing?: SmoothingInput | null | undefined;
-  /** Labels to find the key and its traffic by, trimmed and each once. At most 100 members of at most 512 characters. Example: production. */
+  /** Labels to find the key and its traffic by, trimmed and each once. At most 100 items of at most 512 characters each. Example: production. */
   tags?: Array<string> | null | undefined;
   /** How long the gateway holds a request over the rate limit before it tries again, in seconds; -1 is off. Example: 0.5. */
   throttleInterval?: number | null | undefined;
@@ -336,7 +336,7 @@ export type UpdateKeyInput = {
   throttleRetryLimit?: number | null | undefined;
 };
 
-/** What a definition may deserve a second look for. */
+/** The kind of a warning. */
 export type WarningCode =
   /** The field is deprecated; its value was moved to the field that replaces it. */
   | 'DEPRECATED_FIELD'

@@ -3,17 +3,17 @@ import { AppError } from '../../lib/errors.js';
 import { maySee } from '../../keys/authorization.js';
 import { callerOf, type Context } from '../context.js';
 
-/** A type that other subgraphs may refer to. */
+/** A type that other subgraphs can reference. */
 export interface Entity {
-  /** The fields of which each names one alone. */
+  /** The names of its key fields; each alone identifies an entity. */
   readonly keys: readonly string[];
-  /** Finds what a representation names. It comes from a router, and so from whoever asks it. */
+  /** Finds the entity of a representation, which is client input: a router forwards it. */
   readonly find: (representation: object, context: Context) => Promise<object | null>;
 }
 
 /**
- * The entities by the names of their types. Each representation is read as strictly as an argument and authorised on
- * its own. What is unknown, deleted or foreign is null, as everywhere.
+ * The entities by type name. Each representation is validated like an argument and authorized alone. An entity that is
+ * unknown, deleted or of another organisation is null.
  */
 export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
   [
@@ -28,7 +28,7 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
     'Organization',
     {
       keys: ['id'],
-      // A promise, so that a bad representation fails alone.
+      // A promise, so that an invalid representation fails alone.
       find: (representation, context) =>
         new Promise((resolve) => {
           const orgID = textOf(representation, 'id');
@@ -38,12 +38,12 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
   ],
 ]);
 
-/** The hash that a representation of a key names, by whichever of its keys the router knows. */
+/** The hash of the key in a representation, which may contain any of the key fields. */
 function hashOf(representation: object, { keys }: Context): string {
   if ('keyHash' in representation) return textOf(representation, 'keyHash');
   if ('keyID' in representation) return keys.keyHashOf(textOf(representation, 'keyID'));
   const { typename, id } = decoded(textOf(representation, 'id'));
-  // An identifier of another type names no key, and no hash is empty.
+  // An identifier of another type identifies no key; no hash is empty.
   return typename === 'OrgKey' ? id : '';
 }
 
@@ -51,12 +51,12 @@ function decoded(globalID: string): { typename: string; id: string } {
   try {
     return decodeGlobalID(globalID);
   } catch {
-    throw new AppError('INVALID', 'The id is none of this graph.');
+    throw new AppError('INVALID', 'The id is not a global identifier of this API.');
   }
 }
 
 function textOf(representation: object, key: string): string {
   const value = new Map<string, unknown>(Object.entries(representation)).get(key);
   if (typeof value === 'string' && value.isWellFormed() && value !== '') return value;
-  throw new AppError('INVALID', `A representation needs its key \`${key}\` as a text.`);
+  throw new AppError('INVALID', `A representation needs its key field \`${key}\` as a non-empty string.`);
 }

@@ -14,10 +14,10 @@ import { entities } from './entities.js';
 
 const link = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';
 
-/** What only routers ask for, and add to every subgraph themselves. */
+/** Types and fields that routers add to every subgraph themselves. */
 const routersOwn: readonly string[] = ['_Any', '_Entity', '_Service', '_entities', '_service'];
 
-/** Types that other subgraphs have too, and of these the fields: theirs are the words, two descriptions of one thing being a hint. */
+/** Shared types and fields. Their descriptions are omitted: composition warns when two subgraphs describe one differently. */
 const describedElsewhere: Readonly<Record<string, readonly string[]>> = {
   Query: [],
   Mutation: [],
@@ -27,12 +27,12 @@ const describedElsewhere: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The subgraph in SDL, for composition. It leaves out `node`: in a graph of many subgraphs each would answer it for its
- * own types only, so that it belongs to one that hands identifiers on; `OrgKey` is an entity by `id` for it.
+ * Prints the subgraph in SDL, for composition. Omits `node`, which one subgraph must implement for all types of the
+ * supergraph; `OrgKey` is an entity by `id` for it.
  */
 export function printSubgraph(subgraph: GraphQLSchema): string {
   const document = visit(parse(printSchema(subgraph)), {
-    // Where a scalar is specified is not said here, because composition has a hint for subgraphs that differ in it.
+    // Without @specifiedBy: composition warns when subgraphs differ in it.
     ScalarTypeDefinition: (type) => (routersOwn.includes(type.name.value) ? null : { ...type, directives: [] }),
     UnionTypeDefinition: ({ name }) => (routersOwn.includes(name.value) ? null : undefined),
     ObjectTypeDefinition: (type) => (routersOwn.includes(type.name.value) ? null : asPartOfAGraph(type)),
@@ -54,7 +54,7 @@ function asPartOfAGraph(type: ObjectTypeDefinitionNode): ObjectTypeDefinitionNod
   return { ...(shared ? withoutDescription(type) : type), fields, directives: directivesOf(name) };
 }
 
-/** Every subgraph that has lists brings the same `PageInfo`. */
+/** `PageInfo` is shareable: every subgraph with connections has it. */
 function directivesOf(typeName: string): ConstDirectiveNode[] {
   if (typeName === 'PageInfo') return [directive('shareable')];
   return (entities.get(typeName)?.keys ?? []).map((fields) => directive('key', { fields }));

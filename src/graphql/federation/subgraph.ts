@@ -14,12 +14,12 @@ import type { Context } from '../context.js';
 import { entities } from './entities.js';
 import { printSubgraph } from './print-subgraph.js';
 
-const mostRepresentations = 100;
+const maxRepresentations = 100;
 
-/** The API with the two root fields through which a router sees it: `_service` and `_entities`. */
+/** The API schema with the root fields for federation routers: `_service` and `_entities`. */
 export function asSubgraph(api: GraphQLSchema): GraphQLSchema {
   const { query: apiQuery, types, ...config } = api.toConfig();
-  if (!apiQuery) throw new Error('The API has no queries.');
+  if (!apiQuery) throw new Error('The API has no query type.');
   const { fields, ...queryConfig } = apiQuery.toConfig();
   const query = new GraphQLObjectType({
     ...queryConfig,
@@ -32,15 +32,14 @@ export function asSubgraph(api: GraphQLSchema): GraphQLSchema {
 type RootField = GraphQLFieldConfig<unknown, Context>;
 
 const _service: RootField = {
-  description:
-    'The subgraph’s own schema, for the composition of a larger graph. Answered to whoever may look at the schema.',
+  description: 'The schema of this subgraph, for composition. Available to clients that may introspect.',
   type: new GraphQLNonNull(
     new GraphQLObjectType({
       name: '_Service',
       fields: {
         sdl: {
           type: GraphQLString,
-          description: 'The schema in the schema definition language, with the directives of federation.',
+          description: 'The schema in SDL, with the federation directives.',
         },
       },
     }),
@@ -51,7 +50,7 @@ const _service: RootField = {
 
 const printed = new WeakMap<GraphQLSchema, string>();
 
-/** Printed when it is first asked for: most processes never are. */
+/** Printed when it is first requested, which is rare. */
 function sdlOf(schema: GraphQLSchema): string {
   const sdl = printed.get(schema) ?? printSubgraph(schema);
   printed.set(schema, sdl);
@@ -62,7 +61,7 @@ function entitiesField(api: GraphQLSchema): RootField {
   const typeNames = new WeakMap<object, string>();
   const types = [...entities.keys()].map((name) => {
     const type = api.getType(name);
-    if (!isObjectType(type)) throw new Error(`There is no type ${name} to be an entity.`);
+    if (!isObjectType(type)) throw new Error(`The entity ${name} is not an object type of the API.`);
     return type;
   });
   const anyEntity = new GraphQLUnionType({
@@ -72,7 +71,7 @@ function entitiesField(api: GraphQLSchema): RootField {
   });
   const representation = new GraphQLScalarType({ name: '_Any' });
   return {
-    description: `Entities by their keys, for routers; in the order asked for, null where there is none or it is not the caller’s to see. At most ${mostRepresentations} at once. Needs a service credential.`,
+    description: `Resolves entities by their keys, for federation routers. An item is null if the entity does not exist or is not visible to the credential. At most ${maxRepresentations} representations. Requires a service credential.`,
     type: new GraphQLNonNull(new GraphQLList(anyEntity)),
     args: {
       representations: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(representation))) },
@@ -87,11 +86,15 @@ function entitiesField(api: GraphQLSchema): RootField {
   };
 }
 
-/** Throws INVALID where there are too many, or one is of no type that can be referred to. */
+/**
+ * The entities of the representations.
+ *
+ * @throws {AppError} INVALID when there are too many, or one has a type that is not an entity.
+ */
 function requireEntities(representations: readonly unknown[]) {
-  if (representations.length > mostRepresentations) {
-    const message = `at most ${mostRepresentations} entities can be asked for at once`;
-    throw new AppError('INVALID', `There are too many representations: ${message}.`, {
+  if (representations.length > maxRepresentations) {
+    const message = `must have at most ${maxRepresentations} items`;
+    throw new AppError('INVALID', `\`representations\` ${message}.`, {
       issues: [{ path: ['representations'], code: 'TOO_MANY', message }],
     });
   }
@@ -101,9 +104,13 @@ function requireEntities(representations: readonly unknown[]) {
       const entity = typeof name === 'string' ? entities.get(name) : undefined;
       if (typeof name === 'string' && entity) return { name, entity, representation };
     }
-    throw new AppError('INVALID', 'A representation is of no entity of this graph.', {
+    throw new AppError('INVALID', 'The `__typename` of a representation must be an entity of this subgraph.', {
       issues: [
-        { path: ['representations', index, '__typename'], code: 'MALFORMED_ARGUMENT', message: 'must name an entity' },
+        {
+          path: ['representations', index, '__typename'],
+          code: 'MALFORMED_ARGUMENT',
+          message: 'must be an entity of this subgraph',
+        },
       ],
     });
   });

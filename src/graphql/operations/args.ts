@@ -1,24 +1,25 @@
 import type { ChangeOptions } from '../../keys/commands/change-key.js';
 import { builder } from '../schema/builder.js';
 
-/** The arguments of every change of a key that exists. */
+/** The arguments of every change of an existing key. */
 export const changeArgs = builder.args((t) => ({
   expectedVersion: t.int({
-    description:
-      'The version that the change is meant for: CONFLICT where the key has another by now. Any version where it is absent.',
+    description: 'Rejects the change with CONFLICT unless the key has this version. Default: any version.',
   }),
-  reason: t.string({ description: 'Why, for the history: at most 500 characters, and no secrets.' }),
+  reason: t.string({
+    description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
+  }),
 }));
 
-/** The identifier of the key that an operation is about. */
+/** The identifier of the key to read or change. */
 export const keyArgs = builder.args((t) => ({
   keyID: t.id({
     required: true,
-    description: 'Identifier of the key, as some `keyID` field answered it. Example: acme-billing.',
+    description: 'Identifier of the key, as in `OrgKey.keyID`. Example: acme-billing.',
   }),
 }));
 
-/** Null is the same as leaving an argument out. */
+/** The options of a change; null is the same as omitted. */
 export function changeOptionsOf(args: {
   expectedVersion?: number | null | undefined;
   reason?: string | null | undefined;

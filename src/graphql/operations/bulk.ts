@@ -14,56 +14,57 @@ import { OrgKeyUpdatePreview } from '../types/mutation-payload.js';
 import type { PageSizes } from '../schema/pagination.js';
 
 const IssueType = builder.objectRef<Issue>('Issue').implement({
-  description: 'One problem of a value.',
+  description: 'A problem with one value.',
   fields: (t) => ({
     path: t.string({
-      description: 'Where in the definition it is. Example: accessRights[2].limit.quotaMax.',
+      description: 'Path of the value in the definition. Example: accessRights[2].limit.quotaMax.',
       resolve: ({ path }) => pathText(path),
     }),
     code: t.exposeString('code', {
       description:
-        'What it is, for programs: one of the codes that the README lists, such as OUT_OF_RANGE. More may come.',
+        'The kind of the problem, for programs: one of the codes in schema/README.md, such as OUT_OF_RANGE. New values may be added.',
     }),
     message: t.exposeString('message', {
-      description: 'What it is, for people: "`path` message" reads as a sentence.',
+      description:
+        'Human-readable message, to be shown after `path`, as in "`rate` must be a number". Do not parse it.',
     }),
   }),
 });
 
 const BulkError = builder.objectRef<NonNullable<DomainItem['error']>>('BulkError').implement({
-  description: 'Why the change of one key failed. After UNAVAILABLE or INTERNAL, read the key before you try again.',
+  description: 'Why the change of one key failed. After UNAVAILABLE or INTERNAL, read the key before you retry.',
   fields: (t) => ({
     code: t.exposeString('code', {
       description:
-        'What went wrong, for programs, as a change of that key alone would say: INVALID, NOT_FOUND, CONFLICT, UNAVAILABLE or INTERNAL.',
+        'Error code, as for a change of that key alone: INVALID, NOT_FOUND, CONFLICT, UNAVAILABLE or INTERNAL.',
     }),
-    message: t.exposeString('message', { description: 'What went wrong, for people.' }),
+    message: t.exposeString('message', { description: 'Human-readable message. Do not parse it.' }),
     issues: t.field({
       type: [IssueType],
-      description: 'Every problem of the definition; empty where something else went wrong.',
+      description: 'All problems of the definition; empty for other errors.',
       resolve: ({ issues }) => [...issues],
     }),
   }),
 });
 
 const BulkItem = builder.objectRef<DomainItem>('BulkItem').implement({
-  description: 'What became of one key, or would become: exactly one of `change` and `error` is there.',
+  description: 'The outcome for one key, predicted in a dry run. Exactly one of `change` and `error` is non-null.',
   fields: (t) => ({
     orgKey: t.field({
       type: OrgKey,
-      description: 'The key as it is now; in a dry run without an error, as it would be.',
+      description: 'The key after the change; in a dry run, as it would be. Unchanged if there is an `error`.',
       resolve: ({ key }) => key,
     }),
     change: t.field({
       type: OrgKeyUpdatePreview,
       nullable: true,
-      description: 'What changed, or would; null where there is an `error`.',
+      description: 'What changed, or would change. Null if there is an `error`.',
       resolve: ({ change }) => change,
     }),
     error: t.field({
       type: BulkError,
       nullable: true,
-      description: 'Why the key was left as it is; null where there is a `change`.',
+      description: 'Why the key was not changed. Null if there is a `change`.',
       resolve: ({ error }) => error,
     }),
   }),
@@ -73,20 +74,20 @@ const pages: PageSizes = { defaultSize: bulkLimit, maxSize: bulkLimit };
 
 const BulkResult = builder.objectRef<DomainResult>('BulkResult').implement({
   description:
-    'What a change of many keys did. Each key is changed on its own: one that fails leaves the others changed.',
+    'The result of a change of many keys. Each key is changed in its own transaction: a failure does not affect the others.',
   fields: (t) => ({
     dryRun: t.exposeBoolean('isDryRun', { description: 'Whether this was a dry run, which stores nothing.' }),
     items: t.field({
       type: [BulkItem],
-      description: 'What became of each key, by hash: at most 200.',
+      description: 'The outcome for each key, ordered by hash; at most 200.',
       resolve: ({ items }) => [...items],
     }),
     hasNextPage: t.exposeBoolean('hasMore', {
-      description: 'Whether more keys match after these, which another call can change.',
+      description: 'Whether more keys match after these. To change them, call again with `after`.',
     }),
     endCursor: t.string({
       nullable: true,
-      description: 'The place of the last key, for `after`; null where no key matches.',
+      description: 'Cursor of the last key, for `after`. Null if no key matches.',
       resolve: ({ items }) => {
         const last = items.at(-1);
         return last && cursorOf(last.key, 'KEY_HASH');
@@ -96,17 +97,19 @@ const BulkResult = builder.objectRef<DomainResult>('BulkResult').implement({
 });
 
 const bulkArgs = builder.args((t) => ({
-  filter: t.field({ type: OrgKeyFilter, required: true, description: 'Which keys to change.' }),
+  filter: t.field({ type: OrgKeyFilter, required: true, description: 'The keys to change.' }),
   dryRun: t.boolean({
     required: true,
     defaultValue: true,
-    description: 'Whether to store nothing, and only tell what would become of each key.',
+    description: 'Whether to store nothing and only predict the outcome for each key.',
   }),
-  reason: t.string({ description: 'Why, for the history: at most 500 characters, and no secrets.' }),
+  reason: t.string({
+    description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
+  }),
   first: t.int({
-    description: `How many keys to change, from 1, and never more than ${bulkLimit}. Where neither this nor \`after\` is given, all that match must be no more than ${bulkLimit}.`,
+    description: `Number of keys to change, at least 1; values above ${bulkLimit} are capped. If neither \`first\` nor \`after\` is given, at most ${bulkLimit} keys may match.`,
   }),
-  after: t.string({ description: 'Only keys after this place: the `endCursor` of the call before.' }),
+  after: t.string({ description: 'Changes only keys after this cursor: the `endCursor` of the previous call.' }),
 }));
 
 function pageOf({ first, after }: { first?: number | null | undefined; after?: string | null | undefined }) {
@@ -125,16 +128,16 @@ function pageOf({ first, after }: { first?: number | null | undefined; after?: s
 builder.mutationField('updateOrgKeys', (t) =>
   t.field({
     type: BulkResult,
-    description: `Changes some fields of many keys, at most ${bulkLimit} a call; a dry run unless \`dryRun\` is false. Needs a service credential. Errors: INVALID where more keys match, and nothing is changed then; what concerns one key stands in its item.`,
+    description: `Changes some fields of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Errors: INVALID, with no key changed, if more than ${bulkLimit} keys match and no page is given. Failures of single keys are returned in \`items\`.`,
     extensions: { credential: 'service', pageSizes: pages },
     args: {
       ...bulkArgs,
       patch: t.arg({
         type: UpdateKeyInput,
         required: true,
-        description: 'The fields to set. Null clears a field; what is left out stays as it is.',
+        description: 'The fields to set. Null removes a field; omitted fields are kept.',
       }),
-      resetQuota: t.arg.boolean({ defaultValue: false, description: 'Whether each live quota begins anew as well.' }),
+      resetQuota: t.arg.boolean({ defaultValue: false, description: 'Whether to reset the live quota of each key.' }),
     },
     resolve: (_, { filter, patch, resetQuota, dryRun, reason, ...page }, context) =>
       context.keys.updateOrgKeys(callerOf(context, 'service'), {
@@ -151,7 +154,7 @@ builder.mutationField('updateOrgKeys', (t) =>
 builder.mutationField('resetOrgQuotas', (t) =>
   t.field({
     type: BulkResult,
-    description: `Resets the live quota of many keys, at the end of a period for instance: at most ${bulkLimit} a call; a dry run unless \`dryRun\` is false. Needs a service credential. Errors: as \`updateOrgKeys\`.`,
+    description: `Resets the live quota of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Errors: those of \`updateOrgKeys\`.`,
     extensions: { credential: 'service', pageSizes: pages },
     args: bulkArgs,
     resolve: (_, { filter, dryRun, reason, ...page }, context) =>

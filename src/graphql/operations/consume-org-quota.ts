@@ -6,25 +6,25 @@ import { describedEnum } from '../schema/types-from-zod.js';
 import { Quota } from '../types/quota.js';
 
 const RefusalType = builder.enumType('QuotaRefusal', {
-  description: 'Why requests may not pass.',
+  description: 'Why requests are not allowed.',
   values: describedEnum<Refusal>(refusals),
 });
 
 const QuotaConsumption = builder.objectRef<Consumption>('QuotaConsumption').implement({
-  description: 'The answer to a gateway that asks whether requests may pass.',
+  description: 'The decision on requests: allowed or not.',
   fields: (t) => ({
     allowed: t.exposeBoolean('allowed', {
-      description: 'Whether the requests may pass. If so, all of them are counted; if not, none is.',
+      description: 'Whether the requests are allowed. If true, all of them were counted; if false, none.',
     }),
     refusal: t.field({
       type: RefusalType,
       nullable: true,
-      description: 'Why the requests may not pass; null where they may.',
+      description: 'Why the requests are not allowed. Null if they are.',
       resolve: ({ refusal }) => refusal,
     }),
     quota: t.expose('figures', {
       type: Quota,
-      description: 'The live quota, with the requests counted that may pass.',
+      description: 'The live quota, including the requests if they are allowed.',
     }),
   }),
 });
@@ -33,11 +33,11 @@ builder.mutationField('consumeOrgQuota', (t) =>
   t.field({
     type: QuotaConsumption,
     description:
-      'Takes requests from a key’s live quota, all that are asked for or none. Exact however many ask at once, and across restarts. Does not touch the definition or its version. Needs a service credential. Errors: INVALID, NOT_FOUND, UNAVAILABLE.',
+      'Consumes requests from the live quota of a key: the whole amount or nothing. Exact under concurrency and across restarts. Does not change the definition or its version. Requires a service credential. Errors: INVALID if `amount` is below 1, NOT_FOUND.',
     extensions: { credential: 'service' },
     args: {
       ...keyArgs,
-      amount: t.arg({ type: 'Int64', defaultValue: 1n, description: 'How many requests, from 1.' }),
+      amount: t.arg({ type: 'Int64', defaultValue: 1n, description: 'Number of requests, at least 1.' }),
     },
     resolve: (_, { keyID, amount }, context) =>
       context.keys.consumeOrgQuota(callerOf(context, 'service'), String(keyID), amount ?? 1n),

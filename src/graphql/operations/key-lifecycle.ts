@@ -8,19 +8,21 @@ builder.mutationField('createOrgKey', (t) =>
   t.field({
     type: OrgKeyUpdate,
     description:
-      'Creates a key of an organisation. Needs a service credential. Errors: INVALID, FORBIDDEN for another organisation than the credential’s, CONFLICT where the key exists, also where it is deleted and can be restored.',
+      'Creates a key of an organisation. Requires a service credential. Errors: FORBIDDEN for an organisation other than that of the credential, CONFLICT if the key exists or is deleted but not purged.',
     extensions: { credential: 'service' },
     args: {
       keyID: t.arg.id({
         description:
-          'Identifier of the key, of at most 255 bytes and without a slash. Where it is absent a new one is made: the organisation’s identifier and 32 random hex digits.',
+          'Identifier of the key, at most 255 bytes and without a slash. Default: the identifier of the organisation followed by 32 random hex digits.',
       }),
       input: t.arg({
         type: UpdateKeyInput,
         required: true,
-        description: 'The definition. It names the owner in `orgID`, unless the credential is bound to one.',
+        description: 'The definition. `orgID` is required unless the credential is bound to an organisation.',
       }),
-      reason: t.arg.string({ description: 'Why, for the history: at most 500 characters, and no secrets.' }),
+      reason: t.arg.string({
+        description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
+      }),
     },
     resolve: async (_, { keyID, input, reason }, context) => ({
       action: 'added' as const,
@@ -37,7 +39,7 @@ builder.mutationField('deleteOrgKey', (t) =>
   t.field({
     type: OrgKeyUpdate,
     description:
-      'Deletes a key. It can be restored for as many days as the service is set to, and is purged after them. Needs a service credential. Errors: NOT_FOUND, CONFLICT.',
+      'Deletes a key. It can be restored for the configured number of days and is purged after that. Requires a service credential. Errors: NOT_FOUND, CONFLICT.',
     extensions: { credential: 'service' },
     args: { ...keyArgs, ...changeArgs },
     resolve: async (_, { keyID, ...options }, context) => ({
@@ -51,7 +53,7 @@ builder.mutationField('restoreOrgKey', (t) =>
   t.field({
     type: OrgKeyUpdate,
     description:
-      'Puts a deleted key back as it was. Needs a service credential. Errors: NOT_FOUND where there is nothing to restore, CONFLICT.',
+      'Restores a deleted key. Requires a service credential. Errors: NOT_FOUND if there is no deleted key with this identifier, CONFLICT.',
     extensions: { credential: 'service' },
     args: { ...keyArgs, ...changeArgs },
     resolve: async (_, { keyID, ...options }, context) => ({
@@ -65,13 +67,13 @@ builder.mutationField('revertOrgKey', (t) =>
   t.field({
     type: OrgKeyUpdate,
     description:
-      'Puts the definition of an earlier version back, as a new version. Secrets and the live quota stay as they are. Needs a service credential. Errors: NOT_FOUND, also for the version, CONFLICT.',
+      'Restores the definition of an earlier version, as a new version. Secrets and the live quota are kept. Requires a service credential. Errors: NOT_FOUND if the key or the version does not exist, CONFLICT.',
     extensions: { credential: 'service' },
     args: {
       ...keyArgs,
       toVersion: t.arg.int({
         required: true,
-        description: 'The version whose definition is wanted, from 1. Example: 2.',
+        description: 'The version whose definition to restore, at least 1. Example: 2.',
       }),
       ...changeArgs,
     },

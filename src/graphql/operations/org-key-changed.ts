@@ -4,7 +4,11 @@ import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
 import { HistoryEntry, OrgKey } from '../types/org-key.js';
 
-/** Throws INTERNAL for an entry that fails its integrity check. Its fields are null then; the event keeps its cursor. */
+/**
+ * The history entry of an event; undefined for a checkpoint.
+ *
+ * @throws {AppError} INTERNAL when it fails its integrity check: its fields are null, and the event keeps its cursor.
+ */
 function entryOf({ entry, isUnreadable }: Followed): Followed['entry'] {
   if (isUnreadable) throw new AppError('INTERNAL', 'A history entry fails its integrity check; see `keyfront check`.');
   return entry;
@@ -12,33 +16,33 @@ function entryOf({ entry, isUnreadable }: Followed): Followed['entry'] {
 
 const OrgKeyChangedEvent = builder.objectRef<Followed>('OrgKeyChangedEvent').implement({
   description:
-    'A change of a key; or, if `entry` is null, only how far changes have been followed: the first event if `after` is absent, and one about every 30 seconds if only keys of others have changed. If the history entry fails its integrity check, all fields but `cursor` are null, with INTERNAL among the errors.',
+    'A change of a key, or, if `entry` is null, a checkpoint that only advances `cursor`. Checkpoints are sent at the start if `after` is absent, and about every 30 seconds while only keys change that the subscription does not include. If the history entry fails its integrity check, all fields but `cursor` are null and the error is INTERNAL.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', {
       description:
-        'The place of the event, for `after`. Opaque, and good on any process, after a restart and after `migrate-store`; not after a backup has undone what it had seen.',
+        'Cursor of the event, for `after`. Opaque. Valid in every process, after a restart and after `migrate-store`; not after a restore from a backup that is older than the event.',
     }),
     keyHash: t.string({
       nullable: true,
-      description: 'Hash of the key’s identifier, also where the key is deleted or purged; null where `entry` is.',
+      description: 'Hash of the key identifier, also for a deleted or purged key. Null if `entry` is null.',
       resolve: (event) => entryOf(event)?.keyHash,
     }),
     orgID: t.string({
       nullable: true,
-      description: 'Identifier of the organisation that owns the key; null where `entry` is.',
+      description: 'Identifier of the organisation that owns the key. Null if `entry` is null.',
       resolve: (event) => entryOf(event)?.orgID,
     }),
     entry: t.field({
       type: HistoryEntry,
       nullable: true,
-      description: 'What was done, as it stands in the history of the key; null where nothing was.',
+      description: 'The change, as in the history of the key. Null for a checkpoint.',
       resolve: entryOf,
     }),
     key: t.field({
       type: OrgKey,
       nullable: true,
       description:
-        'The key as it is now, which may be later than the change; null where it is deleted, or `entry` is null.',
+        'The key as it is now, which can be newer than the change. Null if it is deleted or `entry` is null.',
       resolve: (event, _, { loaders }) => {
         const entry = entryOf(event);
         return entry && loaders.orgKeys.load(entry.keyHash);
@@ -51,17 +55,16 @@ builder.subscriptionField('orgKeyChanged', (t) =>
   t.field({
     type: OrgKeyChangedEvent,
     description:
-      'Changes of keys as they take effect, each once and in order, over text/event-stream. Consumption of a quota is no change. A purge removes the history of a key with the key: a later subscription does not see it. Needs a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED beyond 100 subscriptions of a credential in one process.',
+      'Streams changes of keys as they take effect, each once and in order. Consumption of a quota is not a change. A purge removes a key with its history, which later subscriptions do not receive. Requires a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED above 100 open subscriptions per credential and process.',
     extensions: { credential: 'service' },
     args: {
       orgID: t.arg.string({
         description:
-          'Changes of this organisation’s keys only; of all that the credential may see where it is absent. Example: acme.',
+          'Streams only changes of keys of this organisation. Default: all organisations that the credential can see. Example: acme.',
       }),
-      keyHash: t.arg.string({ description: 'Changes of the key with this hash only, as `keyHash` of a key.' }),
+      keyHash: t.arg.string({ description: 'Streams only changes of the key with this hash, as in `OrgKey.keyHash`.' }),
       after: t.arg.string({
-        description:
-          'Everything after this place, then what comes: the `cursor` of the last event that was seen. From now on where it is absent.',
+        description: 'Resumes after this cursor, that of the last event received. Default: only changes from now on.',
       }),
     },
     subscribe: (_, { orgID, keyHash, after }, context) => {

@@ -14,47 +14,49 @@ import { connectionPage } from '../schema/pagination.js';
 
 export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
   description:
-    'Which keys are meant: those for which all that is given holds; null is the same as leaving it out. Deleted keys count only where `state` asks for them.',
+    'Filters keys. All conditions must match; null is the same as omitted. Deleted keys are excluded unless `state` is DELETED.',
   fields: (t) => ({
     orgID: t.string({ description: 'Keys of this organisation. Example: acme.' }),
-    aliasPrefix: t.string({ description: 'Keys whose alias begins so; case counts. Example: Billing.' }),
-    tag: t.string({ description: 'Keys with this tag, to the letter. Example: production.' }),
-    policy: t.string({ description: 'Keys with the policy of this identifier. Example: gold.' }),
-    apiID: t.string({ description: 'Keys with an access right for the API of this identifier. Example: invoices.' }),
+    aliasPrefix: t.string({
+      description: 'Keys whose alias starts with this value, case-sensitive. Example: Billing.',
+    }),
+    tag: t.string({ description: 'Keys with exactly this tag, case-sensitive. Example: production.' }),
+    policy: t.string({ description: 'Keys with this policy identifier in `applyPolicies`. Example: gold.' }),
+    apiID: t.string({ description: 'Keys with an access right that has this `apiID`. Example: invoices.' }),
     state: t.field({
       type: KeyStateType,
-      description: 'Keys in this state; all that are not deleted where it is absent.',
+      description: 'Keys in this state. Default: all states except DELETED.',
     }),
     expiresBefore: t.field({
       type: 'Int64',
       description:
-        'Keys that expire before this moment, in Unix seconds; not those that never do. Example: 1893456000.',
+        'Keys that expire before this time, in Unix seconds. Keys that never expire do not match. Example: 1893456000.',
     }),
     updatedSince: t.field({
       type: 'Int64',
-      description: 'Keys changed at this moment or later, in Unix seconds. Example: 1769860800.',
+      description: 'Keys last changed at or after this time, in Unix seconds. Example: 1769860800.',
     }),
   }),
 });
 
 const KeyOrderType = builder.enumType('OrgKeyOrder', {
-  description: 'The order of a list of keys. Among equals, the hash decides.',
+  description: 'The order of a list of keys. Keys with equal values are ordered by hash.',
   values: describedEnum<KeyOrder>(keyOrders),
 });
 
-/** Null says nothing in a filter. */
+/** The conditions of a filter; null is the same as omitted. */
 export function filterOf(filter: (typeof OrgKeyFilter)['$inferInput'] | null | undefined): KeyFilter {
   const given = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(given);
 }
 
-/** A page, and what it takes to count all that match: nobody counts who is not asked to. */
+/** A page of keys. `count` counts all matching keys, and is called only if `totalCount` is selected. */
 type KeyPage = ConnectionShape<SchemaTypes, StoredKey, false> & { readonly count: () => Promise<number> };
 
 const OrgKeyEdge = builder.edgeObject({
   type: OrgKey,
   name: 'OrgKeyEdge',
-  description: 'A key in its place in the list.',
+  description: 'A key and its cursor.',
 });
 
 const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<KeyPage>>(
@@ -65,7 +67,7 @@ const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<KeyPage
     fields: (t) => ({
       totalCount: t.int({
         description:
-          'How many keys match in all, beyond this page too. Counted only when it is asked for, which takes as long as there are keys that match.',
+          'Total number of matching keys on all pages. Counted only if selected; the time grows with the number of matching keys.',
         resolve: ({ count }) => count(),
       }),
     }),
@@ -74,17 +76,17 @@ const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<KeyPage
 );
 
 const listArgs = builder.args((t) => ({
-  filter: t.field({ type: OrgKeyFilter, description: 'Which keys; all that are not deleted where absent.' }),
+  filter: t.field({ type: OrgKeyFilter, description: 'The keys to return. Default: all that are not deleted.' }),
   orderBy: t.field({
     type: KeyOrderType,
-    description: 'In which order. When absent: ALIAS with a filter by `aliasPrefix`, else KEY_HASH.',
+    description: 'Order of the list. Default: ALIAS if the filter has `aliasPrefix`, else KEY_HASH.',
   }),
-  descending: t.boolean({ defaultValue: false, description: 'Whether the order runs backwards.' }),
+  descending: t.boolean({ defaultValue: false, description: 'Whether to reverse the order.' }),
 }));
 
 type ListArgs = InputShapeFromFields<typeof listArgs> & DefaultConnectionArguments;
 
-/** Whether a selection asks for the number of keys only, so that no key has to be read. */
+/** Whether only `totalCount` is selected, so that no key has to be read. */
 function isCountOnly({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
   const countsOnly = (set: SelectionSetNode | undefined): boolean =>
     set !== undefined &&
@@ -96,7 +98,7 @@ function isCountOnly({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
   return fieldNodes.every(({ selectionSet }) => countsOnly(selectionSet));
 }
 
-/** A page of the keys that the caller may see. */
+/** Reads a page of the keys that the caller can see. */
 async function keyPage(caller: Caller, args: ListArgs, { keys }: Context, info: GraphQLResolveInfo): Promise<KeyPage> {
   const filter = filterOf(args.filter);
   const orderBy = args.orderBy ?? defaultOrder(filter);
@@ -107,7 +109,7 @@ async function keyPage(caller: Caller, args: ListArgs, { keys }: Context, info: 
       const query: Omit<KeyQuery, 'now'> = {
         filter,
         orderBy,
-        // The last keys of an order are the first of its reverse.
+        // The last keys of an order are the first of the reverse order.
         descending: (args.descending ?? false) !== inverted,
         limit,
         ...(after !== undefined && { [inverted ? 'before' : 'after']: positionOf(after, orderBy, 'after') }),
@@ -124,7 +126,7 @@ builder.queryField('orgKeys', (t) =>
     {
       type: OrgKey,
       description:
-        'Keys of organisations, a page at a time. A late page costs about what an early one does: in every order without a filter or with `orgID`, by hash also with one of `tag`, `policy` and `apiID`, by alias also with `aliasPrefix`; other conditions may make a page go through more keys. Needs a service credential; one that is bound to an organisation lists only its keys. Errors: INVALID where the page or a cursor is not valid.',
+        'Lists keys, paginated. Requires a service credential; one that is bound to an organisation lists only its keys. Errors: INVALID if a page size or a cursor is not valid.',
       extensions: { credential: 'service' },
       args: listArgs,
       resolve: (_, args, context, info) => keyPage(callerOf(context, 'service'), args, context, info),
@@ -140,9 +142,9 @@ builder.objectField(Organization, 'orgKeys', (t) =>
       type: OrgKey,
       nullable: true,
       description:
-        'The organisation’s keys, a page at a time as `Query.orgKeys` has them; an empty page where it has none. Null where they cannot be read, with the reason among the errors.',
+        'Lists the keys of the organisation, paginated as in `Query.orgKeys`; an empty page if it has none. Null if the credential cannot see the organisation; null with an error if they cannot be read.',
       args: listArgs,
-      // Within an organisation a caller sees what one would see who is bound to it.
+      // The caller sees the keys of this organisation only, as one that is bound to it.
       resolve: ({ orgID }, args, context, info) =>
         keyPage({ ...callerOf(context, 'service'), orgID }, args, context, info),
     },

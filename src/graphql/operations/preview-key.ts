@@ -7,29 +7,29 @@ import { KeyDefinition, PreviewKeyInput } from '../types/key-definition.js';
 import { Warning } from '../types/warning.js';
 
 const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
-  description: 'What a definition would be as a key. Nothing of it is stored.',
+  description: 'The result of a preview. Nothing is stored.',
   fields: (t) => ({
     apiModel: t.field({
       type: 'JSONObject',
-      description: 'Always an empty object, for clients of the key API.',
+      description: 'Always an empty object, for compatibility with the REST key API.',
       resolve: () => ({}),
     }),
     data: t.field({
       type: KeyDefinition,
-      description: 'The definition in its normal form; secrets show as set or not set.',
+      description: 'The definition in normal form. Secrets are returned as set or not set.',
       resolve: viewOfPreview,
     }),
     keyHash: t.exposeString('keyHash', {
       description:
-        'Hash of the key identifier, in lower-case hex: SHA-256, unless the service is set to another. Logs name the key by it.',
+        'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it.',
     }),
     keyID: t.exposeID('keyID', {
       description:
-        'The key identifier that was sent, or a new one: the organisation’s identifier and 32 random hex digits.',
+        'The key identifier that was sent, or a new one: the identifier of the organisation followed by 32 random hex digits.',
     }),
     warnings: t.field({
       type: [Warning],
-      description: 'What deserves a second look in the definition, though it is valid; mostly empty.',
+      description: 'Warnings about the definition; often empty.',
       resolve: ({ warnings }) => [...warnings],
     }),
   }),
@@ -39,9 +39,9 @@ builder.queryField('previewKey', (t) =>
   t.field({
     type: KeyPreview,
     description:
-      'Checks and normalises a key definition and hashes its identifier, without storing anything. Needs a management credential (`Authorization: Bearer …`). Errors: INVALID with every problem in `extensions.issues`, FORBIDDEN for another organisation than the credential’s.',
+      'Validates and normalises a key definition and hashes its identifier. Stores nothing. Requires a management credential (`Authorization: Bearer …`). Errors: INVALID with all problems in `extensions.issues`, FORBIDDEN for an organisation other than that of the credential.',
     extensions: { credential: 'management' },
-    args: { input: t.arg({ type: PreviewKeyInput, required: true, description: 'The definition to check.' }) },
+    args: { input: t.arg({ type: PreviewKeyInput, required: true, description: 'The definition to validate.' }) },
     resolve: (_, { input }, context) => context.keys.preview(callerOf(context, 'management'), input),
   }),
 );

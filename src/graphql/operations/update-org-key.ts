@@ -10,12 +10,12 @@ const args = {
     input: t.field({
       type: UpdateKeyInput,
       required: true,
-      description: 'The new definition, as a whole: what it leaves out is gone, except for secrets.',
+      description: 'The new definition. Omitted fields are removed, except secrets.',
     }),
     resetQuota: t.boolean({
       defaultValue: false,
       description:
-        'Whether the live quota begins anew: the used count goes to 0, `quotaRemaining` to `quotaMax`, `quotaRenews` to now plus `quotaRenewalRate` where that is above 0.',
+        'Whether to reset the live quota: the used count becomes 0, `quotaRemaining` becomes `quotaMax`, and `quotaRenews` becomes now plus `quotaRenewalRate` if that is above 0.',
     }),
   })),
   ...changeArgs,
@@ -25,7 +25,7 @@ builder.mutationField('updateOrgKey', (t) =>
   t.field({
     type: OrgKeyUpdate,
     description:
-      'Replaces the definition of an organisation’s key, and resets its quota where asked to: all in one transaction, or nothing. Needs a service credential (`X-Svc-Authorization: …`). Errors: INVALID with every problem in `extensions.issues`, NOT_FOUND, CONFLICT, UNAVAILABLE.',
+      'Replaces the definition of a key and optionally resets its quota, in one transaction. Requires a service credential (`X-Svc-Authorization: …`). Errors: INVALID with all problems in `extensions.issues`, NOT_FOUND, CONFLICT if the key does not have `expectedVersion`.',
     extensions: { credential: 'service' },
     args,
     resolve: async (_, { keyID, input, resetQuota, ...options }, context) => {
@@ -42,7 +42,7 @@ builder.queryField('previewOrgKeyUpdate', (t) =>
   t.field({
     type: OrgKeyUpdatePreview,
     description:
-      'What `updateOrgKey` would do with the same arguments at this moment: the next definition, what changes, the effect on the quota. Stores nothing. Needs a service credential. Errors: those of `updateOrgKey`.',
+      'Predicts the result of `updateOrgKey` with the same arguments: definition, changes and effect on the quota. Stores nothing. Requires a service credential. Errors: those of `updateOrgKey`.',
     extensions: { credential: 'service' },
     args,
     resolve: (_, { keyID, input, resetQuota, ...options }, context) => {

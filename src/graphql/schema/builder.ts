@@ -9,11 +9,11 @@ import { pageSizes, type PageSizes } from './pagination.js';
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /**
-     * The credential that a root field needs; null where whoever may look at the schema may ask it. A schema with a root
-     * field that says nothing does not build.
+     * The credential that a root field requires; null if clients that may introspect need none. The schema cannot be built
+     * with a root field that does not state it.
      */
     credential?: CredentialKind | null;
-    /** The pages of a field that takes `first`, where they are not those of connections. */
+    /** The page sizes of a field that takes `first`. Default: those of connections. */
     pageSizes?: PageSizes;
   }
 }
@@ -31,74 +31,78 @@ interface OurTypes {
   };
 }
 
-/** Where all types are built. The rules of a definition reach its inputs through the validation plugin. */
+/** The schema builder. The validation plugin applies the rules of definitions to inputs. */
 export const builder = new SchemaBuilder<OurTypes>({
   plugins: [RelayPlugin, ValidationPlugin],
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
     nodeTypeOptions: {
-      description: 'Whatever has an identity of its own in this graph, and can be fetched again by its `id`.',
+      description: 'An object with a global identifier, which `Query.node` fetches again.',
     },
-    pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
-    idFieldOptions: { description: 'Identifier in this graph, for `Query.node`. Opaque: it says nothing by itself.' },
+    pageInfoTypeOptions: { description: 'Pagination information of a connection.' },
+    idFieldOptions: { description: 'Global identifier of the object, for `Query.node`. Opaque.' },
     nodeQueryOptions: {
       description:
-        'Anything by its identifier in this graph; null where there is none, or it is not yours to see. Needs a service credential. Errors: INVALID for an identifier that no field answered.',
+        'Fetches an object by its global identifier. Null if it does not exist or is not visible to the credential. Requires a service credential. Errors: INVALID if `id` is not a global identifier of this API.',
       extensions: { credential: 'service' },
-      args: { id: { description: 'The identifier, as some `id` field answered it.' } },
+      args: { id: { description: 'The value of an `id` field.' } },
     },
     nodesQueryOptions: false,
-    nodeFieldOptions: { nullable: false, description: 'The item itself.' },
-    edgesFieldOptions: { nullable: false, description: 'The items of the page, each with its place.' },
+    nodeFieldOptions: { nullable: false, description: 'The item.' },
+    edgesFieldOptions: { nullable: false, description: 'The items of the page, each with its cursor.' },
     cursorFieldOptions: {
       description:
-        'The place of the item, for `after` and `before`. Opaque, and good for as long as the order is the same.',
+        'Cursor of the item, for `after` and `before`. Opaque; valid for lists in the same order.',
     },
-    pageInfoFieldOptions: { description: 'Where the page stands.' },
-    hasNextPageFieldOptions: { description: 'Whether there is more after the page.' },
-    hasPreviousPageFieldOptions: { description: 'Whether there is more before the page.' },
+    pageInfoFieldOptions: { description: 'Pagination information of the page.' },
+    hasNextPageFieldOptions: { description: 'Whether more items follow the page. When paging backwards with `before`, true without a check.' },
+    hasPreviousPageFieldOptions: { description: 'Whether more items precede the page. When paging forwards with `after`, true without a check.' },
     startCursorFieldOptions: {
-      description: 'The place of the first item, for `before`; null where the page is empty.',
+      description: 'Cursor of the first item, for `before`. Null if the page is empty.',
     },
-    endCursorFieldOptions: { description: 'The place of the last item, for `after`; null where the page is empty.' },
-    firstArgOptions: { description: sizeOf('first', 'front') },
-    lastArgOptions: { description: sizeOf('last', 'end') },
-    afterArgOptions: { description: 'Only what comes after this place: a cursor of the same list, in the same order.' },
+    endCursorFieldOptions: { description: 'Cursor of the last item, for `after`. Null if the page is empty.' },
+    firstArgOptions: { description: pageSizeDescription('first') },
+    lastArgOptions: { description: pageSizeDescription('last') },
+    afterArgOptions: { description: 'Returns only items after this cursor of the same list in the same order.' },
     beforeArgOptions: {
-      description: 'Only what comes before this place: a cursor of the same list, in the same order.',
+      description: 'Returns only items before this cursor of the same list in the same order.',
     },
     defaultConnectionTypeOptions: { description: 'A page of a list.' },
-    defaultEdgeTypeOptions: { description: 'An item in its place in the list.' },
+    defaultEdgeTypeOptions: { description: 'An item of a list and its cursor.' },
   },
   defaultFieldNullability: false,
   validation: {
     validationError: ({ issues }) => {
       const found = issuesOf(issues as Parameters<typeof issuesOf>[0], 'update');
-      // A problem's path begins with the argument it stands in; callers know the definition, not our argument.
+      // The path starts with the argument. Clients expect paths in the definition.
       return invalidDefinition(found.map((issue) => ({ ...issue, path: issue.path.slice(1) })));
     },
   },
 });
 
-function sizeOf(argument: 'first' | 'last', end: string): string {
+function pageSizeDescription(argument: 'first' | 'last'): string {
   const { defaultSize, maxSize } = pageSizes;
   const other = argument === 'first' ? 'last' : 'first';
-  return `How many items from the ${end}: from 0, and never more than ${maxSize}, however many are asked for. ${defaultSize} where neither this nor \`${other}\` is given; an error where both are.`;
+  const fallback = argument === 'first' ? `${defaultSize}, unless \`last\` or \`before\` is given` : `${defaultSize} if \`before\` is given without \`first\``;
+  return `Returns the ${argument} *n* items, 0 to ${maxSize}; larger values are capped. Default: ${fallback}. Cannot be combined with \`${other}\`.`;
 }
 
-/** Our types and the builder's defaults, as references to types need them. */
+/** Our types with the builder's defaults, for references to types. */
 export type SchemaTypes = typeof builder.$inferSchemaTypes;
+
+const rootTypeErrors =
+  'Each field states the credential that it requires and its specific errors. Every field can also fail with UNAUTHENTICATED, RATE_LIMITED, INVALID, TOO_LARGE, UNAVAILABLE or INTERNAL.';
 
 builder.queryType({
   description:
-    'What can be asked. Each field says which credential it needs, and what errors it has beside UNAUTHENTICATED, INVALID and UNAVAILABLE.',
+    `Read operations. ${rootTypeErrors}`,
 });
 builder.subscriptionType({
   description:
-    'What can be followed, over text/event-stream. Each field says which credential it needs, and what errors it has beside UNAUTHENTICATED, INVALID and UNAVAILABLE.',
+    `Streams of events over text/event-stream. ${rootTypeErrors}`,
 });
 builder.mutationType({
   description:
-    'What can be changed. Each field says which credential it needs, and what errors it has beside UNAUTHENTICATED, INVALID and UNAVAILABLE.',
+    `Write operations. Several in one request are executed one after another, each in its own transaction. ${rootTypeErrors}`,
 });

@@ -3,7 +3,7 @@ import { integerOf, isInt64 } from '../../lib/int64.js';
 import { builder } from './builder.js';
 import { valueOfLiteral } from './literals.js';
 
-/** An integer of 64 bits from a number or decimal text; undefined for anything else. */
+/** Reads a 64-bit integer from a number or a decimal string; undefined for other values. */
 function readInt64(value: unknown): bigint | undefined {
   const integer = typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : integerOf(value);
   return integer !== undefined && isInt64(integer) ? integer : undefined;
@@ -11,15 +11,15 @@ function readInt64(value: unknown): bigint | undefined {
 
 function parseInt64(value: unknown): bigint {
   const integer = readInt64(value);
-  // The value itself is left out: whatever was sent here by mistake may be a secret.
+  // The value is not quoted: it may be a misplaced secret.
   if (integer === undefined)
-    throw new GraphQLError('Int64 cannot represent this value: an integer of 64 bits is needed.');
+    throw new GraphQLError('Int64 cannot represent this value; send a 64-bit integer as a number or a decimal string.');
   return integer;
 }
 
 /**
- * GraphQL's own reader turns a number beyond 2^53-1 into text after it was rounded, and so names another key. Pothos
- * builds every schema with this one ID, so that its reader is replaced in place.
+ * graphql-js converts a number beyond 2^53-1 to a string after it was rounded, which identifies another key. Pothos builds
+ * every schema with this ID type, so its `parseValue` is replaced in place.
  */
 GraphQLID.parseValue = (value) => {
   if (typeof value === 'string' || Number.isSafeInteger(value)) return String(value);
@@ -30,9 +30,9 @@ GraphQLID.parseValue = (value) => {
 const isNumeric = (value: unknown) => typeof value === 'bigint' || Number.isInteger(value);
 
 builder.scalarType('Int64', {
-  // No specification is referred to: there is none that answers numbers as far as they are exact, and digits beyond.
+  // No `specifiedByURL`: no specification mixes numbers and decimal strings.
   description:
-    'A signed integer of 64 bits, exact over its whole range. Takes an integer or a decimal string. Answers a JSON number up to 2^53-1 in size and a decimal string beyond. Example: 1893456000.',
+    'A signed 64-bit integer, exact over its whole range. Accepts an integer or a decimal string. Returns a JSON number up to 2^53-1 in magnitude and a decimal string beyond. Example: 1893456000.',
   parseValue: parseInt64,
   parseLiteral: (node) =>
     parseInt64(
@@ -45,17 +45,17 @@ builder.scalarType('Int64', {
 
 builder.scalarType('DateTime', {
   description:
-    'A date and time with an offset, as in RFC 3339, with T and Z in capitals and without leap seconds. Answered in UTC. Example: 2026-01-31T12:00:00Z.',
+    'A date and time with an offset in the format of RFC 3339, with T and Z in upper case and without leap seconds. Returned in UTC. Example: 2026-01-31T12:00:00Z.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   parseValue: (value) => {
-    if (typeof value !== 'string') throw new GraphQLError('DateTime cannot represent this value: a string is needed.');
+    if (typeof value !== 'string') throw new GraphQLError('DateTime cannot represent this value; send a string.');
     return value;
   },
   serialize: (value) => value,
 });
 
 builder.scalarType('JSON', {
-  description: 'Any JSON value. Integers beyond 2^53-1 in size are answered as decimal strings.',
+  description: 'Any JSON value. Integers beyond 2^53-1 in magnitude are returned as decimal strings.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   parseValue: (value) => value,
   parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
@@ -63,7 +63,7 @@ builder.scalarType('JSON', {
 });
 
 builder.scalarType('JSONObject', {
-  description: 'Any JSON object. Integers beyond 2^53-1 in size are answered as decimal strings.',
+  description: 'Any JSON object. Integers beyond 2^53-1 in magnitude are returned as decimal strings.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259#section-4',
   parseValue: (value) => value,
   parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
@@ -75,14 +75,14 @@ function exactly(value: bigint): number | string {
   return Number.isSafeInteger(asNumber) ? asNumber : String(value);
 }
 
-/** Whether JSON has all of a value as it is, without an integer that readers would round. */
+/** Whether a value contains no integer that a JSON parser would round. */
 function isSafe(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value) || !Number.isInteger(value);
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
   return Array.isArray(value) ? value.every(isSafe) : Object.values(value).every(isSafe);
 }
 
-/** A response shows the same object in many places: in each item of a bulk change, for example. */
+/** Objects known to be safe: a response may contain one repeatedly, as in each item of a bulk change. */
 const safeObjects = new WeakSet<object>();
 
 function jsonSafe(value: unknown): unknown {

@@ -14,15 +14,15 @@ import {
 import { builder, type SchemaTypes } from './builder.js';
 
 /*
- * Reads the table of fields and builds GraphQL types from it. This is where the types of the table and those of Pothos
- * meet; the casts in this file are what spares every other file its own.
+ * Builds GraphQL types from the zod schema of the definition. All casts between the types of zod and of Pothos are in this
+ * file.
  */
 
 type Schema = z.core.$ZodType;
 
 const nestedInputs = new Map<string, InputObjectRef<SchemaTypes, unknown>>();
 
-/** An input type with a field for each of the table's, named `<Name>Input` where nested. */
+/** Builds an input type with the fields of a zod object. A nested type is named `<Name>Input`. */
 export function deriveInput<Shape>(
   name: string,
   schema: Schema,
@@ -49,13 +49,13 @@ export function deriveInput<Shape>(
   return ref as unknown as InputObjectRef<SchemaTypes, Shape>;
 }
 
-/** What null says in every output type of the table. */
-export const absence = 'A field is null where it was not given.';
+/** The meaning of null in every output type that is built from zod. */
+export const absence = 'A field is null if it is not set.';
 
-/** An output type with a field for each of the table's, null where it was not given; a secret `x` shows as `xSet`. */
+/** Builds an output type with the fields of a zod object, null if not set. A secret `x` becomes the boolean `xSet`. */
 export function deriveOutput<Shape>(name: string, schema: Schema, description: string): ObjectRef<SchemaTypes, Shape> {
   const ref = builder.objectRef<Record<string, unknown>>(name);
-  // The normal form has no deprecated field: its value has moved to the successor.
+  // The normal form has no deprecated fields: their values are in their successors.
   const shown = Object.entries(shapeOf(schema) ?? {}).filter(([, inner]) => !traitsOf(inner).deprecated);
   const isNullable = (inner: Schema) => traitsOf(inner).secret === undefined && isOptional(inner);
   ref.implement({
@@ -69,7 +69,7 @@ export function deriveOutput<Shape>(name: string, schema: Schema, description: s
         const ref = t.expose(name as never, {
           type: (member ? [type] : type) as 'String',
           nullable: isNullable(inner) as true,
-          description: isSecret ? `Whether \`${field}\` is set. Its value is never shown.` : descriptionOf(inner),
+          description: isSecret ? `Whether \`${field}\` is set. Its value is never returned.` : descriptionOf(inner),
         });
         return [name, ref] as const;
       });
@@ -101,11 +101,11 @@ function outputType(schema: Schema): Scalar | ObjectRef<SchemaTypes, unknown> {
   return derived;
 }
 
-/** GraphQL has no syntax for how long a text or a list may be, so that the description says it, before the example. */
+/** Adds the maximum length of a string or list before the example: GraphQL has no syntax for it. */
 function boundedDescription(schema: Schema): string {
   const { scalar, serverOwned } = traitsOf(schema);
   const description = descriptionOf(schema);
-  // Identifiers and dates have a form of their own.
+  // Identifiers and dates have formats of their own.
   if (scalar || serverOwned) return description;
   const [text, ...example] = description.split(/(?= Example: )/);
   return [text, ...boundsOf(schema), ...example].join('');
@@ -114,14 +114,14 @@ function boundedDescription(schema: Schema): string {
 function boundsOf(schema: Schema): string[] {
   const [characters, members] = [maxCharacters(memberOf(schema) ?? schema), maxMembers(schema)];
   if (members === undefined) return characters === undefined ? [] : [` At most ${characters} characters.`];
-  return [` At most ${members} members${characters === undefined ? '' : ` of at most ${characters} characters`}.`];
+  return [` At most ${members} items${characters === undefined ? '' : ` of at most ${characters} characters each`}.`];
 }
 
 function isOptional(schema: Schema): boolean {
   return schema instanceof z.ZodOptional;
 }
 
-/** The values of an enum whose names and descriptions are declared in a table. */
+/** The enum values for a record from names to descriptions. */
 export function describedEnum<Name extends string>(table: Readonly<Record<Name, string>>) {
   const values = Object.entries<string>(table).map(([name, description]) => [
     name.toUpperCase(),

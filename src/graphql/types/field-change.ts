@@ -4,29 +4,29 @@ import { builder } from '../schema/builder.js';
 import { describedEnum } from '../schema/types-from-zod.js';
 
 const ChangeKindType = builder.enumType('ChangeKind', {
-  description: 'How a field differs.',
+  description: 'How a field differs between two versions.',
   values: describedEnum<ChangeKind>(changeKinds),
 });
 
 export const FieldChange = builder.objectRef<DomainChange>('FieldChange').implement({
-  description: 'One field that differs between two states of a key. Values of secrets are never shown.',
+  description: 'A field that differs between two versions of a key. Values of secrets are never returned.',
   fields: (t) => ({
     path: t.string({
       description:
-        'Where in the definition it is; an access right stands under its label. Example: accessRights.invoices.limit.rate.',
+        'Path of the field in the definition. An access right is identified by its label, in brackets and quotes unless it consists of letters, digits, `_` and `-`. Example: accessRights.invoices.limit.rate.',
       resolve: ({ path }) => pathText(path),
     }),
     kind: t.expose('kind', { type: ChangeKindType, description: 'How the field differs.' }),
     before: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The value before; null where there was none, and for secrets.',
+      description: 'The previous value. Null if there was none, and for secrets.',
       resolve: ({ before }) => before ?? null,
     }),
     after: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The value after; null where there is none, and for secrets.',
+      description: 'The new value. Null if there is none, and for secrets.',
       resolve: ({ after }) => after ?? null,
     }),
   }),

@@ -6,17 +6,17 @@ import { deriveInput, deriveOutput } from '../schema/types-from-zod.js';
 export const PreviewKeyInput = deriveInput<object>(
   'PreviewKeyInput',
   PreviewInput,
-  'A key definition to preview. Every field may be left out; null is the same as leaving it out.',
+  'A key definition to preview. All fields are optional; null is the same as omitted.',
 ).validate(standardSchema('preview'));
 
 export const UpdateKeyInput = deriveInput<object>(
   'UpdateKeyInput',
   UpdateInput,
-  'A key definition that replaces the stored one. What is left out is gone, except for secrets: those stay until they are replaced, or cleared with null.',
+  'A key definition. In `updateOrgKey` it replaces the stored one: omitted fields are removed, except secrets, which are kept; null removes a secret. In `updateOrgKeys` it is a patch: omitted fields are kept; null removes a field.',
 ).validate(standardSchema('update'));
 
 export const KeyDefinition = deriveOutput<DefinitionView>(
   'KeyDefinition',
   Table,
-  'A key definition in its normal form: deprecated fields moved, lists without repetition, dates in UTC, secrets only as set or not set.',
+  'A key definition in normal form: values of deprecated fields moved to their successors, lists deduplicated, dates in UTC, secrets only as set or not set.',
 );

@@ -9,41 +9,40 @@ import { OrgKey } from './org-key.js';
 import { QuotaEffect } from './quota.js';
 import { Warning } from './warning.js';
 
-/** What was done, in the words of the key API. */
+/** The `action` of the REST key API. */
 export type Action = 'added' | 'modified' | 'deleted' | 'restored';
 
 const QuotaResetStatus = builder.enumType('QuotaResetStatus', {
-  description: 'What became of a reset of the live quota. It is never lost once it is answered.',
+  description: 'Status of a requested reset of the live quota. A pending reset is stored and is not lost.',
   values: describedEnum<ResetStatus>(resetStatuses),
 });
 
 export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Action }>('OrgKeyUpdate').implement({
-  description: 'What a change did to a key. It is durable when it is answered.',
+  description: 'The result of a change of a key. The change is durable when the response is sent.',
   fields: (t) => ({
     action: t.exposeString('action', {
-      description: 'What was done, in the words of the key API: added, modified, deleted or restored.',
+      description: 'What was done, as in the REST key API: `added`, `modified`, `deleted` or `restored`.',
     }),
     key: t.id({
-      description: 'The key identifier, under the name that it has in the key API; as `orgKey.keyID`.',
+      description: 'The key identifier, under its name in the REST key API. The same as `orgKey.keyID`.',
       resolve: ({ key }, _, { keys }) => keys.keyIDOf(key),
     }),
     keyHash: t.string({
       description:
-        'Hash of the key identifier, in lower-case hex: SHA-256, unless the service is set to another. Logs name the key by it.',
+        'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it.',
       resolve: ({ key }) => key.keyHash,
     }),
     status: t.string({
-      description: 'Always `ok`, for clients of the key API: whatever fails is an error.',
+      description: 'Always `ok`, for compatibility with the REST key API. Failures are returned as errors.',
       resolve: () => 'ok',
     }),
     version: t.int({
-      description:
-        'Version of the key after the change: one more than before. Send it as `expectedVersion` of the next.',
+      description: 'Version of the key after the change. Send it as `expectedVersion` with the next change.',
       resolve: ({ key }) => key.version,
     }),
     definition: t.field({
       type: KeyDefinition,
-      description: 'The definition after the change, in its normal form; secrets show as set or not set.',
+      description: 'The definition after the change, in normal form. Secrets are returned as set or not set.',
       resolve: ({ key }) => viewOfStored(key),
     }),
     orgKey: t.field({ type: OrgKey, description: 'The key after the change.', resolve: ({ key }) => key }),
@@ -52,15 +51,15 @@ export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Act
 });
 
 export const OrgKeyUpdatePreview = builder.objectRef<KeyChange>('OrgKeyUpdatePreview').implement({
-  description: 'What a change of a key’s definition does, or would do.',
+  description: 'The effects of a change of a key, made or predicted.',
   fields: (t) => ({
     version: t.int({
-      description: 'The version the key has after the change, or would have.',
+      description: 'Version of the key after the change.',
       resolve: ({ key }) => key.version,
     }),
     definition: t.field({
       type: KeyDefinition,
-      description: 'The definition the key would have, in its normal form; secrets show as set or not set.',
+      description: 'The definition after the change, in normal form. Secrets are returned as set or not set.',
       resolve: ({ key }) => viewOfStored(key),
     }),
     ...effectFields(t),
@@ -71,26 +70,25 @@ function effectFields(t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$in
   return {
     changes: t.field({
       type: [FieldChange],
-      description: 'The fields that differ, empty where none does; secrets only as set, changed or cleared.',
+      description: 'The fields that differ; empty if none do. Secrets are listed without their values.',
       resolve: ({ changes }) => [...changes],
     }),
     quotaEffect: t.field({
       type: QuotaEffect,
       nullable: true,
       description:
-        'What becomes of the live quota: its figures before and after. Null where its counter stands elsewhere and cannot be read; the change stands all the same.',
+        'The live quota before and after the change. Null if its counter is in Redis and could not be read; the change is made nevertheless.',
       resolve: ({ quotaEffect }) => quotaEffect,
     }),
     quotaReset: t.field({
       type: QuotaResetStatus,
       nullable: true,
-      description:
-        'Whether the reset that was asked for has taken effect; null where none was, and where nothing is stored.',
+      description: 'Status of the requested reset. Null if no reset was requested, or if nothing is stored.',
       resolve: ({ quotaReset }) => quotaReset,
     }),
     warnings: t.field({
       type: [Warning],
-      description: 'What deserves a second look in the definition that was sent, though it is valid; mostly empty.',
+      description: 'Warnings about the definition that was sent; often empty.',
       resolve: ({ warnings }) => [...warnings],
     }),
   };

@@ -19,53 +19,54 @@ import { connectionPage } from '../schema/pagination.js';
 import { Quota } from './quota.js';
 
 export const KeyStateType = builder.enumType('KeyState', {
-  description: 'Whether a key may be used, and if not, why.',
+  description: 'State of a key: whether it can be used, and if not, why.',
   values: describedEnum<KeyState>(keyStates),
 });
 
 const OperationType = builder.enumType('KeyOperation', {
-  description: 'What was done to a key.',
+  description: 'An operation that changed a key.',
   values: describedEnum<Operation>(operations),
 });
 
 export const HistoryEntry = builder.objectRef<KeyRevision>('HistoryEntry').implement({
-  description: 'One change in the life of a key: who, when, what and why. Entries are never changed.',
+  description:
+    'One change of a key: when, by which credential, what and why. Entries are immutable; a purge removes them with the key.',
   fields: (t) => ({
-    version: t.exposeInt('versionAfter', { description: 'The version of the key that the change led to.' }),
+    version: t.exposeInt('versionAfter', { description: 'Version of the key after the change.' }),
     at: t.field({
       type: 'DateTime',
-      description: 'When it was done, by the clock of the service.',
+      description: 'When the change was made, by the clock of the service.',
       resolve: ({ at }) => at.toISOString(),
     }),
-    operation: t.expose('operation', { type: OperationType, description: 'What was done to the key.' }),
+    operation: t.expose('operation', { type: OperationType, description: 'The operation that changed the key.' }),
     credentialID: t.string({
-      description: 'Identifier of the credential it was done with; `cli` for the command line.',
+      description: 'Identifier of the credential that made the change; `cli` for the command line.',
       resolve: ({ actor }) => actor.credentialID,
     }),
     credentialLabel: t.string({
-      description: 'Label of that credential, as it was then.',
+      description: 'Label of that credential at the time of the change.',
       resolve: ({ actor }) => actor.label,
     }),
     reason: t.string({
       nullable: true,
-      description: 'Why, in the words of whoever did it; null where no reason was given.',
+      description: 'The reason given for the change. Null if none was given.',
       resolve: ({ reason }) => reason,
     }),
     requestID: t.string({
       nullable: true,
-      description: 'The request it was done by, as the log knows it; null for the command line.',
+      description: 'Identifier of the request, as in the log. Null for the command line.',
       resolve: ({ requestID }) => requestID || null,
     }),
     quotaUsedBeforeReset: t.field({
       type: 'Int64',
       nullable: true,
       description:
-        'Requests that had been used of the quota when it was reset; null where it was not, or where that could not be read. Of counters in Redis it is what was read just before.',
+        'Requests used of the quota before the reset. Null if the change did not reset the quota, or if the counter could not be read. With counters in Redis, read just before the reset.',
       resolve: ({ quotaUsedBeforeReset }) => quotaUsedBeforeReset,
     }),
     changes: t.field({
       type: [FieldChange],
-      description: 'The fields that differ from the version before, as paths and values; empty where none does.',
+      description: 'The fields that differ from the previous version; empty if none do.',
       resolve: ({ changes }) => [...changes],
     }),
   }),
@@ -75,72 +76,72 @@ export const OrgKey = builder.objectRef<StoredKey>('OrgKey');
 
 builder.node(OrgKey, {
   description:
-    'A key of an organisation: its definition, its live quota and its history, all as of its `version`. A counter in Redis is read after the key, and may include later requests.',
+    'A key of an organisation: its definition, live quota and history, all as of its `version`. A quota counter in Redis is read after the key and may include later requests.',
   id: {
     resolve: ({ keyHash }) => keyHash,
-    description: 'Identifier of the key in this graph, for `Query.node`. Opaque, and not the key identifier.',
+    description: 'Global identifier of the key, for `Query.node`. Opaque; not the key identifier.',
   },
   brandLoadedObjects: true,
   loadWithoutCache: (keyHash, context) => context.keys.orgKey(callerOf(context, 'service'), { keyHash }),
   fields: (t) => ({
     keyHash: t.exposeString('keyHash', {
       description:
-        'Hash of the key identifier, in lower-case hex: SHA-256, unless the service is set to another. Logs name the key by it.',
+        'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it.',
     }),
     keyID: t.id({
       description:
-        'The key identifier, which the gateway and all operations on keys know it by. It may be a token itself: do not log it.',
+        'The key identifier, used by gateways and by all operations on keys. It can itself be a token: do not log it.',
       resolve: (key, _, { keys }) => keys.keyIDOf(key),
     }),
-    orgID: t.exposeString('orgID', { description: 'Identifier of the owning organisation.' }),
+    orgID: t.exposeString('orgID', { description: 'Identifier of the organisation that owns the key.' }),
     organization: t.field({
       type: Organization,
       nullable: true,
       description:
-        'The owning organisation. Null where a graph that knows organisations knows none of this identifier.',
+        'The organisation that owns the key. In a supergraph, null if the subgraph that owns organisations does not know it.',
       resolve: ({ orgID }) => ({ orgID }),
     }),
     version: t.exposeInt('version', {
       description:
-        'Counts the changes of the key, from 1. Send it as `expectedVersion` to change what you have seen, and nothing newer.',
+        'Version of the key: 1 at first, increased by each change. Send it as `expectedVersion` to change the key only if it has not changed since.',
     }),
     state: t.field({
       type: KeyStateType,
-      description: 'Whether the key may be used now, and if not, why.',
+      description: 'Whether the key can be used now, and if not, why.',
       resolve: (key, _, { keys }) => keys.stateOf(key),
     }),
     dateCreated: t.expose('dateCreated', {
       type: 'DateTime',
-      description: 'When the key was created, here or where it was imported from.',
+      description: 'When the key was created, in Keyfront or in the system that it was imported from.',
     }),
     lastUpdated: t.expose('lastUpdated', {
       type: 'Int64',
       description:
-        'When the key was last changed, in Unix seconds. Strictly increasing, so that it may run ahead of the clock. Example: 1769860800.',
+        'When the key was last changed, in Unix seconds. Strictly increasing, so it can be ahead of the clock. Example: 1769860800.',
     }),
     deletedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the key was deleted; null where it is not deleted.',
+      description: 'When the key was deleted. Null if it is not deleted.',
       resolve: ({ deleted }) => deleted?.toISOString(),
     }),
     definition: t.field({
       type: KeyDefinition,
-      description: 'The definition in its normal form; secrets show as set or not set.',
+      description: 'The definition in normal form. Secrets are returned as set or not set.',
       resolve: viewOfStored,
     }),
     quota: t.field({
       type: Quota,
       nullable: true,
       description:
-        'The live quota, at this moment. Null where its counter stands elsewhere and cannot be reached, with UNAVAILABLE among the errors.',
+        'The live quota at this moment. Null if its counter is in Redis and could not be read; the error is UNAVAILABLE.',
       resolve: (key, _, { keys, loaders }) => keys.quotaOf(key) ?? loaders.quotas.load(key),
     }),
     history: t.connection(
       {
         type: HistoryEntry,
         description:
-          'The changes of the key up to its `version`, the oldest first; `last: 5` returns the newest five. Error: NOT_FOUND when the key was purged while it was read.',
+          'The changes of the key up to its `version`, oldest first: `last: 5` returns the five newest. Errors: NOT_FOUND if the key was purged during the request.',
         resolve: (key, args, { keys, reads }) =>
           connectionPage<KeyRevision>(
             args,
@@ -152,7 +153,7 @@ builder.node(OrgKey, {
           ),
       },
       { name: 'HistoryEntryConnection', description: 'A page of the history of a key.' },
-      { name: 'HistoryEntryEdge', description: 'A change in its place in the history.' },
+      { name: 'HistoryEntryEdge', description: 'A change of a key and its cursor.' },
     ),
   }),
 });
@@ -169,11 +170,13 @@ builder.queryField('orgKey', (t) =>
     type: OrgKey,
     nullable: true,
     description:
-      'A key by its identifier or by the identifier’s hash; null where there is none, or it is deleted, or another organisation’s. Needs a service credential. Errors: INVALID where not exactly one of the two is given.',
+      'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted, or belongs to an organisation that the credential cannot see. Requires a service credential. Errors: INVALID unless exactly one argument is given.',
     extensions: { credential: 'service' },
     args: {
-      keyID: t.arg.id({ description: 'Identifier of the key; not beside `keyHash`.' }),
-      keyHash: t.arg.string({ description: 'Hash of the identifier, as `keyHash` of a key; not beside `keyID`.' }),
+      keyID: t.arg.id({ description: 'Identifier of the key. Cannot be combined with `keyHash`.' }),
+      keyHash: t.arg.string({
+        description: 'Hash of the identifier, as in `OrgKey.keyHash`. Cannot be combined with `keyID`.',
+      }),
     },
     resolve: (_, { keyID, keyHash }, context) =>
       context.keys.orgKey(callerOf(context, 'service'), referenceOf(keyID, keyHash)),
@@ -183,5 +186,5 @@ builder.queryField('orgKey', (t) =>
 function referenceOf(keyID: string | number | null | undefined, keyHash: string | null | undefined) {
   if (keyID !== null && keyID !== undefined && typeof keyHash !== 'string') return { keyID: String(keyID) };
   if (typeof keyHash === 'string' && (keyID === null || keyID === undefined)) return { keyHash };
-  throw new AppError('INVALID', 'Give either `keyID` or `keyHash`.');
+  throw new AppError('INVALID', 'Specify exactly one of `keyID` and `keyHash`.');
 }

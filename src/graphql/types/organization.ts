@@ -1,41 +1,41 @@
 import type { QuotaSummary } from '../../keys/quota/quota-summary.js';
 import { builder } from '../schema/builder.js';
 
-/** An organisation as this graph knows it: by its identifier, and by the keys it has. */
+/** An organisation: this service knows only its identifier and its keys. */
 export interface Organisation {
   readonly orgID: string;
 }
 
 const OrganizationQuota = builder.objectRef<QuotaSummary>('OrganizationQuota').implement({
   description:
-    'What the quotas of an organisation’s keys come to at this moment. Deleted keys do not count. Sums beyond the greatest 64-bit integer show as that.',
+    'Sums of the live quotas of the keys of an organisation at this moment. Deleted keys are excluded. Sums are capped at the largest 64-bit integer.',
   fields: (t) => ({
-    keys: t.exposeInt('keys', { description: 'How many keys the organisation has.' }),
+    keys: t.exposeInt('keys', { description: 'Number of keys.' }),
     limitedKeys: t.exposeInt('limitedKeys', {
-      description: 'How many of them have a quota with a maximum; the figures below are theirs.',
+      description: 'Number of keys with a limited quota. The other fields count only these keys.',
     }),
     exhaustedKeys: t.exposeInt('exhaustedKeys', {
-      description: 'How many of those have nothing left in their current period.',
+      description: 'Number of limited keys with nothing remaining in their current period.',
     }),
-    max: t.expose('max', { type: 'Int64', description: 'Requests allowed in a period, added up.' }),
-    used: t.expose('used', { type: 'Int64', description: 'Requests counted in the current periods, added up.' }),
+    max: t.expose('max', { type: 'Int64', description: 'Sum of the requests allowed per period.' }),
+    used: t.expose('used', { type: 'Int64', description: 'Sum of the requests counted in the current periods.' }),
     remaining: t.expose('remaining', {
       type: 'Int64',
-      description: 'Requests left in the current periods, added up; a key that is over its maximum has 0 left.',
+      description: 'Sum of the requests remaining in the current periods. A key above its maximum counts as 0.',
     }),
   }),
 });
 
 export const Organization = builder.objectRef<Organisation>('Organization').implement({
   description:
-    'An organisation, by its identifier. Who it is, other graphs of the company know; this one adds its keys and what their quotas come to.',
+    'An organisation. Other subgraphs own its profile; Keyfront contributes its keys and the sums of their quotas.',
   fields: (t) => ({
-    id: t.exposeID('orgID', { description: 'Identifier of the organisation, as keys name it in `orgID`.' }),
+    id: t.exposeID('orgID', { description: 'Identifier of the organisation, as in `OrgKey.orgID`.' }),
     quotaSummary: t.field({
       type: OrganizationQuota,
       nullable: true,
       description:
-        'What the quotas of its keys come to. Goes over all of them. Null where they cannot be read, with the reason among the errors.',
+        'Sums of the quotas of its keys. Reads all of them. Null if the credential cannot see the organisation; null with an error if they cannot be read.',
       resolve: ({ orgID }, _, { loaders }) => loaders.quotaSummaries.load(orgID),
     }),
   }),

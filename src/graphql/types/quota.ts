@@ -3,43 +3,42 @@ import { builder } from '../schema/builder.js';
 
 export const Quota = builder.objectRef<QuotaFigures>('Quota').implement({
   description:
-    'The live figures of a key’s quota. Traffic changes them; an update of the definition does not, unless it resets.',
+    'The live quota of a key. Requests change it. An update of the definition keeps `used`, unless it resets the quota.',
   fields: (t) => ({
     max: t.field({
       type: 'Int64',
       nullable: true,
-      description: 'Requests allowed in a period; null where that is unlimited. Example: 10000.',
+      description: 'Requests allowed per period. Null if unlimited. Example: 10000.',
       resolve: ({ max }) => max,
     }),
     used: t.expose('used', {
       type: 'Int64',
-      description: 'Requests counted in the current period, or since the last reset where the quota does not renew.',
+      description: 'Requests counted in the current period, or since the last reset if the quota does not renew.',
     }),
     remaining: t.field({
       type: 'Int64',
       nullable: true,
-      description:
-        'Requests left in the current period, never below 0; null where the quota is unlimited. Example: 9500.',
+      description: 'Requests remaining in the current period, at least 0. Null if unlimited. Example: 9500.',
       resolve: ({ remaining }) => remaining,
     }),
     renewsAt: t.field({
       type: 'Int64',
       nullable: true,
       description:
-        'When the period ends and the count goes back to 0, in Unix seconds; null where the quota does not renew. Example: 1893456000.',
+        'When the period ends and `used` returns to 0, in Unix seconds. Null if the quota does not renew. Example: 1893456000.',
       resolve: ({ renewsAt }) => renewsAt,
     }),
   }),
 });
 
 export const QuotaEffect = builder.objectRef<{ before: QuotaFigures; after: QuotaFigures }>('QuotaEffect').implement({
-  description: 'What a change does to the live quota.',
+  description: 'The effect of a change on the live quota.',
   fields: (t) => ({
     before: t.expose('before', { type: Quota, description: 'The live quota before the change.' }),
     after: t.expose('after', { type: Quota, description: 'The live quota after the change.' }),
     summary: t.string({
       description:
-        'The effect in English words, for people. Example: Reset drops 8,120 used requests, renews at 2026-03-02T12:00:00.000Z.',
+        'The effect as an English sentence, for display. Example: Reset drops 8,120 used requests, renews at 2026-03-02T12:00:00.000Z.',
       resolve: ({ before, after }) => summaryOf(before, after),
     }),
   }),
@@ -49,14 +48,14 @@ function summaryOf(before: QuotaFigures, after: QuotaFigures): string {
   const parts: string[] = [];
   if (after.used < before.used) parts.push(`Reset drops ${before.used.toLocaleString('en')} used requests`);
   if (before.max !== after.max)
-    parts.push(`${parts.length ? 'the' : 'The'} maximum goes from ${text(before.max)} to ${text(after.max)}`);
+    parts.push(`${parts.length ? 'the' : 'The'} maximum changes from ${text(before.max)} to ${text(after.max)}`);
   if (after.renewsAt !== before.renewsAt && after.renewsAt !== undefined) {
     parts.push(`${parts.length ? '' : 'The quota '}renews at ${moment(after.renewsAt)}`);
   }
   if (after.renewsAt === undefined && before.renewsAt !== undefined) {
-    parts.push(`${parts.length ? '' : 'The quota '}renews no more`);
+    parts.push(`${parts.length ? '' : 'The quota '}no longer renews`);
   }
-  return parts.length === 0 ? 'The quota stays as it is.' : `${parts.join(', ')}.`;
+  return parts.length === 0 ? 'The quota does not change.' : `${parts.join(', ')}.`;
 }
 
 const text = (max: bigint | undefined) => (max === undefined ? 'unlimited' : max.toLocaleString('en'));

@@ -9,20 +9,23 @@ const values = Object.entries(warningCodes).map(([code, description]) => [
 ]);
 
 const WarningCodeType = builder.enumType('WarningCode', {
-  description: 'What a definition may deserve a second look for.',
+  description: 'The kind of a warning.',
   values: Object.fromEntries(values) as Record<WarningCode, { value: WarningCode; description: string }>,
 });
 
 export const Warning = builder.objectRef<DomainWarning>('Warning').implement({
-  description: 'Something to look at in a definition that is valid all the same.',
+  description: 'A warning about a definition that is valid but may not be intended.',
   fields: (t) => ({
     path: t.string({
-      description: 'Where in the definition it is. Example: accessRights[2].limit.quotaMax.',
+      description: 'Path of the field in the definition. Example: accessRights[2].limit.quotaMax.',
       resolve: ({ path }) => pathText(path),
     }),
-    code: t.expose('code', { type: WarningCodeType, description: 'What it is, for programs. Values may be added.' }),
+    code: t.expose('code', {
+      type: WarningCodeType,
+      description: 'The kind of the warning, for programs. New values may be added.',
+    }),
     message: t.exposeString('message', {
-      description: 'What it is, for people: "`path` message" reads as a sentence.',
+      description: 'Human-readable message, to be shown after `path`. Do not parse it.',
     }),
   }),
 });
