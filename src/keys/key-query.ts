@@ -16,9 +16,9 @@ export interface KeyFilter {
 }
 
 export const keyOrders = {
-  KEY_HASH: 'By hash of the key identifier, which is the cheapest order for nearly every filter.',
-  ALIAS: 'By alias, byte by byte; keys without one come first.',
-  LAST_UPDATED: 'By the last update, the oldest first.',
+  KEY_HASH: 'By hash of the key identifier: the cheapest order for nearly all filters.',
+  ALIAS: 'By alias, in byte order; keys without an alias first.',
+  LAST_UPDATED: 'By the last update, oldest first.',
 } as const;
 
 export type KeyOrder = keyof typeof keyOrders;

@@ -46,10 +46,10 @@ export interface Actor {
 
 /** What can become of a key. */
 export const keyStates = {
-  ACTIVE: 'The key may be used: it is neither switched off nor expired nor deleted.',
-  INACTIVE: 'The key is switched off by `isInactive`, whether it has expired or not.',
-  EXPIRED: 'The moment in the key’s `expires` has passed.',
-  DELETED: 'The key was deleted and can still be restored.',
+  ACTIVE: 'The key can be used: it is not inactive, expired or deleted.',
+  INACTIVE: 'The key is switched off by `isInactive`. It may also have expired.',
+  EXPIRED: 'The time in `expires` of the key has passed.',
+  DELETED: 'The key is deleted and can still be restored.',
 } as const;
 
 export type KeyState = keyof typeof keyStates;
@@ -63,11 +63,11 @@ export function stateOf({ deleted, definition }: StoredKey, now: Date): KeyState
 
 /** How a field differs. SET and CLEARED are said of secrets only, as is CHANGED without values. */
 export const changeKinds = {
-  ADDED: 'The field had no value before.',
-  CHANGED: 'The field has another value. Values of secrets are not shown.',
-  REMOVED: 'The field has no value any more.',
-  SET: 'A secret that was not set before is set.',
-  CLEARED: 'A secret that was set is gone.',
+  ADDED: 'The field had no value before the change.',
+  CHANGED: 'The field has another value. Values of secrets are not returned.',
+  REMOVED: 'The field has no value after the change.',
+  SET: 'A secret was set that was not set before.',
+  CLEARED: 'A secret was removed.',
 } as const;
 
 export type ChangeKind = keyof typeof changeKinds;
@@ -83,12 +83,12 @@ export interface FieldChange {
 
 /** What may be done to a key. */
 export const operations = {
-  import: 'The key was brought in by the command line.',
+  import: 'The key was imported by the command line.',
   create: 'The key was created.',
-  update: 'The definition was replaced.',
-  revert: 'The definition of an earlier version was put back.',
+  update: 'The definition was updated or the quota was reset.',
+  revert: 'The definition of an earlier version was restored.',
   delete: 'The key was deleted.',
-  restore: 'The deleted key was put back.',
+  restore: 'The deleted key was restored.',
 } as const;
 
 export type Operation = keyof typeof operations;

@@ -43,15 +43,15 @@ export type BasicAuthDataInput = {
 
 /** How a field differs between two versions. */
 export type ChangeKind =
-  /** The field had no value before. */
+  /** The field had no value before the change. */
   | 'ADDED'
-  /** The field has another value. Values of secrets are not shown. */
+  /** The field has another value. Values of secrets are not returned. */
   | 'CHANGED'
-  /** A secret that was set is gone. */
+  /** A secret was removed. */
   | 'CLEARED'
-  /** The field has no value any more. */
+  /** The field has no value after the change. */
   | 'REMOVED'
-  /** A secret that was not set before is set. */
+  /** A secret was set that was not set before. */
   | 'SET';
 
 /** What the gateway checks JSON web tokens of this key with. */
@@ -66,24 +66,24 @@ export type KeyOperation =
   | 'CREATE'
   /** The key was deleted. */
   | 'DELETE'
-  /** The key was brought in by the command line. */
+  /** The key was imported by the command line. */
   | 'IMPORT'
-  /** The deleted key was put back. */
+  /** The deleted key was restored. */
   | 'RESTORE'
-  /** The definition of an earlier version was put back. */
+  /** The definition of an earlier version was restored. */
   | 'REVERT'
-  /** The definition was replaced. */
+  /** The definition was updated or the quota was reset. */
   | 'UPDATE';
 
 /** State of a key: whether it can be used, and if not, why. */
 export type KeyState =
-  /** The key may be used: it is neither switched off nor expired nor deleted. */
+  /** The key can be used: it is not inactive, expired or deleted. */
   | 'ACTIVE'
-  /** The key was deleted and can still be restored. */
+  /** The key is deleted and can still be restored. */
   | 'DELETED'
-  /** The moment in the key’s `expires` has passed. */
+  /** The time in `expires` of the key has passed. */
   | 'EXPIRED'
-  /** The key is switched off by `isInactive`, whether it has expired or not. */
+  /** The key is switched off by `isInactive`. It may also have expired. */
   | 'INACTIVE';
 
 /** Limits of one API, which the gateway enforces; each has the meaning of the key’s own field of that name. */
@@ -132,11 +132,11 @@ export type OrgKeyFilter = {
 
 /** The order of a list of keys. Keys with equal values are ordered by hash. */
 export type OrgKeyOrder =
-  /** By alias, byte by byte; keys without one come first. */
+  /** By alias, in byte order; keys without an alias first. */
   | 'ALIAS'
-  /** By hash of the key identifier, which is the cheapest order for nearly every filter. */
+  /** By hash of the key identifier: the cheapest order for nearly all filters. */
   | 'KEY_HASH'
-  /** By the last update, the oldest first. */
+  /** By the last update, oldest first. */
   | 'LAST_UPDATED';
 
 /** A key definition to preview. All fields are optional; null is the same as omitted. */
@@ -226,14 +226,14 @@ export type QuotaRefusal =
   | 'EXPIRED'
   /** The key is switched off. */
   | 'INACTIVE'
-  /** Less of the quota remains than was asked for. */
+  /** Fewer requests remain than were requested. */
   | 'QUOTA_EXCEEDED';
 
 /** Status of a requested reset of the live quota. A pending reset is stored and is not lost. */
 export type QuotaResetStatus =
-  /** The live quota has begun anew: requests are counted from 0 from now on. */
+  /** The live quota was reset: requests are counted from 0. */
   | 'APPLIED'
-  /** The live quota cannot be reached. The reset is written with the definition, and is carried out as soon as it can be. */
+  /** The counter could not be reached. The reset is stored with the definition and is applied as soon as possible. */
   | 'PENDING';
 
 /** How the gateway raises and lowers the rate limit, step by step. */

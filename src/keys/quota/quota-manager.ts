@@ -16,9 +16,9 @@ export type CounterSnapshot = (key: CounterOrigin) => QuotaState;
 
 /** The result of a requested reset. */
 export const resetStatuses = {
-  APPLIED: 'The live quota has begun anew: requests are counted from 0 from now on.',
+  APPLIED: 'The live quota was reset: requests are counted from 0.',
   PENDING:
-    'The live quota cannot be reached. The reset is written with the definition, and is carried out as soon as it can be.',
+    'The counter could not be reached. The reset is stored with the definition and is applied as soon as possible.',
 } as const;
 
 export type ResetStatus = keyof typeof resetStatuses;

@@ -4,7 +4,7 @@ import { stateOf, type QuotaState, type StoredKey } from '../key.js';
 
 /** Why a request may not pass, although the key is there. */
 export const refusals = {
-  QUOTA_EXCEEDED: 'Less of the quota remains than was asked for.',
+  QUOTA_EXCEEDED: 'Fewer requests remain than were requested.',
   INACTIVE: 'The key is switched off.',
   EXPIRED: 'The key has expired.',
 } as const;
