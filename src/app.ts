@@ -123,7 +123,7 @@ export async function createApp(
     watch,
   });
 
-  // The path of a request. The request guard and the admission control of `http/server.ts` come before it.
+  // The path of a request. The request guard and the admission control of `http/server/server.ts` come before it.
   const router = createRouter(
     [createAccessLog(log), addDefaultHeaders, createCORS(config.corsOrigins), maskErrors(log)],
     [

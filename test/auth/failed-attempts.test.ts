@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAttemptLimiter } from '../../src/credentials/attempt-limiter.js';
 import { createToken } from '../../src/credentials/token.js';
-import { listen } from '../../src/http/server.js';
+import { listen } from '../../src/http/server/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from '../support/app.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/credentials/token.js';
 import type { CredentialKind } from '../../src/credentials/credential.js';
-import { listen, type RunningServer } from '../../src/http/server.js';
+import { listen, type RunningServer } from '../../src/http/server/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
 import { codeOf } from '../support/answers.js';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { composeServices as composeByGuild } from '@theguild/federation-composition';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listen, type RunningServer } from '../../src/http/server.js';
+import { listen, type RunningServer } from '../../src/http/server/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { installFolder } from '../support/install.mjs';

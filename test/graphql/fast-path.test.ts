@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createExecutor, type Execute } from '../../src/graphql/executor/executor.js';
 import { createOperationCache } from '../../src/graphql/operation/operation-cache.js';
 import { servedSchema } from '../../src/graphql/schema/served.js';
-import { listen, type RunningServer } from '../../src/http/server.js';
+import { listen, type RunningServer } from '../../src/http/server/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import type { Tracer, Telemetry } from '../../src/telemetry/ports.js';
 import { startApp, type TestApp } from '../support/app.js';

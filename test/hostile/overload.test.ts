@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAdmission, createOverloadWarning } from '../../src/http/admission-control.js';
+import { createAdmission, createOverloadWarning } from '../../src/http/server/admission-control.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 /* OVERLOAD_CLIENTS=2000 OVERLOAD_MS=20000 is the full run. */

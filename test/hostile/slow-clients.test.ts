@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Limits } from '../../src/http/server.js';
+import type { Limits } from '../../src/http/server/server.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 /* SLOW_SOCKETS=1000 is the full run, for which the shell must allow as many files (`ulimit -n`). */

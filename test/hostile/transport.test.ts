@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { usualLimits } from '../../src/http/server.js';
+import { usualLimits } from '../../src/http/server/server.js';
 import { exchange, startServer, type TestServer, type WireAnswer } from '../support/server.js';
 
 let s: TestServer;

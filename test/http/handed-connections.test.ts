@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { serveHanded } from '../../src/http/server.js';
+import { serveHanded } from '../../src/http/server/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import { answerOf } from '../support/process.js';
 

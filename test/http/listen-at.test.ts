@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { listenAt } from '../../src/http/listen-at.js';
+import { listenAt } from '../../src/http/server/listen-at.js';
 
 /** A server whose `listen` fails with the code, as the operating system would make it fail. */
 function failing(code: string) {

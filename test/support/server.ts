@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { listen, type ListenOptions } from '../../src/http/server.js';
+import { listen, type ListenOptions } from '../../src/http/server/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from './app.js';
 

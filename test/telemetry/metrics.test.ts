@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/credentials/token.js';
 import { AppError } from '../../src/lib/errors.js';
-import { listen, type Handle } from '../../src/http/server.js';
+import { listen, type Handle } from '../../src/http/server/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { exchange } from '../support/server.js';

@@ -1,6 +1,6 @@
 import { createApp } from '../../app.js';
 import { readConfig } from '../../config/config.js';
-import { serveHanded } from '../../http/server.js';
+import { serveHanded } from '../../http/server/server.js';
 import { createLogger } from '../../lib/log.js';
 import type { IO, PrimaryProcess } from '../io.js';
 import { createWriteLock } from './write-lock.js';

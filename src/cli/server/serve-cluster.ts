@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { requireWholeFile } from '../../storage/integrity-check.js';
 import type { Config, ConfigSecrets } from '../../config/config.js';
-import { distribute } from '../../http/connection-dispatcher.js';
-import { listenForMetrics, type MetricsServer } from '../../http/metrics-server.js';
+import { distribute } from '../../http/server/connection-dispatcher.js';
+import { listenForMetrics, type MetricsServer } from '../../http/server/metrics-server.js';
 import { openServices, type OpenOptions } from '../../storage/open-storage.js';
 import { createLogger } from '../../lib/log.js';
 import { createClusterPrimary } from './cluster-primary.js';

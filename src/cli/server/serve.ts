@@ -1,6 +1,6 @@
 import { createApp } from '../../app.js';
 import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
-import { listen } from '../../http/server.js';
+import { listen } from '../../http/server/server.js';
 import type { OpenOptions } from '../../storage/open-storage.js';
 import { createLogger, type Logger } from '../../lib/log.js';
 import type { OptionValues } from '../command.js';

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
 import { credentialKinds, rejectionReasons } from '../../credentials/credential.js';
 import { servedSchema } from '../../graphql/schema/served.js';
-import { listenForMetrics } from '../../http/metrics-server.js';
+import { listenForMetrics } from '../../http/server/metrics-server.js';
 import type { Logger } from '../../lib/log.js';
 import { routes } from '../../rest/routes.js';
 import type { MetricsSnapshot } from '../../telemetry/aggregate.js';

@@ -1,4 +1,4 @@
-import type { Exposition } from '../../http/metrics-server.js';
+import type { Exposition } from '../../http/server/metrics-server.js';
 import { countersOf, expositionOf, type MetricsSnapshot } from '../../telemetry/aggregate.js';
 import type { WorkerMessage, WorkerProcess } from '../io.js';
 

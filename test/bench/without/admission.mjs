@@ -1,4 +1,4 @@
-export * from '../../../build/http/admission-control.js';
+export * from '../../../build/http/server/admission-control.js';
 
 /** Begins every request at once. */
 export const createAdmission = () => (/** @type {() => void} */ begin) => begin();

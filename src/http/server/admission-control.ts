@@ -1,5 +1,5 @@
-import type { Logger } from '../lib/log.js';
-import type { Meter } from '../telemetry/ports.js';
+import type { Logger } from '../../lib/log.js';
+import type { Meter } from '../../telemetry/ports.js';
 
 /** The bounds of what is begun at a time, and of what waits to be. */
 export interface Bounds {

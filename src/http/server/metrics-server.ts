@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenAt } from './listen-at.js';
 import { flawOf } from './request-guard.js';
-import { refuse } from './refusal.js';
-import { defaultHeaders } from './default-headers.js';
+import { refuse } from '../refusal.js';
+import { defaultHeaders } from '../default-headers.js';
 import { keepAllHeaderLines } from './server.js';
 
 /** Metrics as text, and what kind of text it is. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { refuseOn, type Refusal } from './refusal.js';
+import { refuseOn, type Refusal } from '../refusal.js';
 
 const unreadable: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'The headers are too large.' },

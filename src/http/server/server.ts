@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTLSServer } from 'node:https';
 import { Server as SocketServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from '../lib/log.js';
-import type { Telemetry } from '../telemetry/ports.js';
+import type { Logger } from '../../lib/log.js';
+import type { Telemetry } from '../../telemetry/ports.js';
 import { createAdmission, createOverloadWarning } from './admission-control.js';
-import { healthPaths } from './health.js';
+import { healthPaths } from '../health.js';
 import { listenAt } from './listen-at.js';
 import { flawOf } from './request-guard.js';
-import { refuse, refuseOn, type Refusal } from './refusal.js';
+import { refuse, refuseOn, type Refusal } from '../refusal.js';
 import { readTLS, type TLSFiles } from './tls.js';
 import { answerUnreadable } from './client-error.js';
 import { cutUnreadBody } from './lingering-close.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Refusal } from './refusal.js';
+import type { Refusal } from '../refusal.js';
 
 /** What makes a request one that two readers may understand differently; undefined for a plain one. */
 export function flawOf(request: IncomingMessage): Refusal | undefined {
