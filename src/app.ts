@@ -11,11 +11,9 @@ import type { Execute } from './graphql/executor/executor.js';
 import { createStreams } from './graphql/operation/subscription-registry.js';
 import { readTrustedDocuments } from './graphql/plugins/use-trusted-documents.js';
 import { createGraphQLServer } from './graphql/server.js';
-import { createAccessLog } from './http/access-log.js';
+import { addDefaultHeaders, logRequests, maskErrors } from './http/middlewares.js';
 import { createCORS } from './http/cors.js';
-import { addDefaultHeaders } from './http/default-headers.js';
 import { createHealth } from './http/health.js';
-import { maskErrors } from './http/mask-errors.js';
 import { createRequestHandler, type RequestHandler } from './http/request-handler.js';
 import { createRouter } from './http/router.js';
 import { assetRoutes } from './http/static-asset.js';
@@ -125,7 +123,7 @@ export async function createApp(
 
   // The path of a request. The request guard and the admission control of `http/server/server.ts` come before it.
   const router = createRouter(
-    [createAccessLog(log), addDefaultHeaders, createCORS(config.corsOrigins), maskErrors(log)],
+    [logRequests(log), addDefaultHeaders, createCORS(config.corsOrigins), maskErrors(log)],
     [
       ...health.routes,
       ...(config.graphiql ? assetRoutes(graphiqlAssets) : []),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseJSON } from '../src/lib/json.js';
 import { readDefinition } from '../src/keys/definition/parse.js';
 import { hasMoreValues, hasMoreValuesInText, maxValues } from '../src/lib/value-count.js';
-import { textOf } from '../src/http/body.js';
+import { decodeBody } from '../src/http/body.js';
 
 /** The members and items of a value. */
 function countOf(value: unknown): number {
@@ -40,11 +40,11 @@ describe('a body', () => {
   const body = (members: number) => new TextEncoder().encode(JSON.stringify(membersOf(members)));
 
   it('is read when it has as many values as it may have', () => {
-    expect(parseJSON(textOf(body(maxValues)))).toEqual(membersOf(maxValues));
+    expect(parseJSON(decodeBody(body(maxValues)))).toEqual(membersOf(maxValues));
   });
 
   it('is rejected as too large before it is parsed when it has one more', () => {
-    expect(() => textOf(body(maxValues + 1))).toThrow(
+    expect(() => decodeBody(body(maxValues + 1))).toThrow(
       expect.objectContaining({
         code: 'TOO_LARGE',
         message: 'The body has more than 12,000 members of objects and items of lists.',

@@ -1,4 +1,4 @@
-import { preferredType } from '../http/accept.js';
+import { preferredType } from '../http/content-negotiation.js';
 
 const jsonTypes = ['application/graphql-response+json', 'application/json'] as const;
 

@@ -1,7 +1,6 @@
 import type { CredentialKind } from '../credentials/credential.js';
 import { AppError, pathText, type ErrorCode } from '../lib/errors.js';
-import { jsonResponse } from './json-response.js';
-import type { HTTPResponse } from './response.js';
+import { jsonResponse, type HTTPResponse } from './response.js';
 
 /** The HTTP status of each code, in both APIs. */
 export const statuses: Record<ErrorCode, number> = {
@@ -22,29 +21,34 @@ const challenges: Record<CredentialKind, string> = {
   service: 'ApiKey realm="keyfront", header="X-Svc-Authorization"',
 };
 
-interface Options {
-  /** In place of the status of the error's code. */
+/** Whether a client may see the message of an error. */
+export function isPublicError(error: unknown): error is AppError {
+  return error instanceof AppError && error.code !== 'INTERNAL';
+}
+
+interface ErrorResponseOptions {
+  /** Default: the status of the error's code. */
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The kind that the operation requires; by default both are offered. */
+  /** The kind of credential that the operation requires. Default: the response offers both. */
   readonly credential?: CredentialKind;
 }
 
-/** The response to an error, in the form of the REST API. An error that is not for clients is masked. */
+/** The response to an error, in the form of the REST API. An error that is not meant for clients is masked. */
 export function errorResponse(
   thrown: unknown,
-  requestID: string,
-  { status, headers, credential }: Options = {},
+  requestID: string | undefined,
+  { status, headers, credential }: ErrorResponseOptions = {},
 ): HTTPResponse {
-  const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL', 'Internal error.');
+  const error = isPublicError(thrown) ? thrown : new AppError('INTERNAL', 'Internal error.');
   const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
   const body = {
     status: 'error',
-    message: error.code === 'INTERNAL' ? 'Internal error.' : error.message,
+    message: error.message,
     code: error.code,
     ...(issues.length > 0 && { issues }),
     ...(error.retryAfterSeconds !== undefined && { retry_after_seconds: error.retryAfterSeconds }),
-    request_id: requestID,
+    ...(requestID !== undefined && { request_id: requestID }),
   };
   return jsonResponse(body, status ?? statuses[error.code], {
     ...(error.code === 'UNAUTHENTICATED' && {

@@ -5,14 +5,14 @@ import { AppError } from '../lib/errors.js';
  *
  * @throws {AppError} INVALID with the name of a parameter that is repeated, is not percent-encoded UTF-8, or holds NUL.
  */
-export function queryParametersOf(query: string): ReadonlyMap<string, string> {
+export function parseQuery(query: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   if (query === '') return found;
   for (const parameter of query.split('&')) {
     const [rawName = '', rawValue = ''] = parameter.split(/=(.*)/s);
     const name = decoded(rawName, rawName);
-    if (name === '') throw malformed('', 'holds a parameter without a name');
-    if (found.has(name)) throw malformed(name, 'must be given once');
+    if (name === '') throw malformedParameter('', 'holds a parameter without a name');
+    if (found.has(name)) throw malformedParameter(name, 'must be given once');
     found.set(name, decoded(rawValue, name));
   }
   return found;
@@ -23,15 +23,15 @@ function decoded(text: string, name: string): string {
   try {
     value = decodeURIComponent(text.replaceAll('+', ' '));
   } catch (cause) {
-    throw malformed(name, 'must be percent-encoded UTF-8', cause);
+    throw malformedParameter(name, 'must be percent-encoded UTF-8', cause);
   }
   // SQLite's functions end a text at NUL.
-  if (value.includes('\0')) throw malformed(name, 'must not hold NUL');
+  if (value.includes('\0')) throw malformedParameter(name, 'must not hold NUL');
   return value;
 }
 
 /** INVALID for a parameter of a request; for the query string as a whole when the name is empty. */
-export function malformed(name: string, message: string, cause?: unknown): AppError {
+export function malformedParameter(name: string, message: string, cause?: unknown): AppError {
   return new AppError('INVALID', 'A parameter of the request is not valid.', {
     issues: [{ path: name === '' ? [] : [name], code: 'MALFORMED_ARGUMENT', message }],
     cause,

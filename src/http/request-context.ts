@@ -22,7 +22,7 @@ export interface IncomingRequest {
 }
 
 /** The parts that a context gets beside the request itself. */
-interface Parts {
+interface RequestContextDeps {
   readonly record: RequestRecord;
   readonly clientAddress: string | undefined;
   readonly authenticate: Authenticate;
@@ -61,7 +61,7 @@ export interface RequestContext {
 /** Creates the context of a request. */
 export function createRequestContext(
   { method, target, headers, openBody, openSignal }: IncomingRequest,
-  { record, clientAddress, authenticate }: Parts,
+  { record, clientAddress, authenticate }: RequestContextDeps,
 ): RequestContext {
   const id = record.requestID;
   let body: Promise<Uint8Array> | undefined;

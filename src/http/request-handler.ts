@@ -16,7 +16,7 @@ interface Arrival {
   readonly atMs: number;
 }
 
-interface Parts {
+interface RequestHandlerDeps {
   readonly router: Router;
   readonly authenticate: Authenticate;
   /** How many proxies in front of the service are trusted to name the client's address. */
@@ -35,7 +35,13 @@ export interface RequestHandler {
 }
 
 /** Returns functions that create the context of each request and send the response of the router. */
-export function createRequestHandler({ router, authenticate, trustedProxies, track, log }: Parts): RequestHandler {
+export function createRequestHandler({
+  router,
+  authenticate,
+  trustedProxies,
+  track,
+  log,
+}: RequestHandlerDeps): RequestHandler {
   function respond(incoming: IncomingRequest, socketAddress: string | undefined, atMs: number): Promise<HTTPResponse> {
     const { method, headers } = incoming;
     const header = (name: string) => headers.get(name);

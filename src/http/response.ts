@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
+import { stringifyJSON } from '../lib/json.js';
 
 /** A response before it is sent. Header names are in lower case; middlewares add to them. */
 export interface HTTPResponse {
@@ -8,11 +9,34 @@ export interface HTTPResponse {
   readonly body: string | Uint8Array<ArrayBuffer> | Readable | null;
 }
 
-/** Sends a response, unless the client is gone. A stream is destroyed when the client goes. */
+/** A JSON response; 64-bit integers are written with all their digits. */
+export function jsonResponse(
+  body: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): HTTPResponse {
+  return jsonTextResponse(stringifyJSON(body), status, headers);
+}
+
+/** A JSON response with a list of items that are JSON texts already, and more members beside it. */
+export function jsonListResponse(
+  name: string,
+  items: readonly string[],
+  more: Readonly<Record<string, string>>,
+): HTTPResponse {
+  const others = Object.entries(more).map(([member, value]) => `,${JSON.stringify(member)}:${JSON.stringify(value)}`);
+  return jsonTextResponse(`{${JSON.stringify(name)}:[${items.join()}]${others.join('')}}`, 200, {});
+}
+
+function jsonTextResponse(text: string, status: number, headers: Readonly<Record<string, string>>): HTTPResponse {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: text };
+}
+
+/** Sends a response, unless the client has closed the connection. A stream is destroyed when the client closes it. */
 export function sendResponse(to: ServerResponse, { status, headers, body }: HTTPResponse): void {
   if (body instanceof Readable) {
     if (!to.destroyed) to.writeHead(status, headers);
-    // After an error of the stream the connection is cut: only that says that the response is incomplete.
+    // After an error of the stream the connection is closed: only that marks the response as incomplete.
     pipeline(body, to, () => undefined);
     return;
   }
@@ -23,7 +47,7 @@ export function sendResponse(to: ServerResponse, { status, headers, body }: HTTP
   to.end(body ?? undefined);
 }
 
-/** The response as one of `fetch`. */
+/** Converts a response to one of `fetch`. */
 export function toFetchResponse({ status, headers, body }: HTTPResponse): Response {
   const content = body instanceof Readable ? (Readable.toWeb(body) as BodyInit) : body;
   return new Response(content, { status, headers });
@@ -31,7 +55,7 @@ export function toFetchResponse({ status, headers, body }: HTTPResponse): Respon
 
 const streamTypes = ['text/event-stream', 'multipart/mixed'];
 
-/** A response of a `fetch` handler. Node's server sets `Connection`, and `sendResponse` the length. */
+/** Converts a response of a `fetch` handler. Node's server sets `Connection`, and `sendResponse` the length. */
 export async function fromFetchResponse(response: Response): Promise<HTTPResponse> {
   const {
     connection: _connection,

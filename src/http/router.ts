@@ -27,7 +27,7 @@ interface Match {
   readonly wildcard: string;
 }
 
-/** The route in the log of a request that matches none: its path may hold a secret. */
+/** The route in the log of a request that matches none: its path may contain a secret. */
 const noRoute = '(other)';
 
 /** Returns a function that sends each request through the middlewares, in their order, to its route. */
@@ -49,7 +49,7 @@ export function createRouter(middlewares: readonly Middleware[], routes: readonl
   return (request) => {
     const match = find(request.path);
     request.record.route = match?.routes[0]?.path ?? noRoute;
-    const run = async (index: number): Promise<HTTPResponse> => {
+    const run = (index: number): Promise<HTTPResponse> => {
       const middleware = middlewares[index];
       return middleware ? middleware(request, () => run(index + 1)) : respond(request, match);
     };
@@ -58,7 +58,7 @@ export function createRouter(middlewares: readonly Middleware[], routes: readonl
 }
 
 async function respond(request: RequestContext, match: Match | undefined): Promise<HTTPResponse> {
-  if (!match) return errorResponse(new AppError('NOT_FOUND', 'There is nothing at this path.'), request.id);
+  if (!match) return errorResponse(new AppError('NOT_FOUND', 'The path does not exist.'), request.id);
   const isHead = request.method === 'HEAD';
   const method = isHead ? 'GET' : request.method;
   const route = match.routes.find((candidate) => candidate.method === method || candidate.method === '*');
@@ -71,7 +71,7 @@ async function respond(request: RequestContext, match: Match | undefined): Promi
 
 function methodNotAllowed(routes: readonly Route[], requestID: string): HTTPResponse {
   const allow = routes.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
-  return errorResponse(new AppError('INVALID', `This path takes ${allow} only.`), requestID, {
+  return errorResponse(new AppError('INVALID', `The method is not allowed. The path supports ${allow}.`), requestID, {
     status: 405,
     headers: { allow },
   });

@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { acceptedCoding } from './accept.js';
-import { isKnown } from './entity-tag.js';
+import { acceptedCoding, matchesEntityTag } from './content-negotiation.js';
 import type { RequestHeaders } from './request-context.js';
 import type { HTTPResponse } from './response.js';
 import type { Route } from './router.js';
@@ -101,7 +100,7 @@ export async function serveAsset(requestHeaders: RequestHeaders, asset: StaticAs
   // Different bytes need different entity tags.
   const etag = `"${await asset.etag()}${encoding === 'identity' ? '' : `-${encoding}`}"`;
   const caching = { etag, 'cache-control': 'private, no-cache', vary: 'accept-encoding' };
-  if (isKnown(requestHeaders.get('if-none-match'), etag)) return { status: 304, headers: caching, body: null };
+  if (matchesEntityTag(requestHeaders.get('if-none-match'), etag)) return { status: 304, headers: caching, body: null };
   return {
     status: 200,
     body: await asset.bytes[encoding](),

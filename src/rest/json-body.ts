@@ -4,19 +4,19 @@ import { parseJSON, type JSONValue } from '../lib/json.js';
 import { readDefinition } from '../keys/definition/parse.js';
 import type { KeyDefinition, Variant } from '../keys/definition/schema.js';
 import type { Warning } from '../keys/definition/warnings.js';
-import type { Call } from './route.js';
+import type { RouteCall } from './route.js';
 import { definitionFromWire, issuesToWire } from '../wire/field-names.js';
 
 const bodyLimitBytes = 256 * 1024;
 
 /** A request, and what divides the work on it. */
-type Sliced = Pick<Call, 'request' | 'nextSlice'>;
+type SlicedCall = Pick<RouteCall, 'request' | 'nextSlice'>;
 
 /**
  * The JSON in a request's body.
  * @throws {AppError} INVALID or TOO_LARGE
  */
-export async function readJSONBody({ request, nextSlice }: Sliced): Promise<JSONValue> {
+export async function readJSONBody({ request, nextSlice }: SlicedCall): Promise<JSONValue> {
   requireJSON(request);
   const text = await readBody(request, bodyLimitBytes);
   await nextSlice();
@@ -28,7 +28,11 @@ export async function readJSONBody({ request, nextSlice }: Sliced): Promise<JSON
  * for a body with as many members as it has room for.
  * @throws {AppError} INVALID with the problems it has, for `inWireNames` to name
  */
-export async function definitionIn(body: JSONValue, variant: Variant, { nextSlice }: Sliced): Promise<KeyDefinition> {
+export async function readDefinitionIn(
+  body: JSONValue,
+  variant: Variant,
+  { nextSlice }: SlicedCall,
+): Promise<KeyDefinition> {
   await nextSlice();
   const named = definitionFromWire(body);
   await nextSlice();
@@ -38,10 +42,10 @@ export async function definitionIn(body: JSONValue, variant: Variant, { nextSlic
 }
 
 /** Does what may find problems in `body`, and gives them the names of REST, in a time slice of their own if one is given. */
-export async function inWireNames<T>(
+export async function withWireIssuePaths<T>(
   body: JSONValue,
   work: () => T | Promise<T>,
-  nextSlice: Call['nextSlice'] = () => undefined,
+  nextSlice: RouteCall['nextSlice'] = () => undefined,
 ): Promise<T> {
   try {
     return await work();

@@ -2,16 +2,16 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import { stringifyJSON } from '../lib/json.js';
 import type { StoredKey } from '../keys/key.js';
 import type { KeyOrder, Position } from '../keys/key-query.js';
-import { malformed } from '../http/query-parameters.js';
+import { malformedParameter } from '../http/query-parameters.js';
 
 /** How large a list may be: as a GraphQL response. A page that would be larger has fewer keys than it may have. */
 export const listLimitBytes = 2 * 1024 * 1024;
 
 /** How much is written between two iterations of the event loop. */
-const writtenAtOnce = 256 * 1024;
+const sliceBytes = 256 * 1024;
 
 /** The members that `memberOf` makes of items, as JSON texts: as many as are within the limit, and at least one. */
-export async function membersWithin<Item>(
+export async function stringifyWithin<Item>(
   items: readonly Item[],
   memberOf: (item: Item) => object,
   limitBytes = listLimitBytes,
@@ -26,7 +26,7 @@ export async function membersWithin<Item>(
     written += size;
     if (bytes > limitBytes && members.length > 0) return members;
     members.push(member);
-    if (written < writtenAtOnce) continue;
+    if (written < sliceBytes) continue;
     written = 0;
     await nextIteration();
   }
@@ -34,7 +34,7 @@ export async function membersWithin<Item>(
 }
 
 /** The place of a key in a list, for the `after` of the next page. Opaque to clients. */
-export function cursorOf({ keyHash, definition: { alias = '' } }: StoredKey, orderBy: KeyOrder): string {
+export function cursorFor({ keyHash, definition: { alias = '' } }: StoredKey, orderBy: KeyOrder): string {
   return orderBy === 'ALIAS' ? `${keyHash}.${Buffer.from(alias, 'utf8').toString('base64url')}` : keyHash;
 }
 
@@ -46,12 +46,12 @@ const hash = /^(?:[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{64})$/;
  *
  * @throws {AppError} INVALID for a text that is no cursor, and for a cursor of a list in another order.
  */
-export function positionOf(after: string, orderBy: KeyOrder): Position {
+export function positionFromCursor(after: string, orderBy: KeyOrder): Position {
   const [keyHash = '', alias = '', ...rest] = after.split('.');
   const value = Buffer.from(alias, 'base64url').toString('utf8');
   const written = orderBy === 'ALIAS' ? `${keyHash}.${Buffer.from(value, 'utf8').toString('base64url')}` : keyHash;
   if (rest.length > 0 || !hash.test(keyHash) || after !== written) {
-    throw malformed('after', 'must be the `next` of the page before');
+    throw malformedParameter('after', 'must be the `next` of the page before');
   }
   return { keyHash, value };
 }

@@ -2,18 +2,17 @@ import type { KeyService } from '../keys/key-service.js';
 import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { StoredKey } from '../keys/key.js';
 import { viewOfStored } from '../keys/definition/view.js';
-import { jsonResponse } from '../http/json-response.js';
+import { jsonResponse, type HTTPResponse } from '../http/response.js';
 import { definitionToWire } from '../wire/field-names.js';
-import type { HTTPResponse } from '../http/response.js';
 
 /** A key and the figures of its live quota. */
-export interface ShownKey {
+export interface KeyWithQuota {
   readonly key: StoredKey;
   readonly figures: QuotaFigures;
 }
 
 /** The keys with their quotas, in the same order. */
-export async function withQuotas(keys: KeyService, found: readonly StoredKey[]): Promise<ShownKey[]> {
+export async function withQuotas(keys: KeyService, found: readonly StoredKey[]): Promise<KeyWithQuota[]> {
   const quotas = await keys.quotasOf(found);
   return found.flatMap((key, index) => {
     const figures = quotas[index];
@@ -22,7 +21,7 @@ export async function withQuotas(keys: KeyService, found: readonly StoredKey[]):
 }
 
 /** A key as a read shows it. */
-export function keyMember(keys: KeyService, { key, figures: { used, remaining, renewsAt } }: ShownKey): object {
+export function renderKey(keys: KeyService, { key, figures: { used, remaining, renewsAt } }: KeyWithQuota): object {
   return {
     key: keys.keyIDOf(key),
     key_hash: key.keyHash,
@@ -34,7 +33,7 @@ export function keyMember(keys: KeyService, { key, figures: { used, remaining, r
 }
 
 /** The response to a change of a key, with the new version as its `ETag`. */
-export function changed(
+export function changeResponse(
   action: string,
   keyID: string,
   { keyHash, version }: StoredKey,

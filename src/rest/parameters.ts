@@ -1,33 +1,33 @@
 import { AppError } from '../lib/errors.js';
 import { checkKeyID } from '../keys/key-id.js';
 import { nearest } from '../lib/text.js';
-import { malformed, queryParametersOf } from '../http/query-parameters.js';
+import { malformedParameter, parseQuery } from '../http/query-parameters.js';
 
 /** The identifier in the path, decoded once. Throws INVALID where it is not percent-encoded UTF-8, or no identifier. */
-export function keyIDFrom(encoded: string): string {
+export function parseKeyID(encoded: string): string {
   let keyID: string;
   try {
     keyID = decodeURIComponent(encoded);
   } catch (cause) {
-    throw malformed('keyID', 'must be percent-encoded UTF-8', cause);
+    throw malformedParameter('keyID', 'must be percent-encoded UTF-8', cause);
   }
   return checkKeyID(keyID);
 }
 
 /** Whether the quota is to be reset. Only `reset_quota=1` says so, once and to the letter; all else is an error. */
-export function resetQuotaFrom(query: string): boolean {
+export function parseResetQuota(query: string): boolean {
   if (query === '') return false;
   const parameters = query.split('&');
   const unknown = parameters
     .map((parameter) => parameter.split('=', 1)[0] ?? '')
     .find((name) => name !== 'reset_quota');
-  if (unknown === '') throw malformed('', 'holds a parameter without a name');
+  if (unknown === '') throw malformedParameter('', 'holds a parameter without a name');
   if (unknown !== undefined) {
     const meant = nearest(unknown, ['reset_quota']);
-    throw malformed(unknown, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);
+    throw malformedParameter(unknown, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);
   }
-  if (parameters.length > 1) throw malformed('reset_quota', 'must be given once');
-  if (query !== 'reset_quota=1') throw malformed('reset_quota', 'must be 1, or be left out');
+  if (parameters.length > 1) throw malformedParameter('reset_quota', 'must be given once');
+  if (query !== 'reset_quota=1') throw malformedParameter('reset_quota', 'must be 1, or be left out');
   return true;
 }
 
@@ -37,7 +37,7 @@ export function resetQuotaFrom(query: string): boolean {
  *
  * @throws {AppError} CONFLICT when no tag can be that of a version.
  */
-export function expectedVersionsFrom(ifMatch: string | null): readonly number[] | undefined {
+export function parseIfMatch(ifMatch: string | null): readonly number[] | undefined {
   if (ifMatch === null || ifMatch.trim() === '*') return undefined;
   const tags = [...ifMatch.matchAll(/(W\/)?"([^"]*)"/g)];
   const versions = tags.flatMap(([, weak, tag = '']) => (!weak && /^[1-9]\d{0,8}$/.test(tag) ? [Number(tag)] : []));
@@ -45,7 +45,7 @@ export function expectedVersionsFrom(ifMatch: string | null): readonly number[] 
   return versions;
 }
 
-export function noParameters(query: string): void {
-  const [name] = queryParametersOf(query).keys();
-  if (name !== undefined) throw malformed(name, 'is not a parameter here');
+export function rejectParameters(query: string): void {
+  const [name] = parseQuery(query).keys();
+  if (name !== undefined) throw malformedParameter(name, 'is not a parameter here');
 }

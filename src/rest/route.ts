@@ -8,7 +8,7 @@ import type { JSONSchema } from './openapi/json-schema.js';
 import type { HTTPResponse } from '../http/response.js';
 
 /** A request to a route, its credential checked. */
-export interface Call {
+export interface RouteCall {
   readonly request: RequestContext;
   readonly caller: Caller;
   readonly keys: KeyService;
@@ -21,7 +21,7 @@ export interface Call {
 }
 
 /** A request and its response, as the documentation shows them. A test sends each request to the sample keys. */
-export interface Example {
+export interface RouteExample {
   readonly summary: string;
   /** By the names of the documented parameters. */
   readonly parameters?: Readonly<Record<string, string | number>>;
@@ -29,7 +29,7 @@ export interface Example {
   readonly body?: string;
   readonly status: number;
   /** JSON, as text. */
-  readonly answer: string;
+  readonly response: string;
   readonly etag?: string;
 }
 
@@ -56,8 +56,8 @@ export interface Route {
   /** Whether the response has the header `Quota-Reset` after a reset. */
   readonly mayReset?: true;
   /** By name; a request and its response have the same name in the document. */
-  readonly examples: Readonly<Record<string, Example>>;
-  readonly answer: (call: Call) => Promise<HTTPResponse>;
+  readonly examples: Readonly<Record<string, RouteExample>>;
+  readonly handle: (call: RouteCall) => Promise<HTTPResponse>;
 }
 
 /** The groups of operations in the documentation, with their descriptions. */
@@ -85,6 +85,6 @@ export const commonErrors: readonly ErrorCode[] = [
 ];
 
 /** What CONFLICT becomes where `If-Match` asked for a version. Nothing else conflicts in REST. */
-export const staleStatus = 412;
+export const preconditionFailedStatus = 412;
 /** What INVALID becomes for a body that is no JSON by its headers. */
-export const unsupportedStatus = 415;
+export const unsupportedMediaTypeStatus = 415;

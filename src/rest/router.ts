@@ -1,24 +1,24 @@
 import { requirePrincipal, type CredentialKind, type AuthContext } from '../credentials/credential.js';
 import { type AppError, codeOf } from '../lib/errors.js';
-import { isUnsupported } from '../http/body.js';
-import { errorResponse } from '../http/error-response.js';
-import { isPublic } from '../http/mask-errors.js';
+import { isUnsupportedMediaType } from '../http/body.js';
+import { errorResponse, isPublicError } from '../http/error-response.js';
+
 import type { RequestContext } from '../http/request-context.js';
 import type { Handler, Route as HTTPRoute } from '../http/router.js';
 import { isAudited } from '../keys/audit.js';
 import type { AuditLog, Caller } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
-import { staleStatus, unsupportedStatus, type Call, type Route } from './route.js';
+import { preconditionFailedStatus, unsupportedMediaTypeStatus, type RouteCall, type Route } from './route.js';
 import { routes } from './routes.js';
 
-interface Parts extends Pick<Call, 'nextSlice'> {
+interface RESTDeps extends Pick<RouteCall, 'nextSlice'> {
   readonly keys: KeyService;
   readonly audit: AuditLog;
 }
 
 /** The routes of the key API. They throw the errors that are not for clients. */
-export function createRESTRoutes({ keys, audit, nextSlice }: Parts): HTTPRoute[] {
+export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRoute[] {
   function handlerOf(route: Route): Handler {
     return async (request, wildcard) => {
       const { id: requestID, record, query } = request;
@@ -26,15 +26,18 @@ export function createRESTRoutes({ keys, audit, nextSlice }: Parts): HTTPRoute[]
       let caller: Caller | undefined;
       try {
         caller = callerOf(await request.principal(), route.credential, requestID);
-        return await route.answer({ request, caller, keys, wildcard, query, nextSlice });
+        return await route.handle({ request, caller, keys, wildcard, query, nextSlice });
       } catch (error) {
         record.verdict = codeOf(error);
         if (isChange(route) && !isAudited(error)) {
-          const keyHash = keys.hashOf(decoded(wildcard));
+          const keyHash = keys.hashOf(decodeSegment(wildcard));
           audit({ operation: route.operation, requestID, caller, keyHash, outcome: { error } });
         }
-        if (!isPublic(error)) throw error;
-        return errorResponse(error, requestID, { status: closerStatus(error, request), credential: route.credential });
+        if (!isPublicError(error)) throw error;
+        return errorResponse(error, requestID, {
+          status: specificStatus(error, request),
+          credential: route.credential,
+        });
       }
     };
   }
@@ -46,7 +49,7 @@ function isChange({ method, operation }: Route): boolean {
   return method !== 'GET' && operation !== 'previewKey';
 }
 
-function decoded(wildcard: string): string | undefined {
+function decodeSegment(wildcard: string): string | undefined {
   try {
     return decodeURIComponent(wildcard);
   } catch {
@@ -55,9 +58,9 @@ function decoded(wildcard: string): string | undefined {
 }
 
 /** The status of an error for which HTTP has a more specific one than the code's own. */
-function closerStatus(error: AppError, { headers }: RequestContext): number | undefined {
-  if (error.code === 'CONFLICT' && headers.get('if-match') !== null) return staleStatus;
-  return isUnsupported(error) ? unsupportedStatus : undefined;
+function specificStatus(error: AppError, { headers }: RequestContext): number | undefined {
+  if (error.code === 'CONFLICT' && headers.get('if-match') !== null) return preconditionFailedStatus;
+  return isUnsupportedMediaType(error) ? unsupportedMediaTypeStatus : undefined;
 }
 
 function callerOf(holder: AuthContext, kind: CredentialKind, requestID: string): Caller {

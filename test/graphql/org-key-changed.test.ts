@@ -503,7 +503,7 @@ describe('a reader of changes', () => {
 
   it('who stalls is cut off after the time that any answer may take, and who keeps up is not', async () => {
     await s.close();
-    s = await startServer({}, { limits: { headers: 5_000, request: 5_000, answer: 700, idle: 1_000 } });
+    s = await startServer({}, { timeouts: { headersMs: 5_000, requestMs: 5_000, responseMs: 700, idleMs: 1_000 } });
     await s.t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const good = await follow();
     await good.next();

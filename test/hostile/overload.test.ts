@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAdmission, createOverloadWarning } from '../../src/http/server/admission-control.js';
+import { createAdmissionControl, createOverloadLog } from '../../src/http/server/admission-control.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 /* OVERLOAD_CLIENTS=2000 OVERLOAD_MS=20000 is the full run. */
@@ -106,7 +106,7 @@ describe(`Under ${clients} clients that update at once, the service`, () => {
     expect((await lost(s, report)).join()).toMatch(/was acknowledged as version 2 of load-/);
   });
 
-  it('would be seen to have changed what it refused', async () => {
+  it('would be seen to have changed what it rejected', async () => {
     let number = 0;
     const liar = createServer((request, response) => {
       number += 1;
@@ -129,97 +129,97 @@ describe(`Under ${clients} clients that update at once, the service`, () => {
 });
 
 describe('Admission', () => {
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
   const busyFor = (ms: number) => {
     const until = performance.now() + ms;
     while (performance.now() < until);
   };
 
-  it('begins at once where there is little to do', () => {
-    const admit = createAdmission();
-    let begun = 0;
+  it('starts a request at once while there are few', () => {
+    const enqueue = createAdmissionControl();
+    let started = 0;
     for (let times = 0; times < 3; times += 1)
-      admit(
-        () => (begun += 1),
+      enqueue(
+        () => (started += 1),
         () => expect.unreachable(),
       );
-    expect(begun).toBe(3);
+    expect(started).toBe(3);
   });
 
-  it('lets what takes long be followed in later turns, in the order it came', async () => {
-    const admit = createAdmission({ turnMs: 5, mostWaiting: 100, longestWaitMs: 60_000 });
-    const begun: number[] = [];
-    const begunAtOnce = () => begun.length;
+  it('starts requests after a slow one in later iterations, in the order of arrival', async () => {
+    const enqueue = createAdmissionControl({ sliceMs: 5, maxWaiting: 100, maxWaitMs: 60_000 });
+    const started: number[] = [];
+    const startedAtOnce = () => started.length;
     for (let number = 0; number < 8; number += 1) {
-      admit(
+      enqueue(
         () => {
-          begun.push(number);
+          started.push(number);
           busyFor(6);
         },
         () => expect.unreachable(),
       );
     }
-    expect(begunAtOnce()).toBe(1);
-    await turn();
-    expect(begunAtOnce()).toBeLessThan(8);
-    while (begun.length < 8) await turn();
-    expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(startedAtOnce()).toBe(1);
+    await nextIteration();
+    expect(startedAtOnce()).toBeLessThan(8);
+    while (started.length < 8) await nextIteration();
+    expect(started).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('refuses at once what finds the line full, and takes more when it is shorter', async () => {
-    const admit = createAdmission({ turnMs: 0, mostWaiting: 3, longestWaitMs: 60_000 });
+  it('rejects requests while the queue is full, and admits them when it is shorter', async () => {
+    const enqueue = createAdmissionControl({ sliceMs: 0, maxWaiting: 3, maxWaitMs: 60_000 });
     const seen: string[] = [];
     const offer = (name: string) =>
-      admit(
+      enqueue(
         () => seen.push(name),
-        () => seen.push(`${name} refused`),
+        () => seen.push(`${name} rejected`),
       );
     for (const name of ['a', 'b', 'c', 'd', 'e']) offer(name);
-    expect(seen).toEqual(['d refused', 'e refused']);
-    while (seen.length < 5) await turn();
+    expect(seen).toEqual(['d rejected', 'e rejected']);
+    while (seen.length < 5) await nextIteration();
     offer('f');
-    while (seen.length < 6) await turn();
-    expect(seen).toEqual(['d refused', 'e refused', 'a', 'b', 'c', 'f']);
+    while (seen.length < 6) await nextIteration();
+    expect(seen).toEqual(['d rejected', 'e rejected', 'a', 'b', 'c', 'f']);
   });
 
-  it('refuses at once where the first in line has waited too long, and still begins those that were let in', async () => {
-    const admit = createAdmission({ turnMs: 0, mostWaiting: 100, longestWaitMs: 5 });
+  it('rejects requests while the first in the queue has waited too long, and still starts the admitted ones', async () => {
+    const enqueue = createAdmissionControl({ sliceMs: 0, maxWaiting: 100, maxWaitMs: 5 });
     const seen: string[] = [];
     const offer = (name: string) =>
-      admit(
+      enqueue(
         () => seen.push(name),
-        () => seen.push(`${name} refused`),
+        () => seen.push(`${name} rejected`),
       );
     offer('a');
     offer('b');
     busyFor(10);
     offer('c');
-    expect(seen).toEqual(['c refused']);
-    while (seen.length < 3) await turn();
-    expect(seen).toEqual(['c refused', 'a', 'b']);
+    expect(seen).toEqual(['c rejected']);
+    while (seen.length < 3) await nextIteration();
+    expect(seen).toEqual(['c rejected', 'a', 'b']);
   });
 
-  it('gives what was let in as much time as the refusal of all else takes', async () => {
-    const admit = createAdmission({ turnMs: 1, mostWaiting: 10, longestWaitMs: 60_000 });
-    let begun = 0;
+  it('gives admitted requests as much time as rejecting the others takes', async () => {
+    const enqueue = createAdmissionControl({ sliceMs: 1, maxWaiting: 10, maxWaitMs: 60_000 });
+    let started = 0;
     const work = () => {
-      begun += 1;
+      started += 1;
       busyFor(2);
     };
     busyFor(1);
-    // The first are begun or wait in line. All else is refused, and that takes a while.
-    for (let number = 0; number < 30; number += 1) admit(work, () => busyFor(2));
-    const atOnce = begun;
-    await turn();
-    await turn();
-    expect(begun - atOnce).toBeGreaterThan(5);
+    // The first are started or wait in line. All else is rejected, and that takes a while.
+    for (let number = 0; number < 30; number += 1) enqueue(work, () => busyFor(2));
+    const atOnce = started;
+    await nextIteration();
+    await nextIteration();
+    expect(started - atOnce).toBeGreaterThan(5);
   });
 
-  it('is told to the log in two lines and not in one for each refusal', () => {
+  it('logs an overload in two lines instead of one per rejection', () => {
     const lines: string[] = [];
-    const overloaded = createOverloadWarning(pino({}, { write: (line: string) => void lines.push(line) }));
+    const overloaded = createOverloadLog(pino({}, { write: (line: string) => void lines.push(line) }));
     for (let number = 0; number < 1_000; number += 1) overloaded();
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain('overloaded: requests are refused');
+    expect(lines[0]).toContain('overloaded: requests are rejected');
   });
 });

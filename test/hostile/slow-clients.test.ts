@@ -1,17 +1,17 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Limits } from '../../src/http/server/server.js';
+import type { ServerTimeouts } from '../../src/http/server/server.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 /* SLOW_SOCKETS=1000 is the full run, for which the shell must allow as many files (`ulimit -n`). */
 const sockets = Number(process.env['SLOW_SOCKETS'] ?? 200);
 
 // Shorter than those of the service, and long enough for good requests on a busy machine.
-const limits: Limits = { headers: 2_000, request: 3_000, answer: 8_000, idle: 1_500 };
+const timeouts: ServerTimeouts = { headersMs: 2_000, requestMs: 3_000, responseMs: 8_000, idleMs: 1_500 };
 
 let s: TestServer;
 beforeAll(async () => {
-  s = await startServer({}, { limits });
+  s = await startServer({}, { timeouts });
   await s.t.importKeys({ key_id: 'k1', org_id: 'acme' });
 });
 afterAll(async () => s.close());
@@ -77,41 +77,41 @@ const body = () => `${host}Authorization: Bearer ${s.t.management}\r\nContent-Ty
 
 describe(`${sockets} connections that`, () => {
   it.each<[string, () => Slow, number, RegExp]>([
-    ['say nothing at all', () => slow('', ''), limits.headers, /^(HTTP\/1\.1 408 [^]*)?$/],
+    ['say nothing at all', () => slow('', ''), timeouts.headersMs, /^(HTTP\/1\.1 408 [^]*)?$/],
     [
       'send their headers a few bytes at a time',
       () => slow(`GET /health HTTP/1.1\r\n${host}`, 'X: y\r\n'),
-      limits.headers,
+      timeouts.headersMs,
       /^HTTP\/1\.1 408 [^]*nosniff/,
     ],
     [
       'send one endless header',
       () => slow(`GET /health HTTP/1.1\r\n${host}X: `, 'y'),
-      limits.headers,
+      timeouts.headersMs,
       /^HTTP\/1\.1 408 [^]*nosniff/,
     ],
     [
       'send their body a byte at a time',
       () => slow(`POST /api/keys/preview HTTP/1.1\r\n${body()}Content-Length: 1000\r\n\r\n`, ' '),
-      limits.request,
+      timeouts.requestMs,
       /^HTTP\/1\.1 408 [^]*nosniff/,
     ],
     [
       'send their chunks a byte at a time',
       () => slow(`POST /graphql HTTP/1.1\r\n${body()}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'),
-      limits.request,
+      timeouts.requestMs,
       /^HTTP\/1\.1 408 [^]*nosniff/,
     ],
     [
       'ask once and then keep the connection',
       () => slow(`GET /health HTTP/1.1\r\n${host}\r\n`, ''),
-      limits.idle,
+      timeouts.idleMs,
       /^HTTP\/1\.1 200 /,
     ],
     [
       'ask once and then never finish asking again',
       () => slow(`GET /health HTTP/1.1\r\n${host}\r\nGET /hea`, 'l'),
-      limits.headers,
+      timeouts.headersMs,
       /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 408 /,
     ],
   ])(

@@ -68,7 +68,7 @@ describe('With a certificate and its key the service', () => {
   it('cuts a handshake that never ends', async () => {
     const quick = await startServer(
       {},
-      { tls: files, limits: { headers: 300, request: 500, answer: 1_000, idle: 500 } },
+      { tls: files, timeouts: { headersMs: 300, requestMs: 500, responseMs: 1_000, idleMs: 500 } },
     );
     const { isClosed } = await exchange(quick.port, '\x16\x03\x01');
     expect(isClosed).toBe(true);

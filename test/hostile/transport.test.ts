@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { usualLimits } from '../../src/http/server/server.js';
+import { defaultTimeouts } from '../../src/http/server/server.js';
 import { exchange, startServer, type TestServer, type WireAnswer } from '../support/server.js';
 
 let s: TestServer;
@@ -519,7 +519,7 @@ describe('A body', () => {
       const answer = await send(head + chunk);
       expect(answer.status).toBe(413);
       expect(answer.isClosed).toBe(true);
-      expect(performance.now() - began).toBeLessThan(usualLimits.request);
+      expect(performance.now() - began).toBeLessThan(defaultTimeouts.requestMs);
     },
   );
 
@@ -568,8 +568,8 @@ describe('A body', () => {
 
 describe('Time:', () => {
   it('the limits are those that were promised', () => {
-    expect(usualLimits.headers).toBeLessThanOrEqual(10_000);
-    expect(usualLimits.request).toBeLessThanOrEqual(30_000);
-    expect(usualLimits.answer).toBeLessThanOrEqual(60_000);
+    expect(defaultTimeouts.headersMs).toBeLessThanOrEqual(10_000);
+    expect(defaultTimeouts.requestMs).toBeLessThanOrEqual(30_000);
+    expect(defaultTimeouts.responseMs).toBeLessThanOrEqual(60_000);
   });
 });

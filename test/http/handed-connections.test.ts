@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { serveHanded } from '../../src/http/server/server.js';
+import { serveConnections } from '../../src/http/server/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import { answerOf } from '../support/process.js';
 
@@ -10,9 +10,9 @@ it.each([
   ['a body', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'],
 ])('cuts a connection that was handed over and never completes %s', async (_name, text) => {
   // As in a worker: the server never listens, which is when Node itself begins to look for requests that take too long.
-  const limits = { headers: 200, request: 400, answer: 60_000, idle: 60_000 };
-  const server = serveHanded((request) => void request.resume(), { log: createLogger('fatal'), limits });
-  const acceptor = createServer({ pauseOnConnect: true }, server.take).listen(0, '127.0.0.1');
+  const timeouts = { headersMs: 200, requestMs: 400, responseMs: 60_000, idleMs: 60_000 };
+  const server = serveConnections((request) => void request.resume(), { log: createLogger('fatal'), timeouts });
+  const acceptor = createServer({ pauseOnConnect: true }, server.accept).listen(0, '127.0.0.1');
   await once(acceptor, 'listening');
   const socket = connect((acceptor.address() as AddressInfo).port, '127.0.0.1');
   const giveUp = setTimeout(() => socket.destroy(new Error('The connection was not cut.')), 15_000);

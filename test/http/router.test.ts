@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { maskErrors } from '../../src/http/mask-errors.js';
+import { maskErrors } from '../../src/http/middlewares.js';
 import type { RequestContext } from '../../src/http/request-context.js';
 import type { HTTPResponse } from '../../src/http/response.js';
 import { createRouter, type Middleware, type Route } from '../../src/http/router.js';
@@ -54,7 +54,9 @@ describe('a router', () => {
   it('responds with 405 and the methods of the path to another method', async () => {
     const response = await send(request('/keys/k1', 'DELETE'));
     expect(response).toMatchObject({ status: 405, allow: 'GET, HEAD, PUT', route: '/keys/*' });
-    expect(JSON.parse(response.body)).toMatchObject({ message: 'This path takes GET, HEAD, PUT only.' });
+    expect(JSON.parse(response.body)).toMatchObject({
+      message: 'The method is not allowed. The path supports GET, HEAD, PUT.',
+    });
   });
 
   it('responds to HEAD as to GET, without the body', async () => {

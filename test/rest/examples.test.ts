@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Authenticate } from '../../src/credentials/credential.js';
 import { AppError } from '../../src/lib/errors.js';
 import { sampleKeyLines } from '../../src/cli/server/sample.js';
-import { maskErrors } from '../../src/http/mask-errors.js';
+import { maskErrors } from '../../src/http/middlewares.js';
 import { createRouter } from '../../src/http/router.js';
 import { parseJSON } from '../../src/lib/json.js';
 import type { KeyService } from '../../src/keys/key-service.js';

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keyIDFrom } from '../../src/rest/parameters.js';
+import { parseKeyID } from '../../src/rest/parameters.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { ask } from '../support/answers.js';
 import { fullPreview, fullUpdate } from '../support/definitions.js';
@@ -93,7 +93,7 @@ describe('Key identifiers', () => {
         text += alphabet[rest % alphabet.length];
       if (seen.has(text)) continue;
       seen.add(text);
-      const keyID = keyIDFrom(encodeURIComponent(text));
+      const keyID = parseKeyID(encodeURIComponent(text));
       expect(keyID === text).toBe(true);
       hashes.add(hashKeyID(keyID));
     }

@@ -87,7 +87,7 @@ describe('the key API', () => {
     '/ready/',
     '/favicon.ico',
     '/.env',
-  ])('answers %s with 404, whatever the method and whoever asks', async (path) => {
+  ])('returns 404 for %s with every method and credential', async (path) => {
     for (const method of ['GET', 'POST', 'PUT']) {
       for (const headers of [{}, both()]) {
         const init = method === 'GET' ? { method, headers } : { method, headers, body: '{}' };
@@ -95,7 +95,7 @@ describe('the key API', () => {
         expect(`${method} ${status}`).toBe(`${method} 404`);
         expect(body).toStrictEqual({
           status: 'error',
-          message: 'There is nothing at this path.',
+          message: 'The path does not exist.',
           code: 'NOT_FOUND',
           request_id: expect.any(String),
         });

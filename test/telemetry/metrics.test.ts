@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/credentials/token.js';
 import { AppError } from '../../src/lib/errors.js';
-import { listen, type Handle } from '../../src/http/server/server.js';
+import { listen, type RequestListener } from '../../src/http/server/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { exchange } from '../support/server.js';
@@ -158,13 +158,13 @@ describe('what else is counted', () => {
   it('is what was refused before it was looked into: by the limits, for its form, and for overload', async () => {
     let begun = 0;
     let waiting: Promise<Readonly<Record<string, number>>> | undefined;
-    const slow: Handle = (_request, response) => {
+    const slow: RequestListener = (_request, response) => {
       begun += 1;
       for (const end = performance.now() + (begun === 1 ? 50 : 0); performance.now() < end;);
       if (begun === 10) waiting = watch.series('keyfront_queue_length');
       response.end();
     };
-    const server = await listen(slow, { host: '127.0.0.1', port: 0, log: createLogger('silent'), watch });
+    const server = await listen(slow, { host: '127.0.0.1', port: 0, log: createLogger('silent'), telemetry: watch });
     const port = Number(new URL(server.url).port);
     await t.graphql(`{ ${'a: __typename '.repeat(400)} ${'x'.repeat(16_000)} }`);
     await exchange(port, 'GET /a//b HTTP/1.1\r\nHost: x\r\n\r\n');

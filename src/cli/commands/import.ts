@@ -8,7 +8,7 @@ import { invalidDefinition } from '../../keys/definition/issues.js';
 import { prepareImport } from '../../keys/commands/import.js';
 import type { Ports, Change } from '../../keys/ports.js';
 import { printable } from '../../lib/text.js';
-import { inWireNames } from '../../rest/json-body.js';
+import { withWireIssuePaths } from '../../rest/json-body.js';
 import { definitionFromWire } from '../../wire/field-names.js';
 import { hashTypeOf } from '../../crypto/password-hash.js';
 import type { IO } from '../io.js';
@@ -120,7 +120,7 @@ async function readLine(ports: Ports, line: string, { orgID, passwordsAreHashed 
   }
   const { key_id: keyID, ...definition } = body;
   if (typeof keyID !== 'string') throw new AppError('INVALID', 'The line has no text `key_id`.');
-  return inWireNames(definition, async () => {
+  return withWireIssuePaths(definition, async () => {
     const { passwordHash, rest } = passwordsAreHashed
       ? takePasswordHash(definition)
       : { passwordHash: undefined, rest: definition };

@@ -5,7 +5,7 @@ import type { JSONValue } from '../../lib/json.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import { previewKey } from '../../keys/queries/preview-key.js';
 import { printable } from '../../lib/text.js';
-import { inWireNames, warningsMember } from '../../rest/json-body.js';
+import { withWireIssuePaths, warningsMember } from '../../rest/json-body.js';
 import { definitionFromWire, definitionToWire } from '../../wire/field-names.js';
 import { createKeyHash } from '../../crypto/key-hash.js';
 import type { OptionValues } from '../command.js';
@@ -71,7 +71,7 @@ function judgeHere(io: IO): Judge {
   const hashKeyID = createKeyHash(config.keyHash, secrets.keyHashPepper);
   const surroundings = { ownerID: undefined, hashKeyID, randomHex: () => randomBytes(16).toString('hex') };
   return async (body) =>
-    inWireNames(body, () => {
+    withWireIssuePaths(body, () => {
       const input = readDefinition('preview', definitionFromWire(body));
       const { keyHash, definition, warnings } = previewKey(input, { ...surroundings, now: new Date() });
       const shown = warningsMember(warnings, body).warnings as Problem[] | undefined;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
-import { inWireNames } from '../../rest/json-body.js';
+import { withWireIssuePaths } from '../../rest/json-body.js';
 import type { Option, OptionValues } from '../command.js';
 import { createConnection, connectionOptions, serviceCredential } from './connection.js';
 import { UsageError, type IO } from '../io.js';
@@ -80,7 +80,7 @@ const troubles: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'RATE_LIMITED'
 
 /** Does what may find problems in a definition; NOT_FOUND and the like pass through. */
 export async function withWireNames<T>(body: JSONValue, work: () => Promise<T>): Promise<T> {
-  return inWireNames(body, work);
+  return withWireIssuePaths(body, work);
 }
 
 function referenceFrom(

@@ -1,6 +1,6 @@
 import { createApp } from '../../app.js';
 import { readConfig } from '../../config/config.js';
-import { serveHanded } from '../../http/server/server.js';
+import { serveConnections } from '../../http/server/server.js';
 import { createLogger } from '../../lib/log.js';
 import type { IO, PrimaryProcess } from '../io.js';
 import { createWriteLock } from './write-lock.js';
@@ -46,10 +46,10 @@ export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number
     watch,
   );
   try {
-    const server = serveHanded(app.handle, { ...config, log, watch });
+    const server = serveConnections(app.handle, { ...config, log, telemetry: watch });
     const stopped = new Promise<'stop'>((resolve) =>
       primary.onMessage((message, connection) => {
-        if (message.kind === 'connection' && connection) server.take(connection);
+        if (message.kind === 'connection' && connection) server.accept(connection);
         if (message.kind === 'stop') resolve('stop');
       }),
     );

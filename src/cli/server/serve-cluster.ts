@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { requireWholeFile } from '../../storage/integrity-check.js';
 import type { Config, ConfigSecrets } from '../../config/config.js';
-import { distribute } from '../../http/server/connection-dispatcher.js';
+import { dispatchConnections } from '../../http/server/connection-dispatcher.js';
 import { listenForMetrics, type MetricsServer } from '../../http/server/metrics-server.js';
 import { openServices, type OpenOptions } from '../../storage/open-storage.js';
 import { createLogger } from '../../lib/log.js';
@@ -54,7 +54,7 @@ export async function serveCluster(io: IO, { config, secrets, count, greet, open
     let failure: Error | undefined;
     let areWell = false;
     try {
-      const front = await distribute(config, crew.dispatch);
+      const front = await dispatchConnections(config, crew.dispatch);
       warnAboutSetup(config, io, log);
       let metricsServer: MetricsServer | undefined;
       try {

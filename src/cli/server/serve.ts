@@ -53,7 +53,7 @@ async function serveWatched(io: IO, setting: Setting): Promise<number> {
   let failure: Error | undefined;
   try {
     // Before the credentials are issued: those of a start that fails at its port would never be shown.
-    const server = await listen(app.handle, { ...config, log, watch });
+    const server = await listen(app.handle, { ...config, log, telemetry: watch });
     warnAboutSetup(config, io, log);
     try {
       await watching.listen();

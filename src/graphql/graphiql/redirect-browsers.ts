@@ -1,4 +1,4 @@
-import { preferredType } from '../../http/accept.js';
+import { preferredType } from '../../http/content-negotiation.js';
 import type { Handler } from '../../http/router.js';
 
 /** Redirects a browser that opens the GraphQL endpoint to GraphiQL. */

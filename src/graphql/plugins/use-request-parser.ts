@@ -1,10 +1,10 @@
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import { preferredType } from '../../http/accept.js';
+import { preferredType } from '../../http/content-negotiation.js';
 import { AppError } from '../../lib/errors.js';
-import { isUnsupported, readBody, requireJSON } from '../../http/body.js';
+import { isUnsupportedMediaType, readBody, requireJSON } from '../../http/body.js';
 import type { RequestContext, RequestHeaders } from '../../http/request-context.js';
 import { parseJSON } from '../../lib/json.js';
-import { malformed, queryParametersOf } from '../../http/query-parameters.js';
+import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import type { ServerContext } from '../context.js';
 import { requestError } from '../errors.js';
 
@@ -42,7 +42,7 @@ async function paramsOf(context: RequestContext): Promise<GraphQLParams> {
     requireJSON(context);
     return asParams(parseJSON(await readBody(context, bodyLimitBytes)));
   } catch (error) {
-    throw error instanceof AppError && isUnsupported(error) ? requestError(error, 415) : error;
+    throw error instanceof AppError && isUnsupportedMediaType(error) ? requestError(error, 415) : error;
   }
 }
 
@@ -68,9 +68,9 @@ const responseTypes = ['application/graphql-response+json', 'application/json', 
 const members = ['query', 'documentId', 'operationName', 'variables', 'extensions'];
 
 function paramsOfURL(query: string): GraphQLParams {
-  const search = queryParametersOf(query);
+  const search = parseQuery(query);
   for (const name of search.keys()) {
-    if (!members.includes(name)) throw malformed(name, 'is an unknown parameter');
+    if (!members.includes(name)) throw malformedParameter(name, 'is an unknown parameter');
   }
   const json = (name: string) => {
     const text = search.get(name);

@@ -1,6 +1,6 @@
 import { getOperationAST, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { preferredType } from '../../http/accept.js';
+import { preferredType } from '../../http/content-negotiation.js';
 
 /**
  * Gives a failed request for a stream the status of its error (400, 401, 429, …). By the GraphQL over HTTP draft, errors of

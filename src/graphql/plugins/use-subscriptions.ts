@@ -6,7 +6,7 @@ import {
   type SubscriptionArgs,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { preferredType } from '../../http/accept.js';
+import { preferredType } from '../../http/content-negotiation.js';
 import { AppError, codeOf } from '../../lib/errors.js';
 import type { Logger } from '../../lib/log.js';
 import type { Context } from '../context.js';

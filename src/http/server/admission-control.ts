@@ -1,90 +1,95 @@
 import type { Logger } from '../../lib/log.js';
 import type { Meter } from '../../telemetry/ports.js';
 
-/** The bounds of what is begun at a time, and of what waits to be. */
-export interface Bounds {
-  /** For how long work is begun before the event loop gets to look at what came in, health checks among it. */
-  readonly turnMs: number;
-  /** How many pieces may wait in line. */
-  readonly mostWaiting: number;
-  /** How long the first in line may have waited while others still join it. */
-  readonly longestWaitMs: number;
+export interface AdmissionLimits {
+  /** For how long one iteration of the event loop starts requests, before it reads new ones (health checks among them). */
+  readonly sliceMs: number;
+  /** How many requests may wait. */
+  readonly maxWaiting: number;
+  /** While the first request in the queue has waited for longer, new requests are rejected. */
+  readonly maxWaitMs: number;
 }
 
-// An update takes a millisecond or two, so that the last of a full line is answered within about a second.
-const usual: Bounds = { turnMs: 10, mostWaiting: 500, longestWaitMs: 2_000 };
+// An update takes one or two milliseconds, so that the last request of a full queue starts within about a second.
+const defaultLimits: AdmissionLimits = { sliceMs: 10, maxWaiting: 500, maxWaitMs: 2_000 };
 
-/** Begins a piece of work, now or after those that wait, or refuses it at once. */
-export type Admit = (begin: () => void, refuse: () => void) => void;
+/** Starts a request at once or after the requests that wait, or rejects it. */
+export type Enqueue = (start: () => void, reject: () => void) => void;
 
-interface Waiting {
-  readonly begin: () => void;
-  readonly since: number;
+interface WaitingRequest {
+  readonly start: () => void;
+  readonly sinceMs: number;
 }
 
-const mostPlanned = 16;
+const maxScheduled = 16;
 
 /**
- * Work is begun at once while there is little of it. Where there is more, it waits in line, and each turn of the event
- * loop begins some of it, so that whatever is asked meanwhile is seen soon; where the line is long or slow, it is refused.
+ * A bounded queue of requests. A request starts at once while there are few. When there are more, they wait, and each
+ * iteration of the event loop starts some of them. When the queue is full or slow, new requests are rejected.
  */
-export function createAdmission({ turnMs, mostWaiting, longestWaitMs }: Bounds = usual, meter?: Meter): Admit {
-  const line: Waiting[] = [];
-  meter?.registerGauge('requests_waiting', () => line.length);
-  let planned = 0;
-  let arriving: number | undefined;
+export function createAdmissionControl(
+  { sliceMs, maxWaiting, maxWaitMs }: AdmissionLimits = defaultLimits,
+  meter?: Meter,
+): Enqueue {
+  const queue: WaitingRequest[] = [];
+  meter?.registerGauge('requests_waiting', () => queue.length);
+  let scheduled = 0;
+  /** When this iteration of the event loop read its first request. */
+  let arrivalsBegan: number | undefined;
+  /** How long the last iteration spent on arrivals. */
   let arrivalsMs = 0;
-  let turn: { since: number; untilMs: number } | undefined;
+  let slice: { readonly began: number; readonly durationMs: number } | undefined;
 
-  /** Begins one that waits, unless this turn has had its time: then the next goes on. */
-  function next(): void {
-    planned -= 1;
+  /** Starts the next request, unless this iteration has used its time: then the next iteration continues. */
+  function startNext(): void {
+    scheduled -= 1;
     const now = performance.now();
-    if (turn === undefined) {
-      // What is refused costs time too. However much of it comes in, what was admitted gets as much.
-      turn = { since: now, untilMs: Math.max(turnMs, arriving === undefined ? arrivalsMs : now - arriving) };
+    if (slice === undefined) {
+      // Rejecting costs CPU too: per iteration, admitted requests get at least as much time as arrivals took.
+      const lastArrivalsMs = arrivalsBegan === undefined ? arrivalsMs : now - arrivalsBegan;
+      slice = { began: now, durationMs: Math.max(sliceMs, lastArrivalsMs) };
       arrivalsMs = 0;
       setImmediate(() => {
-        turn = undefined;
+        slice = undefined;
       });
     }
-    if (now - turn.since <= turn.untilMs) line.shift()?.begin();
-    plan();
+    if (now - slice.began <= slice.durationMs) queue.shift()?.start();
+    schedule();
   }
 
-  function plan(): void {
-    for (; planned < Math.min(line.length, mostPlanned); planned += 1) setImmediate(next);
+  function schedule(): void {
+    for (; scheduled < Math.min(queue.length, maxScheduled); scheduled += 1) setImmediate(startNext);
   }
 
-  return (begin, refuse) => {
+  return (start, reject) => {
     const now = performance.now();
-    if (arriving === undefined) {
-      arriving = now;
+    if (arrivalsBegan === undefined) {
+      arrivalsBegan = now;
       setImmediate(() => {
         arrivalsMs = performance.now() - now;
-        arriving = undefined;
+        arrivalsBegan = undefined;
       });
     }
-    const [first] = line;
-    if (first === undefined && now - arriving < turnMs) return begin();
-    if (line.length >= mostWaiting || (first && now - first.since > longestWaitMs)) return refuse();
-    line.push({ begin, since: now });
-    plan();
+    const [first] = queue;
+    if (first === undefined && now - arrivalsBegan < sliceMs) return start();
+    if (queue.length >= maxWaiting || (first && now - first.sinceMs > maxWaitMs)) return reject();
+    queue.push({ start, sinceMs: now });
+    schedule();
   };
 }
 
-const warnEveryMs = 10_000;
+const logIntervalMs = 10_000;
 
-/** Tells the log that requests are refused and how many, in one line every ten seconds and not in one for each. */
-export function createOverloadWarning(log: Logger): () => void {
-  let refused = 0;
+/** Logs that requests are rejected, and how many: two lines per ten seconds instead of one per request. */
+export function createOverloadLog(log: Logger): () => void {
+  let rejected = 0;
   return () => {
-    refused += 1;
-    if (refused > 1) return;
-    log.warn('overloaded: requests are refused');
+    rejected += 1;
+    if (rejected > 1) return;
+    log.warn('overloaded: requests are rejected');
     setTimeout(() => {
-      log.warn({ refused }, 'requests refused in the last ten seconds');
-      refused = 0;
-    }, warnEveryMs).unref();
+      log.warn({ rejected }, 'requests rejected in the last ten seconds');
+      rejected = 0;
+    }, logIntervalMs).unref();
   };
 }

@@ -1,23 +1,26 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { refuseOn, type Refusal } from '../refusal.js';
+import { rejectConnection, type Rejection } from './rejection.js';
 
-const unreadable: Readonly<Record<string, Refusal>> = {
+const rejections: Readonly<Record<string, Rejection>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'The headers are too large.' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'The body has too many chunk extensions.', code: 'TOO_LARGE' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to come.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
 };
 
-/** Answers bytes that are no request, as long as no request before them might take the answer for its own. */
-export function answerUnreadable(
+/**
+ * Responds to bytes that Node's parser rejects. The connection is closed without a response while an earlier request on it
+ * has none yet: the client would take this response for that of the earlier request.
+ */
+export function respondToClientError(
   error: NodeJS.ErrnoException,
   socket: Duplex,
-  underWay: ReadonlySet<ServerResponse>,
+  responses: ReadonlySet<ServerResponse>,
 ): void {
-  const here = [...underWay].filter((response) => response.req.socket === socket);
-  const isOthers = here.some((response) => response.headersSent || response.req.complete);
-  // Errors of the connection itself, and of TLS, leave nobody who could read an answer.
+  const earlier = [...responses].filter((response) => response.req.socket === socket);
+  const isAmbiguous = earlier.some((response) => response.headersSent || response.req.complete);
+  // After an error of the connection or of TLS, no client can read a response.
   const isHTTP = /^(HPE|ERR_HTTP)_/.test(error.code ?? '');
-  if (!socket.writable || !isHTTP || isOthers) return void socket.destroy();
-  refuseOn(socket, unreadable[error.code ?? ''] ?? { status: 400, message: 'The request is no HTTP.' });
+  if (!socket.writable || !isHTTP || isAmbiguous) return void socket.destroy();
+  rejectConnection(socket, rejections[error.code ?? ''] ?? { status: 400, message: 'The request is not valid HTTP.' });
 }

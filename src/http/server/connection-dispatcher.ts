@@ -1,26 +1,30 @@
 import { createServer, type Socket } from 'node:net';
-import { listenAt } from './listen-at.js';
-import { acceptWaiting } from './server.js';
+import { acceptPendingConnections } from './graceful-stop.js';
+import { listenAt, type ListenAddress } from './listen-at.js';
 
-export interface Distributor {
-  /** Where it listens, such as `127.0.0.1:4000`. */
+export interface ConnectionDispatcher {
+  /** The address and port, such as `127.0.0.1:4000`. */
   readonly address: string;
-  /** Accepts no more connections; resolves when all that had come were given away. */
+  /** Stops accepting connections. Resolves when every connection that was accepted is dispatched. */
   readonly stop: () => Promise<void>;
 }
 
-/** Listens, and gives every connection away unread. Rejects where the address is taken or not ours. */
-export async function distribute(
-  where: { readonly host: string; readonly port: number },
-  give: (connection: Socket) => void,
-): Promise<Distributor> {
-  const server = createServer({ pauseOnConnect: true, noDelay: true }, give);
-  const address = await listenAt(server, where);
+/**
+ * Listens at an address and passes each connection on, unread.
+ *
+ * @throws {Error} when the address cannot be used
+ */
+export async function dispatchConnections(
+  at: ListenAddress,
+  dispatch: (connection: Socket) => void,
+): Promise<ConnectionDispatcher> {
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, dispatch);
+  const address = await listenAt(server, at);
   return {
     address,
     stop: async () => {
-      await acceptWaiting(server);
-      // It would wait for those that were given away, too.
+      await acceptPendingConnections(server);
+      // The promise of `close` would also wait for the dispatched connections.
       server.close();
     },
   };

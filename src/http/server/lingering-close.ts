@@ -1,23 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const unreadBytes = 16 * 1024 * 1024;
-const unreadMs = 4_000;
-const lookEveryMs = 50;
+const maxUnreadBytes = 16 * 1024 * 1024;
+const maxUnreadMs = 4_000;
+const checkIntervalMs = 50;
 
 /**
- * Cuts a connection whose request goes on long after its answer, such as that to a body that is too large. It is not
- * cut at once: a sender that is still busy sending would never see the answer.
+ * Closes a connection whose client keeps sending a body after its response, such as one that is too large. The close is
+ * delayed: a client whose connection is reset while it sends may never see the response.
  */
-export function cutUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  // Taken now: a body that was given up halfway has let go of its socket.
+export function closeAfterUnreadBody(request: IncomingMessage, response: ServerResponse): void {
+  // Read now, because a request whose body was destroyed has no socket any more.
   const { socket } = request;
   response.once('finish', () => {
     if (request.complete) return;
-    const deadline = performance.now() + unreadMs;
-    const mostRead = socket.bytesRead + unreadBytes;
-    const look = setInterval(() => {
-      if (performance.now() > deadline || socket.bytesRead > mostRead) socket.destroy();
-      if (request.complete || socket.destroyed) clearInterval(look);
-    }, lookEveryMs);
+    const deadline = performance.now() + maxUnreadMs;
+    const maxBytesRead = socket.bytesRead + maxUnreadBytes;
+    const check = setInterval(() => {
+      if (performance.now() > deadline || socket.bytesRead > maxBytesRead) socket.destroy();
+      if (request.complete || socket.destroyed) clearInterval(check);
+    }, checkIntervalMs);
   });
 }

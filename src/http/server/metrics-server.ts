@@ -1,51 +1,58 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listenAt } from './listen-at.js';
-import { flawOf } from './request-guard.js';
-import { refuse } from '../refusal.js';
-import { defaultHeaders } from '../default-headers.js';
+import { defaultHeaders } from '../middlewares.js';
+import { sendResponse } from '../response.js';
+import { listenAt, type ListenAddress } from './listen-at.js';
+import { rejectRequest } from './rejection.js';
+import { validateRequest } from './request-guard.js';
 import { keepAllHeaderLines } from './server.js';
 
-/** Metrics as text, and what kind of text it is. */
+/** The metrics in the text format of Prometheus. */
 export interface Exposition {
   readonly contentType: string;
   readonly text: string;
 }
 
-interface Options {
-  readonly host: string;
-  readonly port: number;
+interface MetricsServerOptions extends ListenAddress {
   readonly read: () => Promise<Exposition>;
 }
 
 export interface MetricsServer {
-  /** Where they are read, such as `http://127.0.0.1:9464/metrics`. */
+  /** The URL of the metrics, such as `http://127.0.0.1:9464/metrics`. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
 const metricsAddressSettings = { host: 'KEYFRONT_METRICS_HOST', port: 'KEYFRONT_METRICS_PORT' };
+const timeoutMs = 5_000;
+const maxConnections = 32;
 
-/** Listens for those who collect metrics, apart from everybody else. Rejects where the address is taken or not ours. */
-export async function listenForMetrics({ host, port, read }: Options): Promise<MetricsServer> {
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 5_000 });
-  server.maxConnections = 32;
+/**
+ * Serves metrics at an address of their own.
+ *
+ * @throws {Error} when the address cannot be used
+ */
+export async function listenForMetrics({ host, port, read }: MetricsServerOptions): Promise<MetricsServer> {
+  const server = createServer({ headersTimeout: timeoutMs, requestTimeout: timeoutMs, keepAliveTimeout: timeoutMs });
+  server.maxConnections = maxConnections;
   keepAllHeaderLines(server);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const flaw = flawOf(request);
-    if (flaw) return refuse(response, flaw);
+    const rejection = validateRequest(request);
+    if (rejection) return rejectRequest(response, rejection);
     if (request.url?.split('?', 1)[0] !== '/metrics') {
-      return refuse(response, { status: 404, message: 'Metrics are at /metrics.', code: 'NOT_FOUND' });
+      return rejectRequest(response, { status: 404, message: 'The metrics are at /metrics.', code: 'NOT_FOUND' });
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      const headers = { allow: 'GET, HEAD' };
-      return refuse(response, { status: 405, message: 'This path takes GET, HEAD only.', headers });
+      const message = 'The method is not allowed. The path supports GET, HEAD.';
+      return rejectRequest(response, { status: 405, message, headers: { allow: 'GET, HEAD' } });
     }
     read().then(
-      ({ contentType, text }) => {
-        const headers = { 'content-type': contentType, 'content-length': Buffer.byteLength(text) };
-        response.writeHead(200, { ...defaultHeaders, ...headers }).end(text);
-      },
-      () => refuse(response, { status: 500, message: 'Internal error.', code: 'INTERNAL' }),
+      ({ contentType, text }) =>
+        sendResponse(response, {
+          status: 200,
+          headers: { ...defaultHeaders, 'content-type': contentType },
+          body: text,
+        }),
+      () => rejectRequest(response, { status: 500, message: 'Internal error.', code: 'INTERNAL' }),
     );
   });
   const address = await listenAt(server, { host, port }, metricsAddressSettings);

@@ -1,46 +1,46 @@
 import type { IncomingMessage } from 'node:http';
-import type { Refusal } from '../refusal.js';
+import type { Rejection } from './rejection.js';
 
-/** What makes a request one that two readers may understand differently; undefined for a plain one. */
-export function flawOf(request: IncomingMessage): Refusal | undefined {
-  const { httpVersion, headersDistinct: given } = request;
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return flaw(505, 'HTTP 1.1 is spoken here.');
-  if (given['expect'] && !/^100-continue$/i.test(given['expect'].join()))
-    return flaw(417, 'No such thing is expected.');
-  if (!isPlainTarget(request.url ?? '')) return invalid('The path is not in its plain form.');
+/** Why a request is rejected that a proxy and this server may interpret differently; undefined for a valid one. */
+export function validateRequest(request: IncomingMessage): Rejection | undefined {
+  const { httpVersion, headersDistinct: headers } = request;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return reject(505, 'HTTP version not supported; use HTTP/1.1.');
+  if (headers['expect'] && !/^100-continue$/i.test(headers['expect'].join()))
+    return reject(417, 'Unsupported Expect header; only 100-continue is supported.');
+  if (!isNormalTarget(request.url ?? ''))
+    return reject(
+      400,
+      'The path must be in normal form: without dot segments, backslashes, fragments or empty segments.',
+    );
 
-  const hosts = given['host'] ?? [];
-  if (hosts.length > 1) return invalid('The header Host must be given once.');
-  if (hosts.length === 0 && httpVersion === '1.1') return invalid('The header Host is missing.');
-  if (!isPlainHost(hosts[0] ?? '')) return invalid('The header Host is not a name or an address.');
+  const hosts = headers['host'] ?? [];
+  if (hosts.length > 1) return reject(400, 'The Host header must not be repeated.');
+  if (hosts.length === 0 && httpVersion === '1.1') return reject(400, 'The Host header is missing.');
+  if (!isHost(hosts[0] ?? '')) return reject(400, 'The Host header is not a host name or an address.');
 
-  // Node keeps the first and drops the other, and a proxy before us may have looked at the other.
-  if ((given['content-type']?.length ?? 0) > 1) return invalid('The header Content-Type must be given once.');
+  // Node keeps the first one and drops the other, which a proxy may have used.
+  if ((headers['content-type']?.length ?? 0) > 1) return reject(400, 'The Content-Type header must not be repeated.');
 
-  const coding = given['transfer-encoding'];
+  const coding = headers['transfer-encoding'];
   if (coding && (httpVersion === '1.0' || coding.length > 1 || coding[0]?.toLowerCase() !== 'chunked')) {
-    return invalid('The header Transfer-Encoding must be chunked, in HTTP 1.1.');
+    return reject(400, 'The Transfer-Encoding header must be chunked, and requires HTTP/1.1.');
   }
   return undefined;
 }
 
-function invalid(message: string): Refusal {
-  return flaw(400, message);
-}
-
-/** Whatever comes after it on the connection is not to be trusted either. */
-function flaw(status: number, message: string): Refusal {
+/** The connection is closed: the bytes after an ambiguous request may be part of it. */
+function reject(status: number, message: string): Rejection {
   return { status, message, headers: { connection: 'close' } };
 }
 
-/** Paths that another reader of URLs would take for a different path are not: dot segments, backslashes, two slashes. */
-function isPlainTarget(target: string): boolean {
+/** Whether all readers of URLs take the target for the same path. */
+function isNormalTarget(target: string): boolean {
   const path = target.split('?', 1)[0] ?? '';
   if (!path.startsWith('/') || target.includes('#')) return false;
   return !path.includes('//') && !path.includes('\\') && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
 }
 
-/** Whether `Host` can stand in a URL: what cannot would fail later, and with a stack trace for an answer. */
-function isPlainHost(host: string): boolean {
+/** Whether a `Host` can be part of a URL; any other would throw where the URL is parsed. */
+function isHost(host: string): boolean {
   return host === '' || (/^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i.test(host) && URL.canParse(`http://${host}`));
 }

@@ -8,7 +8,7 @@ import { statuses } from '../../http/error-response.js';
 import { answerExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';
 import { objectSchema, type JSONSchema } from './json-schema.js';
-import { commonErrors, staleStatus, tags, unsupportedStatus, type Route } from '../route.js';
+import { commonErrors, preconditionFailedStatus, tags, unsupportedMediaTypeStatus, type Route } from '../route.js';
 import { routes } from '../routes.js';
 
 /** The OpenAPI document of the key API, derived from its routes and from the table of fields. */
@@ -74,7 +74,7 @@ function pathItem(route: Route): JSONSchema {
           content: jsonOf(output.name, answerExamples(examples, 200)),
         },
         ...Object.fromEntries([...commonErrors, ...errors].flatMap((code) => failuresOf(code, route))),
-        ...(input && { [unsupportedStatus]: { $ref: '#/components/responses/INVALID' } }),
+        ...(input && { [unsupportedMediaTypeStatus]: { $ref: '#/components/responses/INVALID' } }),
       },
     },
   };
@@ -113,10 +113,10 @@ const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
   UNAVAILABLE: retryAfter,
 };
 
-/** The answer to an error, under its status. A conflict is about a version, or else about a key that exists. */
+/** The response of each error status. A conflict is about a version, or else about a key that exists. */
 function failuresOf(code: ErrorCode, { operation, examples }: Route): [number, JSONSchema][] {
   const isStale = code === 'CONFLICT' && operation !== 'createOrgKey';
-  const status = isStale ? staleStatus : statuses[code];
+  const status = isStale ? preconditionFailedStatus : statuses[code];
   const shown = answerExamples(examples, status);
   return [[status, shown ? failure(code, shown) : { $ref: `#/components/responses/${code}` }]];
 }
@@ -126,7 +126,7 @@ function failures(): JSONSchema {
   return Object.fromEntries(
     commonErrors.map((code) => {
       const example = failureExamples[code];
-      return [code, failure(code, example && { any: documented(example.summary, example.answer) })];
+      return [code, failure(code, example && { any: documented(example.summary, example.response) })];
     }),
   );
 }

@@ -1,4 +1,4 @@
-import type { Example, Route } from '../route.js';
+import type { RouteExample, Route } from '../route.js';
 import type { JSONSchema } from './json-schema.js';
 
 type Examples = Route['examples'];
@@ -22,8 +22,8 @@ export function bodyExamples(examples: Examples): JSONSchema | undefined {
 
 /** What examples are answered with a status; undefined where none is. */
 export function answerExamples(examples: Examples, wanted: number): JSONSchema | undefined {
-  return collect(examples, ({ summary, status, answer }) =>
-    status === wanted ? documented(summary, answer) : undefined,
+  return collect(examples, ({ summary, status, response }) =>
+    status === wanted ? documented(summary, response) : undefined,
   );
 }
 
@@ -38,7 +38,10 @@ export function documented(summary: string, json: string): JSONSchema {
 }
 
 /** One entry for each example that has one, by its name. */
-function collect(examples: Examples, entryOf: (example: Example) => JSONSchema | undefined): JSONSchema | undefined {
+function collect(
+  examples: Examples,
+  entryOf: (example: RouteExample) => JSONSchema | undefined,
+): JSONSchema | undefined {
   const entries = Object.entries(examples).flatMap(([name, example]) => {
     const entry = entryOf(example);
     return entry ? [[name, entry] as const] : [];

@@ -1,11 +1,11 @@
 import type { ErrorCode } from '../../lib/errors.js';
-import type { Example } from '../route.js';
+import type { RouteExample } from '../route.js';
 
 /** What every operation may fail with, whatever it was asked. */
-export const failureExamples: { readonly [Code in ErrorCode]?: Pick<Example, 'summary' | 'answer'> } = {
+export const failureExamples: { readonly [Code in ErrorCode]?: Pick<RouteExample, 'summary' | 'response'> } = {
   INVALID: {
     summary: 'A body that is not announced as JSON',
-    answer: `
+    response: `
       {
         "status": "error",
         "message": "The content type must be application/json, in UTF-8.",
@@ -18,7 +18,7 @@ export const failureExamples: { readonly [Code in ErrorCode]?: Pick<Example, 'su
   },
   UNAUTHENTICATED: {
     summary: 'No credential, or none that opens this operation',
-    answer: `
+    response: `
       {
         "status": "error",
         "message": "A valid credential is required.",
@@ -28,7 +28,7 @@ export const failureExamples: { readonly [Code in ErrorCode]?: Pick<Example, 'su
   },
   TOO_LARGE: {
     summary: 'A body over the limit',
-    answer: `
+    response: `
       {
         "status": "error",
         "message": "The body is larger than 262144 bytes.",
@@ -38,7 +38,7 @@ export const failureExamples: { readonly [Code in ErrorCode]?: Pick<Example, 'su
   },
   RATE_LIMITED: {
     summary: 'The eleventh wrong credential within a minute',
-    answer: `
+    response: `
       {
         "status": "error",
         "message": "Too many attempts with credentials that are not valid.",
@@ -49,7 +49,7 @@ export const failureExamples: { readonly [Code in ErrorCode]?: Pick<Example, 'su
   },
   INTERNAL: {
     summary: 'A fault of the service: its log tells more under the request id',
-    answer: `
+    response: `
       {
         "status": "error",
         "message": "Internal error.",
@@ -59,7 +59,7 @@ export const failureExamples: { readonly [Code in ErrorCode]?: Pick<Example, 'su
   },
   UNAVAILABLE: {
     summary: 'Storage is busy',
-    answer: `
+    response: `
       {
         "status": "error",
         "message": "Storage is busy.",

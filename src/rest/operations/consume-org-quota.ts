@@ -1,13 +1,12 @@
 import { AppError } from '../../lib/errors.js';
 import { integerOf } from '../../lib/int64.js';
 import { refusals } from '../../keys/quota/quota.js';
-import { malformed } from '../../http/query-parameters.js';
+import { malformedParameter } from '../../http/query-parameters.js';
 import { readJSONBody } from '../json-body.js';
-import { jsonResponse } from '../../http/json-response.js';
-import { keyIDFrom, noParameters } from '../parameters.js';
-import { defineRoute, type Call } from '../route.js';
+import { jsonResponse, type HTTPResponse } from '../../http/response.js';
+import { parseKeyID, rejectParameters } from '../parameters.js';
+import { defineRoute, type RouteCall } from '../route.js';
 import { int64, keyID, unknownKey } from './shared-docs.js';
-import type { HTTPResponse } from '../../http/response.js';
 
 export const consumeOrgQuota = defineRoute({
   operation: 'consumeOrgQuota',
@@ -56,14 +55,14 @@ export const consumeOrgQuota = defineRoute({
       parameters: { keyID: 'acme-billing' },
       body: `{ "amount": 10 }`,
       status: 200,
-      answer: `{ "allowed": true, "used": 8130, "remaining": 1870, "quota_max": 10000, "renews_at": 1772452800 }`,
+      response: `{ "allowed": true, "used": 8130, "remaining": 1870, "quota_max": 10000, "renews_at": 1772452800 }`,
     },
     refused: {
       summary: 'More than is left: none is counted',
       parameters: { keyID: 'acme-billing' },
       body: `{ "amount": 2000 }`,
       status: 200,
-      answer: `
+      response: `
         {
           "allowed": false,
           "refusal": "QUOTA_EXCEEDED",
@@ -78,7 +77,7 @@ export const consumeOrgQuota = defineRoute({
       parameters: { keyID: 'acme-billing' },
       body: `{ "amount": 0 }`,
       status: 400,
-      answer: `
+      response: `
         {
           "status": "error",
           "message": "The amount is not valid.",
@@ -95,14 +94,14 @@ export const consumeOrgQuota = defineRoute({
     },
     unknownKey: { ...unknownKey, body: `{ "amount": 1 }` },
   },
-  answer,
+  handle,
 });
 
 /** `POST /svc/org/keys/{keyID}/quota`: takes requests from the live quota, `{"amount": n}` of them or one. */
-async function answer(call: Call): Promise<HTTPResponse> {
+async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, wildcard, query } = call;
-  noParameters(query);
-  const keyID = keyIDFrom(wildcard);
+  rejectParameters(query);
+  const keyID = parseKeyID(wildcard);
   const amount = await amountFrom(call);
   const { allowed, refusal, figures } = await keys.consumeOrgQuota(caller, keyID, amount);
   return jsonResponse({
@@ -115,14 +114,14 @@ async function answer(call: Call): Promise<HTTPResponse> {
   });
 }
 
-async function amountFrom(call: Call): Promise<bigint> {
+async function amountFrom(call: RouteCall): Promise<bigint> {
   if (call.request.headers.get('content-type') === null) return 1n;
   const body = await readJSONBody(call);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new AppError('INVALID', 'The body must be an object.');
   const unknown = Object.keys(body).find((name) => name !== 'amount');
-  if (unknown !== undefined) throw malformed(unknown, 'is not a member here; `amount` is the only one');
+  if (unknown !== undefined) throw malformedParameter(unknown, 'is not a member here; `amount` is the only one');
   const amount = integerOf(body['amount'] ?? 1n);
-  if (amount === undefined) throw malformed('amount', 'must be an integer');
+  if (amount === undefined) throw malformedParameter('amount', 'must be an integer');
   return amount;
 }

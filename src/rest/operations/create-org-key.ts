@@ -1,7 +1,7 @@
-import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../json-body.js';
-import { changed } from '../key-response.js';
-import { keyIDFrom, noParameters } from '../parameters.js';
-import { defineRoute, type Call } from '../route.js';
+import { readDefinitionIn, withWireIssuePaths, readJSONBody, warningsMember } from '../json-body.js';
+import { changeResponse } from '../key-response.js';
+import { parseKeyID, rejectParameters } from '../parameters.js';
+import { defineRoute, type RouteCall } from '../route.js';
 import { change, keyID, otherOrganisation, warnings } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
@@ -26,7 +26,7 @@ export const createOrgKey = defineRoute({
       parameters: { keyID: 'acme-partners' },
       body: `{ "alias": "Partners", "org_id": "acme", "rate": 10, "per": 1, "quota_max": 1000, "quota_renewal_rate": 86400 }`,
       status: 200,
-      answer: `
+      response: `
         {
           "action": "added",
           "key": "acme-partners",
@@ -40,7 +40,7 @@ export const createOrgKey = defineRoute({
       parameters: { keyID: 'acme-partners' },
       body: `{ "alias": "Partners", "org_id": "acme", "basic_auth_data": { "user": "partners", "password": "correct horse", "hash_type": "md5" } }`,
       status: 400,
-      answer: `
+      response: `
         {
           "status": "error",
           "message": "The key definition has a problem.",
@@ -66,7 +66,7 @@ export const createOrgKey = defineRoute({
       parameters: { keyID: 'acme-billing' },
       body: `{ "alias": "Billing", "org_id": "acme" }`,
       status: 409,
-      answer: `
+      response: `
         {
           "status": "error",
           "message": "The key exists already; it is not overwritten.",
@@ -75,21 +75,21 @@ export const createOrgKey = defineRoute({
         }`,
     },
   },
-  answer,
+  handle,
 });
 
 /** `POST /svc/org/keys/{keyID}`: creates a key that does not exist. */
-async function answer(call: Call): Promise<HTTPResponse> {
+async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, wildcard, query } = call;
-  noParameters(query);
-  const keyID = keyIDFrom(wildcard);
+  rejectParameters(query);
+  const keyID = parseKeyID(wildcard);
   const body = await readJSONBody(call);
-  return inWireNames(
+  return withWireIssuePaths(
     body,
     async () => {
-      const input = await definitionIn(body, 'update', call);
+      const input = await readDefinitionIn(body, 'update', call);
       const { key, warnings } = await keys.createOrgKey(caller, { keyID, input });
-      return changed('added', keyID, key, warningsMember(warnings, body));
+      return changeResponse('added', keyID, key, warningsMember(warnings, body));
     },
     call.nextSlice,
   );

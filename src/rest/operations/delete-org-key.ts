@@ -1,7 +1,7 @@
-import { inWireNames } from '../json-body.js';
-import { changed } from '../key-response.js';
-import { expectedVersionsFrom, keyIDFrom, noParameters } from '../parameters.js';
-import { defineRoute, type Call } from '../route.js';
+import { withWireIssuePaths } from '../json-body.js';
+import { changeResponse } from '../key-response.js';
+import { parseIfMatch, parseKeyID, rejectParameters } from '../parameters.js';
+import { defineRoute, type RouteCall } from '../route.js';
 import { change, changedSince, ifMatch, keyID, malformed, unknownKey } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
@@ -23,7 +23,7 @@ export const deleteOrgKey = defineRoute({
       summary: 'A key of any version',
       parameters: { keyID: 'acme-mobile', 'If-Match': '*' },
       status: 200,
-      answer: `
+      response: `
         {
           "action": "deleted",
           "key": "acme-mobile",
@@ -36,14 +36,14 @@ export const deleteOrgKey = defineRoute({
     unknownKey,
     changedSince,
   },
-  answer,
+  handle,
 });
 
 /** `DELETE /svc/org/keys/{keyID}`: deletes a key, which can be restored for a while. */
-async function answer({ request, caller, keys, wildcard, query }: Call): Promise<HTTPResponse> {
-  noParameters(query);
-  const keyID = keyIDFrom(wildcard);
-  const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));
-  const { key } = await inWireNames(null, () => keys.deleteOrgKey(caller, keyID, { expectedVersion }));
-  return changed('deleted', keyID, key);
+async function handle({ request, caller, keys, wildcard, query }: RouteCall): Promise<HTTPResponse> {
+  rejectParameters(query);
+  const keyID = parseKeyID(wildcard);
+  const expectedVersion = parseIfMatch(request.headers.get('if-match'));
+  const { key } = await withWireIssuePaths(null, () => keys.deleteOrgKey(caller, keyID, { expectedVersion }));
+  return changeResponse('deleted', keyID, key);
 }

@@ -1,11 +1,10 @@
 import { AppError } from '../../lib/errors.js';
 import { keyStates } from '../../keys/key.js';
-import { jsonResponse } from '../../http/json-response.js';
-import { keyMember, withQuotas } from '../key-response.js';
-import { keyIDFrom, noParameters } from '../parameters.js';
-import { defineRoute, type Call } from '../route.js';
+import { jsonResponse, type HTTPResponse } from '../../http/response.js';
+import { renderKey, withQuotas } from '../key-response.js';
+import { parseKeyID, rejectParameters } from '../parameters.js';
+import { defineRoute, type RouteCall } from '../route.js';
 import { int64, keyHash, keyID, malformed, unknownKey } from './shared-docs.js';
-import type { HTTPResponse } from '../../http/response.js';
 
 const orgKey = {
   name: 'OrgKey',
@@ -46,7 +45,7 @@ export const getOrgKey = defineRoute({
       summary: 'A key with its live quota',
       parameters: { keyID: 'acme-billing' },
       status: 200,
-      answer: `
+      response: `
         {
           "key": "acme-billing",
           "key_hash": "8805bb626b61fcb32e4c55b535399c92ecc8c2bb0dcaa3d327ec5a19da7adbd4",
@@ -80,17 +79,17 @@ export const getOrgKey = defineRoute({
     malformed,
     unknownKey,
   },
-  answer,
+  handle,
 });
 
 /**
  * `GET /svc/org/keys/{keyID}`: the definition without its secrets. The `ETag` is the key's version, for `If-Match`. There
  * is no 304: the state and the live quota change while the version stays.
  */
-async function answer({ caller, keys, wildcard, query }: Call): Promise<HTTPResponse> {
-  noParameters(query);
-  const key = await keys.existingOrgKey(caller, keyIDFrom(wildcard));
+async function handle({ caller, keys, wildcard, query }: RouteCall): Promise<HTTPResponse> {
+  rejectParameters(query);
+  const key = await keys.existingOrgKey(caller, parseKeyID(wildcard));
   const [shown] = await withQuotas(keys, [key]);
   if (!shown) throw new AppError('INTERNAL', 'The key has no quota figures.');
-  return jsonResponse(keyMember(keys, shown), 200, { etag: `"${key.version}"` });
+  return jsonResponse(renderKey(keys, shown), 200, { etag: `"${key.version}"` });
 }

@@ -2,14 +2,13 @@ import { isInt64 } from '../../lib/int64.js';
 import { keyStates, type KeyState } from '../../keys/key.js';
 import { defaultOrder, type KeyFilter } from '../../keys/key-query.js';
 import { nearest } from '../../lib/text.js';
-import { malformed, queryParametersOf } from '../../http/query-parameters.js';
-import { jsonList } from '../../http/json-response.js';
-import { cursorOf, listLimitBytes, membersWithin, positionOf } from '../key-list.js';
-import { keyMember, withQuotas } from '../key-response.js';
+import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
+import { jsonListResponse, type HTTPResponse } from '../../http/response.js';
+import { cursorFor, listLimitBytes, stringifyWithin, positionFromCursor } from '../key-list.js';
+import { renderKey, withQuotas } from '../key-response.js';
 import type { JSONSchema } from '../openapi/json-schema.js';
-import { defineRoute, type Call } from '../route.js';
+import { defineRoute, type RouteCall } from '../route.js';
 import { text } from './shared-docs.js';
-import type { HTTPResponse } from '../../http/response.js';
 
 const largestPage = 100;
 
@@ -61,7 +60,7 @@ export const listOrgKeys = defineRoute({
       summary: 'The first key of acme, and where to go on',
       parameters: { org_id: 'acme', limit: 1 },
       status: 200,
-      answer: `
+      response: `
         {
           "keys": [
             {
@@ -92,7 +91,7 @@ export const listOrgKeys = defineRoute({
       summary: 'A page without a key on it',
       parameters: { limit: 0 },
       status: 400,
-      answer: `
+      response: `
         {
           "status": "error",
           "message": "A parameter of the request is not valid.",
@@ -102,11 +101,11 @@ export const listOrgKeys = defineRoute({
         }`,
     },
   },
-  answer,
+  handle,
 });
 
 /** `GET /svc/org/keys`: a page of keys, with the cursor of the next page when there is one. */
-async function answer({ caller, keys, query }: Call): Promise<HTTPResponse> {
+async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse> {
   const { filter, limit, after } = pageFrom(query);
   const orderBy = defaultOrder(filter);
   const page = await keys.orgKeys(caller, {
@@ -115,19 +114,19 @@ async function answer({ caller, keys, query }: Call): Promise<HTTPResponse> {
     descending: false,
     limit: limit + 1,
     maxBytes: listLimitBytes,
-    ...(after !== undefined && { after: positionOf(after, orderBy) }),
+    ...(after !== undefined && { after: positionFromCursor(after, orderBy) }),
   });
   const found = page.keys.slice(0, limit);
-  const members = await membersWithin(await withQuotas(keys, found), (shown) => keyMember(keys, shown));
+  const members = await stringifyWithin(await withQuotas(keys, found), (shown) => renderKey(keys, shown));
   const last = found[members.length - 1];
   const hasMore = page.isCut || members.length < page.keys.length;
-  return jsonList('keys', members, hasMore && last ? { next: cursorOf(last, orderBy) } : {});
+  return jsonListResponse('keys', members, hasMore && last ? { next: cursorFor(last, orderBy) } : {});
 }
 
 type Read = (text: string, name: string) => Partial<KeyFilter>;
 
 const seconds = (text: string, name: string): bigint => {
-  if (!/^-?\d{1,19}$/.test(text) || !isInt64(BigInt(text))) throw malformed(name, 'must be Unix seconds');
+  if (!/^-?\d{1,19}$/.test(text) || !isInt64(BigInt(text))) throw malformedParameter(name, 'must be Unix seconds');
   return BigInt(text);
 };
 
@@ -139,7 +138,7 @@ const filters: Readonly<Record<string, Read>> = {
   api_id: (apiID) => ({ apiID }),
   state: (text, name) => {
     const state = Object.keys(keyStates).find((known): known is KeyState => known === text);
-    if (state === undefined) throw malformed(name, `must be one of ${Object.keys(keyStates).join(', ')}`);
+    if (state === undefined) throw malformedParameter(name, `must be one of ${Object.keys(keyStates).join(', ')}`);
     return { state };
   },
   expires_before: (text, name) => ({ expiresBefore: seconds(text, name) }),
@@ -151,17 +150,17 @@ function pageFrom(query: string): { filter: KeyFilter; limit: number; after: str
   let limit = 20;
   let after: string | undefined;
   const filter: Partial<KeyFilter> = {};
-  for (const [name, text] of queryParametersOf(query)) {
+  for (const [name, text] of parseQuery(query)) {
     const read = Object.hasOwn(filters, name) ? filters[name] : undefined;
     if (read) Object.assign(filter, read(text, name));
     else if (name === 'after') after = text;
     else if (name === 'limit') {
       limit = Number(text);
       if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > largestPage)
-        throw malformed(name, `must be from 1 to ${largestPage}`);
+        throw malformedParameter(name, `must be from 1 to ${largestPage}`);
     } else {
       const meant = nearest(name, [...Object.keys(filters), 'after', 'limit']);
-      throw malformed(name, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);
+      throw malformedParameter(name, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);
     }
   }
   return { filter, limit, after };

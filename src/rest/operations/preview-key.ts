@@ -1,11 +1,10 @@
 import { withSecrets } from '../../keys/definition/normalize.js';
-import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../json-body.js';
-import { jsonResponse } from '../../http/json-response.js';
-import { noParameters } from '../parameters.js';
-import { defineRoute, type Call } from '../route.js';
+import { readDefinitionIn, withWireIssuePaths, readJSONBody, warningsMember } from '../json-body.js';
+import { jsonResponse, type HTTPResponse } from '../../http/response.js';
+import { rejectParameters } from '../parameters.js';
+import { defineRoute, type RouteCall } from '../route.js';
 import { definitionToWire } from '../../wire/field-names.js';
 import { keyHash, otherOrganisation, warnings } from './shared-docs.js';
-import type { HTTPResponse } from '../../http/response.js';
 
 export const previewKey = defineRoute({
   operation: 'previewKey',
@@ -54,7 +53,7 @@ export const previewKey = defineRoute({
           "basic_auth_data": { "user": "billing", "password": "correct horse" }
         }`,
       status: 200,
-      answer: `
+      response: `
         {
           "api_model": {},
           "data": {
@@ -84,7 +83,7 @@ export const previewKey = defineRoute({
       summary: 'A deprecated field, and no identifier: a new one is made',
       body: `{ "alias": "Billing", "org_id": "acme", "apply_policy_id": "gold" }`,
       status: 200,
-      answer: `
+      response: `
         {
           "api_model": {},
           "data": { "alias": "Billing", "apply_policies": ["gold"], "org_id": "acme" },
@@ -99,7 +98,7 @@ export const previewKey = defineRoute({
       summary: 'Three mistakes, reported together',
       body: `{ "alias": 7, "quota_maxx": 1, "access_rights": { "invoices": { "limit": { "quota_max": 1.5 } } } }`,
       status: 400,
-      answer: `
+      response: `
         {
           "status": "error",
           "message": "The key definition has 3 problems.",
@@ -126,18 +125,18 @@ export const previewKey = defineRoute({
       body: `{ "alias": "Reports", "org_id": "globex" }`,
     },
   },
-  answer,
+  handle,
 });
 
 /** `POST /api/keys/preview`: the definition as it would be stored. Echoes what was sent, less the password. */
-async function answer(call: Call): Promise<HTTPResponse> {
+async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, query } = call;
-  noParameters(query);
+  rejectParameters(query);
   const body = await readJSONBody(call);
-  return inWireNames(
+  return withWireIssuePaths(
     body,
     async () => {
-      const input = await definitionIn(body, 'preview', call);
+      const input = await readDefinitionIn(body, 'preview', call);
       const { keyID, keyHash, definition, secrets, warnings } = keys.preview(caller, input);
       const { password, ...echoed } = secrets;
       return jsonResponse({

@@ -1,7 +1,7 @@
-import { inWireNames } from '../json-body.js';
-import { changed } from '../key-response.js';
-import { expectedVersionsFrom, keyIDFrom, noParameters } from '../parameters.js';
-import { defineRoute, type Call } from '../route.js';
+import { withWireIssuePaths } from '../json-body.js';
+import { changeResponse } from '../key-response.js';
+import { parseIfMatch, parseKeyID, rejectParameters } from '../parameters.js';
+import { defineRoute, type RouteCall } from '../route.js';
 import { change, ifMatch, keyID, malformed } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
@@ -23,7 +23,7 @@ export const restoreOrgKey = defineRoute({
       summary: 'A key that was deleted',
       parameters: { keyID: 'acme-mobile', 'If-Match': '*' },
       status: 200,
-      answer: `
+      response: `
         {
           "action": "restored",
           "key": "acme-mobile",
@@ -37,7 +37,7 @@ export const restoreOrgKey = defineRoute({
       summary: 'A key that is not deleted',
       parameters: { keyID: 'acme-billing' },
       status: 404,
-      answer: `
+      response: `
         {
           "status": "error",
           "message": "There is no deleted key to restore.",
@@ -49,7 +49,7 @@ export const restoreOrgKey = defineRoute({
       summary: 'For version 1 of a key that was deleted after it',
       parameters: { keyID: 'acme-mobile', 'If-Match': '"1"' },
       status: 412,
-      answer: `
+      response: `
         {
           "status": "error",
           "message": "The key has version 2 by now, not 1.",
@@ -58,14 +58,14 @@ export const restoreOrgKey = defineRoute({
         }`,
     },
   },
-  answer,
+  handle,
 });
 
 /** `POST /svc/org/keys/{keyID}/restore`: puts a deleted key back. */
-async function answer({ request, caller, keys, wildcard, query }: Call): Promise<HTTPResponse> {
-  noParameters(query);
-  const keyID = keyIDFrom(wildcard);
-  const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));
-  const { key } = await inWireNames(null, () => keys.restoreOrgKey(caller, keyID, { expectedVersion }));
-  return changed('restored', keyID, key);
+async function handle({ request, caller, keys, wildcard, query }: RouteCall): Promise<HTTPResponse> {
+  rejectParameters(query);
+  const keyID = parseKeyID(wildcard);
+  const expectedVersion = parseIfMatch(request.headers.get('if-match'));
+  const { key } = await withWireIssuePaths(null, () => keys.restoreOrgKey(caller, keyID, { expectedVersion }));
+  return changeResponse('restored', keyID, key);
 }

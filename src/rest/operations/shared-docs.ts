@@ -1,4 +1,4 @@
-import type { Example } from '../route.js';
+import type { RouteExample } from '../route.js';
 
 export const keyHash = { type: 'string', description: 'Hash of the key identifier, in lower-case hex.' };
 export const int64 = (description: string) => ({ type: 'integer', format: 'int64', description });
@@ -30,11 +30,11 @@ export const change = (name: string, action: string) => ({
 });
 
 /** An identifier that no operation on a key accepts. */
-export const malformed: Example = {
+export const malformed: RouteExample = {
   summary: 'An identifier with a slash in it',
   parameters: { keyID: 'acme/billing' },
   status: 400,
-  answer: `
+  response: `
       {
         "status": "error",
         "message": "The key identifier is not valid.",
@@ -47,11 +47,11 @@ export const malformed: Example = {
 };
 
 /** A key that does not exist. */
-export const unknownKey: Example = {
+export const unknownKey: RouteExample = {
   summary: 'A key that does not exist',
   parameters: { keyID: 'acme-nothing' },
   status: 404,
-  answer: `
+  response: `
       {
         "status": "error",
         "message": "There is no such key.",
@@ -61,11 +61,11 @@ export const unknownKey: Example = {
 };
 
 /** A change for a version that is not the current one. */
-export const changedSince: Example = {
+export const changedSince: RouteExample = {
   summary: 'For version 1 of a key that was changed since',
   parameters: { keyID: 'acme-billing', 'If-Match': '"1"' },
   status: 412,
-  answer: `
+  response: `
     {
       "status": "error",
       "message": "The key has version 2 by now, not 1.",
@@ -83,9 +83,9 @@ export const changedSince: Example = {
 };
 
 /** A definition of an organisation that the credential is not bound to. */
-export const otherOrganisation: Pick<Example, 'status' | 'answer'> = {
+export const otherOrganisation: Pick<RouteExample, 'status' | 'response'> = {
   status: 403,
-  answer: `
+  response: `
     {
       "status": "error",
       "message": "The credential is bound to another organisation than the definition names.",

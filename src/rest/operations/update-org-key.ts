@@ -1,7 +1,7 @@
-import { definitionIn, inWireNames, readJSONBody, warningsMember } from '../json-body.js';
-import { changed } from '../key-response.js';
-import { expectedVersionsFrom, keyIDFrom, resetQuotaFrom } from '../parameters.js';
-import { defineRoute, type Call } from '../route.js';
+import { readDefinitionIn, withWireIssuePaths, readJSONBody, warningsMember } from '../json-body.js';
+import { changeResponse } from '../key-response.js';
+import { parseIfMatch, parseKeyID, parseResetQuota } from '../parameters.js';
+import { defineRoute, type RouteCall } from '../route.js';
 import { change, changedSince, ifMatch, keyID, unknownKey, warnings } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
@@ -45,7 +45,7 @@ export const updateOrgKey = defineRoute({
           "tags": ["billing", "production"]
         }`,
       status: 200,
-      answer: `
+      response: `
         {
           "action": "modified",
           "key": "acme-billing",
@@ -59,7 +59,7 @@ export const updateOrgKey = defineRoute({
       parameters: { keyID: 'acme-mobile', 'If-Match': '"1"' },
       body: `{ "alias": "Mobile application", "rate": 40, "per": 1, "expires": 1700000000 }`,
       status: 200,
-      answer: `
+      response: `
         {
           "action": "modified",
           "key": "acme-mobile",
@@ -74,7 +74,7 @@ export const updateOrgKey = defineRoute({
       parameters: { keyID: 'acme-billing' },
       body: `{ "key_id": "acme-billing", "rate": -5 }`,
       status: 400,
-      answer: `
+      response: `
         {
           "status": "error",
           "message": "The key definition has 2 problems.",
@@ -97,20 +97,20 @@ export const updateOrgKey = defineRoute({
       body: `{ "alias": "Billing, renamed" }`,
     },
   },
-  answer,
+  handle,
 });
 
 /** `PUT /svc/org/keys/{keyID}`: replaces the definition of a key that exists. The `ETag` is the key's new version. */
-async function answer(call: Call): Promise<HTTPResponse> {
+async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { request, caller, keys, wildcard, query } = call;
-  const keyID = keyIDFrom(wildcard);
-  const resetQuota = resetQuotaFrom(query);
-  const expectedVersion = expectedVersionsFrom(request.headers.get('if-match'));
+  const keyID = parseKeyID(wildcard);
+  const resetQuota = parseResetQuota(query);
+  const expectedVersion = parseIfMatch(request.headers.get('if-match'));
   const body = await readJSONBody(call);
-  return inWireNames(
+  return withWireIssuePaths(
     body,
     async () => {
-      const input = await definitionIn(body, 'update', call);
+      const input = await readDefinitionIn(body, 'update', call);
       const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, {
         keyID,
         input,
@@ -119,7 +119,7 @@ async function answer(call: Call): Promise<HTTPResponse> {
       });
       // The contract defines every member of the body, so the status of the reset is a header.
       const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
-      return changed('modified', keyID, key, warningsMember(warnings, body), reset);
+      return changeResponse('modified', keyID, key, warningsMember(warnings, body), reset);
     },
     call.nextSlice,
   );

@@ -5,9 +5,9 @@ export const replacements = {
   deadline: [{ module: 'graphql/operation/deadline.js', by: './deadline.mjs' }],
   'exact JSON': [{ module: 'lib/json.js', by: './json.mjs' }],
   'guards of HTTP': [
-    { module: 'http/server/request-guard.js', by: './plain-request.mjs' },
-    { module: 'http/server/lingering-close.js', by: './unread-body.mjs' },
-    { module: 'http/server/admission-control.js', by: './admission.mjs' },
+    { module: 'http/server/request-guard.js', by: './request-guard.mjs' },
+    { module: 'http/server/lingering-close.js', by: './lingering-close.mjs' },
+    { module: 'http/server/admission-control.js', by: './admission-control.mjs' },
   ],
   'fast path': [{ module: 'graphql/fast-path.js', by: './fast-path.mjs' }],
   'fast validation': [{ module: 'keys/definition/fast-validator.js', by: './fast-validator.mjs' }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptedCoding, preferredType } from '../src/http/accept.js';
+import { acceptedCoding, preferredType } from '../../src/http/content-negotiation.js';
 
 const json = 'application/json';
 const html = 'text/html';

@@ -15,3 +15,9 @@ export function acceptedCoding<T extends string>(acceptEncoding: string | null, 
   const accepted = new Negotiator({ headers: { 'accept-encoding': acceptEncoding ?? '' } }).encodings([...codings]);
   return codings.find((coding) => accepted.includes(coding));
 }
+
+/** Whether `If-None-Match` names the entity tag. The tag may be weak: proxies mark it so when they compress a response. */
+export function matchesEntityTag(ifNoneMatch: string | null, etag: string): boolean {
+  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
+}

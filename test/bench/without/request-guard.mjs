@@ -1,4 +1,4 @@
 export * from '../../../build/http/server/request-guard.js';
 
 /** Accepts requests that two readers may understand differently. */
-export const flawOf = () => undefined;
+export const validateRequest = () => undefined;

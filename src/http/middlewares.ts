@@ -1,0 +1,43 @@
+import { codeOf } from '../lib/errors.js';
+import type { Logger } from '../lib/log.js';
+import { errorResponse, isPublicError } from './error-response.js';
+import type { Middleware } from './router.js';
+
+/** Writes one log line for each request, and ends its measurement and its trace. */
+export function logRequests(log: Logger): Middleware {
+  return async ({ record }, next) => {
+    const response = await next();
+    const { status } = response;
+    const { requestID, method, operation, route = '(other)' } = record;
+    const ms = record.answered(route, status);
+    log.info({ requestID, method, route, status, operation, verdict: record.verdict, ms }, 'request');
+    return response;
+  };
+}
+
+/** Headers of every response: no caching, no MIME sniffing. */
+export const defaultHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
+
+/** Adds the headers of every response. A response with an entity tag may have its own `Cache-Control`. */
+export const addDefaultHeaders: Middleware = async (request, next) => {
+  const response = await next();
+  const { headers } = response;
+  const isCacheable = headers['etag'] !== undefined && headers['cache-control'] !== undefined;
+  if (!isCacheable) headers['cache-control'] = defaultHeaders['cache-control'];
+  headers['x-content-type-options'] = defaultHeaders['x-content-type-options'];
+  headers['x-request-id'] = request.id;
+  return response;
+};
+
+/** Responds to an error that a route throws. An error that is not meant for clients is logged and masked. */
+export function maskErrors(log: Logger): Middleware {
+  return async ({ id, record }, next) => {
+    try {
+      return await next();
+    } catch (error) {
+      record.verdict = codeOf(error);
+      if (!isPublicError(error)) log.error({ requestID: id, err: error }, 'internal error');
+      return errorResponse(error, id);
+    }
+  };
+}

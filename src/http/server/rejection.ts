@@ -1,0 +1,35 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { AppError, type ErrorCode } from '../../lib/errors.js';
+import { errorResponse } from '../error-response.js';
+import { defaultHeaders } from '../middlewares.js';
+import { sendResponse, type HTTPResponse } from '../response.js';
+
+/** Why the server rejects a request before it reaches the router. */
+export interface Rejection {
+  readonly status: number;
+  readonly message: string;
+  /** Default: INVALID. */
+  readonly code?: ErrorCode;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Rejects a request, with the error body of the REST API. */
+export function rejectRequest(response: ServerResponse, rejection: Rejection): void {
+  sendResponse(response, toResponse(rejection));
+}
+
+/** Rejects bytes that are not a request, and closes the connection. */
+export function rejectConnection(socket: Duplex, rejection: Rejection): void {
+  const { status, headers, body } = toResponse(rejection);
+  const text = typeof body === 'string' ? body : '';
+  const fields = { ...headers, 'content-length': Buffer.byteLength(text), connection: 'close' };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`, () =>
+    socket.destroy(),
+  );
+}
+
+function toResponse({ status, message, code = 'INVALID', headers }: Rejection): HTTPResponse {
+  return errorResponse(new AppError(code, message), undefined, { status, headers: { ...defaultHeaders, ...headers } });
+}
