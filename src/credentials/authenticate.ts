@@ -17,7 +17,7 @@ import { isJWTShaped, type VerifyJWT } from './oidc.js';
 import { hashToken, isTokenShaped } from './token.js';
 import type { LastUsedRecorder } from './last-used.js';
 
-interface Parts {
+interface AuthenticatorDeps {
   readonly store: CredentialStore;
   readonly uses: Pick<LastUsedRecorder, 'note'>;
   readonly failures: AttemptLimiter;
@@ -29,7 +29,7 @@ interface Parts {
 }
 
 /** Why a credential opens nothing: for the log alone. */
-interface Refusal {
+interface TokenRejection {
   readonly reason: RejectionReason;
   readonly credentialID?: string;
   /** Whether it is no guess, and does not count as a failed attempt. */
@@ -42,8 +42,16 @@ interface Refusal {
  * Reads both credential headers. A header that is missing, malformed, repeated, unknown, expired, revoked or of the
  * other kind yields no credential, and nothing but the log tells which of these it was.
  */
-export function createAuthenticator({ store, uses, failures, verifyJWT, now, log, meter }: Parts): Authenticator {
-  async function verifyToken(kind: CredentialKind, token: string): Promise<Identity | Refusal> {
+export function createAuthenticator({
+  store,
+  uses,
+  failures,
+  verifyJWT,
+  now,
+  log,
+  meter,
+}: AuthenticatorDeps): Authenticator {
+  async function verifyToken(kind: CredentialKind, token: string): Promise<Identity | TokenRejection> {
     const found = await store.findBySecretHash(hashToken(token), now());
     if (found === undefined) return { reason: 'unknown' };
     const { id, label, orgID, state } = found;
@@ -53,7 +61,7 @@ export function createAuthenticator({ store, uses, failures, verifyJWT, now, log
     return { id, kind, label, orgID };
   }
 
-  async function verify(kind: CredentialKind, presented: string): Promise<Identity | Refusal> {
+  async function verify(kind: CredentialKind, presented: string): Promise<Identity | TokenRejection> {
     const token = kind === 'management' ? bearerToken(presented) : presented;
     if (token !== undefined && isTokenShaped(token)) return verifyToken(kind, token);
     if (kind === 'management' && token !== undefined && verifyJWT && isJWTShaped(token)) return verifyJWT(token);

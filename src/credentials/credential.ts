@@ -55,18 +55,18 @@ export interface CredentialStore {
   /** False where there is no such credential. Revoking twice keeps the first moment. */
   revoke(id: string, at: Date): Promise<boolean>;
   /** The ids of credentials that are not as they were written; every other look at them rejects with INTERNAL. */
-  damaged(): Promise<string[]>;
+  findDamaged(): Promise<string[]>;
   /**
    * Reads a credential and writes what became of it and its successor, in one transaction. `change` is pure and
    * synchronous; what it throws undoes everything.
    */
-  replace(id: string, change: (found: Credential | undefined) => Replacement): Promise<Replacement>;
+  replace(id: string, change: (found: Credential | undefined) => CredentialReplacement): Promise<CredentialReplacement>;
   /** Remembers when credentials were used, by their identifiers. An earlier moment than the known one changes nothing. */
   markUsed(uses: ReadonlyMap<string, Date>): Promise<void>;
 }
 
 /** A credential whose end has been set, and the one that takes its place. */
-export interface Replacement {
+export interface CredentialReplacement {
   readonly retired: Credential;
   readonly successor: Credential;
 }

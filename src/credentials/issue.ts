@@ -4,7 +4,7 @@ import { AppError } from '../lib/errors.js';
 import { checkOwner } from '../keys/key-id.js';
 import { createToken, hashToken } from './token.js';
 
-interface Order {
+interface CredentialOrder {
   readonly kind: CredentialKind;
   readonly label: string;
   readonly orgID?: string | undefined;
@@ -17,7 +17,7 @@ interface Issued {
 }
 
 /** Issues a credential. Its secret is in the answer and nowhere else. Throws INVALID for a text that storage would change. */
-export async function issueCredential(store: CredentialStore, order: Order, now: Date): Promise<Issued> {
+export async function issueCredential(store: CredentialStore, order: CredentialOrder, now: Date): Promise<Issued> {
   if (!order.label.isWellFormed()) throw new AppError('INVALID', 'A label holds half of a surrogate pair.');
   if (order.orgID !== undefined) checkOwner(order.orgID);
   const issued = make(order, now);
@@ -68,7 +68,7 @@ function endAfter(credential: Credential, overlapMs: number, now: Date): Credent
   return { ...credential, expires: credential.expires && credential.expires < end ? credential.expires : end };
 }
 
-function make({ kind, label, orgID, expires }: Order, now: Date): Issued {
+function make({ kind, label, orgID, expires }: CredentialOrder, now: Date): Issued {
   const secret = createToken(kind);
   const credential: Credential = {
     id: `cred_${randomBytes(8).toString('hex')}`,

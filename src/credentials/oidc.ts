@@ -6,7 +6,7 @@ import type { OIDCSettings } from './oidc-settings.js';
 import { createSigningKeys, retryAfterMs } from './oidc-keys.js';
 
 /** Why a token is not valid, for the log. Excused when it is no guess: genuine and expired, or not verifiable now. */
-interface Refusal {
+interface JWTRejection {
   readonly reason: RejectionReason;
   readonly isExcused?: boolean;
   /** After how many seconds it can be verified, when that is not possible now. */
@@ -14,7 +14,7 @@ interface Refusal {
 }
 
 /** Verifies a token of single sign-on. Never rejects. */
-export type VerifyJWT = (token: string) => Promise<Identity | Refusal>;
+export type VerifyJWT = (token: string) => Promise<Identity | JWTRejection>;
 
 /** Signatures that only the issuer can make. With a shared secret, whoever verifies could sign as well. */
 const algorithms = [
@@ -75,7 +75,7 @@ function textOf(claim: unknown): string | undefined {
 }
 
 /** Codes and names of claims only: jose's messages could one day quote what was sent. */
-function refusalOf(error: unknown): Refusal {
+function refusalOf(error: unknown): JWTRejection {
   // The signature is looked at before the time, so that the issuer did write what has expired.
   if (error instanceof errors.JWTExpired) return { reason: 'expired', isExcused: true };
   if (error instanceof errors.JWTClaimValidationFailed) return { reason: `claim ${error.claim}` };

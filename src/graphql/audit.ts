@@ -15,7 +15,7 @@ export function audited(built: GraphQLSchema): GraphQLSchema {
       } catch (error) {
         if (!isAudited(error)) {
           const keyID = typeof args['keyID'] === 'string' ? args['keyID'] : undefined;
-          const keyHash = context.keys.hashOf(keyID);
+          const keyHash = context.keys.tryHashKeyID(keyID);
           context.audit({ operation: field.name, keyHash, ...whoAsks(context), outcome: { error } });
         }
         throw error;
@@ -46,6 +46,6 @@ export function auditRefused(
 }
 
 function whoAsks({ requestID, holder: { service } }: Asked) {
-  const caller = service && { credentialID: service.id, label: service.label, orgID: service.orgID };
-  return { requestID, caller };
+  const principal = service && { credentialID: service.id, label: service.label, orgID: service.orgID };
+  return { requestID, principal };
 }

@@ -2,7 +2,7 @@ import { requirePrincipal, type CredentialKind, type AuthContext } from '../cred
 import type { RequestContext } from '../http/request-context.js';
 import type { Deadline } from './operation/deadline.js';
 import type { Loaders } from './dataloaders.js';
-import type { ChangeDeadline, AuditLog, Caller } from '../keys/ports.js';
+import type { ChangeDeadline, AuditLog, CallContext } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 
@@ -52,7 +52,7 @@ export interface Context extends ServerContext {
 export function callerOf(
   { holder, requestID, changeDeadline, reads }: Pick<Context, 'holder' | 'requestID' | 'changeDeadline' | 'reads'>,
   kind: CredentialKind,
-): Caller {
+): CallContext {
   const { id, label, orgID } = requirePrincipal(holder, kind);
   return { credentialID: id, label, orgID, requestID, reads, ...(changeDeadline && { deadline: changeDeadline }) };
 }

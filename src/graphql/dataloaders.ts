@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { Caller } from '../keys/ports.js';
+import type { CallContext } from '../keys/ports.js';
 import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { QuotaSummary } from '../keys/quota/quota-summary.js';
 import type { KeyService } from '../keys/key-service.js';
@@ -16,7 +16,7 @@ export interface Loaders {
 }
 
 /** Loaders for one request. They remember nothing, because a mutation may lie between two questions. */
-export function createLoaders(keys: KeyService, caller: () => Caller): Loaders {
+export function createLoaders(keys: KeyService, caller: () => CallContext): Loaders {
   const options = { cache: false };
   return {
     orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),

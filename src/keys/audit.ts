@@ -1,42 +1,39 @@
-import { checkKeyID } from './key-id.js';
-import type { Accepted, Caller, Ports } from './ports.js';
+import type { AcceptedAttempt, AuditLog, CallContext } from './ports.js';
 
-const told = new WeakSet<object>();
+const auditedErrors = new WeakSet<Error>();
 
-/** Whether an error, or one that it was made of, was told of by the domain. What was not never came this far. */
+/** Whether the error, or one of its causes, is already in the audit log. Other errors were thrown before the domain. */
 export function isAudited(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return told.has(error) || isAudited(error.cause);
+  return auditedErrors.has(error) || isAudited(error.cause);
 }
 
-/** The hash of a key identifier; undefined for one that is none. */
-export function hashOf(hashKeyID: Ports['hashKeyID'], keyID: string | undefined): string | undefined {
-  if (keyID === undefined) return undefined;
-  try {
-    return hashKeyID(checkKeyID(keyID));
-  } catch {
-    return undefined;
-  }
+interface AuditedOperation<Request, KeyHash extends string | undefined, Result> {
+  /** Name in the audit log. */
+  readonly operation: string;
+  /** Checks and hashes the key identifier of a request; undefined if the key has none yet. */
+  readonly identify: (request: Request) => KeyHash;
+  readonly run: (caller: CallContext, keyHash: KeyHash, request: Request) => Promise<Result>;
+  readonly acceptedOf: (result: Result) => AcceptedAttempt & { readonly keyHash?: string };
 }
 
-/** Does the work of an attempt and tells what became of it. */
-export function createAuditing({ audit, hashKeyID }: Ports) {
-  return async <T>(
-    operation: string,
-    caller: Caller,
-    keyID: string | undefined,
-    work: () => Promise<T>,
-    accepted: (done: T) => Accepted & { readonly keyHash?: string },
-  ): Promise<T> => {
-    const attempt = { operation, requestID: caller.requestID, caller, keyHash: hashOf(hashKeyID, keyID) };
+/** Returns the operation with an audit event for each attempt, accepted or rejected. */
+export function withAudit<Request, KeyHash extends string | undefined, Result>(
+  audit: AuditLog | undefined,
+  { operation, identify, run, acceptedOf }: AuditedOperation<Request, KeyHash, Result>,
+): (caller: CallContext, request: Request) => Promise<Result> {
+  return async (caller, request) => {
+    const attempt = { operation, requestID: caller.requestID, principal: caller };
+    let identified: KeyHash | undefined;
     try {
-      const done = await work();
-      const { keyHash = attempt.keyHash, ...outcome } = accepted(done);
+      identified = identify(request);
+      const result = await run(caller, identified, request);
+      const { keyHash = identified, ...outcome } = acceptedOf(result);
       audit?.({ ...attempt, keyHash, outcome });
-      return done;
+      return result;
     } catch (error) {
-      audit?.({ ...attempt, outcome: { error } });
-      if (error instanceof Error) told.add(error);
+      audit?.({ ...attempt, keyHash: identified, outcome: { error } });
+      if (error instanceof Error) auditedErrors.add(error);
       throw error;
     }
   };

@@ -1,33 +1,46 @@
 import { AppError } from '../lib/errors.js';
-import type { Caller, Ports } from './ports.js';
-import type { StoredKey } from './key.js';
+import type { Principal, StoredKey } from './key.js';
+import type { Ports } from './ports.js';
 
-/** Whether the caller may know of this organisation and its keys. */
-export function maySee(caller: Caller, orgID: string): boolean {
-  return caller.orgID === undefined || caller.orgID === orgID;
+/** Whether the principal has access to this organisation and its keys. */
+export function canSee(principal: Pick<Principal, 'orgID'>, orgID: string): boolean {
+  return principal.orgID === undefined || principal.orgID === orgID;
 }
 
-/** The key, where the caller may know of it. Another organisation's is as good as none: it is not ours to confirm. */
-export function visibleKey(caller: Caller, stored: StoredKey | undefined): StoredKey | undefined {
-  return stored !== undefined && maySee(caller, stored.orgID) ? stored : undefined;
+/** Returns the key if the principal has access to it. A foreign key looks like a missing one, so that it is not revealed. */
+export function visibleKey(principal: Principal, stored: StoredKey | undefined): StoredKey | undefined {
+  return stored !== undefined && canSee(principal, stored.orgID) ? stored : undefined;
 }
 
-/** The key, where the caller may use it; throws NOT_FOUND for one that is foreign, deleted or none. */
-export function requireKey(caller: Caller, stored: StoredKey | undefined): StoredKey {
-  const found = visibleKey(caller, stored);
-  if (found === undefined || found.deleted !== undefined) throw new AppError('NOT_FOUND', 'There is no such key.');
-  return found;
+/**
+ * Returns the key if the principal may use it.
+ *
+ * @throws {AppError} NOT_FOUND when there is no key, it is deleted, or another organisation owns it.
+ */
+export function requireKey(principal: Principal, stored: StoredKey | undefined): StoredKey {
+  const key = visibleKey(principal, stored);
+  if (key === undefined || key.deleted !== undefined) throw new AppError('NOT_FOUND', 'There is no such key.');
+  return key;
 }
 
-/** The key, where the caller may restore it; throws NOT_FOUND for one that is foreign, none, or gone for too long. */
+/**
+ * Returns the deleted key if the principal may restore it.
+ *
+ * @throws {AppError} NOT_FOUND when there is no deleted key, its restore window has ended, or another organisation owns it.
+ */
 export function requireRestorableKey(
-  caller: Caller,
+  principal: Principal,
   stored: StoredKey | undefined,
-  { now, restoreWindowMs }: Ports,
+  { now, restoreWindowMs }: Pick<Ports, 'now' | 'restoreWindowMs'>,
 ): StoredKey {
-  const found = visibleKey(caller, stored);
-  if (found?.deleted === undefined || found.deleted.getTime() + restoreWindowMs <= now().getTime()) {
+  const key = visibleKey(principal, stored);
+  if (key?.deleted === undefined || key.deleted.getTime() + restoreWindowMs <= now().getTime()) {
     throw new AppError('NOT_FOUND', 'There is no deleted key to restore.');
   }
-  return found;
+  return key;
+}
+
+/** The error for a definition whose organisation is not the one that the principal is bound to. */
+export function otherOrganisation(): AppError {
+  return new AppError('FORBIDDEN', 'The credential is bound to another organisation than the definition names.');
 }

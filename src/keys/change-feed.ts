@@ -33,7 +33,7 @@ export interface ChangeFeed {
   /** Throws an AppError of code INVALID where the cursor is none of ours. */
   read(query: FeedQuery): Promise<FeedPage>;
   /** The cursor that lies behind everything there is. */
-  newest(): Promise<string>;
+  latestCursor(): Promise<string>;
   /** Calls back soon after there may be more, also where another process has made the change. Returns what ends it. */
-  follow(onMore: () => void): () => void;
+  subscribe(onMore: () => void): () => void;
 }

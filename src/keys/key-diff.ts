@@ -1,6 +1,6 @@
 import type { Path } from '../lib/errors.js';
 import type { Definition } from './definition/normalize.js';
-import type { StoredKey, StoredSecrets, FieldChange } from './key.js';
+import type { StoredKey, StoredSecrets, FieldChange, KeyRevision } from './key.js';
 
 /** What differs between two states of a key: first the definition, then the secrets, only as set, changed or cleared. */
 export function diffDefinitions(before: StoredKey | undefined, after: StoredKey): FieldChange[] {
@@ -13,6 +13,22 @@ export function diffDefinitions(before: StoredKey | undefined, after: StoredKey)
       : definitionChanges({}, after.definition)),
     ...secretChanges(before?.secrets, after.secrets),
   ];
+}
+
+/** Returns the history entry of a change from `before` to `after`. */
+export function revisionOf(
+  before: StoredKey | undefined,
+  after: StoredKey,
+  facts: Pick<KeyRevision, 'at' | 'operation' | 'actor' | 'reason' | 'requestID' | 'quotaUsedBeforeReset'>,
+): KeyRevision {
+  return {
+    ...facts,
+    keyHash: after.keyHash,
+    orgID: after.orgID,
+    versionBefore: before?.version ?? 0,
+    versionAfter: after.version,
+    changes: diffDefinitions(before, after),
+  };
 }
 
 /** The object around a secret is there for as long as the secret is set, as reads show it. */
@@ -69,7 +85,7 @@ const secretPaths: Record<keyof StoredSecrets, Path> = {
 };
 
 /** Whether the change is one of a secret, of which no values are told. */
-export function isOfSecret(change: FieldChange): boolean {
+export function isSecretChange(change: FieldChange): boolean {
   return !('before' in change) && !('after' in change);
 }
 

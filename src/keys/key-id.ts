@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.js';
-import { hasMoreBytes, isSound } from '../lib/text.js';
+import { hasMoreBytes, isStorableText } from '../lib/text.js';
 
 const mostBytes = 255;
 // Controls, line separators and format marks, which turn the direction of text round: an identifier looks like itself.
@@ -16,7 +16,7 @@ export function keyIDProblem(keyID: string): string | undefined {
 
 /** Why a text cannot be a part of a key identifier, as its owner is; undefined if it can. */
 export function characterProblem(text: string, maxBytes: number): string | undefined {
-  if (!isSound(text)) return 'must be well-formed Unicode without NUL';
+  if (!isStorableText(text)) return 'must be well-formed Unicode without NUL';
   if (hasMoreBytes(text, maxBytes)) return `must have at most ${maxBytes} bytes`;
   if (invisible.test(text)) return 'must not hold control or format characters';
   if (/[/\\]/.test(text)) return 'must not hold a slash or a backslash';

@@ -1,78 +1,106 @@
-import { AppError } from '../lib/errors.js';
-import { createAuditing, hashOf } from './audit.js';
+import { withAudit } from './audit.js';
+import { otherOrganisation } from './authorization.js';
 import { createBulkUpdate } from './commands/bulk-update.js';
-import {
-  createKeyCommands,
-  type ChangeOptions,
-  type CreateRequest,
-  type KeyChange,
-  type UpdateRequest,
-} from './commands/change-key.js';
-import { createQuotaConsumption } from './commands/consume-quota.js';
+import { createConsumeQuotaCommand, type ConsumeRequest } from './commands/consume-quota.js';
+import { createCreateCommand, type CreateRequest } from './commands/create-key.js';
+import { createDeleteCommands } from './commands/delete-restore.js';
+import { assertReason, createChangeExecutor, type ChangeOptions, type KeyChange } from './commands/execute-change.js';
+import { createRevertCommand, type RevertRequest } from './commands/revert.js';
+import { createUpdateCommands, type UpdateRequest } from './commands/update-key.js';
 import type { KeyDefinition } from './definition/schema.js';
+import { checkKeyID } from './key-id.js';
+import type { CallContext, Ports } from './ports.js';
 import { createChangeSubscriptions } from './queries/change-subscription.js';
-import type { Caller, Ports } from './ports.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
 import { createKeyQueries } from './queries/read-keys.js';
 
 export type KeyService = ReturnType<typeof createKeyService>;
 
-/** The use cases. What they take has been read by `readDefinition`; who asks has been authenticated. */
+/** A command after its request was checked, for the key with this hash. */
+type Command<Request> = (caller: CallContext, keyHash: string, request: Request) => Promise<KeyChange>;
+type WithKeyID<Request> = Request & { readonly keyID: string };
+
+/**
+ * The use cases. Callers are authenticated, and definitions were read by `readDefinition`. Here each key identifier is
+ * checked and hashed once, each reason is checked once, and each attempt to change a key is audited.
+ */
 export function createKeyService(ports: Ports) {
-  const { now, hashKeyID, randomHex } = ports;
-  const reading = createKeyQueries(ports);
-  const changing = createAuditedCommands(ports);
+  const { now, hashKeyID, randomHex, audit } = ports;
+  const queries = createKeyQueries(ports);
+  const executor = createChangeExecutor(ports);
+  const { updateOrgKey, previewOrgKeyUpdate } = createUpdateCommands(ports, executor);
+  const { deleteOrgKey, restoreOrgKey } = createDeleteCommands(ports, executor);
+  const createOrgKey = createCreateCommand(ports, executor);
+
+  const hashOf = ({ keyID }: { readonly keyID: string }): string => hashKeyID(checkKeyID(keyID));
+
+  const change = <Request extends ChangeOptions>(operation: string, command: Command<Request>) =>
+    withAudit(audit, {
+      operation,
+      identify: (request: WithKeyID<Request>) => hashOf(request),
+      run: async (caller, keyHash, request) => {
+        assertReason(request.reason);
+        return command(caller, keyHash, request);
+      },
+      acceptedOf: acceptedChange,
+    });
+
   return {
-    ...reading,
+    ...queries,
     ...createChangeSubscriptions(ports),
-    ...changing,
-    ...createBulkUpdate({
-      reading,
-      update: changing.updateOneOfMany,
-      preview: changing.previewOrgKeyUpdate,
+    updateOrgKey: change<UpdateRequest>('updateOrgKey', updateOrgKey),
+    deleteOrgKey: change<ChangeOptions>('deleteOrgKey', deleteOrgKey),
+    restoreOrgKey: change<ChangeOptions>('restoreOrgKey', restoreOrgKey),
+    revertOrgKey: change<RevertRequest>('revertOrgKey', createRevertCommand(ports, executor)),
+    createOrgKey: withAudit(audit, {
+      operation: 'createOrgKey',
+      identify: ({ keyID }: CreateRequest) => (keyID === undefined ? undefined : hashOf({ keyID })),
+      run: async (caller, keyHash, request) => {
+        assertReason(request.reason);
+        return createOrgKey(caller, keyHash, request);
+      },
+      acceptedOf: acceptedChange,
+    }),
+    consumeOrgQuota: withAudit(audit, {
+      operation: 'consumeOrgQuota',
+      identify: (request: ConsumeRequest) => hashOf(request),
+      run: createConsumeQuotaCommand(ports),
+      acceptedOf: () => ({ isTraffic: true }),
+    }),
+    /** Returns what `updateOrgKey` would return now, and writes nothing. */
+    async previewOrgKeyUpdate(caller: CallContext, request: WithKeyID<UpdateRequest>): Promise<KeyChange> {
+      const keyHash = hashOf(request);
+      assertReason(request.reason);
+      return previewOrgKeyUpdate(caller, keyHash, request);
+    },
+    updateOrgKeys: createBulkUpdate({
+      queries,
+      update: withAudit(audit, {
+        operation: 'updateOrgKeys',
+        identify: ({ keyHash }: UpdateRequest & { readonly keyHash: string }) => keyHash,
+        run: updateOrgKey,
+        acceptedOf: acceptedChange,
+      }),
+      preview: (caller, request) => previewOrgKeyUpdate(caller, request.keyHash, request),
       reportError: ports.reportError,
     }),
-    /** FORBIDDEN for a definition that names another organisation than the one the credential is bound to. */
-    preview(caller: Caller, input: KeyDefinition): KeyPreview {
-      if (caller.orgID !== undefined && (input.orgID ?? caller.orgID) !== caller.orgID) {
-        throw new AppError('FORBIDDEN', 'The credential is bound to another organisation than the definition names.');
-      }
+    /** @throws {AppError} FORBIDDEN when the definition names another organisation than the caller is bound to. */
+    preview(caller: CallContext, input: KeyDefinition): KeyPreview {
+      if (caller.orgID !== undefined && (input.orgID ?? caller.orgID) !== caller.orgID) throw otherOrganisation();
       return previewKey(input, { now: now(), ownerID: caller.orgID, hashKeyID, randomHex });
     },
-    /** The hash of a key identifier, for the log; undefined for a text that is no identifier. */
-    hashOf: (keyID: string | undefined) => hashOf(hashKeyID, keyID),
+    /** Returns the hash of a key identifier for the log; undefined if the identifier is not valid. */
+    tryHashKeyID(keyID: string | undefined): string | undefined {
+      if (keyID === undefined) return undefined;
+      try {
+        return hashOf({ keyID });
+      } catch {
+        return undefined;
+      }
+    },
   };
 }
 
-/** The use cases that write, each telling the audit port what became of it. */
-function createAuditedCommands(ports: Ports) {
-  const changing = createKeyCommands(ports);
-  const consuming = createQuotaConsumption(ports);
-  const tell = createAuditing(ports);
-  const change = (operation: string, caller: Caller, keyID: string | undefined, work: () => Promise<KeyChange>) =>
-    tell(operation, caller, keyID, work, ({ key: { keyHash, orgID, version } }) => ({ keyHash, orgID, version }));
-  return {
-    ...changing,
-    updateOrgKey: (caller: Caller, request: UpdateRequest) =>
-      change('updateOrgKey', caller, request.keyID, () => changing.updateOrgKey(caller, request)),
-    /** The same, as a part of a change of many. */
-    updateOneOfMany: (caller: Caller, request: UpdateRequest) =>
-      change('updateOrgKeys', caller, request.keyID, () => changing.updateOrgKey(caller, request)),
-    createOrgKey: (caller: Caller, request: CreateRequest) =>
-      change('createOrgKey', caller, request.keyID, () => changing.createOrgKey(caller, request)),
-    deleteOrgKey: (caller: Caller, keyID: string, options: ChangeOptions) =>
-      change('deleteOrgKey', caller, keyID, () => changing.deleteOrgKey(caller, keyID, options)),
-    restoreOrgKey: (caller: Caller, keyID: string, options: ChangeOptions) =>
-      change('restoreOrgKey', caller, keyID, () => changing.restoreOrgKey(caller, keyID, options)),
-    revertOrgKey: (caller: Caller, keyID: string, toVersion: number, options: ChangeOptions) =>
-      change('revertOrgKey', caller, keyID, () => changing.revertOrgKey(caller, keyID, toVersion, options)),
-    consumeOrgQuota: (caller: Caller, keyID: string, amount: bigint) =>
-      tell(
-        'consumeOrgQuota',
-        caller,
-        keyID,
-        () => consuming.consumeOrgQuota(caller, keyID, amount),
-        () => ({ isTraffic: true }),
-      ),
-  };
+function acceptedChange({ key: { keyHash, orgID, version } }: KeyChange) {
+  return { keyHash, orgID, version };
 }

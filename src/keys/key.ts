@@ -38,10 +38,12 @@ export interface StoredKey {
   readonly quota: QuotaState;
 }
 
-/** Who did it: a credential, or the command line. Never the credential's secret. */
-export interface Actor {
+/** The verified identity behind a request: a credential, a subject of single sign-on, or the command line. */
+export interface Principal {
   readonly credentialID: string;
   readonly label: string;
+  /** The one organisation that it is bound to; undefined for all. */
+  readonly orgID: string | undefined;
 }
 
 /** What can become of a key. */
@@ -99,7 +101,7 @@ export interface KeyRevision {
   readonly keyHash: string;
   readonly orgID: string;
   readonly operation: Operation;
-  readonly actor: Actor;
+  readonly actor: Pick<Principal, 'credentialID' | 'label'>;
   /** The caller's reason for the change. */
   readonly reason: string | undefined;
   readonly requestID: string;

@@ -2,14 +2,13 @@ import type { ChangeFeed } from './change-feed.js';
 import type { SecretProtectionDeps } from './commands/protect-secrets.js';
 import type { QuotaManager } from './quota/quota-manager.js';
 import type { ReadBudget } from './read-budget.js';
-import type { Actor, StoredKey, KeyRevision } from './key.js';
+import type { Principal, StoredKey, KeyRevision } from './key.js';
 import type { Definition } from './definition/normalize.js';
 import type { QuotaChange } from './quota/quota-change.js';
 import type { KeyQuery, KeyPage, KeyFilter, HistoryRange } from './key-query.js';
 
-/** Who asks: a verified credential, perhaps bound to one organisation. */
-export interface Caller extends Actor {
-  readonly orgID: string | undefined;
+/** The principal of one call, with the limits of its request. */
+export interface CallContext extends Principal {
   readonly requestID: string;
   /** Absent for work without a time limit. */
   readonly deadline?: ChangeDeadline;
@@ -23,20 +22,20 @@ export interface AuditEvent {
   readonly operation: string;
   readonly requestID: string;
   /** Undefined if the request has no valid credential. */
-  readonly caller: Omit<Caller, 'requestID'> | undefined;
+  readonly principal: Principal | undefined;
   /** Undefined if the key has no valid identifier, or none yet. */
   readonly keyHash: string | undefined;
-  readonly outcome: Accepted | Refused;
+  readonly outcome: AcceptedAttempt | RejectedAttempt;
 }
 
-export interface Accepted {
+export interface AcceptedAttempt {
   readonly orgID?: string;
   readonly version?: number;
   /** Whether it happens with each request that a gateway admits. */
   readonly isTraffic?: boolean;
 }
 
-interface Refused {
+interface RejectedAttempt {
   readonly error: unknown;
 }
 
@@ -63,9 +62,9 @@ export interface Ports extends SecretProtectionDeps {
   readonly reportError?: (error: unknown, requestID: string) => void;
 }
 
-export interface Change {
+export interface KeyTransition {
   readonly next: StoredKey;
-  readonly audit: KeyRevision;
+  readonly revision: KeyRevision;
   /** What is to be done to a counter that stands elsewhere, written in the same transaction. */
   readonly quotaChange?: QuotaChange | undefined;
 }
@@ -90,9 +89,13 @@ export interface KeyStore {
    * Reads, applies and writes in one transaction. `change` is pure and synchronous: it may run again, and what it throws
    * undoes everything. Returns what was written. `orgID` as for `find`.
    */
-  update(keyHash: string, change: (stored: StoredKey | undefined) => Change, orgID?: string): Promise<Change>;
+  update(
+    keyHash: string,
+    change: (stored: StoredKey | undefined) => KeyTransition,
+    orgID?: string,
+  ): Promise<KeyTransition>;
   /** Adds new keys in one transaction. A key that exists is left as it is; tells for each whether it was added. */
-  add(keys: readonly Change[]): Promise<boolean[]>;
+  add(keys: readonly KeyTransition[]): Promise<boolean[]>;
   /** Seals the secrets of a key anew. Not a change of the key: no version, no audit entry. */
   reseal(keyHash: string, change: (stored: StoredKey) => StoredKey): Promise<void>;
   /** Every key, ordered by hash, read a page at a time so that writers are not held up. A damaged one ends nothing. */
@@ -113,7 +116,7 @@ export interface KeyStore {
   /** Removes keys deleted before the moment, and what was remembered of them. Returns how many. */
   purge(deletedBefore: Date): Promise<number>;
   /** Verifies every key and its history, ordered by hash. Reports damaged keys instead of throwing. */
-  inspect(): AsyncIterable<IntegrityReport>;
+  verifyIntegrity(): AsyncIterable<IntegrityReport>;
 }
 
 /** `intact`: the key passes the integrity check and was not removed. `absent`: nothing is stored under this hash. */
@@ -130,13 +133,13 @@ export interface ScannedKey {
 export interface IntegrityReport {
   readonly keyHash: string;
   /** Whether there is a key, and not merely the history of one. */
-  readonly isThere: boolean;
+  readonly exists: boolean;
   /** Undefined where it is not as it was written. What belongs to it is then not looked into. */
   readonly key: StoredKey | undefined;
   /** Whether its history is there, as it was written, and leads to the key. */
-  readonly isHistoryWhole: boolean;
+  readonly isHistoryIntact: boolean;
   /** Whether it is found by its tags, policies and APIs. */
-  readonly isListed: boolean;
+  readonly isIndexed: boolean;
 }
 
 /** The time limit of one change. */

@@ -23,7 +23,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
  * Whether a text can be hashed and stored as itself. Half of a surrogate pair has no UTF-8 form and would hash like
  * U+FFFD, so that two identifiers collide; SQLite's functions end a text at NUL.
  */
-export function isSound(text: string): boolean {
+export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 

@@ -2,7 +2,7 @@ import type { CredentialKind } from '../credentials/credential.js';
 import type { ErrorCode } from '../lib/errors.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Variant } from '../keys/definition/schema.js';
-import type { Caller } from '../keys/ports.js';
+import type { CallContext } from '../keys/ports.js';
 import type { KeyService } from '../keys/key-service.js';
 import type { JSONSchema } from './openapi/json-schema.js';
 import type { HTTPResponse } from '../http/response.js';
@@ -10,7 +10,7 @@ import type { HTTPResponse } from '../http/response.js';
 /** A request to a route, its credential checked. */
 export interface RouteCall {
   readonly request: RequestContext;
-  readonly caller: Caller;
+  readonly caller: CallContext;
   readonly keys: KeyService;
   /** What the path's `*` stands for, still percent-encoded. */
   readonly wildcard: string;

@@ -6,7 +6,7 @@ import { errorResponse, isPublicError } from '../http/error-response.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Handler, Route as HTTPRoute } from '../http/router.js';
 import { isAudited } from '../keys/audit.js';
-import type { AuditLog, Caller } from '../keys/ports.js';
+import type { AuditLog, CallContext } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 import { preconditionFailedStatus, unsupportedMediaTypeStatus, type RouteCall, type Route } from './route.js';
@@ -23,15 +23,15 @@ export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRout
     return async (request, wildcard) => {
       const { id: requestID, record, query } = request;
       record.operation = route.operation;
-      let caller: Caller | undefined;
+      let caller: CallContext | undefined;
       try {
         caller = callerOf(await request.principal(), route.credential, requestID);
         return await route.handle({ request, caller, keys, wildcard, query, nextSlice });
       } catch (error) {
         record.verdict = codeOf(error);
         if (isChange(route) && !isAudited(error)) {
-          const keyHash = keys.hashOf(decodeSegment(wildcard));
-          audit({ operation: route.operation, requestID, caller, keyHash, outcome: { error } });
+          const keyHash = keys.tryHashKeyID(decodeSegment(wildcard));
+          audit({ operation: route.operation, requestID, principal: caller, keyHash, outcome: { error } });
         }
         if (!isPublicError(error)) throw error;
         return errorResponse(error, requestID, {
@@ -63,7 +63,7 @@ function specificStatus(error: AppError, { headers }: RequestContext): number | 
   return isUnsupportedMediaType(error) ? unsupportedMediaTypeStatus : undefined;
 }
 
-function callerOf(holder: AuthContext, kind: CredentialKind, requestID: string): Caller {
+function callerOf(holder: AuthContext, kind: CredentialKind, requestID: string): CallContext {
   const { id, label, orgID } = requirePrincipal(holder, kind);
   return { credentialID: id, label, orgID, requestID, reads: createReadBudget() };
 }

@@ -1,5 +1,5 @@
 import type { StoredKey } from '../keys/key.js';
-import type { Change } from '../keys/ports.js';
+import type { KeyTransition } from '../keys/ports.js';
 import type { RevisionRow } from './records/revision.js';
 import { keyFromRow, type KeyRow } from './records/key.js';
 import type { SignedRow } from './records/signed.js';
@@ -10,7 +10,7 @@ import { writtenRows } from './records/written-rows.js';
 export interface PreparedChange {
   readonly before: SignedRow<KeyRow> | undefined;
   readonly stored: StoredKey | undefined;
-  readonly change: Change;
+  readonly change: KeyTransition;
   readonly row: SignedRow<KeyRow>;
   readonly entry: SignedRow<RevisionRow>;
 }
@@ -21,7 +21,7 @@ interface Deps {
   readonly slices: TimeSlices;
 }
 
-type ApplyChange = (stored: StoredKey | undefined) => Change;
+type ApplyChange = (stored: StoredKey | undefined) => KeyTransition;
 
 /** From this length on, a definition takes milliseconds to parse, to compare, to write and to sign. */
 const largeCharacters = 16 * 1024;

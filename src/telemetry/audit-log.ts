@@ -10,7 +10,7 @@ const mostCharacters = 200;
  * became of it. What gateways take from quotas is written at the level debug, and what they are refused like all else.
  */
 export function createAuditLog(log: Logger): AuditLog {
-  return ({ operation, requestID, caller, keyHash, outcome }) => {
+  return ({ operation, requestID, principal: caller, keyHash, outcome }) => {
     const isTraffic = 'isTraffic' in outcome && outcome.isTraffic === true;
     log[isTraffic ? 'debug' : 'info'](
       {

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { refusals } from '../keys/quota/quota.js';
+import { quotaRejections } from '../keys/quota/quota.js';
 import { requestRejectionReasons, webhookOutcomes, type Meter, type GaugeName } from './ports.js';
 
 export interface Metrics {
@@ -7,7 +7,7 @@ export interface Metrics {
   readonly registry: Registry;
 }
 
-interface About {
+interface MetricsOptions {
   readonly version: string;
   /** Every name that may label an operation: the root fields of the schema and the operations of REST. */
   readonly operations: ReadonlySet<string>;
@@ -19,13 +19,13 @@ interface About {
 const fast = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const batches = [1, 2, 4, 8, 16, 32, 64, 128];
 
-const verdicts: ReadonlySet<string> = new Set(['allowed', ...Object.keys(refusals)]);
+const verdicts: ReadonlySet<string> = new Set(['allowed', ...Object.keys(quotaRejections)]);
 
 /**
  * The metrics of one process, as Prometheus reads them. Labels come out of lists that are part of the program, so that no
  * client can add a series, or read in one what another has sent. The aggregators say how several processes add up.
  */
-export function createMetrics({ version, operations, credentialKinds, rejectionReasons }: About): Metrics {
+export function createMetrics({ version, operations, credentialKinds, rejectionReasons }: MetricsOptions): Metrics {
   const reasons: ReadonlySet<string> = new Set(rejectionReasons);
   const kinds: ReadonlySet<string> = new Set(credentialKinds);
   const registry = new Registry();

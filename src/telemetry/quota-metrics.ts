@@ -6,8 +6,8 @@ export function withQuotaMetrics(keys: KeyService, { meter }: Telemetry): KeySer
   if (!meter) return keys;
   return {
     ...keys,
-    async consumeOrgQuota(caller, keyID, amount) {
-      const consumption = await keys.consumeOrgQuota(caller, keyID, amount);
+    async consumeOrgQuota(caller, request) {
+      const consumption = await keys.consumeOrgQuota(caller, request);
       meter.consumed(consumption.refusal ?? 'allowed');
       return consumption;
     },

@@ -1,7 +1,7 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
 import { codeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
-import { within } from '../lib/timeout.js';
+import { withTimeout } from '../lib/timeout.js';
 import type { SpanAttributes, Tracer } from './ports.js';
 
 type API = Omit<typeof OpenTelemetry, 'default'>;
@@ -51,7 +51,7 @@ export async function startTraces(env: Environment, version: string, log: Logger
     tracer: createTracer(api, api.trace.getTracer('keyfront', version)),
     stop: async () => {
       const sent = provider.shutdown().catch(() => log.warn('the last traces could not be sent'));
-      await within(flushWithinMs, sent, () => undefined);
+      await withTimeout(flushWithinMs, sent, () => undefined);
     },
   };
 }

@@ -122,7 +122,7 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
       clockMs: Date.now,
       random: Math.random,
     });
-    active.set(webhook.id, { worker, webhook, lease, endFollowing: feed.follow(worker.notifyOfChanges) });
+    active.set(webhook.id, { worker, webhook, lease, endFollowing: feed.subscribe(worker.notifyOfChanges) });
   }
 
   /** Stops the worker when the lease ends, because another process may then acquire it. */

@@ -7,7 +7,7 @@ import { createWebhookSecret } from './signature.js';
 
 interface ManageDeps {
   readonly webhooks: WebhookStore;
-  readonly feed: Pick<ChangeFeed, 'newest'>;
+  readonly feed: Pick<ChangeFeed, 'latestCursor'>;
   readonly sealer: { seal(plaintext: string, place: string): Uint8Array };
   readonly now: () => Date;
 }
@@ -42,7 +42,7 @@ export async function addWebhook(
     created: now(),
     paused: undefined,
   };
-  await webhooks.add(webhook, await feed.newest());
+  await webhooks.add(webhook, await feed.latestCursor());
   return { webhook, secret };
 }
 

@@ -3,7 +3,7 @@ import type { Issue, Path } from '../lib/errors.js';
 import { isObject } from '../lib/json.js';
 import type { FieldChange } from '../keys/key.js';
 import { KeyDefinition } from '../keys/definition/schema.js';
-import { core, memberOf, shapeOf } from '../keys/definition/introspection.js';
+import { unwrapSchema, memberOf, shapeOf } from '../keys/definition/introspection.js';
 
 /** `quotaRenewalRate` -> `quota_renewal_rate`, `apiID` -> `api_id`. */
 export function wireName(field: string): string {
@@ -157,7 +157,7 @@ function toWire(schema: z.core.$ZodType, value: unknown): unknown {
   const member = memberOf(schema);
   if (member && Array.isArray(value)) return value.map((item) => toWire(member, item));
   // GraphQL answers integers that no double holds as texts.
-  return typeof value === 'string' && core(schema)._zod.def.type === 'bigint' ? BigInt(value) : value;
+  return typeof value === 'string' && unwrapSchema(schema)._zod.def.type === 'bigint' ? BigInt(value) : value;
 }
 
 function entriesToWire(list: z.core.$ZodType, rights: unknown): unknown {

@@ -44,12 +44,12 @@ export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
     sealedKeyID: new Uint8Array(64).fill(n % 256),
     orgID: orgIDOf(n, size),
     definition: definitionOf(n, size),
-    kept: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
+    protectedSecrets: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
     dates: { lastUpdated: String(seconds - BigInt((n * 7919) % 31_536_000)) },
     at: now,
   });
   const next = isDeleted(n) ? { ...created, deleted: now } : created;
-  return { next, audit: entryOf(undefined, next, 'import') };
+  return { next, revision: entryOf(undefined, next, 'import') };
 }
 
 /**

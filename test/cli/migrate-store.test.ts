@@ -113,15 +113,15 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const away = { KEYFRONT_QUOTA_URL: 'redis://127.0.0.1:1' };
     const before = await startApp({ KEYFRONT_DATA: c.folder, ...away });
     for (const keyID of ['key-2', 'key-7', 'key-2']) await before.update(keyID, { alias: 'x' }, '?reset_quota=1');
-    const changes = await allOf(before.app.services.store.changesBefore(new Date(8e15)));
+    const changes = await allOf(before.app.services.store.pendingBefore(new Date(8e15)));
     expect(changes).toHaveLength(3);
     await before.close();
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
     const after = await startApp({ KEYFRONT_DATA: c.folder, ...env, ...away });
     const { store } = after.app.services;
-    expect(await allOf(store.changesBefore(new Date(8e15)))).toStrictEqual(changes);
+    expect(await allOf(store.pendingBefore(new Date(8e15)))).toStrictEqual(changes);
     await after.update('key-2', { alias: 'y' }, '?reset_quota=1');
-    expect(await allOf(store.changesBefore(new Date(8e15)))).toHaveLength(4);
+    expect(await allOf(store.pendingBefore(new Date(8e15)))).toHaveLength(4);
     await after.close();
   });
 

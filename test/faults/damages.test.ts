@@ -73,14 +73,14 @@ async function answers(installation: Services): Promise<Map<string, string>> {
   for (const keyID of keyIDs) {
     await note(`key ${keyID}`, () => keys.orgKey(caller, { keyID }));
     await note(`secret of ${keyID}`, async () => {
-      const key = await keys.existingOrgKey(caller, keyID);
+      const key = await keys.requireOrgKey(caller, keyID);
       return [
         keys.keyIDOf(key),
         installation.ports.open(key.secrets.hmacString ?? new Uint8Array(), `keys|${key.keyHash}|hmacString`),
       ];
     });
     await note(`history of ${keyID}`, async () =>
-      keys.history(await keys.existingOrgKey(caller, keyID), { limit: 100 }),
+      keys.history(await keys.requireOrgKey(caller, keyID), { limit: 100 }),
     );
   }
   for (const [orderBy, filter] of lists) {

@@ -192,8 +192,11 @@ describe('orgKeyChanged', () => {
       await change('k2');
       const next = told.next();
       await vi.advanceTimersByTimeAsync(31_000);
-      expect((await next).value).toStrictEqual({ cursor: await s.t.app.services.feed.newest(), entry: undefined });
-      expect(begun?.cursor).not.toBe(await s.t.app.services.feed.newest());
+      expect((await next).value).toStrictEqual({
+        cursor: await s.t.app.services.feed.latestCursor(),
+        entry: undefined,
+      });
+      expect(begun?.cursor).not.toBe(await s.t.app.services.feed.latestCursor());
       over.abort();
       expect(await told.next()).toMatchObject({ done: true });
     } finally {
@@ -463,9 +466,9 @@ describe('a reader of changes', () => {
 
   it('who has gone before reading anything leaves nothing behind', async () => {
     const { feed } = s.t.app.services;
-    const real = feed.follow.bind(feed);
+    const real = feed.subscribe.bind(feed);
     let following = 0;
-    vi.spyOn(feed, 'follow').mockImplementation((onMore) => {
+    vi.spyOn(feed, 'subscribe').mockImplementation((onMore) => {
       const end = real(onMore);
       following += 1;
       return () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/keys/ports.js';
+import type { CallContext } from '../../src/keys/ports.js';
 import { createKeyService } from '../../src/keys/key-service.js';
 import { startApp } from '../support/app.js';
 import { stateOf } from '../support/state.js';
@@ -29,12 +29,12 @@ describe('the owner of a key', () => {
             quotaUsedBeforeReset: undefined,
             changes: [],
           };
-          return { next, audit };
+          return { next, revision: audit };
         });
         return ports.hashPassword(password, type);
       },
     });
-    const caller: Caller = { credentialID: 'cred_1', label: 'acme', orgID: 'acme', requestID: 'request-1' };
+    const caller: CallContext = { credentialID: 'cred_1', label: 'acme', orgID: 'acme', requestID: 'request-1' };
     const request = {
       keyID: 'k1',
       input: { alias: 'after', basicAuthData: { password: 'correct horse' } },

@@ -137,7 +137,12 @@ async function expectWhole(model: Model, real: Real): Promise<void> {
     await expectSameHistory(model, real, keyID);
   }
   const broken: string[] = [];
-  for await (const { keyHash, key, isHistoryWhole, isListed } of real.t.app.services.store.inspect()) {
+  for await (const {
+    keyHash,
+    key,
+    isHistoryIntact: isHistoryWhole,
+    isIndexed: isListed,
+  } of real.t.app.services.store.verifyIntegrity()) {
     if (!key || !isHistoryWhole || !isListed) broken.push(keyHash);
   }
   expect(broken).toStrictEqual([]);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
 import type { KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/key-query.js';
-import type { Change } from '../../src/keys/ports.js';
+import type { KeyTransition } from '../../src/keys/ports.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../src/storage/sqlite/connection.js';
 import { pageStatement } from '../../src/storage/sqlite/key-query.js';
@@ -40,12 +40,12 @@ function randomKey(index: number): StoredKey {
   };
 }
 
-const changes: Change[] = keys.map((next) => {
+const changes: KeyTransition[] = keys.map((next) => {
   const actor = { credentialID: 'test', label: 'a test' };
   const entry = { at: now, operation: 'import' as const, actor, reason: undefined, requestID: '', changes: [] };
   const { keyHash, orgID } = next;
   const versions = { versionBefore: 0, versionAfter: 1, quotaUsedBeforeReset: undefined };
-  return { next, audit: { ...entry, ...versions, keyHash, orgID } };
+  return { next, revision: { ...entry, ...versions, keyHash, orgID } };
 });
 
 beforeAll(async () => {

@@ -20,11 +20,14 @@ export const concurrencyPlants = {
   'a lost update: read, wait, write': ({ services: { store } }) => {
     const update = store.update.bind(store);
     store.update = async (hash, change) => {
-      const { next, audit } = change(await store.find(hash));
+      const { next, revision } = change(await store.find(hash));
       await tick();
       return update(hash, (found) => {
         const version = (found?.version ?? 0) + 1;
-        return { next: { ...next, version }, audit: { ...audit, versionBefore: version - 1, versionAfter: version } };
+        return {
+          next: { ...next, version },
+          revision: { ...revision, versionBefore: version - 1, versionAfter: version },
+        };
       });
     };
   },
@@ -45,10 +48,10 @@ export const concurrencyPlants = {
         return found ? { ...wanted, next: { ...wanted.next, quota: found.quota } } : wanted;
       });
       if (!wanted) throw new Error('The store did not ask for the change.');
-      const { next, audit } = wanted;
+      const { next, revision } = wanted;
       await tick();
-      if (audit.quotaUsedBeforeReset === undefined) return wanted;
-      return ports.quotas.consume(hash, () => ({ next: next.quota, answer: { next, audit } }));
+      if (revision.quotaUsedBeforeReset === undefined) return wanted;
+      return ports.quotas.consume(hash, () => ({ next: next.quota, result: { next, revision } }));
     };
   },
   'a consumption that is answered and not kept': ({ services: { ports } }) => {
@@ -56,8 +59,8 @@ export const concurrencyPlants = {
     let count = 0;
     ports.quotas.consume = (hash, decide) =>
       consume(hash, (found) => {
-        const { next, answer } = decide(found);
-        return { next: (count += 1) % 20 === 0 ? undefined : next, answer };
+        const { next, result: answer } = decide(found);
+        return { next: (count += 1) % 20 === 0 ? undefined : next, result: answer };
       });
   },
 } satisfies Record<string, (app: App) => void>;
@@ -69,7 +72,7 @@ export const lifePlants = {
     store.update = async (hash, apply) => {
       const changed = await update(hash, apply);
       const database = openDatabase(join(folder, 'keyfront.db'));
-      const { versionAfter } = changed.audit;
+      const { versionAfter } = changed.revision;
       database.prepare('DELETE FROM audit WHERE key_hash = ? AND version_after = ?').run(hash, versionAfter);
       database.close();
       return changed;
@@ -79,22 +82,22 @@ export const lifePlants = {
     const update = store.update.bind(store);
     store.update = (hash, apply) =>
       update(hash, (found) => {
-        const { next, audit } = apply(found);
-        return { next: audit.operation === 'restore' ? { ...next, version: next.version - 1 } : next, audit };
+        const { next, revision } = apply(found);
+        return { next: revision.operation === 'restore' ? { ...next, version: next.version - 1 } : next, revision };
       });
   },
   'a time that follows the clock back': ({ services: { store, now } }) => {
     const update = store.update.bind(store);
     store.update = (hash, apply) =>
       update(hash, (found) => {
-        const { next, audit } = apply(found);
-        return { next: { ...next, lastUpdated: BigInt(Math.floor(now().getTime() / 1000)) }, audit };
+        const { next, revision } = apply(found);
+        return { next: { ...next, lastUpdated: BigInt(Math.floor(now().getTime() / 1000)) }, revision };
       });
   },
   'counters that a restart forgets': async ({ services: { store, ports } }) => {
     for await (const { keyHash, key } of store.all()) {
       if (!key) continue;
-      await ports.quotas.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, answer: undefined }));
+      await ports.quotas.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, result: undefined }));
     }
   },
   'a stale update that is let through': ({ services: { store } }) => {
@@ -105,11 +108,11 @@ export const lifePlants = {
         if (!found || !stored) return apply(found);
         for (const version of [found.version, found.version - 1, found.version + 1]) {
           try {
-            const { next, audit } = apply({ ...found, version });
+            const { next, revision } = apply({ ...found, version });
             const after = found.version + 1;
             return {
               next: { ...next, version: after },
-              audit: { ...audit, versionBefore: after - 1, versionAfter: after },
+              revision: { ...revision, versionBefore: after - 1, versionAfter: after },
             };
           } catch {
             continue;

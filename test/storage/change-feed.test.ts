@@ -41,7 +41,7 @@ function followAll(feed: ChangeFeed, limit: number) {
   const seen: ChangeEvent[] = [];
   let isOver = false;
   let wake: () => void = () => undefined;
-  const end = feed.follow(() => wake());
+  const end = feed.subscribe(() => wake());
   const done = (async () => {
     for (let after: string | undefined; ;) {
       const more = new Promise<void>((resolve) => {
@@ -89,7 +89,7 @@ describeEngines('the feed of changes', (engine) => {
     const { events } = await feedOf(t).read({ after: undefined, limit: 3 });
     expect(events[1]?.entry).toStrictEqual(auditOf(storedKey('a')));
     await expect.poll(() => readAll(feedOf(t), { after: events[1]?.cursor })).toStrictEqual(all.slice(2));
-    await expect.poll(async () => readAll(feedOf(t), { after: await feedOf(t).newest() })).toStrictEqual([]);
+    await expect.poll(async () => readAll(feedOf(t), { after: await feedOf(t).latestCursor() })).toStrictEqual([]);
   });
 
   it('tells those of one organisation or one key, and gives a cursor behind all that was looked at', async () => {
@@ -102,7 +102,7 @@ describeEngines('the feed of changes', (engine) => {
     await expect.poll(() => readAll(feedOf(t), { keyHash: hashOf('b') })).toStrictEqual(['b 1', 'b 2']);
     await expect.poll(() => readAll(feedOf(t), { orgID: 'acme', keyHash: hashOf('b') })).toStrictEqual([]);
     const none = await feedOf(t).read({ after: undefined, orgID: 'nobody', limit: 1 });
-    expect(none).toStrictEqual({ events: [], hasMore: false, cursor: await feedOf(t).newest() });
+    expect(none).toStrictEqual({ events: [], hasMore: false, cursor: await feedOf(t).latestCursor() });
     await change(t, 'b');
     await expect.poll(() => readAll(feedOf(t), { after: none.cursor })).toStrictEqual(['b 3']);
   });
@@ -120,7 +120,7 @@ describeEngines('the feed of changes', (engine) => {
   it('goes on from a cursor after a restart', async () => {
     await add(t, 'a');
     await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['a 1']);
-    const cursor = await feedOf(t).newest();
+    const cursor = await feedOf(t).latestCursor();
     await change(t, 'a');
     await t.close();
     t = await startApp(place.env);
@@ -173,7 +173,7 @@ describeEngines('the feed of changes', (engine) => {
     await add(t, 'b');
     await change(t, 'a');
     await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['a 1', 'b 1', 'a 2']);
-    const among = await feedOf(t).newest();
+    const among = await feedOf(t).latestCursor();
     await store.update(hashOf('a'), (found) => nextVersion(found, { deleted: new Date(0) }));
     await change(t, 'b');
     expect(await store.purge(new Date(1))).toBe(1);
@@ -184,7 +184,7 @@ describeEngines('the feed of changes', (engine) => {
   it('calls back for changes of this process and of another, and for nobody who has ended it', async () => {
     const other = await startApp(place.env);
     let calls = 0;
-    const end = feedOf(t).follow(() => (calls += 1));
+    const end = feedOf(t).subscribe(() => (calls += 1));
     await until(() => calls > 0);
     calls = 0;
     await add(t, 'a');
@@ -249,7 +249,7 @@ describe('the feed of changes, on a SQLite file that a backup has taken the plac
     const env = (name: string) => ({ KEYFRONT_DATA: join(folder, name) });
     const t = await startApp(env('first'));
     await add(t, 'a');
-    const before = await feedOf(t).newest();
+    const before = await feedOf(t).latestCursor();
     const { services: installation } = t.app;
     await cp(join(folder, 'first'), join(folder, 'second'), {
       recursive: true,
@@ -257,14 +257,14 @@ describe('the feed of changes, on a SQLite file that a backup has taken the plac
     });
     await installation.copyTo(join(folder, 'second', 'keyfront.db'), () => undefined);
     await change(t, 'a');
-    const undone = await feedOf(t).newest();
+    const undone = await feedOf(t).latestCursor();
     await t.close();
 
     const restored = await startApp(env('second'));
     await expect(feedOf(restored).read({ after: undone, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
     await restored.app.services.store.update(hashOf('a'), (found) => {
       const next = nextVersion(found);
-      return { ...next, audit: { ...next.audit, reason: 'another' } };
+      return { ...next, revision: { ...next.revision, reason: 'another' } };
     });
     await expect(feedOf(restored).read({ after: undone, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
     await expect.poll(() => readAll(feedOf(restored), { after: before })).toStrictEqual(['a 2']);
@@ -292,7 +292,7 @@ describe.skipIf(postgres.isMissing)(`the feed of changes, on ${postgres.name}, w
   it('waits for a transaction that has taken a number and is committed after others', async () => {
     for (const name of ['a', 'b']) await add(t, name);
     await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['a 1', 'b 1']);
-    const cursor = await feedOf(t).newest();
+    const cursor = await feedOf(t).latestCursor();
     // A change of ours, taken away and written again by a transaction that takes long.
     await change(t, 'a');
     await client.query(

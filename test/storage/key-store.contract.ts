@@ -7,7 +7,7 @@ import type { QuotaChange } from '../../src/keys/quota/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
 import type { StoredKey, KeyRevision } from '../../src/keys/key.js';
 import type { HistoryRange, KeyPage } from '../../src/keys/key-query.js';
-import type { Change, IntegrityReport, KeyStore } from '../../src/keys/ports.js';
+import type { KeyTransition, IntegrityReport, KeyStore } from '../../src/keys/ports.js';
 import { allOf } from '../support/collect.js';
 import { misreadJSON } from '../support/misread-json.js';
 
@@ -58,13 +58,13 @@ export function auditOf(key: StoredKey, changes: Partial<KeyRevision> = {}): Key
   };
 }
 
-export const added = (key: StoredKey): Change => ({ next: key, audit: auditOf(key) });
+export const added = (key: StoredKey): KeyTransition => ({ next: key, revision: auditOf(key) });
 
 /** The change that every caller makes: one version more. */
-export function nextVersion(found: StoredKey | undefined, changes: Partial<StoredKey> = {}): Change {
+export function nextVersion(found: StoredKey | undefined, changes: Partial<StoredKey> = {}): KeyTransition {
   if (!found) throw new Error('There is no such key.');
   const next = { ...found, version: found.version + 1, ...changes };
-  return { next, audit: auditOf(next, { operation: 'update' }) };
+  return { next, revision: auditOf(next, { operation: 'update' }) };
 }
 
 /** A key with every field of storage filled, at the ends of its range. */
@@ -187,7 +187,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.find(hashOf('moved'), 'acme')).toBeUndefined();
       expect(await store.findMany([hashOf('moved')], undefined, 'acme')).toStrictEqual([]);
       const seen: unknown[] = [];
-      const look = (stored: StoredKey | undefined): Change => {
+      const look = (stored: StoredKey | undefined): KeyTransition => {
         seen.push(stored);
         throw new Error('no change');
       };
@@ -213,7 +213,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
           return nextVersion(stored);
         };
         await expect(store.update(keyHash, change, 'acme')).rejects.toThrow('There is no such key.');
-        const decide = (stored: StoredKey | undefined) => ({ next: undefined, answer: stored });
+        const decide = (stored: StoredKey | undefined) => ({ next: undefined, result: stored });
         expect(await store.consume(keyHash, decide, 'acme')).toBeUndefined();
         expect(given).toStrictEqual([undefined]);
       }
@@ -317,7 +317,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('hands undefined to the change for a key that does not exist, and writes nothing when it throws', async () => {
       const handed: unknown[] = [];
-      const refuse = (found: StoredKey | undefined): Change => {
+      const refuse = (found: StoredKey | undefined): KeyTransition => {
         handed.push(found);
         throw new Error('There is no such key.');
       };
@@ -343,7 +343,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([added(storedKey(1))]);
       const attempt = store.update(hashOf(1), (found) => {
         const { next } = nextVersion(found);
-        return { next, audit: auditOf(next, { quotaUsedBeforeReset: maxInt64 + 1n }) };
+        return { next, revision: auditOf(next, { quotaUsedBeforeReset: maxInt64 + 1n }) };
       });
       await expect(attempt).rejects.toThrow();
       expect(plain(await store.find(hashOf(1)))).toStrictEqual(storedKey(1));
@@ -353,7 +353,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     it('remembers every change exactly, oldest first', async () => {
       const key = storedKey(1);
       const first = auditOf(key);
-      await store.add([{ next: key, audit: first }]);
+      await store.add([{ next: key, revision: first }]);
       const second = auditOf(key, {
         at: new Date('2026-01-31T12:00:00.000Z'),
         operation: 'update',
@@ -369,9 +369,9 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         versionAfter: 2,
         quotaUsedBeforeReset: maxInt64,
       });
-      await store.update(key.keyHash, (found) => ({ ...nextVersion(found), audit: second }));
+      await store.update(key.keyHash, (found) => ({ ...nextVersion(found), revision: second }));
       const third = { ...second, versionBefore: 2, versionAfter: 3, quotaUsedBeforeReset: 0n };
-      await store.update(key.keyHash, (found) => ({ ...nextVersion(found), audit: third }));
+      await store.update(key.keyHash, (found) => ({ ...nextVersion(found), revision: third }));
       await reopen();
       expect(await store.historyOf(key.keyHash)).toStrictEqual([first, second, third]);
     });
@@ -461,15 +461,15 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         })),
       ).rejects.toThrow();
       await reopen();
-      expect(await store.changesOf(hashOf(1))).toStrictEqual(changes.slice(0, 2));
-      expect(await store.changesOf(hashOf(3))).toStrictEqual([]);
-      expect(await allOf(store.changesBefore(new Date(2000)))).toStrictEqual(changes.slice(0, 1));
-      expect(await allOf(store.changesBefore(new Date(9000)))).toStrictEqual(changes);
-      await store.forget(changes.slice(0, 1));
-      expect(await allOf(store.changesBefore(new Date(9000)))).toStrictEqual(changes.slice(1));
+      expect(await store.pendingFor(hashOf(1))).toStrictEqual(changes.slice(0, 2));
+      expect(await store.pendingFor(hashOf(3))).toStrictEqual([]);
+      expect(await allOf(store.pendingBefore(new Date(2000)))).toStrictEqual(changes.slice(0, 1));
+      expect(await allOf(store.pendingBefore(new Date(9000)))).toStrictEqual(changes);
+      await store.acknowledge(changes.slice(0, 1));
+      expect(await allOf(store.pendingBefore(new Date(9000)))).toStrictEqual(changes.slice(1));
       // What belongs to a key goes with it.
       expect(await store.purge(new Date(1))).toBe(1);
-      expect(await allOf(store.changesBefore(new Date(9000)))).toStrictEqual(changes.slice(1, 2));
+      expect(await allOf(store.pendingBefore(new Date(9000)))).toStrictEqual(changes.slice(1, 2));
     });
 
     it('gives no change of a counter that was not written by us, and does not let it hold up others', async () => {
@@ -482,10 +482,10 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         await store.update(hashOf(name), (found) => ({ ...nextVersion(found), quotaChange }));
       }
       await place.tamper(`UPDATE quota_changes SET is_reset = 1 WHERE key_hash = '${hashOf(1)}'`);
-      await expect(store.changesOf(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL' });
+      await expect(store.pendingFor(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL' });
       const others: QuotaChange[] = [];
       const reading = (async () => {
-        for await (const page of store.changesBefore(new Date(9000))) others.push(...page);
+        for await (const page of store.pendingBefore(new Date(9000))) others.push(...page);
       })();
       await expect(reading).rejects.toMatchObject({ code: 'INTERNAL' });
       expect(others.map(({ keyHash }) => keyHash)).toStrictEqual([hashOf(2)]);
@@ -502,7 +502,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
           store.update(hashOf(name), (found) => {
             const change = nextVersion(found, changed);
             // The history has an entry of this version already, which is found out after the key itself is written.
-            return name === failing ? { ...change, audit: auditOf(storedKey(name)) } : change;
+            return name === failing ? { ...change, revision: auditOf(storedKey(name)) } : change;
           }),
         ),
         store.update(hashOf(failing), (found) => nextVersion(found, { definition: { tags: ['later'] } })),
@@ -521,14 +521,14 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const now = new Date(0);
       const counts = ['old', 'new', 'later'].map((tag) => store.count({ tag }, now));
       expect(await Promise.all(counts)).toStrictEqual([0, 11, 1]);
-      for await (const { isListed, isHistoryWhole } of store.inspect()) {
+      for await (const { isIndexed: isListed, isHistoryIntact: isHistoryWhole } of store.verifyIntegrity()) {
         expect([isListed, isHistoryWhole]).toStrictEqual([true, true]);
       }
     });
 
     it('remembers no two changes that led to the same version', async () => {
       await store.add([added(storedKey(1))]);
-      const attempt = store.update(hashOf(1), (found) => ({ ...nextVersion(found), audit: auditOf(storedKey(1)) }));
+      const attempt = store.update(hashOf(1), (found) => ({ ...nextVersion(found), revision: auditOf(storedKey(1)) }));
       await expect(attempt).rejects.toThrow();
       expect(plain(await store.find(hashOf(1)))).toStrictEqual(storedKey(1));
     });
@@ -588,11 +588,13 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.update(hashOf(1), (found) => nextVersion(found, { definition: full.definition }));
       await store.reseal(full.keyHash, (stored) => ({ ...stored, sealedKeyID: Uint8Array.of(42) }));
       const found: IntegrityReport[] = [];
-      for await (const inspected of store.inspect()) found.push(inspected);
+      for await (const inspected of store.verifyIntegrity()) found.push(inspected);
       expect(found).toHaveLength(3);
-      expect(found.filter(({ key, isHistoryWhole, isListed }) => !key || !isHistoryWhole || !isListed)).toStrictEqual(
-        [],
-      );
+      expect(
+        found.filter(
+          ({ key, isHistoryIntact: isHistoryWhole, isIndexed: isListed }) => !key || !isHistoryWhole || !isListed,
+        ),
+      ).toStrictEqual([]);
     });
 
     it('runs updates at the same time one after the other: none is lost', async () => {
@@ -678,7 +680,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.discard(hashOf(1))).toBe('absent');
       expect(await store.add([added(storedKey(1))])).toStrictEqual([true]);
       const problems = [];
-      for await (const { key, isHistoryWhole, isListed } of store.inspect()) {
+      for await (const { key, isHistoryIntact: isHistoryWhole, isIndexed: isListed } of store.verifyIntegrity()) {
         if (!key || !isHistoryWhole || !isListed) problems.push(key);
       }
       expect(problems).toStrictEqual([]);

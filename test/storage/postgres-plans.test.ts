@@ -174,7 +174,7 @@ describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () 
     [
       'a consumption',
       (store) =>
-        store.consume(second ?? '', (key) => ({ next: key && { ...key.quota, used: key.quota.used + 1n }, answer: 0 })),
+        store.consume(second ?? '', (key) => ({ next: key && { ...key.quota, used: key.quota.used + 1n }, result: 0 })),
     ],
     ['an import', (store) => store.add([added(storedKey(`new ${Math.random()}`))])],
     ['the history of a key', (store) => store.historyOf(one, { last: true, limit: 5 })],

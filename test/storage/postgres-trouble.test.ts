@@ -132,10 +132,10 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
       }),
       store.update(hashOf(3), (found) => {
         const { next } = nextVersion(found);
-        return { next, audit: auditOf(next, { quotaUsedBeforeReset: maxInt64 + 1n }) };
+        return { next, revision: auditOf(next, { quotaUsedBeforeReset: maxInt64 + 1n }) };
       }),
       store.update(hashOf(3), (found) => nextVersion(found, { definition: { alias: 'good' } })),
-      store.consume(hashOf(4), () => ({ next: { used: 7n, renews: undefined }, answer: 'taken' })),
+      store.consume(hashOf(4), () => ({ next: { used: 7n, renews: undefined }, result: 'taken' })),
     ]);
     expect(settled.map(({ status }) => status)).toStrictEqual([
       ...['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'fulfilled', 'fulfilled'],

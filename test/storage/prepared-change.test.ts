@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
-import type { Change } from '../../src/keys/ports.js';
+import type { KeyTransition } from '../../src/keys/ports.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
@@ -32,7 +32,7 @@ function watchedStore() {
   };
   const store = createKeyStore(database, signer, createWriteGate(database, { slices: counting }));
   const applied: boolean[] = [];
-  const change = (found: StoredKey | undefined): Change => {
+  const change = (found: StoredKey | undefined): KeyTransition => {
     applied.push(database.inTransaction);
     return nextVersion(found);
   };

@@ -140,7 +140,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     await consume(3);
     const answer = await t.graphql('{ orgKey(keyID: "k") { quota { used renewsAt } } }');
     expect(dataOf(answer)).toMatchObject({ orgKey: { quota: { used: 3, renewsAt: now.getTime() / 1000 + 60 } } });
-    await expect.poll(async () => allOf(t.app.services.store.changesBefore(new Date(8e15)))).toEqual([]);
+    await expect.poll(async () => allOf(t.app.services.store.pendingBefore(new Date(8e15)))).toEqual([]);
   });
 
   it('gives up a server that takes commands and answers none, in about a second, and finds it again', async () => {

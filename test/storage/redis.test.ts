@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
 import { maxInt64 } from '../../src/lib/int64.js';
-import type { Caller } from '../../src/keys/ports.js';
+import type { CallContext } from '../../src/keys/ports.js';
 import { createKeyService } from '../../src/keys/key-service.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { generated, runs } from '../support/generated.js';
@@ -11,7 +11,7 @@ import { askRedis, redisSettings, testRedis, unlessMissing } from '../support/re
 import { until } from '../support/until.js';
 
 const server = testRedis();
-const caller: Caller = { credentialID: 'test', label: 'test', orgID: undefined, requestID: '' };
+const caller: CallContext = { credentialID: 'test', label: 'test', orgID: undefined, requestID: '' };
 
 let t: TestApp;
 let env: Record<string, string>;
@@ -31,10 +31,11 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     (env['KEYFRONT_QUOTA_KEYS'] ?? '').replace('{keyHash}', app.app.services.ports.hashKeyID(keyID));
   const keptOf = (keyID: string) => `keyfront:{${counterOf(keyID)}}`;
   const serviceOf = (app: TestApp) => createKeyService(app.app.services.ports);
-  const consume = async (keyID: string, amount = 1n, app = t) => serviceOf(app).consumeOrgQuota(caller, keyID, amount);
+  const consume = async (keyID: string, amount = 1n, app = t) =>
+    serviceOf(app).consumeOrgQuota(caller, { keyID, amount });
   const usedOf = async (keyID: string, app = t) => {
     const service = serviceOf(app);
-    const [figures] = await service.quotasOf([await service.existingOrgKey(caller, keyID)]);
+    const [figures] = await service.quotasOf([await service.requireOrgKey(caller, keyID)]);
     return figures?.used;
   };
   const reset = async (keyID: string, definition: object = {}, app = t) =>
@@ -88,13 +89,14 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
             const answers: unknown[] = [(await service.createOrgKey(caller, { keyID, input })).quotaEffect];
             for (const one of steps) {
               if (one.kind === 'clock') later(one.seconds * 1000, app);
-              if (one.kind === 'consume') answers.push(await service.consumeOrgQuota(caller, keyID, one.amount));
+              if (one.kind === 'consume')
+                answers.push(await service.consumeOrgQuota(caller, { keyID, amount: one.amount }));
               if (one.kind === 'update') {
                 const request = { keyID, input: one.definition, resetQuota: one.isReset };
                 const done = await service.updateOrgKey(caller, request).catch((error: unknown) => error as AppError);
                 answers.push(done instanceof AppError ? done.issues : [done.quotaEffect, done.quotaReset]);
               }
-              const found = await service.existingOrgKey(caller, keyID);
+              const found = await service.requireOrgKey(caller, keyID);
               const [entry] = await service.history(found, { last: true, limit: 1 });
               answers.push(
                 await service.quotasOf([found]),
@@ -192,10 +194,10 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
     await consume('k', 5n);
     later(1000);
-    await serviceOf(t).deleteOrgKey(caller, 'k', {});
-    await serviceOf(t).restoreOrgKey(caller, 'k', {});
+    await serviceOf(t).deleteOrgKey(caller, { keyID: 'k' });
+    await serviceOf(t).restoreOrgKey(caller, { keyID: 'k' });
     expect(await usedOf('k')).toBe(5n);
-    await serviceOf(t).deleteOrgKey(caller, 'k', {});
+    await serviceOf(t).deleteOrgKey(caller, { keyID: 'k' });
     later(60_000);
     await t.app.services.store.purge(t.clock.now);
     await serviceOf(t).createOrgKey(caller, { keyID: 'k', input: { orgID: 'acme', quotaMax: 10n } });
@@ -209,9 +211,9 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     expect((await reset('k', { quotaMax: 10n, quotaRenewalRate: 60n })).quotaReset).toBe('APPLIED');
     await consume('k', 3n);
     const { quotas, hashKeyID } = t.app.services.ports;
-    const changes = () => t.app.services.store.changesOf(hashKeyID('k'));
+    const changes = () => t.app.services.store.pendingFor(hashKeyID('k'));
     expect(await changes()).toHaveLength(1);
-    await quotas.apart?.settle(hashKeyID('k'));
+    await quotas.external?.applyPending(hashKeyID('k'));
     expect(await usedOf('k')).toBe(3n);
     later(6_000);
     await expect.poll(changes).toHaveLength(0);
@@ -261,7 +263,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     for (const keyID of failing) await redis('SET', counterOf(keyID), 'no integer');
     // What was carried out is looked at once more after 5 seconds, and then forgotten.
     later(6_000);
-    const pending = async () => (await allOf(t.app.services.store.changesBefore(t.clock.now))).length;
+    const pending = async () => (await allOf(t.app.services.store.pendingBefore(t.clock.now))).length;
     await expect.poll(pending).toBe(failing.length);
     for (const keyID of failing) await redis('DEL', counterOf(keyID));
     await expect.poll(pending).toBe(0);
@@ -272,10 +274,10 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await t.importKeys(...keys);
     for (const { key_id } of keys) await consume(key_id, 2n);
     const { quotas } = t.app.services.ports;
-    const look = quotas.apart?.look.bind(quotas.apart);
+    const look = quotas.external?.read.bind(quotas.external);
     let looks = 0;
-    Object.assign(quotas.apart ?? {}, {
-      look: (hashes: readonly string[]) => {
+    Object.assign(quotas.external ?? {}, {
+      read: (hashes: readonly string[]) => {
         looks += 1;
         return look?.(hashes);
       },

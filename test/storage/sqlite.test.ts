@@ -96,10 +96,10 @@ describe('a SQLite file', () => {
     for (const quotaChange of changes) {
       await store.update(hashOf(1), (found) => ({ ...nextVersion(found), quotaChange }));
     }
-    expect(await store.changesOf(hashOf(1))).toHaveLength(200);
+    expect(await store.pendingFor(hashOf(1))).toHaveLength(200);
     database.pragma('wal_checkpoint(TRUNCATE)');
-    await store.forget(changes);
-    expect(await store.changesOf(hashOf(1))).toHaveLength(0);
+    await store.acknowledge(changes);
+    expect(await store.pendingFor(hashOf(1))).toHaveLength(0);
     expect(commitsIn(await readFile(`${file}-wal`))).toBe(1);
     database.close();
   });

@@ -6,7 +6,7 @@ import { readDefinition } from '../../keys/definition/parse.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { prepareImport } from '../../keys/commands/import.js';
-import type { Ports, Change } from '../../keys/ports.js';
+import type { Ports, KeyTransition } from '../../keys/ports.js';
 import { printable } from '../../lib/text.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
 import { definitionFromWire } from '../../wire/field-names.js';
@@ -75,7 +75,7 @@ export async function importLines(
   listener: Listener,
 ): Promise<{ imported: number; present: number; bad: number }> {
   const counts = { imported: 0, present: 0, bad: 0 };
-  let batch: Change[] = [];
+  let batch: KeyTransition[] = [];
   let batchSize = leastInBatch;
   const flush = async () => {
     const start = performance.now();
@@ -113,7 +113,11 @@ function textOf(line: Line): string {
   }
 }
 
-async function readLine(ports: Ports, line: string, { orgID, passwordsAreHashed }: ImportOptions): Promise<Change> {
+async function readLine(
+  ports: Ports,
+  line: string,
+  { orgID, passwordsAreHashed }: ImportOptions,
+): Promise<KeyTransition> {
   const body = parseJSON(line);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new AppError('INVALID', 'The line is not a JSON object.');

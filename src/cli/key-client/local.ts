@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.js';
-import type { KeyChange } from '../../keys/commands/change-key.js';
+import type { KeyChange } from '../../keys/commands/execute-change.js';
 import { readDefinition } from '../../keys/definition/parse.js';
-import type { Caller } from '../../keys/ports.js';
+import type { CallContext } from '../../keys/ports.js';
 import { createKeyService } from '../../keys/key-service.js';
 import { InstallationNotFoundError } from '../../storage/storage.js';
 import type { IO } from '../io.js';
@@ -15,7 +15,7 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
   const access = readCommands.has(command) ? 'read' : 'write';
   const opened = withServices(io, { access, liveQuotas: 'use' }, async ({ ports }) => {
     const keys = createKeyService(ports);
-    const caller: Caller = {
+    const caller: CallContext = {
       credentialID: 'cli',
       label: `keyfront ${command}`,
       orgID: undefined,
@@ -28,7 +28,7 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
         return keys.keyIDOf(key);
       },
       read: async (keyID) => {
-        const { keyHash, version, orgID, definition } = await keys.existingOrgKey(caller, keyID);
+        const { keyHash, version, orgID, definition } = await keys.requireOrgKey(caller, keyID);
         return { keyHash, version, definition: { ...definition, orgID } };
       },
       previewUpdate: async (keyID, definition, options) =>
@@ -39,9 +39,10 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
         changed(await keys.updateOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
       create: async (keyID, definition, options) =>
         changed(await keys.createOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
-      revert: async (keyID, toVersion, options) => changed(await keys.revertOrgKey(caller, keyID, toVersion, options)),
+      revert: async (keyID, toVersion, options) =>
+        changed(await keys.revertOrgKey(caller, { keyID, toVersion, ...options })),
       history: async (keyID, limit) => {
-        const entries = await keys.history(await keys.existingOrgKey(caller, keyID), { last: true, limit });
+        const entries = await keys.history(await keys.requireOrgKey(caller, keyID), { last: true, limit });
         return entries.toReversed().map(({ at, actor, versionAfter, operation, requestID, ...rest }) => ({
           version: versionAfter,
           at: at.toISOString(),

@@ -17,14 +17,14 @@ export async function verifyInstallation(
   onProgress: (keys: number, part: number) => void,
 ): Promise<InstallationReport> {
   const problems = await damages();
-  for (const id of await credentials.damaged()) problems.push(`The credential ${id} is not as it was written.`);
+  for (const id of await credentials.findDamaged()) problems.push(`The credential ${id} is not as it was written.`);
   problems.push(...(await problemsOfWebhooks(webhooks, sealer)));
   let keys = 0;
   try {
     const { keys: all } = await contents();
-    for await (const found of store.inspect()) {
+    for await (const found of store.verifyIntegrity()) {
       problems.push(...problemsOf(sealer, found));
-      if (found.isThere) onProgress((keys += 1), keys / all);
+      if (found.exists) onProgress((keys += 1), keys / all);
     }
   } catch (error) {
     problems.push(`The rest cannot be read: ${error instanceof Error ? error.message : 'for an unknown reason'}.`);
@@ -51,14 +51,14 @@ function doesOpen(sealer: Sealer, sealed: Uint8Array, place: string): boolean {
   }
 }
 
-function problemsOf(sealer: Sealer, { keyHash, isThere, key, isHistoryWhole, isListed }: IntegrityReport): string[] {
+function problemsOf(sealer: Sealer, { keyHash, exists, key, isHistoryIntact, isIndexed }: IntegrityReport): string[] {
   const sealed = { keyID: key?.sealedKeyID, jwtSecret: key?.secrets.jwtSecret, hmacString: key?.secrets.hmacString };
   const opens = (name: keyof typeof sealed) =>
     sealed[name] === undefined || doesOpen(sealer, sealed[name], aadFor(keyHash, name));
   return [
-    ...(isThere && !key ? [`The key ${keyHash} is not as it was written.`] : []),
-    ...(isHistoryWhole ? [] : [`The history of ${keyHash} is not what was written.`]),
-    ...(isListed ? [] : [`The key ${keyHash} is not found by all of its tags, policies and APIs.`]),
+    ...(exists && !key ? [`The key ${keyHash} is not as it was written.`] : []),
+    ...(isHistoryIntact ? [] : [`The history of ${keyHash} is not what was written.`]),
+    ...(isIndexed ? [] : [`The key ${keyHash} is not found by all of its tags, policies and APIs.`]),
     ...(['keyID', 'jwtSecret', 'hmacString'] as const)
       .filter((name) => !opens(name))
       .map((name) => `The ${name} of ${keyHash} does not open.`),

@@ -1,6 +1,6 @@
 import { decodeGlobalID } from '@pothos/plugin-relay';
 import { AppError } from '../../lib/errors.js';
-import { maySee } from '../../keys/authorization.js';
+import { canSee } from '../../keys/authorization.js';
 import { callerOf, type Context } from '../context.js';
 
 /** A type that other subgraphs can reference. */
@@ -32,7 +32,7 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
       find: (representation, context) =>
         new Promise((resolve) => {
           const orgID = textOf(representation, 'id');
-          resolve(maySee(callerOf(context, 'service'), orgID) ? { orgID } : null);
+          resolve(canSee(callerOf(context, 'service'), orgID) ? { orgID } : null);
         }),
     },
   ],

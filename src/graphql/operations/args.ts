@@ -1,4 +1,4 @@
-import type { ChangeOptions } from '../../keys/commands/change-key.js';
+import type { ChangeOptions } from '../../keys/commands/execute-change.js';
 import { builder } from '../schema/builder.js';
 
 /** The arguments of every change of an existing key. */

@@ -1,4 +1,4 @@
-import { refusals, type Consumption, type Refusal } from '../../keys/quota/quota.js';
+import { quotaRejections, type Consumption, type QuotaRejection } from '../../keys/quota/quota.js';
 import { builder } from '../schema/builder.js';
 import { keyArgs } from './args.js';
 import { callerOf } from '../context.js';
@@ -7,7 +7,7 @@ import { Quota } from '../types/quota.js';
 
 const RefusalType = builder.enumType('QuotaRefusal', {
   description: 'Why requests are not allowed.',
-  values: describedEnum<Refusal>(refusals),
+  values: describedEnum<QuotaRejection>(quotaRejections),
 });
 
 const QuotaConsumption = builder.objectRef<Consumption>('QuotaConsumption').implement({
@@ -40,6 +40,6 @@ builder.mutationField('consumeOrgQuota', (t) =>
       amount: t.arg({ type: 'Int64', defaultValue: 1n, description: 'Number of requests, at least 1.' }),
     },
     resolve: (_, { keyID, amount }, context) =>
-      context.keys.consumeOrgQuota(callerOf(context, 'service'), String(keyID), amount ?? 1n),
+      context.keys.consumeOrgQuota(callerOf(context, 'service'), { keyID: String(keyID), amount: amount ?? 1n }),
   }),
 );

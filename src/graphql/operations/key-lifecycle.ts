@@ -44,7 +44,10 @@ builder.mutationField('deleteOrgKey', (t) =>
     args: { ...keyArgs, ...changeArgs },
     resolve: async (_, { keyID, ...options }, context) => ({
       action: 'deleted' as const,
-      ...(await context.keys.deleteOrgKey(callerOf(context, 'service'), String(keyID), changeOptionsOf(options))),
+      ...(await context.keys.deleteOrgKey(callerOf(context, 'service'), {
+        keyID: String(keyID),
+        ...changeOptionsOf(options),
+      })),
     }),
   }),
 );
@@ -58,7 +61,10 @@ builder.mutationField('restoreOrgKey', (t) =>
     args: { ...keyArgs, ...changeArgs },
     resolve: async (_, { keyID, ...options }, context) => ({
       action: 'restored' as const,
-      ...(await context.keys.restoreOrgKey(callerOf(context, 'service'), String(keyID), changeOptionsOf(options))),
+      ...(await context.keys.restoreOrgKey(callerOf(context, 'service'), {
+        keyID: String(keyID),
+        ...changeOptionsOf(options),
+      })),
     }),
   }),
 );
@@ -79,12 +85,11 @@ builder.mutationField('revertOrgKey', (t) =>
     },
     resolve: async (_, { keyID, toVersion, ...options }, context) => ({
       action: 'modified' as const,
-      ...(await context.keys.revertOrgKey(
-        callerOf(context, 'service'),
-        String(keyID),
+      ...(await context.keys.revertOrgKey(callerOf(context, 'service'), {
+        keyID: String(keyID),
         toVersion,
-        changeOptionsOf(options),
-      )),
+        ...changeOptionsOf(options),
+      })),
     }),
   }),
 );

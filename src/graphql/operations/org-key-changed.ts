@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { Followed } from '../../keys/queries/change-subscription.js';
+import type { SubscribedChange } from '../../keys/queries/change-subscription.js';
 import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
 import { HistoryEntry, OrgKey } from '../types/org-key.js';
@@ -9,12 +9,12 @@ import { HistoryEntry, OrgKey } from '../types/org-key.js';
  *
  * @throws {AppError} INTERNAL when it fails its integrity check: its fields are null, and the event keeps its cursor.
  */
-function entryOf({ entry, isUnreadable }: Followed): Followed['entry'] {
+function entryOf({ entry, isUnreadable }: SubscribedChange): SubscribedChange['entry'] {
   if (isUnreadable) throw new AppError('INTERNAL', 'A history entry fails its integrity check; see `keyfront check`.');
   return entry;
 }
 
-const OrgKeyChangedEvent = builder.objectRef<Followed>('OrgKeyChangedEvent').implement({
+const OrgKeyChangedEvent = builder.objectRef<SubscribedChange>('OrgKeyChangedEvent').implement({
   description:
     'A change of a key, or, if `entry` is null, a checkpoint that only advances `cursor`. Checkpoints are sent at the start if `after` is absent, and about every 30 seconds while only keys change that the subscription does not include. If the history entry fails its integrity check, all fields but `cursor` are null and the error is INTERNAL.',
   fields: (t) => ({

@@ -1,7 +1,7 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import type { ConnectionShape, DefaultConnectionArguments } from '@pothos/plugin-relay';
 import { Kind, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
-import type { Caller } from '../../keys/ports.js';
+import type { CallContext } from '../../keys/ports.js';
 import type { StoredKey } from '../../keys/key.js';
 import { defaultOrder, keyOrders, type KeyFilter, type KeyOrder, type KeyQuery } from '../../keys/key-query.js';
 import { builder, type SchemaTypes } from '../schema/builder.js';
@@ -99,7 +99,12 @@ function isCountOnly({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
 }
 
 /** Reads a page of the keys that the caller can see. */
-async function keyPage(caller: Caller, args: ListArgs, { keys }: Context, info: GraphQLResolveInfo): Promise<KeyPage> {
+async function keyPage(
+  caller: CallContext,
+  args: ListArgs,
+  { keys }: Context,
+  info: GraphQLResolveInfo,
+): Promise<KeyPage> {
   const filter = filterOf(args.filter);
   const orderBy = args.orderBy ?? defaultOrder(filter);
   const page = await connectionPage<StoredKey>(

@@ -6,7 +6,7 @@ import type { Variant } from '../../keys/definition/schema.js';
 import { inputs, problemsOf } from '../../keys/definition/parse.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
-import { core, memberOf, shapeOf, traitsOf } from '../../keys/definition/introspection.js';
+import { unwrapSchema, memberOf, shapeOf, traitsOf } from '../../keys/definition/introspection.js';
 import { valueOfLiteral } from '../schema/literals.js';
 import { rootFieldsOf, type RequestedOperation } from '../operation/root-fields.js';
 
@@ -80,7 +80,7 @@ function asGraphQLReads(schema: z.core.$ZodType, value: unknown): unknown {
       }),
     );
   }
-  if (core(schema)._zod.def.type === 'bigint' && typeof value === 'string') {
+  if (unwrapSchema(schema)._zod.def.type === 'bigint' && typeof value === 'string') {
     // More digits than 64 bits have, so that the issue is OUT_OF_RANGE.
     return /^-?\d{1,40}$/.test(value) ? BigInt(value) : value;
   }

@@ -1,4 +1,4 @@
-import type { KeyChange } from '../../keys/commands/change-key.js';
+import type { KeyChange } from '../../keys/commands/execute-change.js';
 import { resetStatuses, type ResetStatus } from '../../keys/quota/quota-manager.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';

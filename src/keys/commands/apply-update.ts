@@ -1,39 +1,45 @@
-import { AppError, type Issue } from '../../lib/errors.js';
+import type { Issue } from '../../lib/errors.js';
 import { maxInt64, unixSeconds } from '../../lib/int64.js';
+import type { HashType } from '../definition/field-rules.js';
 import { invalidDefinition } from '../definition/issues.js';
 import type { Definition } from '../definition/normalize.js';
-import type { ProtectedSecrets } from './protect-secrets.js';
-import type { HashType } from '../definition/field-rules.js';
-import { carryOver, resetOf } from '../quota/quota.js';
 import type { QuotaState, StoredKey, StoredSecrets } from '../key.js';
+import type { Ports } from '../ports.js';
+import { carryOverQuota, resetQuota } from '../quota/quota.js';
+import { aadFor, type ProtectedSecrets } from './protect-secrets.js';
 
-/** An update that is ready to be applied: its secrets hashed or sealed, undefined to keep and null to clear. */
+/** An update with its secrets hashed or sealed. */
 export interface PreparedUpdate {
   readonly definition: Definition;
   readonly secrets: ProtectedSecrets;
   readonly resetQuota: boolean;
 }
 
-/** Whether two sealed values hold the same secret. */
+/** Whether two sealed values contain the same secret. */
 export type IsSameSecret = (secret: 'jwtSecret' | 'hmacString', a: Uint8Array, b: Uint8Array) => boolean;
 
+/** Compares sealed secrets of one key by opening them. */
+export function secretComparison({ open }: Pick<Ports, 'open'>, keyHash: string): IsSameSecret {
+  return (secret, a, b) => open(a, aadFor(keyHash, secret)) === open(b, aadFor(keyHash, secret));
+}
+
 /**
- * The key after the update. Pure, so that storage may run it inside its transaction. Throws INVALID where the definition
- * does not fit the stored key.
+ * Returns the key after the update. Pure, so that the store may call it inside its transaction.
+ *
+ * @throws {AppError} INVALID when the definition contradicts the stored key.
  */
 export function applyUpdate(stored: StoredKey, update: PreparedUpdate, now: Date, isSame: IsSameSecret): StoredKey {
-  const seconds = unixSeconds(now);
   const secrets = nextSecrets(stored.secrets, update.secrets, isSame);
   const issues = [...ownerIssues(stored, update), ...passwordIssues(secrets, update)];
   const quota = update.resetQuota
-    ? resetQuota(stored.quota, update.definition, seconds, issues)
-    : carryOver(stored, update.definition, now);
+    ? nextQuota(stored.quota, update.definition, unixSeconds(now), issues)
+    : carryOverQuota(stored, update.definition, now);
   if (issues.length > 0) throw invalidDefinition(issues);
 
   return { ...nextKeyVersion(stored, now), definition: nextDefinition(update, secrets, quota), secrets, quota };
 }
 
-/** The key one version on, otherwise as it was. Times increase even where the clock does not. */
+/** Returns the key with the next version number, otherwise unchanged. `lastUpdated` increases even if the clock does not. */
 export function nextKeyVersion(stored: StoredKey, now: Date): StoredKey {
   const seconds = unixSeconds(now);
   return {
@@ -43,22 +49,7 @@ export function nextKeyVersion(stored: StoredKey, now: Date): StoredKey {
   };
 }
 
-/** Throws CONFLICT where the key is not at the version that the caller knows. */
-export function assertExpectedVersion(stored: StoredKey, expected: ExpectedVersion | undefined): void {
-  if (expected === undefined) return;
-  const versions = versionsOf(expected);
-  if (versions.includes(stored.version)) return;
-  throw new AppError('CONFLICT', `The key has version ${stored.version} by now, not ${versions.join(' or ')}.`);
-}
-
-/** The version that a change is meant for; of several, one must be current. */
-export type ExpectedVersion = number | readonly number[];
-
-export function versionsOf(expected: ExpectedVersion): readonly number[] {
-  return typeof expected === 'number' ? [expected] : expected;
-}
-
-/** How a stored password was hashed; each of the two writes its name at the front. */
+/** The hash type of a stored password; both formats start with their name. */
 function hashTypeOfStored(passwordHash: string): HashType {
   return passwordHash.startsWith('$argon2id$') ? 'argon2id' : 'bcrypt';
 }
@@ -69,20 +60,20 @@ function ownerIssues({ orgID }: StoredKey, { definition }: PreparedUpdate): Issu
 }
 
 function passwordIssues({ passwordHash }: StoredSecrets, { definition, secrets }: PreparedUpdate): Issue[] {
-  const wanted = definition.basicAuthData?.hashType;
-  if (secrets.passwordHash !== undefined || passwordHash === undefined || wanted === undefined) return [];
-  if (wanted === hashTypeOfStored(passwordHash)) return [];
+  const hashType = definition.basicAuthData?.hashType;
+  if (secrets.passwordHash !== undefined || passwordHash === undefined || hashType === undefined) return [];
+  if (hashType === hashTypeOfStored(passwordHash)) return [];
   const message = 'differs from how the stored password is hashed; send the `password` with it';
   return [{ path: ['basicAuthData', 'hashType'], code: 'PASSWORD_NEEDED', message }];
 }
 
 function nextSecrets(stored: StoredSecrets, changes: ProtectedSecrets, isSame: IsSameSecret): StoredSecrets {
-  const next = <T>(change: T | null | undefined, kept: T | undefined) =>
-    change === undefined ? kept : (change ?? undefined);
-  // Sealed twice, a secret looks like two; what is stored stays where nothing changed, so that a repeated update is none.
+  const next = <T>(change: T | null | undefined, current: T | undefined) =>
+    change === undefined ? current : (change ?? undefined);
+  // Sealing is randomized. The stored value stays if the secret is the same, so that a repeated update changes nothing.
   const sealed = (name: 'jwtSecret' | 'hmacString') => {
-    const [was, is] = [stored[name], changes[name]];
-    return was && is && isSame(name, was, is) ? was : next(is, was);
+    const [before, after] = [stored[name], changes[name]];
+    return before && after && isSame(name, before, after) ? before : next(after, before);
   };
   return {
     passwordHash: next(changes.passwordHash, stored.passwordHash),
@@ -91,29 +82,29 @@ function nextSecrets(stored: StoredSecrets, changes: ProtectedSecrets, isSame: I
   };
 }
 
-/** What is wrong with a period whose end has no number. */
-export const renewalBeyondTime: Issue = {
+/** The issue of a quota period that ends after the last int64 second. */
+export const renewalOutOfRange: Issue = {
   path: ['quotaRenewalRate'],
   code: 'OUT_OF_RANGE',
-  message: 'leads to a renewal beyond the range of time',
+  message: 'must be smaller: the quota period would end after the largest 64-bit timestamp',
 };
 
-function resetQuota(quota: QuotaState, definition: Definition, now: bigint, issues: Issue[]): QuotaState {
+function nextQuota(quota: QuotaState, definition: Definition, now: bigint, issues: Issue[]): QuotaState {
   const period = definition.quotaRenewalRate ?? 0n;
-  if (period > 0n && now + period > maxInt64) issues.push(renewalBeyondTime);
-  return resetOf(quota, period, now);
+  if (period > 0n && now + period > maxInt64) issues.push(renewalOutOfRange);
+  return resetQuota(quota, period, now);
 }
 
 function nextDefinition(update: PreparedUpdate, secrets: StoredSecrets, quota: QuotaState): Definition {
-  const { orgID, ...sent } = update.definition;
-  const next = withStoredHashType(sent, secrets);
+  const { orgID, ...definition } = update.definition;
+  const next = withStoredHashType(definition, secrets);
   if (!update.resetQuota) return next;
   if (next.quotaMax !== undefined) next.quotaRemaining = next.quotaMax;
   if ((next.quotaRenewalRate ?? 0n) > 0n && quota.renews !== undefined) next.quotaRenews = quota.renews;
   return next;
 }
 
-/** The definition naming the hash type of the password that is kept with it, so that a gateway knows how to verify it. */
+/** Adds the hash type of the stored password to the definition: a gateway needs it to verify the password. */
 export function withStoredHashType(definition: Definition, { passwordHash }: StoredSecrets): Definition {
   if (passwordHash === undefined) return { ...definition };
   return { ...definition, basicAuthData: { ...definition.basicAuthData, hashType: hashTypeOfStored(passwordHash) } };

@@ -1,28 +1,28 @@
 import { AppError, type Issue } from '../../lib/errors.js';
-import type { KeyChange, UpdateRequest } from './change-key.js';
-import type { KeyDefinition } from '../definition/schema.js';
 import { readDefinition } from '../definition/parse.js';
-import type { Caller, Ports } from '../ports.js';
-import type { createKeyQueries } from '../queries/read-keys.js';
-import { assertReason } from '../reason.js';
+import type { KeyDefinition } from '../definition/schema.js';
 import type { StoredKey } from '../key.js';
 import type { KeyFilter } from '../key-query.js';
+import type { CallContext, Ports } from '../ports.js';
+import type { KeyQueries } from '../queries/read-keys.js';
+import { assertReason, type KeyChange } from './execute-change.js';
+import type { UpdateRequest } from './update-key.js';
 
-/** How many keys one call may change: what a person can look over, and a request can carry out in time. */
+/** Maximum number of keys that one bulk update changes: as many as a person can review and a request can finish. */
 export const bulkLimit = 200;
 
 export interface BulkRequest {
   readonly filter: KeyFilter;
-  /** Fields to set; null clears one, and what is left out stays. */
+  /** Fields to set. Null clears a field; absent fields keep their values. */
   readonly patch: KeyDefinition;
   readonly resetQuota: boolean;
   readonly isDryRun: boolean;
   readonly reason?: string | undefined;
-  /** Go through the matching keys a page at a time, by hash; without it, all of them must fit into one. */
+  /** Update one page of the matching keys, by hash. If absent, all of them must fit into one request. */
   readonly page?: { readonly first: number; readonly afterHash?: string | undefined } | undefined;
 }
 
-/** What became, or would become, of one key. Exactly one of `change` and `error` is there. */
+/** The result for one key: either `change` or `error`. */
 export interface BulkItem {
   readonly key: StoredKey;
   readonly change: KeyChange | undefined;
@@ -32,73 +32,76 @@ export interface BulkItem {
 export interface BulkResult {
   readonly isDryRun: boolean;
   readonly items: readonly BulkItem[];
-  /** Whether more keys match after the last of these. */
+  /** Whether more keys match after the last item. */
   readonly hasMore: boolean;
 }
 
-interface Steps {
-  readonly reading: ReturnType<typeof createKeyQueries>;
-  readonly update: (caller: Caller, request: UpdateRequest) => Promise<KeyChange>;
-  readonly preview: (caller: Caller, request: UpdateRequest) => Promise<KeyChange>;
+type UpdateOne = (caller: CallContext, request: UpdateRequest & { readonly keyHash: string }) => Promise<KeyChange>;
+
+interface BulkUpdateDeps {
+  readonly queries: Pick<KeyQueries, 'orgKeys'>;
+  readonly update: UpdateOne;
+  readonly preview: UpdateOne;
   readonly reportError: Ports['reportError'];
 }
 
-/** Changes many keys, each on its own: one that fails, for any reason, leaves the others changed and reported. */
-export function createBulkUpdate({ reading, update, preview, reportError }: Steps) {
-  return {
-    /** @throws {AppError} INVALID when more keys match than one call may change, unless they are paged; nothing is changed. */
-    async updateOrgKeys(caller: Caller, request: BulkRequest): Promise<BulkResult> {
-      assertReason(request.reason);
-      const first = Math.min(request.page?.first ?? bulkLimit, bulkLimit);
-      const afterHash = request.page?.afterHash;
-      const { keys } = await reading.orgKeys(caller, {
-        filter: request.filter,
-        orderBy: 'KEY_HASH',
-        descending: false,
-        limit: first + 1,
-        ...(afterHash !== undefined && { after: { value: '', keyHash: afterHash } }),
-      });
-      const hasMore = keys.length > first;
-      if (hasMore && !request.page) {
-        const message = `matches more than the ${bulkLimit} keys that one call may change; narrow it, or page with \`first\` and \`after\``;
-        throw new AppError('INVALID', 'The filter matches too many keys.', {
-          issues: [{ path: ['filter'], code: 'TOO_MANY', message }],
-        });
-      }
-      const items: BulkItem[] = [];
-      for (const key of keys.slice(0, first)) items.push(await one(caller, key, request));
-      return { isDryRun: request.isDryRun, items, hasMore };
-    },
+/** Updates many keys, each in its own transaction: an error of one key is reported in its item. */
+export function createBulkUpdate({ queries, update, preview, reportError }: BulkUpdateDeps) {
+  /**
+   * Applies a patch to all keys that match a filter.
+   *
+   * @throws {AppError} INVALID when more keys match than one request may change and no page is requested. No key is
+   * changed then.
+   */
+  return async function updateOrgKeys(caller: CallContext, request: BulkRequest): Promise<BulkResult> {
+    assertReason(request.reason);
+    const first = Math.min(request.page?.first ?? bulkLimit, bulkLimit);
+    const afterHash = request.page?.afterHash;
+    const { keys } = await queries.orgKeys(caller, {
+      filter: request.filter,
+      orderBy: 'KEY_HASH',
+      descending: false,
+      limit: first + 1,
+      ...(afterHash !== undefined && { after: { value: '', keyHash: afterHash } }),
+    });
+    const hasMore = keys.length > first;
+    if (hasMore && !request.page) throw tooManyKeys();
+    const items: BulkItem[] = [];
+    for (const key of keys.slice(0, first)) items.push(await updateItem(caller, key, request));
+    return { isDryRun: request.isDryRun, items, hasMore };
   };
 
-  async function one(
-    caller: Caller,
+  async function updateItem(
+    caller: CallContext,
     key: StoredKey,
     { patch, resetQuota, isDryRun, reason }: BulkRequest,
   ): Promise<BulkItem> {
     try {
-      const input = readDefinition('update', merged(key, patch));
-      // The version holds the merge and the write together: a key that changes in between is reported, not overwritten.
+      const input = readDefinition('update', { ...key.definition, ...patch });
+      // A key that changes between the merge and the write is reported as a conflict, not overwritten.
+      const { keyHash, version: expectedVersion } = key;
       const change = await (isDryRun ? preview : update)(caller, {
-        keyID: reading.keyIDOf(key),
+        keyHash,
         input,
         resetQuota,
         reason,
-        expectedVersion: key.version,
+        expectedVersion,
       });
       return { key: change.key, change, error: undefined };
     } catch (error) {
       if (error instanceof AppError && error.code !== 'INTERNAL') {
         return { key, change: undefined, error: { code: error.code, message: error.message, issues: error.issues } };
       }
-      // Thrown, it would take the report of all other keys with it, of which some are changed by now.
+      // Throwing here would lose the results of the keys that have been changed already.
       reportError?.(error, caller.requestID);
       return { key, change: undefined, error: { code: 'INTERNAL', message: 'Internal error.', issues: [] } };
     }
   }
 }
 
-/** The stored definition with the patch's fields in place of its own. */
-function merged({ definition }: StoredKey, patch: KeyDefinition): object {
-  return { ...definition, ...patch };
+function tooManyKeys(): AppError {
+  const message = `matches more than the ${bulkLimit} keys that one call may change; narrow it, or page with \`first\` and \`after\``;
+  return new AppError('INVALID', 'The filter matches too many keys.', {
+    issues: [{ path: ['filter'], code: 'TOO_MANY', message }],
+  });
 }

@@ -1,32 +1,36 @@
-import { diffDefinitions } from '../key-diff.js';
-import type { KeyDefinition } from '../definition/schema.js';
-import { checkKeyID, ownerOf } from '../key-id.js';
-import { protectSecrets, aadFor } from './protect-secrets.js';
-import { newKey } from './new-key.js';
 import { normalizeDefinition } from '../definition/normalize.js';
-import type { Ports, Change } from '../ports.js';
-import type { Actor } from '../key.js';
+import type { KeyDefinition } from '../definition/schema.js';
+import type { Principal } from '../key.js';
+import { revisionOf } from '../key-diff.js';
+import { checkKeyID, ownerOf } from '../key-id.js';
+import type { KeyTransition, Ports } from '../ports.js';
+import { newKey } from './new-key.js';
+import { aadFor, protectSecrets } from './protect-secrets.js';
 
 export interface ImportRequest {
   readonly keyID: string;
-  /** Read as an update's definition. Its dates are kept, because the key is older than its import. */
+  /** Parsed as the definition of an update. Its dates are kept, because the key is older than its import. */
   readonly input: KeyDefinition;
-  /** The owner where the definition names none. */
+  /** The owner if the definition has none. */
   readonly orgID: string | undefined;
-  /** A password that was hashed elsewhere, instead of one in the definition. */
+  /** A password hash from another system, instead of a password in the definition. */
   readonly passwordHash: string | undefined;
-  readonly actor: Actor;
+  readonly actor: Pick<Principal, 'credentialID' | 'label'>;
 }
 
-/** A key as it enters a new installation. Throws INVALID where it has no owner or no usable identifier. */
-export async function prepareImport(ports: Ports, request: ImportRequest): Promise<Change> {
+/**
+ * Returns an imported key with its first revision, ready for `KeyStore.add`.
+ *
+ * @throws {AppError} INVALID when the key has no valid owner or identifier.
+ */
+export async function prepareImport(ports: Ports, request: ImportRequest): Promise<KeyTransition> {
   const keyID = checkKeyID(request.keyID);
   const keyHash = ports.hashKeyID(keyID);
-  const { definition: named, secrets } = normalizeDefinition(request.input);
-  const { orgID: namedID, ...definition } = named;
-  // Gateways write an empty identifier where a key has no organisation.
-  const orgID = ownerOf(namedID?.trim() ? namedID : request.orgID);
-  const kept = {
+  const { definition: normalized, secrets } = normalizeDefinition(request.input);
+  const { orgID: owner, ...definition } = normalized;
+  // Gateways export an empty identifier for a key without an organisation.
+  const orgID = ownerOf(owner?.trim() ? owner : request.orgID);
+  const protectedSecrets = {
     ...(await protectSecrets(ports, keyHash, secrets, request.input.basicAuthData?.hashType)),
     ...(request.passwordHash !== undefined && { passwordHash: request.passwordHash }),
   };
@@ -35,23 +39,18 @@ export async function prepareImport(ports: Ports, request: ImportRequest): Promi
     keyHash,
     orgID,
     definition,
-    kept,
+    protectedSecrets,
     at,
     dates: request.input,
     sealedKeyID: ports.seal(keyID, aadFor(keyHash, 'keyID')),
   });
-  const audit = {
+  const revision = revisionOf(undefined, next, {
     at,
-    keyHash,
-    orgID,
-    operation: 'import' as const,
+    operation: 'import',
     actor: request.actor,
     reason: undefined,
     requestID: '',
-    versionBefore: 0,
-    versionAfter: next.version,
     quotaUsedBeforeReset: undefined,
-    changes: diffDefinitions(undefined, next),
-  };
-  return { next, audit };
+  });
+  return { next, revision };
 }

@@ -1,25 +1,26 @@
-import { unlimited, type KeyDefinition } from '../definition/schema.js';
 import { maxInt64, unixSeconds } from '../../lib/int64.js';
 import { invalidDefinition } from '../definition/issues.js';
-import type { ProtectedSecrets } from './protect-secrets.js';
 import { inUTC } from '../definition/normalize.js';
+import { unlimited, type KeyDefinition } from '../definition/schema.js';
 import type { QuotaState, StoredKey } from '../key.js';
-import { renewalBeyondTime, withStoredHashType } from './apply-update.js';
+import { renewalOutOfRange, withStoredHashType } from './apply-update.js';
+import type { ProtectedSecrets } from './protect-secrets.js';
 
-interface Parts extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgID' | 'definition'> {
-  readonly kept: ProtectedSecrets;
-  /** Where the dates of a key that is older than its entry here come from. */
+interface NewKeyFields extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgID' | 'definition'> {
+  readonly protectedSecrets: ProtectedSecrets;
+  /** The dates of an imported key; a date that is absent is `at`. */
   readonly dates: Pick<KeyDefinition, 'dateCreated' | 'lastUpdated'>;
   readonly at: Date;
 }
 
-/** A key at its first version. */
-export function newKey({ keyHash, sealedKeyID, orgID, definition, kept, dates, at }: Parts): StoredKey {
+/** Returns a key at version 1. */
+export function newKey(fields: NewKeyFields): StoredKey {
+  const { keyHash, sealedKeyID, orgID, definition, protectedSecrets, dates, at } = fields;
   const seconds = unixSeconds(at);
   const secrets = {
-    passwordHash: kept.passwordHash ?? undefined,
-    jwtSecret: kept.jwtSecret ?? undefined,
-    hmacString: kept.hmacString ?? undefined,
+    passwordHash: protectedSecrets.passwordHash ?? undefined,
+    jwtSecret: protectedSecrets.jwtSecret ?? undefined,
+    hmacString: protectedSecrets.hmacString ?? undefined,
   };
   return {
     keyHash,
@@ -31,21 +32,21 @@ export function newKey({ keyHash, sealedKeyID, orgID, definition, kept, dates, a
     deleted: undefined,
     definition: withStoredHashType(definition, secrets),
     secrets,
-    quota: quotaOf(definition, seconds),
+    quota: initialQuota(definition, seconds),
   };
 }
 
-/** The live quota that a definition brings along: what is missing from the maximum has been used. */
-function quotaOf(
+/** The live quota of a new key: the difference between `quotaMax` and `quotaRemaining` counts as used. */
+function initialQuota(
   { quotaMax, quotaRemaining, quotaRenewalRate, quotaRenews }: StoredKey['definition'],
   now: bigint,
 ): QuotaState {
   const max = quotaMax ?? 0n;
-  // Where the rest is said to be unlimited, nothing is known to have been used.
-  const left = quotaRemaining === undefined || quotaRemaining === unlimited ? max : quotaRemaining;
-  const used = left < max ? max - left : 0n;
+  // An unlimited remainder gives no information about use, so that nothing counts as used.
+  const remaining = quotaRemaining === undefined || quotaRemaining === unlimited ? max : quotaRemaining;
+  const used = remaining < max ? max - remaining : 0n;
   if (quotaRenews !== undefined && quotaRenews > 0n) return { used, renews: quotaRenews };
   const period = quotaRenewalRate ?? 0n;
-  if (now + period > maxInt64) throw invalidDefinition([renewalBeyondTime]);
+  if (now + period > maxInt64) throw invalidDefinition([renewalOutOfRange]);
   return { used, renews: period > 0n ? now + period : undefined };
 }

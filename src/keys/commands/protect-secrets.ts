@@ -2,23 +2,27 @@ import { isHashType, type HashType } from '../definition/field-rules.js';
 import type { SecretChanges } from '../definition/normalize.js';
 import type { StoredSecrets } from '../key.js';
 
-/** How secrets are made fit for storage. */
+/** How secrets are protected before they are stored. */
 export interface SecretProtectionDeps {
-  /** A salted, slow hash. Rejects with UNAVAILABLE when too many wait. */
+  /**
+   * Returns a salted, slow hash.
+   *
+   * @throws {AppError} UNAVAILABLE when too many passwords wait to be hashed.
+   */
   readonly hashPassword: (password: string, type: HashType) => Promise<string>;
-  /** Encrypts a secret for one place of storage only. */
-  readonly seal: (plaintext: string, place: string) => Uint8Array;
+  /** Encrypts a secret and authenticates it together with `aad`, so that it opens with the same `aad` only. */
+  readonly seal: (plaintext: string, aad: string) => Uint8Array;
 }
 
-/** Secrets ready for storage: undefined to keep what is stored, null to clear it. */
+/** Secrets ready for storage: undefined to keep the stored one, null to clear it. */
 export type ProtectedSecrets = { readonly [K in keyof StoredSecrets]?: StoredSecrets[K] | null };
 
-/** Names the only place where a sealed value opens again. */
+/** The associated data of a sealed value: binds it to one member of one key. */
 export function aadFor(keyHash: string, secret: 'keyID' | 'jwtSecret' | 'hmacString'): string {
   return `keys|${keyHash}|${secret}`;
 }
 
-/** Hashes the password and seals the other two, for the key with this hash. */
+/** Hashes the password, and seals the other secrets for the key with this hash. */
 export async function protectSecrets(
   { hashPassword, seal }: SecretProtectionDeps,
   keyHash: string,

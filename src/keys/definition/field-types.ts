@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { integerOf, maxInt64, minInt64 } from '../../lib/int64.js';
 import { checkFreeForm, checkFreeFormObject, freeFormBounds } from './free-form.js';
 import { problem, rule, reservedNames } from './field-rules.js';
-import { isSound } from '../../lib/text.js';
+import { isStorableText } from '../../lib/text.js';
 
 /** What a field is beyond its type. Faces read this; zod does not. */
 export interface FieldTraits {
@@ -30,7 +30,7 @@ function field<T extends z.ZodType>(schema: T, description: string, traits: Fiel
 }
 
 const soundText = rule<string>((value) =>
-  isSound(value) ? undefined : ['MALFORMED_TEXT', 'must be well-formed Unicode without NUL'],
+  isStorableText(value) ? undefined : ['MALFORMED_TEXT', 'must be well-formed Unicode without NUL'],
 );
 
 const notBlank = rule<string>((value) => (value.trim() === '' ? ['EMPTY', 'must not be empty'] : undefined));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { maxIssues, problem, reservedNames } from './field-rules.js';
 import type { IssueCode } from './issue-codes.js';
 import { isInt64 } from '../../lib/int64.js';
-import { isSound } from '../../lib/text.js';
+import { isStorableText } from '../../lib/text.js';
 
 const mostLevels = 32;
 const mostMembers = 10_000;
@@ -28,7 +28,7 @@ function examine(value: unknown, reportTo: Report): void {
   const path: (string | number)[] = [];
   const visit = (node: unknown): void => {
     if (typeof node === 'string') {
-      if (!isSound(node)) report('MALFORMED_TEXT', 'must be well-formed Unicode without NUL', [...path]);
+      if (!isStorableText(node)) report('MALFORMED_TEXT', 'must be well-formed Unicode without NUL', [...path]);
       else if (node.length > mostCharacters)
         report('TOO_LONG', `must have at most ${mostCharacters} characters`, [...path]);
     } else if (typeof node === 'number') {
@@ -43,7 +43,8 @@ function examine(value: unknown, reportTo: Report): void {
         if (members === mostMembers + 1) report('TOO_MANY', `must have at most ${mostMembers} members in all`, []);
         if (members > mostMembers || found > maxIssues) return;
         path.push(Array.isArray(node) ? Number(name) : name);
-        if (!isSound(name)) report('MALFORMED_TEXT', 'must have a name of well-formed Unicode without NUL', [...path]);
+        if (!isStorableText(name))
+          report('MALFORMED_TEXT', 'must have a name of well-formed Unicode without NUL', [...path]);
         else if (reservedNames.has(name)) report('RESERVED_NAME', 'must have another name', [...path]);
         else visit((node as Readonly<Record<string, unknown>>)[name]);
         path.pop();

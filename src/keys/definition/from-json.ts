@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { KeyDefinition } from './schema.js';
 import type { Definition } from './normalize.js';
 import { createObjectFactory, type CreateObject } from './object-shapes.js';
-import { core, memberOf, shapeOf } from './introspection.js';
+import { unwrapSchema, memberOf, shapeOf } from './introspection.js';
 
 /**
  * A definition out of the JSON it was stored as. JSON does not tell a 64-bit integer from another number; the table
@@ -34,7 +34,7 @@ function createReader(schema: z.core.$ZodType): Read {
   const member = memberOf(schema);
   const read = shape ? readerOfMembers(shape) : member && readerOfItems(readerOf(member));
   if (read) return (value) => (typeof value === 'object' && value !== null ? read(value) : value);
-  if (core(schema)._zod.def.type !== 'bigint') return asItIs;
+  if (unwrapSchema(schema)._zod.def.type !== 'bigint') return asItIs;
   return (value) => (typeof value === 'number' ? BigInt(value) : value);
 }
 

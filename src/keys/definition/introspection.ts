@@ -5,7 +5,7 @@ import { fieldTraits, objectTraits, type FieldTraits } from './field-types.js';
 const cores = new WeakMap<z.core.$ZodType, z.core.$ZodType>();
 
 /** What a field holds once "may be left out", "may be null" and reading rules are taken off. */
-export function core(schema: z.core.$ZodType): z.core.$ZodType {
+export function unwrapSchema(schema: z.core.$ZodType): z.core.$ZodType {
   const known = cores.get(schema);
   if (known) return known;
   const found = findCore(schema);
@@ -14,20 +14,20 @@ export function core(schema: z.core.$ZodType): z.core.$ZodType {
 }
 
 function findCore(schema: z.core.$ZodType): z.core.$ZodType {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return core(schema.def.innerType);
-  if (schema instanceof z.ZodPipe) return core(schema.def.out);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrapSchema(schema.def.innerType);
+  if (schema instanceof z.ZodPipe) return unwrapSchema(schema.def.out);
   return schema;
 }
 
 /** The fields of an object schema, or undefined for any other. */
 export function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | undefined {
-  const inner = core(schema);
+  const inner = unwrapSchema(schema);
   return inner instanceof z.ZodObject ? inner.def.shape : undefined;
 }
 
 /** The schema of a list's members, or undefined where the schema is no list. */
 export function memberOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
-  const inner = core(schema);
+  const inner = unwrapSchema(schema);
   return inner instanceof z.ZodArray ? inner.def.element : undefined;
 }
 
@@ -55,19 +55,19 @@ export function descriptionOf(schema: z.core.$ZodType): string {
 
 /** The most characters of a text, in UTF-16 units; undefined for anything else. */
 export function maxCharacters(schema: z.core.$ZodType): number | undefined {
-  const inner = core(schema);
+  const inner = unwrapSchema(schema);
   return inner instanceof z.ZodString ? (inner.maxLength ?? undefined) : undefined;
 }
 
 /** The most members of a list; undefined for anything else. */
 export function maxMembers(schema: z.core.$ZodType): number | undefined {
-  const checks = memberOf(schema) && core(schema)._zod.def.checks;
+  const checks = memberOf(schema) && unwrapSchema(schema)._zod.def.checks;
   return checks?.find((check) => check instanceof z.core.$ZodCheckMaxLength)?._zod.def.maximum;
 }
 
 /** The name and description of an object's type, or undefined for any other schema. */
 export function objectTraitsOf(schema: z.core.$ZodType) {
-  const inner = core(schema);
+  const inner = unwrapSchema(schema);
   return inner instanceof z.ZodObject ? objectTraits.get(inner) : undefined;
 }
 
@@ -78,7 +78,7 @@ export type Scalar = 'Int64' | 'Int' | 'Float' | 'String' | 'Boolean' | NonNulla
 export function scalarOf(schema: z.core.$ZodType): Scalar {
   const { scalar } = traitsOf(schema);
   if (scalar) return scalar;
-  const inner = core(schema);
+  const inner = unwrapSchema(schema);
   switch (inner._zod.def.type) {
     case 'bigint':
       return 'Int64';

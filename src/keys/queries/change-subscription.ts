@@ -1,5 +1,5 @@
 import type { ChangeEvent, ChangeFeed, FeedPage } from '../change-feed.js';
-import type { Caller, Ports } from '../ports.js';
+import type { CallContext, Ports } from '../ports.js';
 import type { KeyRevision } from '../key.js';
 
 /** Which changes are meant, and from where on. */
@@ -11,7 +11,7 @@ export interface ChangeSubscriptionRequest {
 }
 
 /** A change, or only how far changes have been looked at. */
-export interface Followed {
+export interface SubscribedChange {
   readonly cursor: string;
   readonly entry: KeyRevision | undefined;
   /** Whether there is a change whose history entry fails its integrity check. */
@@ -32,10 +32,10 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, everyMs
    * where that is. Throws INVALID for a cursor that is none of ours.
    */
   async function orgKeyChanges(
-    caller: Caller,
+    caller: CallContext,
     request: ChangeSubscriptionRequest,
     signal: AbortSignal,
-  ): Promise<AsyncGenerator<Followed, void>> {
+  ): Promise<AsyncGenerator<SubscribedChange, void>> {
     const { after, keyHash, orgID = caller.orgID } = request;
     // Another organisation is one in which nothing ever happens.
     const isForeign = caller.orgID !== undefined && orgID !== caller.orgID;
@@ -57,7 +57,7 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, everyMs
       return { ...page, events: page.events.filter(isMeant) };
     };
 
-    async function* told(first: FeedPage): AsyncGenerator<Followed, void> {
+    async function* told(first: FeedPage): AsyncGenerator<SubscribedChange, void> {
       let isAtTail = false;
       let known = after;
       let quietSince = performance.now();
@@ -93,7 +93,7 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, everyMs
 
     try {
       return told(
-        after === undefined ? { events: [], cursor: await feed.newest(), hasMore: false } : await read(after),
+        after === undefined ? { events: [], cursor: await feed.latestCursor(), hasMore: false } : await read(after),
       );
     } catch (error) {
       hangUp();
@@ -147,7 +147,7 @@ function createTail(feed: ChangeFeed) {
   return {
     follow(ring: () => void): () => void {
       ringers.add(ring);
-      if (ringers.size === 1) end = feed.follow(onMore);
+      if (ringers.size === 1) end = feed.subscribe(onMore);
       return () => {
         if (!ringers.delete(ring) || ringers.size > 0) return;
         pages.clear();

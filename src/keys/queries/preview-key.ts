@@ -14,7 +14,7 @@ export interface KeyPreview {
   readonly warnings: readonly Warning[];
 }
 
-interface Surroundings {
+interface PreviewDeps {
   readonly now: Date;
   /** The organisation of the credential that asks, where it is bound to one. */
   readonly ownerID: string | undefined;
@@ -27,7 +27,7 @@ interface Surroundings {
  * Returns a valid definition in its normal form, with its identifier and hash. Pure: all that varies is a parameter.
  * @throws {AppError} INVALID when the owner of a new identifier is that of a credential from before owners had a rule
  */
-export function previewKey(input: KeyDefinition, { now, ownerID, hashKeyID, randomHex }: Surroundings): KeyPreview {
+export function previewKey(input: KeyDefinition, { now, ownerID, hashKeyID, randomHex }: PreviewDeps): KeyPreview {
   const { definition, secrets } = normalizeDefinition(input);
   const owner = definition.orgID ?? ownerID ?? '';
   const keyID = input.keyID ?? `${owner.trim() === '' ? '' : checkOwner(owner)}${randomHex()}`;

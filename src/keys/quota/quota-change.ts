@@ -1,4 +1,4 @@
-import { carryOver, resetOf } from './quota.js';
+import { carryOverQuota, resetQuota } from './quota.js';
 import type { QuotaState, StoredKey } from '../key.js';
 import { unixSeconds } from '../../lib/int64.js';
 
@@ -37,8 +37,12 @@ export function quotaChangeOf(
 
 /** The counter after the change. */
 export function changedQuota({ at, isReset, periodBefore, periodAfter }: QuotaChange, quota: QuotaState): QuotaState {
-  if (isReset) return resetOf(quota, periodAfter, unixSeconds(at));
-  return carryOver({ definition: { quotaRenewalRate: periodBefore }, quota }, { quotaRenewalRate: periodAfter }, at);
+  if (isReset) return resetQuota(quota, periodAfter, unixSeconds(at));
+  return carryOverQuota(
+    { definition: { quotaRenewalRate: periodBefore }, quota },
+    { quotaRenewalRate: periodAfter },
+    at,
+  );
 }
 
 function periodOf({ definition: { quotaRenewalRate = 0n } }: StoredKey): bigint {

@@ -26,9 +26,9 @@ export type ResetStatus = keyof typeof resetStatuses;
 /** Counters that stand apart from their keys. */
 export interface ExternalCounters {
   /** What the counters of these keys say, in their order, with one look at all of them. UNAVAILABLE. */
-  look(keyHashes: readonly string[]): Promise<readonly CounterSnapshot[]>;
+  read(keyHashes: readonly string[]): Promise<readonly CounterSnapshot[]>;
   /** Carries out what was written of changes of the key's counter; PENDING where that cannot be done now. */
-  settle(keyHash: string): Promise<ResetStatus>;
+  applyPending(keyHash: string): Promise<ResetStatus>;
 }
 
 /**
@@ -38,36 +38,36 @@ export interface ExternalCounters {
 export interface QuotaManager {
   consume<T>(
     keyHash: string,
-    decide: (stored: StoredKey | undefined) => { next: QuotaState | undefined; answer: T },
+    decide: (stored: StoredKey | undefined) => { next: QuotaState | undefined; result: T },
     /** As for `KeyStore.find`. */
     orgID?: string,
   ): Promise<T>;
   /** The counters of all keys of these organisations, deleted ones left out, in pages between which others get their turn. */
   counters(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly OrgCounter[]>;
   /** Undefined where a key's own `quota` is its live counter. */
-  readonly apart?: ExternalCounters;
+  readonly external?: ExternalCounters;
 }
 
 /** The keys with their counters as they are now, which a key of the store has only where nothing stands apart. */
 export async function withLiveQuotas<Key extends CounterOrigin & { readonly keyHash: string }>(
-  { apart }: QuotaManager,
+  { external: apart }: QuotaManager,
   keys: readonly Key[],
 ): Promise<readonly Key[]> {
   if (!apart) return keys;
-  const sights = await apart.look(keys.map(({ keyHash }) => keyHash));
+  const sights = await apart.read(keys.map(({ keyHash }) => keyHash));
   return keys.map((key, index) => ({ ...key, quota: sights[index]?.(key) ?? key.quota }));
 }
 
 /** What is to be done to counters, as it was written with the keys. */
 export interface QuotaOutbox {
   /** All of one key, in order. */
-  changesOf(keyHash: string): Promise<QuotaChange[]>;
+  pendingFor(keyHash: string): Promise<QuotaChange[]>;
   /**
    * Those from before the moment, each key's in order, a page at a time.
    *
    * @throws {AppError} INTERNAL after the last page, when the integrity check of some failed; these hold up no others.
    */
-  changesBefore(moment: Date): AsyncIterable<readonly QuotaChange[]>;
+  pendingBefore(moment: Date): AsyncIterable<readonly QuotaChange[]>;
   /** Takes away what has been carried out. */
-  forget(changes: readonly QuotaChange[]): Promise<void>;
+  acknowledge(changes: readonly QuotaChange[]): Promise<void>;
 }

@@ -3,13 +3,13 @@ import type { Definition } from '../definition/normalize.js';
 import { stateOf, type QuotaState, type StoredKey } from '../key.js';
 
 /** Why a request may not pass, although the key is there. */
-export const refusals = {
+export const quotaRejections = {
   QUOTA_EXCEEDED: 'Fewer requests remain than were requested.',
   INACTIVE: 'The key is switched off.',
   EXPIRED: 'The key has expired.',
 } as const;
 
-export type Refusal = keyof typeof refusals;
+export type QuotaRejection = keyof typeof quotaRejections;
 
 /** The live figures of a quota. */
 export interface QuotaFigures {
@@ -25,7 +25,7 @@ export interface QuotaFigures {
 /** The answer to a gateway that asks whether it may let requests pass. */
 export interface Consumption {
   readonly allowed: boolean;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: QuotaRejection | undefined;
   readonly figures: QuotaFigures;
 }
 
@@ -40,17 +40,17 @@ export function consume(
   key: StoredKey,
   amount: bigint,
   now: Date,
-): { next: QuotaState | undefined; answer: Consumption } {
+): { next: QuotaState | undefined; result: Consumption } {
   const current = atMoment(key, now);
   const max = maximumOf(key);
   const refusal =
     refusalOf(key, now) ?? (max !== undefined && current.used + amount > max ? 'QUOTA_EXCEEDED' : undefined);
   if (refusal !== undefined)
-    return { next: undefined, answer: { allowed: false, refusal, figures: figuresOf(key, current) } };
+    return { next: undefined, result: { allowed: false, refusal, figures: figuresOf(key, current) } };
   if (max === undefined)
-    return { next: undefined, answer: { allowed: true, refusal, figures: figuresOf(key, current) } };
+    return { next: undefined, result: { allowed: true, refusal, figures: figuresOf(key, current) } };
   const next = { used: current.used + amount, renews: current.renews };
-  return { next, answer: { allowed: true, refusal, figures: figuresOf(key, next) } };
+  return { next, result: { allowed: true, refusal, figures: figuresOf(key, next) } };
 }
 
 /** The figures as they are at this moment, a period that has ended counted as renewed. */
@@ -59,7 +59,7 @@ export function quotaFigures(key: Counter, now: Date): QuotaFigures {
 }
 
 /** The counter that a key takes along into another definition: used is what has been used, whatever the period was. */
-export function carryOver(
+export function carryOverQuota(
   key: Pick<Counter, 'quota'> & { readonly definition: Pick<Definition, 'quotaRenewalRate'> },
   definition: Pick<Definition, 'quotaRenewalRate'>,
   now: Date,
@@ -73,7 +73,7 @@ export function carryOver(
 }
 
 /** The counter of a quota that begins anew at the Unix second. */
-export function resetOf(quota: QuotaState, period: bigint, seconds: bigint): QuotaState {
+export function resetQuota(quota: QuotaState, period: bigint, seconds: bigint): QuotaState {
   // A quota that does not renew keeps the moment it has: there is no next period to begin.
   return period <= 0n ? { ...quota, used: 0n } : { used: 0n, renews: within(seconds + period) };
 }
@@ -105,7 +105,7 @@ function maximumOf({ definition: { quotaMax } }: Counter): bigint | undefined {
   return quotaMax !== undefined && quotaMax > 0n ? quotaMax : undefined;
 }
 
-function refusalOf(key: StoredKey, now: Date): Refusal | undefined {
+function refusalOf(key: StoredKey, now: Date): QuotaRejection | undefined {
   const state = stateOf(key, now);
   return state === 'INACTIVE' || state === 'EXPIRED' ? state : undefined;
 }

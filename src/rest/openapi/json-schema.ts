@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  core,
+  unwrapSchema,
   descriptionOf,
   memberOf,
   maxCharacters,
@@ -80,13 +80,20 @@ function orNull(schema: JSONSchema): JSONSchema {
 function valueSchema(field: Schema, target: Target): JSONSchema {
   const member = memberOf(field);
   if (!member)
-    return shapeOf(field) ? reference(field, target) : { ...scalars[scalarOf(field)], ...boundsOf(core(field)) };
+    return shapeOf(field)
+      ? reference(field, target)
+      : { ...scalars[scalarOf(field)], ...boundsOf(unwrapSchema(field)) };
   const item = valueSchema(member, target);
   const most = maxMembers(field);
   const label = shapeOf(member)?.[labelField];
   if (!label) return { type: 'array', items: item, maxItems: most };
   const entry = target.direction === 'input' ? orNull(item) : item;
-  return { type: 'object', propertyNames: boundsOf(core(label)), additionalProperties: entry, maxProperties: most };
+  return {
+    type: 'object',
+    propertyNames: boundsOf(unwrapSchema(label)),
+    additionalProperties: entry,
+    maxProperties: most,
+  };
 }
 
 function reference(object: Schema, target: Target): JSONSchema {

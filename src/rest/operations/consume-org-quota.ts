@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
 import { integerOf } from '../../lib/int64.js';
-import { refusals } from '../../keys/quota/quota.js';
+import { quotaRejections } from '../../keys/quota/quota.js';
 import { malformedParameter } from '../../http/query-parameters.js';
 import { readJSONBody } from '../json-body.js';
 import { jsonResponse, type HTTPResponse } from '../../http/response.js';
@@ -42,7 +42,7 @@ export const consumeOrgQuota = defineRoute({
     optional: {
       refusal: {
         type: 'string',
-        enum: Object.keys(refusals),
+        enum: Object.keys(quotaRejections),
         description: 'Why the requests may not pass; absent where they may.',
       },
       renews_at: int64('When the period ends, in Unix seconds; absent where the quota does not renew.'),
@@ -103,7 +103,7 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
   const amount = await amountFrom(call);
-  const { allowed, refusal, figures } = await keys.consumeOrgQuota(caller, keyID, amount);
+  const { allowed, refusal, figures } = await keys.consumeOrgQuota(caller, { keyID, amount });
   return jsonResponse({
     allowed,
     ...(refusal && { refusal }),

@@ -88,7 +88,7 @@ export const getOrgKey = defineRoute({
  */
 async function handle({ caller, keys, wildcard, query }: RouteCall): Promise<HTTPResponse> {
   rejectParameters(query);
-  const key = await keys.existingOrgKey(caller, parseKeyID(wildcard));
+  const key = await keys.requireOrgKey(caller, parseKeyID(wildcard));
   const [shown] = await withQuotas(keys, [key]);
   if (!shown) throw new AppError('INTERNAL', 'The key has no quota figures.');
   return jsonResponse(renderKey(keys, shown), 200, { etag: `"${key.version}"` });

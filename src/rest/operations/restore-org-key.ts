@@ -66,6 +66,6 @@ async function handle({ request, caller, keys, wildcard, query }: RouteCall): Pr
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
   const expectedVersion = parseIfMatch(request.headers.get('if-match'));
-  const { key } = await withWireIssuePaths(null, () => keys.restoreOrgKey(caller, keyID, { expectedVersion }));
+  const { key } = await withWireIssuePaths(null, () => keys.restoreOrgKey(caller, { keyID, expectedVersion }));
   return changeResponse('restored', keyID, key);
 }

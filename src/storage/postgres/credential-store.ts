@@ -126,7 +126,7 @@ export function createCredentialStore({ run }: PgPool, authenticity: Authenticit
           if ((row.last_used ?? 0n) < used) await changeRow(session, row, { last_used: used });
         }
       }),
-    damaged: () =>
+    findDamaged: () =>
       run(async (session) =>
         (await session.query<SignedRow<CredentialRow>>(all))
           .filter((row) => !table.isAuthentic(row))

@@ -8,7 +8,7 @@ import {
   type DatabaseHandle,
 } from '../storage.js';
 import { withChangeNotifications } from '../sql/notifying-store.js';
-import { within } from '../../lib/timeout.js';
+import { withTimeout } from '../../lib/timeout.js';
 import { wideReadLimits, createPgPool, prepared, type PgPool, type Session } from './pool.js';
 import { createCredentialStore } from './credential-store.js';
 import { forLog, classifyError } from './errors.js';
@@ -175,7 +175,7 @@ function createEngine(
     webhooks: createWebhookStore(connections, authenticity),
     signatures: createSignatures(connections, authenticity),
     settings: createSettings(connections),
-    whyNotReady: () => within(probeWithinMs, whyUnusable(), () => 'the database does not answer'),
+    whyNotReady: () => withTimeout(probeWithinMs, whyUnusable(), () => 'the database does not answer'),
     // A server mends itself or is mended, and connections to it are made anew: there is nothing that a new start would.
     checkWritable: () => Promise.resolve(true),
     failed: new Promise<Error>(() => undefined),

@@ -119,7 +119,7 @@ export function createHistory(
     async inspect(session: Session, row: SignedRow<KeyRow>): Promise<IntegrityReport> {
       const keyHash = row.key_hash;
       // What belongs to a row is held against what the row says, and a damaged one says nothing.
-      const nothing = { keyHash, isThere: true, key: undefined, isHistoryWhole: true, isListed: true };
+      const nothing = { keyHash, exists: true, key: undefined, isHistoryIntact: true, isIndexed: true };
       if (!rows.table.isAuthentic(row)) return nothing;
       const chain = createChain(table.isAuthentic);
       for (let after: bigint | undefined = 0n; after !== undefined;) {
@@ -133,8 +133,8 @@ export function createHistory(
       return {
         ...nothing,
         key,
-        isHistoryWhole: chain.endAt(row)?.definition === row.definition,
-        isListed: [...termsOf(key)].every((term) => terms.has(term)),
+        isHistoryIntact: chain.endAt(row)?.definition === row.definition,
+        isIndexed: [...termsOf(key)].every((term) => terms.has(term)),
       };
     },
     /** Hashes of keys that a history speaks of and that are not there. */

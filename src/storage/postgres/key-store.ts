@@ -1,6 +1,6 @@
 import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { Change, IntegrityReport, KeyStore } from '../../keys/ports.js';
+import type { KeyTransition, IntegrityReport, KeyStore } from '../../keys/ports.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { matchesFilter } from '../sql/key-filter.js';
@@ -74,7 +74,7 @@ export function createKeyStore(
     signedEntry: history.table.signed,
     slices,
   });
-  const stepOf = ({ stored, change: changed, row, entry }: PreparedChange): WriteCommand<Change> => ({
+  const stepOf = ({ stored, change: changed, row, entry }: PreparedChange): WriteCommand<KeyTransition> => ({
     next: row,
     entry,
     quotaChange: changed.quotaChange && signedRowOf(changed.quotaChange),
@@ -163,7 +163,7 @@ export function createKeyStore(
     historyOf: (keyHash, range = {}, reads) => history.read(keyHash, range, reads),
     definitionAt: (keyHash, version) => history.definitionAt(keyHash, version),
     purge: (moment) => purgeKeys(run, table, slices, moment),
-    async *inspect() {
+    async *verifyIntegrity() {
       for await (const found of pages(inspectedAtOnce)) {
         const hashes = found.map(({ key_hash }) => key_hash);
         const inspected = await run((session) =>
@@ -181,7 +181,7 @@ export function createKeyStore(
         yield* inspected;
       }
       for (const keyHash of await history.withoutKey()) {
-        yield { keyHash, isThere: false, key: undefined, isHistoryWhole: false, isListed: true };
+        yield { keyHash, exists: false, key: undefined, isHistoryIntact: false, isIndexed: true };
       }
     },
     counters: readCounters(wide),
@@ -189,7 +189,7 @@ export function createKeyStore(
       change(
         keyHash,
         (row) => {
-          const { next, answer } = decide(row && keyFromRow(row));
+          const { next, result: answer } = decide(row && keyFromRow(row));
           if (!row || !next) return { answer };
           return { next: table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null }), answer };
         },
@@ -198,7 +198,7 @@ export function createKeyStore(
   };
 
   /** All in one statement, and so all or none. Whoever adds a key at the same time may be faster. */
-  function addAll(keys: readonly Change[]): Promise<boolean[]> {
+  function addAll(keys: readonly KeyTransition[]): Promise<boolean[]> {
     return run(async (session) => {
       const found = await rows.lookUp(session, [...new Set(keys.map(({ next }) => next.keyHash))]);
       const writes = new Map<string, { readonly index: number; readonly write: KeyWrite }>();

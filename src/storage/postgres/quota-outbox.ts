@@ -16,15 +16,15 @@ const remove = prepared(
 export function createQuotaOutbox({ run }: PgPool, authenticity: Authenticity) {
   const table = createQuotaChangeTable(authenticity);
   const outbox: QuotaOutbox = {
-    changesOf: (keyHash) =>
+    pendingFor: (keyHash) =>
       run(async (session) =>
         table.read(await session.query<SignedRow<QuotaChangeRow>>(ofKey, [isValidPgText(keyHash) ? keyHash : ''])),
       ),
-    changesBefore: (moment) =>
+    pendingBefore: (moment) =>
       table.readPages(({ at, id }) =>
         run(async (session) => session.query<PlacedRow>(before, [BigInt(moment.getTime()), at, id])),
       ),
-    forget: (changes) =>
+    acknowledge: (changes) =>
       run(async (session) => {
         await session.write(remove, [
           changes.map(({ keyHash }) => keyHash),

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, ErrorReply } from '@redis/client';
 import { AppError } from '../../lib/errors.js';
-import { within } from '../../lib/timeout.js';
+import { withTimeout } from '../../lib/timeout.js';
 import type { Script } from './lua.js';
 
 /** A server of Redis, found again by itself whenever it was lost. */
@@ -76,7 +76,7 @@ export function createRedis(
         const asked = client
           .connect()
           .then(() => client.sendCommand(['EVAL', probe.script.text, String(probe.keys.length), ...probe.keys]));
-        await within(connectWithinMs, asked, () => tooLate('it does not answer'));
+        await withTimeout(connectWithinMs, asked, () => tooLate('it does not answer'));
         failures = 0;
         usable = client;
         announce(true);
@@ -101,7 +101,7 @@ export function createRedis(
         if (!(error instanceof ErrorReply) || !error.message.startsWith('NOSCRIPT')) throw error;
         return client.sendCommand<string[]>(['EVAL', script.text, ...parameters]);
       });
-      return await within(answerWithinMs, sent, () => tooLate(silence));
+      return await withTimeout(answerWithinMs, sent, () => tooLate(silence));
     } catch (error) {
       // Whatever else waits for this connection waits in vain.
       if (error instanceof Error && error.message === silence) lose(error);

@@ -18,7 +18,7 @@ interface Parts {
 }
 
 export interface LiveQuotas extends QuotaManager {
-  readonly apart: ExternalCounters;
+  readonly external: ExternalCounters;
   /**
    * Carries out the changes of counters that were written before the moment, and forgets them. One that fails stays, and
    * holds up only later ones of its own key. Rejects at the end with the error of the first that failed.
@@ -113,13 +113,13 @@ export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuo
   }
 
   const apart: ExternalCounters = {
-    async look(keyHashes) {
+    async read(keyHashes) {
       const counters = await Promise.all(keyHashes.map(lookAt));
       return counters.map((counter) => (key) => quotaOf(counter, key, now().getTime()));
     },
-    async settle(keyHash) {
+    async applyPending(keyHash) {
       try {
-        const failures = await applyAll(await store.changesOf(keyHash));
+        const failures = await applyAll(await store.pendingFor(keyHash));
         return failures.size === 0 ? 'APPLIED' : 'PENDING';
       } catch {
         // It is written, and the change stands. It is tried again, and told of where that fails for another reason.
@@ -129,20 +129,20 @@ export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuo
   };
 
   return {
-    apart,
+    external: apart,
     counters: (orgIDs, reads) => store.counters(orgIDs, reads),
     async consume(keyHash, decide) {
       for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
         const looking = lookAt(keyHash).catch((error: unknown) => ({ error }));
         const [key, counter] = [await find(keyHash), await looking];
-        if (!key) return decide(undefined).answer;
+        if (!key) return decide(undefined).result;
         if ('error' in counter) {
           // Whoever may not know of the key is told of that first.
           decide(key);
           throw counter.error;
         }
         const seen = quotaOf(counter, key, now().getTime());
-        const { next, answer } = decide({ ...key, quota: seen });
+        const { next, result: answer } = decide({ ...key, quota: seen });
         if (!next) return answer;
         // Only a period that is over, and another's beginning, change when it renews.
         const isAnew = seen.renews !== undefined && next.renews !== seen.renews;
@@ -153,18 +153,18 @@ export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuo
         if (found === 'done' && wanted.way === 'set') return answer;
         // Others may have counted since it was looked at: the decision is told over what was there when it was carried out.
         const decided = decide({ ...key, quota: quotaOf(before, key, now().getTime()) });
-        if ((decided.next !== undefined) === (found === 'done')) return decided.answer;
+        if ((decided.next !== undefined) === (found === 'done')) return decided.result;
         if (found === 'done') return answer;
       }
       throw contended();
     },
     async carryOut(before, isStopped) {
       const failures = new Map<string, unknown>();
-      for await (const page of store.changesBefore(before)) {
+      for await (const page of store.pendingBefore(before)) {
         const changes = page.filter(({ keyHash }) => !failures.has(keyHash));
         const failed = await applyAll(changes);
         const done = changes.filter(({ keyHash }) => !failed.has(keyHash));
-        if (done.length > 0) await store.forget(done);
+        if (done.length > 0) await store.acknowledge(done);
         for (const [keyHash, error] of failed) failures.set(keyHash, error);
         // When Redis cannot be reached, the next page would fail as this one did.
         const isAway = done.length === 0 && [...failed.values()].some(isUnavailable);

@@ -77,10 +77,10 @@ export function createChangeFeed(rows: FeedRows, authenticity: Authenticity): Ch
         hasMore: isFull || scanned.length === mostScanned,
       };
     },
-    async newest() {
+    async latestCursor() {
       const place = await rows.newest();
       return place ? cursorOf(place, fingerprintOf(place.link)) : cursorOf(start, '');
     },
-    follow: rows.follow,
+    subscribe: rows.follow,
   };
 }

@@ -1,5 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import type { Credential, CredentialStore, FoundCredential, Replacement } from '../../credentials/credential.js';
+import type {
+  Credential,
+  CredentialStore,
+  FoundCredential,
+  CredentialReplacement,
+} from '../../credentials/credential.js';
 import type { Authenticity } from '../records/authenticity.js';
 import {
   credentialColumns,
@@ -53,7 +58,10 @@ export function createCredentialStore(
     if (row.revoked === null) change.run(table.signed({ ...row, revoked: at }));
     return true;
   }
-  function replaceOne(id: string, decide: (found: Credential | undefined) => Replacement): Replacement {
+  function replaceOne(
+    id: string,
+    decide: (found: Credential | undefined) => CredentialReplacement,
+  ): CredentialReplacement {
     const row = find(id);
     const replacement = decide(row && credentialFromRow(row));
     insert.run(table.signed(rowOf(replacement.successor)));
@@ -95,7 +103,7 @@ export function createCredentialStore(
     revoke: (id, at) => writeAndForget(() => revokeOne(id, BigInt(at.getTime()))),
     replace: (id, decide) => writeAndForget(() => replaceOne(id, decide)),
     markUsed: (uses) => write(() => markAll(uses)),
-    damaged: () =>
+    findDamaged: () =>
       read(() =>
         all
           .all()

@@ -2,7 +2,7 @@ import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { StoredKey } from '../../keys/key.js';
-import type { Change, Discarded, IntegrityReport, KeyStore } from '../../keys/ports.js';
+import type { KeyTransition, Discarded, IntegrityReport, KeyStore } from '../../keys/ports.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { mapInSlices } from '../time-slices.js';
 import { readCounters } from './counters.js';
@@ -132,11 +132,11 @@ export function createKeyStore(
   /** Writes a change, or returns the row to prepare it from: for a large one, unless `prepared` was made from the row. */
   function updateOne(
     keyHash: string,
-    apply: (stored: StoredKey | undefined) => Change,
+    apply: (stored: StoredKey | undefined) => KeyTransition,
     orgID: string | undefined,
     prepared: PreparedChange | undefined,
     mayPrepare: boolean,
-  ): { readonly change: Change } | { readonly from: SignedRow<KeyRow> } {
+  ): { readonly change: KeyTransition } | { readonly from: SignedRow<KeyRow> } {
     const row = find(keyHash, orgID);
     const isPrepared = row && prepared?.before && !isOther(row, prepared.before);
     if (isLarge(row) && !isPrepared && mayPrepare) return { from: row };
@@ -146,9 +146,9 @@ export function createKeyStore(
   }
   async function updateKey(
     keyHash: string,
-    apply: (stored: StoredKey | undefined) => Change,
+    apply: (stored: StoredKey | undefined) => KeyTransition,
     orgID?: string,
-  ): Promise<Change> {
+  ): Promise<KeyTransition> {
     let prepared: PreparedChange | undefined;
     for (let attempts = 0; ; attempts += 1) {
       const done = await write(() => updateOne(keyHash, apply, orgID, prepared, attempts < maxPreparations));
@@ -162,7 +162,7 @@ export function createKeyStore(
     const signed = table.signed(keyToRow(change(keyFromRow(row)), row.history_link));
     if (isOther(signed, row)) replace.run(signed);
   }
-  function addOne(change: Change): boolean {
+  function addOne(change: KeyTransition): boolean {
     if (find(change.next.keyHash)) return false;
     put(prepare(undefined, () => change));
     return true;
@@ -218,11 +218,11 @@ export function createKeyStore(
     const row = select.get(keyHash, null);
     if (!row) return undefined;
     // What belongs to a row is held against what the row says, and a damaged one says nothing.
-    const nothing = { keyHash, isThere: true, key: undefined, isHistoryWhole: true, isListed: true };
+    const nothing = { keyHash, exists: true, key: undefined, isHistoryIntact: true, isIndexed: true };
     if (!table.isAuthentic(row)) return nothing;
     const key = keyFromRow(row);
-    const isListed = [...termsOf(key)].every((term) => hasTerm.get(term, keyHash, key.orgID));
-    return { ...nothing, key, isHistoryWhole: history.isWhole(row), isListed };
+    const isIndexed = [...termsOf(key)].every((term) => hasTerm.get(term, keyHash, key.orgID));
+    return { ...nothing, key, isHistoryIntact: history.isWhole(row), isIndexed };
   });
 
   async function* rows(): AsyncIterable<SignedRow<KeyRow>> {
@@ -302,21 +302,21 @@ export function createKeyStore(
         place = last;
       }
     },
-    async *inspect() {
+    async *verifyIntegrity() {
       for await (const { key_hash } of rows()) {
         const found = await read(() => inspectOne(key_hash));
         if (found) yield found;
         await turnOfOthers();
       }
       for (const keyHash of await read(() => history.withoutKey())) {
-        yield { keyHash, isThere: false, key: undefined, isHistoryWhole: false, isListed: true };
+        yield { keyHash, exists: false, key: undefined, isHistoryIntact: false, isIndexed: true };
       }
     },
     counters: readCounters(reader),
     consume: (keyHash, decide, orgID) =>
       write(() => {
         const row = find(keyHash, orgID);
-        const { next, answer } = decide(row && keyFromRow(row));
+        const { next, result: answer } = decide(row && keyFromRow(row));
         if (!row || !next) return answer;
         const signed = table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
         if (isOther(signed, row)) replaceCount.run(signed);

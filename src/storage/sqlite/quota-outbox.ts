@@ -32,10 +32,10 @@ export function createQuotaOutbox(database: Database, authenticity: Authenticity
   const removeAll = database.prepare<[string]>('DELETE FROM quota_changes WHERE key_hash = ?');
 
   const outbox: QuotaOutbox = {
-    changesOf: (keyHash) => read(() => table.read(ofKey.all(keyHash))),
-    changesBefore: (moment) =>
+    pendingFor: (keyHash) => read(() => table.read(ofKey.all(keyHash))),
+    pendingBefore: (moment) =>
       table.readPages(({ at, id }) => read(() => before.all(BigInt(moment.getTime()), at, id))),
-    forget: (changes) =>
+    acknowledge: (changes) =>
       write(() => {
         for (const { keyHash, dateCreated, lastUpdated } of changes) remove.run(keyHash, dateCreated, lastUpdated);
       }),

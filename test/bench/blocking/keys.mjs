@@ -94,11 +94,11 @@ function changeOf(ports, /** @type {number} */ n, /** @type {Kind} */ kind) {
     sealedKeyID: ports.seal(keyIDOf(n), aadFor(keyHash, 'keyID')),
     orgID: orgIDOf(n),
     definition: definitionOf(n, kind),
-    kept: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
+    protectedSecrets: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
     dates: { lastUpdated: String(seconds - BigInt((n * 7919) % 31_536_000)) },
     at: now,
   });
-  const audit = {
+  const revision = {
     at: now,
     keyHash,
     orgID: next.orgID,
@@ -111,5 +111,5 @@ function changeOf(ports, /** @type {number} */ n, /** @type {Kind} */ kind) {
     quotaUsedBeforeReset: undefined,
     changes: diffDefinitions(undefined, next),
   };
-  return { next, audit };
+  return { next, revision };
 }

@@ -2,6 +2,6 @@
 import { rewrite } from './rewrite.mjs';
 
 rewrite(
-  /(const apply = \(stored\) => \{[\s\S]{0,300}?)if \(before\)\s*assertExpectedVersion\(before, step\.expectedVersion\);/,
-  'const early = await store.find(keyHash);\n      if (early) assertExpectedVersion(early, step.expectedVersion);\n      $1',
+  /(const apply = \(stored\) => \{[\s\S]{0,300}?)if \(before\)\s*assertExpectedVersion\(before, expectedVersion\);/,
+  'const early = await store.find(keyHash);\n    if (early) assertExpectedVersion(early, expectedVersion);\n    $1',
 );

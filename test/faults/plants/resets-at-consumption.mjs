@@ -3,8 +3,8 @@ import { rewrite } from './rewrite.mjs';
 
 globalThis.resetKeys = new Set();
 rewrite(
-  /(\n *)const after = step\.change\(before, (\w+)\);/,
-  '$1const after = step.change(before, $2);$1if (step.isReset) globalThis.resetKeys.add(after.keyHash);',
+  /(\n *)const next = command\.apply\(authorized, (\w+)\);/,
+  '$1const next = command.apply(authorized, $2);$1if (isReset) globalThis.resetKeys.add(next.keyHash);',
 );
 rewrite(
   /const decision = consume\d*\(requireKey\(caller, stored\), amount, \w+\(\)\);/,

@@ -1,0 +1,59 @@
+import { AppError } from '../../lib/errors.js';
+import { otherOrganisation, visibleKey } from '../authorization.js';
+import { normalizeDefinition } from '../definition/normalize.js';
+import type { KeyDefinition } from '../definition/schema.js';
+import type { StoredKey } from '../key.js';
+import { checkKeyID, ownerOf } from '../key-id.js';
+import type { CallContext, Ports } from '../ports.js';
+import type { ChangeExecutor, KeyChange } from './execute-change.js';
+import { newKey } from './new-key.js';
+import { aadFor, protectSecrets } from './protect-secrets.js';
+
+export interface CreateRequest {
+  /** Generated if absent: the identifier of the organisation and 32 random hex digits. */
+  readonly keyID?: string | undefined;
+  readonly input: KeyDefinition;
+  readonly reason?: string | undefined;
+}
+
+/** Creates a key. */
+export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecutor) {
+  const { store, hashKeyID, randomHex, seal } = ports;
+
+  /**
+   * Creates a key. `requestedHash` is the hash of the requested identifier, undefined if one is to be generated.
+   *
+   * @throws {AppError} INVALID when the key has no valid owner; FORBIDDEN when the caller is bound to another
+   * organisation; CONFLICT when the key exists, even if it is deleted and not yet purged.
+   */
+  return async function createOrgKey(
+    caller: CallContext,
+    requestedHash: string | undefined,
+    { keyID: requestedID, input, reason }: CreateRequest,
+  ): Promise<KeyChange> {
+    const { definition: normalized, secrets } = normalizeDefinition(input);
+    const { orgID: owner = caller.orgID, ...definition } = normalized;
+    const orgID = ownerOf(owner);
+    if (caller.orgID !== undefined && orgID !== caller.orgID) throw otherOrganisation();
+    const keyID = requestedID ?? checkKeyID(`${orgID}${randomHex()}`);
+    const keyHash = requestedHash ?? hashKeyID(keyID);
+    // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
+    requireAbsent(caller, await store.find(keyHash));
+    const protectedSecrets = await protectSecrets(ports, keyHash, secrets, input.basicAuthData?.hashType);
+    const sealedKeyID = seal(keyID, aadFor(keyHash, 'keyID'));
+    return executeChange(caller, keyHash, {
+      operation: 'create',
+      input,
+      reason,
+      authorize: (stored) => requireAbsent(caller, stored),
+      apply: (_, at) => newKey({ keyHash, sealedKeyID, orgID, definition, protectedSecrets, dates: {}, at }),
+    });
+  };
+}
+
+function requireAbsent(caller: CallContext, stored: StoredKey | undefined): undefined {
+  if (stored === undefined) return undefined;
+  const isDeleted = visibleKey(caller, stored)?.deleted !== undefined;
+  const state = isDeleted ? 'was deleted and can be restored' : 'exists already';
+  throw new AppError('CONFLICT', `The key ${state}; it is not overwritten.`);
+}

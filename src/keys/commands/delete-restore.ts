@@ -1,0 +1,31 @@
+import { requireKey, requireRestorableKey } from '../authorization.js';
+import type { CallContext, Ports } from '../ports.js';
+import { nextKeyVersion } from './apply-update.js';
+import type { ChangeExecutor, ChangeOptions, KeyChange } from './execute-change.js';
+
+/** Deletes keys, and restores deleted ones. */
+export function createDeleteCommands(ports: Ports, { executeChange }: ChangeExecutor) {
+  /** Deletes a key. It can be restored within the restore window, and is purged after it. */
+  async function deleteOrgKey(caller: CallContext, keyHash: string, options: ChangeOptions): Promise<KeyChange> {
+    return executeChange(caller, keyHash, {
+      expectedVersion: options.expectedVersion,
+      reason: options.reason,
+      operation: 'delete',
+      authorize: (stored) => requireKey(caller, stored),
+      apply: (before, at) => ({ ...nextKeyVersion(before, at), deleted: at }),
+    });
+  }
+
+  /** Restores a deleted key unchanged. */
+  async function restoreOrgKey(caller: CallContext, keyHash: string, options: ChangeOptions): Promise<KeyChange> {
+    return executeChange(caller, keyHash, {
+      expectedVersion: options.expectedVersion,
+      reason: options.reason,
+      operation: 'restore',
+      authorize: (stored) => requireRestorableKey(caller, stored, ports),
+      apply: (before, at) => ({ ...nextKeyVersion(before, at), deleted: undefined }),
+    });
+  }
+
+  return { deleteOrgKey, restoreOrgKey };
+}

@@ -1,0 +1,172 @@
+import { AppError } from '../../lib/errors.js';
+import { isStorableText } from '../../lib/text.js';
+import type { KeyDefinition } from '../definition/schema.js';
+import { warningsOf, type Warning } from '../definition/warnings.js';
+import type { FieldChange, Operation, StoredKey } from '../key.js';
+import { diffDefinitions, revisionOf } from '../key-diff.js';
+import type { CallContext, KeyTransition, Ports } from '../ports.js';
+import { quotaChangeOf } from '../quota/quota-change.js';
+import type { CounterSnapshot, ResetStatus } from '../quota/quota-manager.js';
+import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
+import { assertExpectedVersion, createConflictExplainer, type ExpectedVersion } from './conflict.js';
+
+/** Options of every change. */
+export interface ChangeOptions {
+  /** Reject the change if the key has another version. */
+  readonly expectedVersion?: ExpectedVersion | undefined;
+  /** The reason for the change, kept in the history. */
+  readonly reason?: string | undefined;
+}
+
+/** One kind of change. `authorize` and `apply` are pure, because the store may call them again. */
+export interface ChangeCommand<Before extends StoredKey | undefined> extends ChangeOptions {
+  readonly operation: Operation;
+  /** The definition that the caller sent, for its warnings. */
+  readonly input?: KeyDefinition;
+  readonly isReset?: boolean;
+  /** Returns the key to change, or throws if the caller may not change it. */
+  readonly authorize: (stored: StoredKey | undefined) => Before;
+  /** Returns the key after the change. */
+  readonly apply: (before: Before, at: Date) => StoredKey;
+}
+
+/** The result of a change or of its preview. */
+export interface KeyChange {
+  readonly key: StoredKey;
+  readonly changes: readonly FieldChange[];
+  readonly warnings: readonly Warning[];
+  /** The live quota before and after; undefined if the external counter was unreachable. */
+  readonly quotaEffect: { readonly before: QuotaFigures; readonly after: QuotaFigures } | undefined;
+  /** Undefined if no reset was requested, or for a preview. */
+  readonly quotaReset: ResetStatus | undefined;
+}
+
+export type ChangeExecutor = ReturnType<typeof createChangeExecutor>;
+
+/** Runs change commands in the store: authorization, version check, key and history in one transaction. */
+export function createChangeExecutor(ports: Ports) {
+  const { store, quotas, now } = ports;
+  const explainConflict = createConflictExplainer(ports);
+
+  /**
+   * Executes the command. The change is durable when the promise resolves.
+   *
+   * @throws {AppError} NOT_FOUND, CONFLICT or UNAVAILABLE.
+   */
+  async function executeChange<Before extends StoredKey | undefined>(
+    caller: CallContext,
+    keyHash: string,
+    command: ChangeCommand<Before>,
+  ): Promise<KeyChange> {
+    const { operation, expectedVersion, reason, input, isReset = false } = command;
+    const { external } = quotas;
+    const counter = await readCounter(keyHash);
+    const isQuotaKnown = !external || counter !== undefined;
+    const at = now();
+    let before: StoredKey | undefined;
+    const apply = (stored: StoredKey | undefined): KeyTransition => {
+      const authorized = command.authorize(withCounter(stored, counter));
+      before = authorized;
+      if (before) assertExpectedVersion(before, expectedVersion);
+      const next = command.apply(authorized, at);
+      caller.deadline?.markCommitting();
+      const revision = revisionOf(before, next, {
+        at,
+        operation,
+        actor: { credentialID: caller.credentialID, label: caller.label },
+        reason,
+        requestID: caller.requestID,
+        quotaUsedBeforeReset: isReset && isQuotaKnown ? before?.quota.used : undefined,
+      });
+      return { next, revision, ...(external && before && { quotaChange: quotaChangeOf(before, next, at, isReset) }) };
+    };
+    try {
+      // A new key must not take the identifier of another organisation's key, so creation is not limited to one.
+      const scope = operation === 'create' ? undefined : caller.orgID;
+      const { next, revision, quotaChange } = await store.update(keyHash, apply, scope);
+      const status = quotaChange && external ? await external.applyPending(keyHash) : 'APPLIED';
+      return {
+        ...resultOf(at, before, next, revision.changes, input, isQuotaKnown),
+        quotaReset: isReset ? status : undefined,
+      };
+    } catch (error) {
+      throw await explainConflict(caller, error, keyHash, expectedVersion);
+    }
+  }
+
+  /** Returns the result that `executeChange` would have for this key, and writes nothing. */
+  async function previewChange(stored: StoredKey, command: ChangeCommand<StoredKey>): Promise<KeyChange> {
+    const counter = await readCounter(stored.keyHash);
+    const before = command.authorize(withCounter(stored, counter));
+    const at = now();
+    const after = command.apply(before, at);
+    const isQuotaKnown = !quotas.external || counter !== undefined;
+    return resultOf(at, before, after, diffDefinitions(before, after), command.input, isQuotaKnown);
+  }
+
+  /** Checks the version of a key that was read, before expensive work. */
+  async function checkVersion(
+    caller: CallContext,
+    stored: StoredKey,
+    expected: ExpectedVersion | undefined,
+  ): Promise<void> {
+    try {
+      assertExpectedVersion(stored, expected);
+    } catch (error) {
+      throw await explainConflict(caller, error, stored.keyHash, expected);
+    }
+  }
+
+  /** The external counter; undefined if there is none or it is unreachable, which does not prevent a change. */
+  async function readCounter(keyHash: string): Promise<CounterSnapshot | undefined> {
+    try {
+      const [counter] = (await quotas.external?.read([keyHash])) ?? [];
+      return counter;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'UNAVAILABLE') return undefined;
+      throw error;
+    }
+  }
+
+  return { executeChange, previewChange, checkVersion };
+}
+
+function withCounter(stored: StoredKey | undefined, counter: CounterSnapshot | undefined): StoredKey | undefined {
+  return stored && counter ? { ...stored, quota: counter(stored) } : stored;
+}
+
+function resultOf(
+  at: Date,
+  before: StoredKey | undefined,
+  after: StoredKey,
+  changes: readonly FieldChange[],
+  input: KeyDefinition | undefined,
+  isQuotaKnown: boolean,
+): KeyChange {
+  return {
+    key: after,
+    changes,
+    warnings: input ? warningsOf(input, at) : [],
+    quotaEffect:
+      // The quota of a new key comes from its definition, so that no counter is needed.
+      isQuotaKnown || !before
+        ? { before: quotaFigures(before ?? after, at), after: quotaFigures(after, at) }
+        : undefined,
+    quotaReset: undefined,
+  };
+}
+
+const maxReasonCharacters = 500;
+
+/**
+ * Checks the reason for a change.
+ *
+ * @throws {AppError} INVALID with the path `reason`.
+ */
+export function assertReason(reason: string | undefined): void {
+  if (reason === undefined || (isStorableText(reason) && reason.length <= maxReasonCharacters)) return;
+  const [code, message] = isStorableText(reason)
+    ? ['TOO_LONG', `must have at most ${maxReasonCharacters} characters`]
+    : ['MALFORMED_TEXT', 'must be well-formed Unicode without NUL'];
+  throw new AppError('INVALID', 'The reason is not valid.', { issues: [{ path: ['reason'], code, message }] });
+}

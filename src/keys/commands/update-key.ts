@@ -1,0 +1,80 @@
+import { requireKey } from '../authorization.js';
+import { normalizeDefinition } from '../definition/normalize.js';
+import type { KeyDefinition } from '../definition/schema.js';
+import type { StoredKey } from '../key.js';
+import type { CallContext, Ports } from '../ports.js';
+import { applyUpdate, secretComparison, type PreparedUpdate } from './apply-update.js';
+import type { ChangeCommand, ChangeExecutor, ChangeOptions, KeyChange } from './execute-change.js';
+import { protectSecrets } from './protect-secrets.js';
+
+export interface UpdateRequest extends ChangeOptions {
+  readonly input: KeyDefinition;
+  readonly resetQuota: boolean;
+}
+
+/** Replaces the definition of a key, or previews that. */
+export function createUpdateCommands(ports: Ports, { executeChange, previewChange, checkVersion }: ChangeExecutor) {
+  const { store, seal, hashPassword } = ports;
+
+  /** Replaces the definition, and resets the live quota if requested. */
+  async function updateOrgKey(caller: CallContext, keyHash: string, request: UpdateRequest): Promise<KeyChange> {
+    caller.deadline?.throwIfExpired();
+    // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
+    if (typeof request.input.basicAuthData?.password === 'string') await findUpdatable(caller, keyHash, request);
+    return executeChange(caller, keyHash, await commandOf(caller, keyHash, request, false));
+  }
+
+  /** Returns what `updateOrgKey` would return now, and writes nothing. */
+  async function previewOrgKeyUpdate(caller: CallContext, keyHash: string, request: UpdateRequest): Promise<KeyChange> {
+    caller.deadline?.throwIfExpired();
+    const stored = await findUpdatable(caller, keyHash, request);
+    return previewChange(stored, await commandOf(caller, keyHash, request, true));
+  }
+
+  async function findUpdatable(
+    caller: CallContext,
+    keyHash: string,
+    { expectedVersion }: UpdateRequest,
+  ): Promise<StoredKey> {
+    const stored = requireKey(caller, await store.find(keyHash, caller.orgID));
+    await checkVersion(caller, stored, expectedVersion);
+    return stored;
+  }
+
+  async function commandOf(
+    caller: CallContext,
+    keyHash: string,
+    request: UpdateRequest,
+    isDryRun: boolean,
+  ): Promise<ChangeCommand<StoredKey>> {
+    const update = await prepareUpdate(request, keyHash, isDryRun);
+    const { input, resetQuota, expectedVersion, reason } = request;
+    return {
+      operation: 'update',
+      input,
+      isReset: resetQuota,
+      expectedVersion,
+      reason,
+      authorize: (stored) => requireKey(caller, stored),
+      apply: (before, at) => applyUpdate(before, update, at, secretComparison(ports, keyHash)),
+    };
+  }
+
+  async function prepareUpdate(request: UpdateRequest, keyHash: string, isDryRun: boolean): Promise<PreparedUpdate> {
+    const { definition, secrets } = normalizeDefinition(request.input);
+    const hashType = request.input.basicAuthData?.hashType;
+    const deps = { seal, hashPassword: isDryRun ? placeholderHash : hashPassword };
+    return {
+      definition,
+      secrets: await protectSecrets(deps, keyHash, secrets, hashType),
+      resetQuota: request.resetQuota,
+    };
+  }
+
+  return { updateOrgKey, previewOrgKeyUpdate };
+}
+
+/** A preview shows only that the password changes and its hash type, so that it need not be hashed. */
+async function placeholderHash(_: string, type: string): Promise<string> {
+  return Promise.resolve(type === 'argon2id' ? '$argon2id$' : '$2b$');
+}
