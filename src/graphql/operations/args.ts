@@ -1,5 +1,6 @@
 import type { ChangeOptions } from '../../keys/commands/execute-change.js';
 import { builder } from '../schema/builder.js';
+import { UpdateKeyInput } from '../types/key-definition.js';
 
 /** The arguments of every change of an existing key. */
 export const changeArgs = builder.args((t) => ({
@@ -26,3 +27,21 @@ export function changeOptionsOf(args: {
 }): ChangeOptions {
   return { expectedVersion: args.expectedVersion ?? undefined, reason: args.reason ?? undefined };
 }
+
+/** The arguments of an update and of its preview. */
+export const updateArgs = {
+  ...keyArgs,
+  ...builder.args((t) => ({
+    input: t.field({
+      type: UpdateKeyInput,
+      required: true,
+      description: 'The new definition. Omitted fields are removed, except secrets.',
+    }),
+    resetQuota: t.boolean({
+      defaultValue: false,
+      description:
+        'Whether to reset the live quota: the used count becomes 0, `quotaRemaining` becomes `quotaMax`, and `quotaRenews` becomes now plus `quotaRenewalRate` if that is above 0.',
+    }),
+  })),
+  ...changeArgs,
+};

@@ -1,33 +1,7 @@
-import { quotaRejections, type Consumption, type QuotaRejection } from '../../keys/quota/quota.js';
-import { builder } from '../schema/builder.js';
-import { keyArgs } from './args.js';
 import { callerOf } from '../context.js';
-import { describedEnum } from '../schema/types-from-zod.js';
-import { Quota } from '../types/quota.js';
-
-const RefusalType = builder.enumType('QuotaRefusal', {
-  description: 'Why requests are not allowed.',
-  values: describedEnum<QuotaRejection>(quotaRejections),
-});
-
-const QuotaConsumption = builder.objectRef<Consumption>('QuotaConsumption').implement({
-  description: 'The decision on requests: allowed or not.',
-  fields: (t) => ({
-    allowed: t.exposeBoolean('allowed', {
-      description: 'Whether the requests are allowed. If true, all of them were counted; if false, none.',
-    }),
-    refusal: t.field({
-      type: RefusalType,
-      nullable: true,
-      description: 'Why the requests are not allowed. Null if they are.',
-      resolve: ({ refusal }) => refusal,
-    }),
-    quota: t.expose('figures', {
-      type: Quota,
-      description: 'The live quota, including the requests if they are allowed.',
-    }),
-  }),
-});
+import { builder } from '../schema/builder.js';
+import { QuotaConsumption } from '../types/quota.js';
+import { keyArgs } from './args.js';
 
 builder.mutationField('consumeOrgQuota', (t) =>
   t.field({

@@ -1,55 +1,6 @@
-import { AppError } from '../../lib/errors.js';
-import type { SubscribedChange } from '../../keys/queries/change-subscription.js';
-import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
-import { HistoryEntry, OrgKey } from '../types/org-key.js';
-
-/**
- * The history entry of an event; undefined for a checkpoint.
- *
- * @throws {AppError} INTERNAL when it fails its integrity check: its fields are null, and the event keeps its cursor.
- */
-function entryOf({ entry, isUnreadable }: SubscribedChange): SubscribedChange['entry'] {
-  if (isUnreadable) throw new AppError('INTERNAL', 'A history entry fails its integrity check; see `keyfront check`.');
-  return entry;
-}
-
-const OrgKeyChangedEvent = builder.objectRef<SubscribedChange>('OrgKeyChangedEvent').implement({
-  description:
-    'A change of a key, or, if `entry` is null, a checkpoint that only advances `cursor`. Checkpoints are sent at the start if `after` is absent, and about every 30 seconds while only keys change that the subscription does not include. If the history entry fails its integrity check, all fields but `cursor` are null and the error is INTERNAL.',
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description:
-        'Cursor of the event, for `after`. Opaque. Valid in every process, after a restart and after `migrate-store`; not after a restore from a backup that is older than the event.',
-    }),
-    keyHash: t.string({
-      nullable: true,
-      description: 'Hash of the key identifier, also for a deleted or purged key. Null if `entry` is null.',
-      resolve: (event) => entryOf(event)?.keyHash,
-    }),
-    orgID: t.string({
-      nullable: true,
-      description: 'Identifier of the organisation that owns the key. Null if `entry` is null.',
-      resolve: (event) => entryOf(event)?.orgID,
-    }),
-    entry: t.field({
-      type: HistoryEntry,
-      nullable: true,
-      description: 'The change, as in the history of the key. Null for a checkpoint.',
-      resolve: entryOf,
-    }),
-    key: t.field({
-      type: OrgKey,
-      nullable: true,
-      description:
-        'The key as it is now, which can be newer than the change. Null if it is deleted or `entry` is null.',
-      resolve: (event, _, { loaders }) => {
-        const entry = entryOf(event);
-        return entry && loaders.orgKeys.load(entry.keyHash);
-      },
-    }),
-  }),
-});
+import { builder } from '../schema/builder.js';
+import { OrgKeyChangedEvent } from '../types/org-key-changed-event.js';
 
 builder.subscriptionField('orgKeyChanged', (t) =>
   t.field({

@@ -1,39 +1,7 @@
-import type { KeyPreview as DomainPreview } from '../../keys/queries/preview-key.js';
-import { viewOf } from '../../keys/definition/view.js';
-import type { SecretName } from '../../keys/definition/normalize.js';
-import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
-import { KeyDefinition, PreviewKeyInput } from '../types/key-definition.js';
-import { Warning } from '../types/warning.js';
-
-const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
-  description: 'The result of a preview. Nothing is stored.',
-  fields: (t) => ({
-    apiModel: t.field({
-      type: 'JSONObject',
-      description: 'Always an empty object, for compatibility with the REST key API.',
-      resolve: () => ({}),
-    }),
-    data: t.field({
-      type: KeyDefinition,
-      description: 'The definition in normal form. Secrets are returned as set or not set.',
-      resolve: viewOfPreview,
-    }),
-    keyHash: t.exposeString('keyHash', {
-      description:
-        'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it.',
-    }),
-    keyID: t.exposeID('keyID', {
-      description:
-        'The key identifier that was sent, or a new one: the identifier of the organisation followed by 32 random hex digits.',
-    }),
-    warnings: t.field({
-      type: [Warning],
-      description: 'Warnings about the definition; often empty.',
-      resolve: ({ warnings }) => [...warnings],
-    }),
-  }),
-});
+import { builder } from '../schema/builder.js';
+import { PreviewKeyInput } from '../types/key-definition.js';
+import { KeyPreview } from '../types/key-preview.js';
 
 builder.queryField('previewKey', (t) =>
   t.field({
@@ -45,8 +13,3 @@ builder.queryField('previewKey', (t) =>
     resolve: (_, { input }, context) => context.keys.preview(callerOf(context, 'management'), input),
   }),
 );
-
-function viewOfPreview({ definition, secrets }: DomainPreview) {
-  const set = Object.entries(secrets).flatMap(([name, value]) => (value === null ? [] : [name as SecretName]));
-  return viewOf(definition, new Set(set));
-}

@@ -1,17 +1,9 @@
-import { AppError } from '../../lib/errors.js';
-import {
-  keyStates,
-  type KeyState,
-  type StoredKey,
-  operations,
-  type KeyRevision,
-  type Operation,
-} from '../../keys/key.js';
+import { keyStates, type KeyRevision, type KeyState, type StoredKey } from '../../keys/key.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
 import { describedEnum } from '../schema/types-from-zod.js';
-import { FieldChange } from './field-change.js';
+import { HistoryEntry } from './history-entry.js';
 import { KeyDefinition } from './key-definition.js';
 import { versionOfCursor } from '../schema/cursor.js';
 import { Organization } from './organization.js';
@@ -21,55 +13,6 @@ import { Quota } from './quota.js';
 export const KeyStateType = builder.enumType('KeyState', {
   description: 'State of a key: whether it can be used, and if not, why.',
   values: describedEnum<KeyState>(keyStates),
-});
-
-const OperationType = builder.enumType('KeyOperation', {
-  description: 'An operation that changed a key.',
-  values: describedEnum<Operation>(operations),
-});
-
-export const HistoryEntry = builder.objectRef<KeyRevision>('HistoryEntry').implement({
-  description:
-    'One change of a key: when, by which credential, what and why. Entries are immutable; a purge removes them with the key.',
-  fields: (t) => ({
-    version: t.exposeInt('versionAfter', { description: 'Version of the key after the change.' }),
-    at: t.field({
-      type: 'DateTime',
-      description: 'When the change was made, by the clock of the service.',
-      resolve: ({ at }) => at.toISOString(),
-    }),
-    operation: t.expose('operation', { type: OperationType, description: 'The operation that changed the key.' }),
-    credentialID: t.string({
-      description: 'Identifier of the credential that made the change; `cli` for the command line.',
-      resolve: ({ actor }) => actor.credentialID,
-    }),
-    credentialLabel: t.string({
-      description: 'Label of that credential at the time of the change.',
-      resolve: ({ actor }) => actor.label,
-    }),
-    reason: t.string({
-      nullable: true,
-      description: 'The reason given for the change. Null if none was given.',
-      resolve: ({ reason }) => reason,
-    }),
-    requestID: t.string({
-      nullable: true,
-      description: 'Identifier of the request, as in the log. Null for the command line.',
-      resolve: ({ requestID }) => requestID || null,
-    }),
-    quotaUsedBeforeReset: t.field({
-      type: 'Int64',
-      nullable: true,
-      description:
-        'Requests used of the quota before the reset. Null if the change did not reset the quota, or if the counter could not be read. With counters in Redis, read just before the reset.',
-      resolve: ({ quotaUsedBeforeReset }) => quotaUsedBeforeReset,
-    }),
-    changes: t.field({
-      type: [FieldChange],
-      description: 'The fields that differ from the previous version; empty if none do.',
-      resolve: ({ changes }) => [...changes],
-    }),
-  }),
 });
 
 export const OrgKey = builder.objectRef<StoredKey>('OrgKey');
@@ -163,28 +106,4 @@ function range(before: string | undefined, after: string | undefined) {
     ...(before !== undefined && { before: versionOfCursor(before, 'before') }),
     ...(after !== undefined && { after: versionOfCursor(after, 'after') }),
   };
-}
-
-builder.queryField('orgKey', (t) =>
-  t.field({
-    type: OrgKey,
-    nullable: true,
-    description:
-      'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted, or belongs to an organisation that the credential cannot see. Requires a service credential. Errors: INVALID unless exactly one argument is given.',
-    extensions: { credential: 'service' },
-    args: {
-      keyID: t.arg.id({ description: 'Identifier of the key. Cannot be combined with `keyHash`.' }),
-      keyHash: t.arg.string({
-        description: 'Hash of the identifier, as in `OrgKey.keyHash`. Cannot be combined with `keyID`.',
-      }),
-    },
-    resolve: (_, { keyID, keyHash }, context) =>
-      context.keys.orgKey(callerOf(context, 'service'), referenceOf(keyID, keyHash)),
-  }),
-);
-
-function referenceOf(keyID: string | number | null | undefined, keyHash: string | null | undefined) {
-  if (keyID !== null && keyID !== undefined && typeof keyHash !== 'string') return { keyID: String(keyID) };
-  if (typeof keyHash === 'string' && (keyID === null || keyID === undefined)) return { keyHash };
-  throw new AppError('INVALID', 'Specify exactly one of `keyID` and `keyHash`.');
 }

@@ -1,5 +1,6 @@
-import type { QuotaFigures } from '../../keys/quota/quota.js';
+import { quotaRejections, type Consumption, type QuotaFigures, type QuotaRejection } from '../../keys/quota/quota.js';
 import { builder } from '../schema/builder.js';
+import { describedEnum } from '../schema/types-from-zod.js';
 
 export const Quota = builder.objectRef<QuotaFigures>('Quota').implement({
   description:
@@ -40,6 +41,30 @@ export const QuotaEffect = builder.objectRef<{ before: QuotaFigures; after: Quot
       description:
         'The effect as an English sentence, for display. Example: Reset drops 8,120 used requests, renews at 2026-03-02T12:00:00.000Z.',
       resolve: ({ before, after }) => summaryOf(before, after),
+    }),
+  }),
+});
+
+const RefusalType = builder.enumType('QuotaRefusal', {
+  description: 'Why requests are not allowed.',
+  values: describedEnum<QuotaRejection>(quotaRejections),
+});
+
+export const QuotaConsumption = builder.objectRef<Consumption>('QuotaConsumption').implement({
+  description: 'The decision on requests: allowed or not.',
+  fields: (t) => ({
+    allowed: t.exposeBoolean('allowed', {
+      description: 'Whether the requests are allowed. If true, all of them were counted; if false, none.',
+    }),
+    refusal: t.field({
+      type: RefusalType,
+      nullable: true,
+      description: 'Why the requests are not allowed. Null if they are.',
+      resolve: ({ refusal }) => refusal,
+    }),
+    quota: t.expose('figures', {
+      type: Quota,
+      description: 'The live quota, including the requests if they are allowed.',
     }),
   }),
 });

@@ -1,7 +1,25 @@
-import { pathText } from '../../lib/errors.js';
+import { pathText, type Issue } from '../../lib/errors.js';
 import { warningCodes, type WarningCode } from '../../keys/definition/issue-codes.js';
 import type { Warning as DomainWarning } from '../../keys/definition/warnings.js';
 import { builder } from '../schema/builder.js';
+
+export const IssueType = builder.objectRef<Issue>('Issue').implement({
+  description: 'A problem with one value.',
+  fields: (t) => ({
+    path: t.string({
+      description: 'Path of the value in the definition. Example: accessRights[2].limit.quotaMax.',
+      resolve: ({ path }) => pathText(path),
+    }),
+    code: t.exposeString('code', {
+      description:
+        'The kind of the problem, for programs: one of the codes in schema/README.md, such as OUT_OF_RANGE. New values may be added.',
+    }),
+    message: t.exposeString('message', {
+      description:
+        'Human-readable message, to be shown after `path`, as in "`rate` must be a number". Do not parse it.',
+    }),
+  }),
+});
 
 const values = Object.entries(warningCodes).map(([code, description]) => [
   code,

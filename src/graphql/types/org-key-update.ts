@@ -7,7 +7,7 @@ import { FieldChange } from './field-change.js';
 import { KeyDefinition } from './key-definition.js';
 import { OrgKey } from './org-key.js';
 import { QuotaEffect } from './quota.js';
-import { Warning } from './warning.js';
+import { Warning } from './issue.js';
 
 /** The `action` of the REST key API. */
 export type Action = 'added' | 'modified' | 'deleted' | 'restored';

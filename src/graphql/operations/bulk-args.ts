@@ -1,0 +1,44 @@
+import { bulkLimit } from '../../keys/commands/bulk-update.js';
+import { AppError } from '../../lib/errors.js';
+import { builder } from '../schema/builder.js';
+import { positionOf } from '../schema/cursor.js';
+import type { PageSizes } from '../schema/pagination.js';
+import { OrgKeyFilter } from '../types/org-key-filter.js';
+
+/** The page sizes of bulk changes. */
+export const bulkPageSizes: PageSizes = { defaultSize: bulkLimit, maxSize: bulkLimit };
+
+/** The arguments of every bulk change. */
+export const bulkArgs = builder.args((t) => ({
+  filter: t.field({ type: OrgKeyFilter, required: true, description: 'The keys to change.' }),
+  dryRun: t.boolean({
+    required: true,
+    defaultValue: true,
+    description: 'Whether to store nothing and only predict the outcome for each key.',
+  }),
+  reason: t.string({
+    description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
+  }),
+  first: t.int({
+    description: `Number of keys to change, at least 1; values above ${bulkLimit} are capped. If neither \`first\` nor \`after\` is given, at most ${bulkLimit} keys may match.`,
+  }),
+  after: t.string({ description: 'Changes only keys after this cursor: the `endCursor` of the previous call.' }),
+}));
+
+/**
+ * The page of a bulk change; undefined for all matching keys.
+ *
+ * @throws {AppError} INVALID when `first` is below 1 or `after` is not a cursor of this list.
+ */
+export function bulkPageOf({ first, after }: { first?: number | null | undefined; after?: string | null | undefined }) {
+  if (typeof first !== 'number' && typeof after !== 'string') return undefined;
+  if (typeof first === 'number' && first < 1) {
+    throw new AppError('INVALID', 'The page is not valid.', {
+      issues: [{ path: ['first'], code: 'OUT_OF_RANGE', message: 'must be at least 1' }],
+    });
+  }
+  return {
+    first: first ?? bulkLimit,
+    afterHash: typeof after === 'string' ? positionOf(after, 'KEY_HASH', 'after').keyHash : undefined,
+  };
+}

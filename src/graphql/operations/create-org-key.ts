@@ -1,0 +1,35 @@
+import { callerOf } from '../context.js';
+import { builder } from '../schema/builder.js';
+import { UpdateKeyInput } from '../types/key-definition.js';
+import { OrgKeyUpdate } from '../types/org-key-update.js';
+
+builder.mutationField('createOrgKey', (t) =>
+  t.field({
+    type: OrgKeyUpdate,
+    description:
+      'Creates a key of an organisation. Requires a service credential. Errors: FORBIDDEN for an organisation other than that of the credential, CONFLICT if the key exists or is deleted but not purged.',
+    extensions: { credential: 'service' },
+    args: {
+      keyID: t.arg.id({
+        description:
+          'Identifier of the key, at most 255 bytes and without a slash. Default: the identifier of the organisation followed by 32 random hex digits.',
+      }),
+      input: t.arg({
+        type: UpdateKeyInput,
+        required: true,
+        description: 'The definition. `orgID` is required unless the credential is bound to an organisation.',
+      }),
+      reason: t.arg.string({
+        description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
+      }),
+    },
+    resolve: async (_, { keyID, input, reason }, context) => ({
+      action: 'added' as const,
+      ...(await context.keys.createOrgKey(callerOf(context, 'service'), {
+        keyID: keyID === null || keyID === undefined ? undefined : String(keyID),
+        input,
+        reason: reason ?? undefined,
+      })),
+    }),
+  }),
+);

@@ -1,0 +1,21 @@
+import { callerOf } from '../context.js';
+import { builder } from '../schema/builder.js';
+import { OrgKeyUpdate } from '../types/org-key-update.js';
+import { changeArgs, changeOptionsOf, keyArgs } from './args.js';
+
+builder.mutationField('deleteOrgKey', (t) =>
+  t.field({
+    type: OrgKeyUpdate,
+    description:
+      'Deletes a key. It can be restored for the configured number of days and is purged after that. Requires a service credential. Errors: NOT_FOUND, CONFLICT.',
+    extensions: { credential: 'service' },
+    args: { ...keyArgs, ...changeArgs },
+    resolve: async (_, { keyID, ...options }, context) => ({
+      action: 'deleted' as const,
+      ...(await context.keys.deleteOrgKey(callerOf(context, 'service'), {
+        keyID: String(keyID),
+        ...changeOptionsOf(options),
+      })),
+    }),
+  }),
+);

@@ -1,0 +1,18 @@
+import { callerOf } from '../context.js';
+import { builder } from '../schema/builder.js';
+import { OrgKeyUpdatePreview } from '../types/org-key-update.js';
+import { changeOptionsOf, updateArgs } from './args.js';
+
+builder.queryField('previewOrgKeyUpdate', (t) =>
+  t.field({
+    type: OrgKeyUpdatePreview,
+    description:
+      'Predicts the result of `updateOrgKey` with the same arguments: definition, changes and effect on the quota. Stores nothing. Requires a service credential. Errors: those of `updateOrgKey`.',
+    extensions: { credential: 'service' },
+    args: updateArgs,
+    resolve: (_, { keyID, input, resetQuota, ...options }, context) => {
+      const request = { keyID: String(keyID), input, resetQuota: resetQuota ?? false, ...changeOptionsOf(options) };
+      return context.keys.previewOrgKeyUpdate(callerOf(context, 'service'), request);
+    },
+  }),
+);

@@ -1,0 +1,24 @@
+import { bulkLimit } from '../../keys/commands/bulk-update.js';
+import { callerOf } from '../context.js';
+import { builder } from '../schema/builder.js';
+import { BulkResult } from '../types/bulk-result.js';
+import { filterOf } from '../types/org-key-filter.js';
+import { bulkArgs, bulkPageOf, bulkPageSizes } from './bulk-args.js';
+
+builder.mutationField('resetOrgQuotas', (t) =>
+  t.field({
+    type: BulkResult,
+    description: `Resets the live quota of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Errors: those of \`updateOrgKeys\`.`,
+    extensions: { credential: 'service', pageSizes: bulkPageSizes },
+    args: bulkArgs,
+    resolve: (_, { filter, dryRun, reason, ...page }, context) =>
+      context.keys.updateOrgKeys(callerOf(context, 'service'), {
+        filter: filterOf(filter),
+        patch: {},
+        resetQuota: true,
+        isDryRun: dryRun,
+        reason: reason ?? undefined,
+        page: bulkPageOf(page),
+      }),
+  }),
+);

@@ -1,0 +1,21 @@
+import { callerOf } from '../context.js';
+import { builder } from '../schema/builder.js';
+import { OrgKeyUpdate } from '../types/org-key-update.js';
+import { changeArgs, changeOptionsOf, keyArgs } from './args.js';
+
+builder.mutationField('restoreOrgKey', (t) =>
+  t.field({
+    type: OrgKeyUpdate,
+    description:
+      'Restores a deleted key. Requires a service credential. Errors: NOT_FOUND if there is no deleted key with this identifier, CONFLICT.',
+    extensions: { credential: 'service' },
+    args: { ...keyArgs, ...changeArgs },
+    resolve: async (_, { keyID, ...options }, context) => ({
+      action: 'restored' as const,
+      ...(await context.keys.restoreOrgKey(callerOf(context, 'service'), {
+        keyID: String(keyID),
+        ...changeOptionsOf(options),
+      })),
+    }),
+  }),
+);

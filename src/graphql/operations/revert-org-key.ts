@@ -1,0 +1,29 @@
+import { callerOf } from '../context.js';
+import { builder } from '../schema/builder.js';
+import { OrgKeyUpdate } from '../types/org-key-update.js';
+import { changeArgs, changeOptionsOf, keyArgs } from './args.js';
+
+builder.mutationField('revertOrgKey', (t) =>
+  t.field({
+    type: OrgKeyUpdate,
+    description:
+      'Restores the definition of an earlier version, as a new version. Secrets and the live quota are kept. Requires a service credential. Errors: NOT_FOUND if the key or the version does not exist, CONFLICT.',
+    extensions: { credential: 'service' },
+    args: {
+      ...keyArgs,
+      toVersion: t.arg.int({
+        required: true,
+        description: 'The version whose definition to restore, at least 1. Example: 2.',
+      }),
+      ...changeArgs,
+    },
+    resolve: async (_, { keyID, toVersion, ...options }, context) => ({
+      action: 'modified' as const,
+      ...(await context.keys.revertOrgKey(callerOf(context, 'service'), {
+        keyID: String(keyID),
+        toVersion,
+        ...changeOptionsOf(options),
+      })),
+    }),
+  }),
+);

@@ -1,0 +1,33 @@
+import { bulkLimit } from '../../keys/commands/bulk-update.js';
+import { callerOf } from '../context.js';
+import { builder } from '../schema/builder.js';
+import { BulkResult } from '../types/bulk-result.js';
+import { UpdateKeyInput } from '../types/key-definition.js';
+import { filterOf } from '../types/org-key-filter.js';
+import { bulkArgs, bulkPageOf, bulkPageSizes } from './bulk-args.js';
+
+builder.mutationField('updateOrgKeys', (t) =>
+  t.field({
+    type: BulkResult,
+    description: `Changes some fields of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Errors: INVALID, with no key changed, if more than ${bulkLimit} keys match and no page is given. Failures of single keys are returned in \`items\`.`,
+    extensions: { credential: 'service', pageSizes: bulkPageSizes },
+    args: {
+      ...bulkArgs,
+      patch: t.arg({
+        type: UpdateKeyInput,
+        required: true,
+        description: 'The fields to set. Null removes a field; omitted fields are kept.',
+      }),
+      resetQuota: t.arg.boolean({ defaultValue: false, description: 'Whether to reset the live quota of each key.' }),
+    },
+    resolve: (_, { filter, patch, resetQuota, dryRun, reason, ...page }, context) =>
+      context.keys.updateOrgKeys(callerOf(context, 'service'), {
+        filter: filterOf(filter),
+        patch,
+        resetQuota: resetQuota ?? false,
+        isDryRun: dryRun,
+        reason: reason ?? undefined,
+        page: bulkPageOf(page),
+      }),
+  }),
+);

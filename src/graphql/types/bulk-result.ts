@@ -1,0 +1,69 @@
+import type { BulkItem as DomainItem, BulkResult as DomainResult } from '../../keys/commands/bulk-update.js';
+import { builder } from '../schema/builder.js';
+import { cursorOf } from '../schema/cursor.js';
+import { IssueType } from './issue.js';
+import { OrgKeyUpdatePreview } from './org-key-update.js';
+import { OrgKey } from './org-key.js';
+
+const BulkError = builder.objectRef<NonNullable<DomainItem['error']>>('BulkError').implement({
+  description: 'Why the change of one key failed. After UNAVAILABLE or INTERNAL, read the key before you retry.',
+  fields: (t) => ({
+    code: t.exposeString('code', {
+      description:
+        'Error code, as for a change of that key alone: INVALID, NOT_FOUND, CONFLICT, UNAVAILABLE or INTERNAL.',
+    }),
+    message: t.exposeString('message', { description: 'Human-readable message. Do not parse it.' }),
+    issues: t.field({
+      type: [IssueType],
+      description: 'All problems of the definition; empty for other errors.',
+      resolve: ({ issues }) => [...issues],
+    }),
+  }),
+});
+
+const BulkItem = builder.objectRef<DomainItem>('BulkItem').implement({
+  description: 'The outcome for one key, predicted in a dry run. Exactly one of `change` and `error` is non-null.',
+  fields: (t) => ({
+    orgKey: t.field({
+      type: OrgKey,
+      description: 'The key after the change; in a dry run, as it would be. Unchanged if there is an `error`.',
+      resolve: ({ key }) => key,
+    }),
+    change: t.field({
+      type: OrgKeyUpdatePreview,
+      nullable: true,
+      description: 'What changed, or would change. Null if there is an `error`.',
+      resolve: ({ change }) => change,
+    }),
+    error: t.field({
+      type: BulkError,
+      nullable: true,
+      description: 'Why the key was not changed. Null if there is a `change`.',
+      resolve: ({ error }) => error,
+    }),
+  }),
+});
+
+export const BulkResult = builder.objectRef<DomainResult>('BulkResult').implement({
+  description:
+    'The result of a change of many keys. Each key is changed in its own transaction: a failure does not affect the others.',
+  fields: (t) => ({
+    dryRun: t.exposeBoolean('isDryRun', { description: 'Whether this was a dry run, which stores nothing.' }),
+    items: t.field({
+      type: [BulkItem],
+      description: 'The outcome for each key, ordered by hash; at most 200.',
+      resolve: ({ items }) => [...items],
+    }),
+    hasNextPage: t.exposeBoolean('hasMore', {
+      description: 'Whether more keys match after these. To change them, call again with `after`.',
+    }),
+    endCursor: t.string({
+      nullable: true,
+      description: 'Cursor of the last key, for `after`. Null if no key matches.',
+      resolve: ({ items }) => {
+        const last = items.at(-1);
+        return last && cursorOf(last.key, 'KEY_HASH');
+      },
+    }),
+  }),
+});

@@ -1,0 +1,53 @@
+import { operations, type KeyRevision, type Operation } from '../../keys/key.js';
+import { builder } from '../schema/builder.js';
+import { describedEnum } from '../schema/types-from-zod.js';
+import { FieldChange } from './field-change.js';
+
+const OperationType = builder.enumType('KeyOperation', {
+  description: 'An operation that changed a key.',
+  values: describedEnum<Operation>(operations),
+});
+
+export const HistoryEntry = builder.objectRef<KeyRevision>('HistoryEntry').implement({
+  description:
+    'One change of a key: when, by which credential, what and why. Entries are immutable; a purge removes them with the key.',
+  fields: (t) => ({
+    version: t.exposeInt('versionAfter', { description: 'Version of the key after the change.' }),
+    at: t.field({
+      type: 'DateTime',
+      description: 'When the change was made, by the clock of the service.',
+      resolve: ({ at }) => at.toISOString(),
+    }),
+    operation: t.expose('operation', { type: OperationType, description: 'The operation that changed the key.' }),
+    credentialID: t.string({
+      description: 'Identifier of the credential that made the change; `cli` for the command line.',
+      resolve: ({ actor }) => actor.credentialID,
+    }),
+    credentialLabel: t.string({
+      description: 'Label of that credential at the time of the change.',
+      resolve: ({ actor }) => actor.label,
+    }),
+    reason: t.string({
+      nullable: true,
+      description: 'The reason given for the change. Null if none was given.',
+      resolve: ({ reason }) => reason,
+    }),
+    requestID: t.string({
+      nullable: true,
+      description: 'Identifier of the request, as in the log. Null for the command line.',
+      resolve: ({ requestID }) => requestID || null,
+    }),
+    quotaUsedBeforeReset: t.field({
+      type: 'Int64',
+      nullable: true,
+      description:
+        'Requests used of the quota before the reset. Null if the change did not reset the quota, or if the counter could not be read. With counters in Redis, read just before the reset.',
+      resolve: ({ quotaUsedBeforeReset }) => quotaUsedBeforeReset,
+    }),
+    changes: t.field({
+      type: [FieldChange],
+      description: 'The fields that differ from the previous version; empty if none do.',
+      resolve: ({ changes }) => [...changes],
+    }),
+  }),
+});
