@@ -31,7 +31,7 @@ import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.j
 
 export interface App extends RequestHandler {
   readonly services: Services;
-  /** From now on `/ready` says no, so that balancers look elsewhere while requests under way are answered. Ends subscriptions. */
+  /** Makes `/ready` respond with 503, so that load balancers stop sending requests, and ends subscriptions. */
   readonly drain: () => void;
   readonly close: () => Promise<void>;
 }
@@ -41,14 +41,18 @@ export interface AppOverrides extends ServiceOverrides {
   readonly execute?: Execute | undefined;
   /** Whether GraphQL requests may skip Yoga. Default: true. */
   readonly fastPath?: boolean | undefined;
-  /** Whoever started us has looked whether the file is whole. */
+  /** Whether the parent process has verified the database file. */
   readonly isVerified?: boolean;
   /** How to open the installation. Default: it is created when it is missing. */
   readonly openOptions?: Pick<OpenOptions, 'access' | 'allowMigrated' | 'allowNew'>;
   readonly webhookPace?: DispatcherOptions;
 }
 
-/** Puts the parts together. Rejects as `openServices` and `readTrustedDocuments` do. */
+/**
+ * Composes the service.
+ *
+ * @throws as `openServices` and `readTrustedDocuments` do
+ */
 export async function createApp(
   config: Config,
   secrets: ConfigSecrets,
@@ -56,7 +60,7 @@ export async function createApp(
   overrides: AppOverrides = {},
   watch: Telemetry = {},
 ): Promise<App> {
-  // First, so that a file that will not do leaves nothing open.
+  // First, so that an invalid file leaves nothing open.
   const documents = config.trustedDocumentsFile
     ? readTrustedDocuments(config.trustedDocumentsFile)
     : new Map<string, string>();

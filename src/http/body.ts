@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { AppError } from '../lib/errors.js';
 import { hasMoreValuesInText, maxValues } from '../lib/value-count.js';
 
-/** The parts of a request that say what its body is. */
+/** The body of a request, and the headers that describe it. */
 interface BodySource {
   readonly headers: { readonly get: (name: string) => string | null };
   readonly body: (limitBytes: number) => Promise<Uint8Array>;
@@ -35,24 +35,24 @@ export function requireJSON({ headers }: Pick<BodySource, 'headers'>): void {
   throw invalid('UNSUPPORTED_TYPE', 'The content type must be application/json, in UTF-8.');
 }
 
-/** Whether the content type is application/json, in UTF-8 if it names a charset; other parameters are refused. */
+/** Whether the content type is application/json, in UTF-8 if it names a charset; other parameters are rejected. */
 export function isJSONContentType(contentType: string | null): boolean {
   return contentType !== null && jsonContentType.test(contentType);
 }
 
-/** Whether a body was refused for its form and not for what it says: HTTP has the status 415 for that. */
+/** Whether an error is about the media type or the encoding of a body, for which HTTP has the status 415. */
 export function isUnsupportedMediaType({ issues: [issue] }: AppError): boolean {
   return issue?.code === 'UNSUPPORTED_TYPE' || issue?.code === 'UNSUPPORTED_ENCODING';
 }
 
 const jsonContentType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
-/** By how many times a body may exceed the limit before the rest is not read. */
+/** The rest of a body that exceeds the limit by this factor is not read. */
 const maxExcess = 64;
 
 /**
- * Reads a stream to its end. Rejects as soon as it exceeds the limit. What follows is read for a while and dropped: a
- * client whose connection is cut while it sends may never see the response.
+ * Reads a stream to its end. Rejects as soon as it exceeds the limit. The rest is read and dropped, up to `maxExcess`: a
+ * client whose connection is reset while it sends may never see the response.
  *
  * @throws {AppError} TOO_LARGE, or INVALID with the issue INCOMPLETE_BODY.
  */
@@ -78,7 +78,7 @@ export function readBytes(stream: Readable | undefined, limitBytes: number): Pro
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
     stream.on('error', rejectIncomplete);
-    // Every stream closes; an error has a stack trace, which costs more than all the rest of reading a body.
+    // Every stream emits it. Creating an error with its stack trace costs more than reading a body.
     stream.on('close', () => isSettled || rejectIncomplete());
   });
 }

@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Where a request really comes from: the socket's other end, or what the outermost of `trustedProxies` proxies saw.
- * What stands further left in `X-Forwarded-For` was written by nobody we know, and is not looked at.
+ * The address of the client: the remote address of the socket, or the one that the outermost of `trustedProxies` proxies
+ * added to `X-Forwarded-For`. Entries further left are not trusted and not read.
  */
 export function clientAddressOf(
   socketAddress: string | undefined,
@@ -15,7 +15,7 @@ export function clientAddressOf(
   let address = plain(socketAddress);
   for (const hop of hops) {
     const named = plain(hop.trim().replace(/^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/, '$1$2'));
-    // A proxy that names no address tells nothing of what lies behind it.
+    // A proxy that names no address hides the addresses behind it.
     if (isIP(named) === 0) break;
     address = named;
   }

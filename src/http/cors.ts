@@ -2,15 +2,15 @@ import type { RequestContext } from './request-context.js';
 import type { HTTPResponse } from './response.js';
 import type { Middleware } from './router.js';
 
-const methods = 'GET, HEAD, POST, PUT, DELETE';
-const sent =
+const allowedMethods = 'GET, HEAD, POST, PUT, DELETE';
+const allowedHeaders =
   'Authorization, X-Svc-Authorization, Content-Type, If-Match, If-None-Match, Apollo-Require-Preflight, X-GraphQL-Yoga-CSRF, Traceparent, Tracestate';
-const shown = 'ETag, Retry-After, X-Request-ID';
+const exposedHeaders = 'ETag, Retry-After, X-Request-ID';
 const preflightSeconds = '600';
 
 /**
- * Lets pages of the origins use the service, each origin to the letter: responds to their preflight requests, and allows
- * them to read every response. Credentials are headers of ours, so that cookies are never allowed.
+ * Allows pages of the given origins to use the service: responds to their preflight requests, and allows them to read
+ * every response. An origin must match exactly. Credentials are sent in headers, so that cookies are never allowed.
  */
 export function createCORS(origins: readonly string[]): Middleware {
   const allowedOrigin = ({ headers }: RequestContext) => {
@@ -20,8 +20,8 @@ export function createCORS(origins: readonly string[]): Middleware {
   const preflight = (): HTTPResponse => ({
     status: 204,
     headers: {
-      'access-control-allow-methods': methods,
-      'access-control-allow-headers': sent,
+      'access-control-allow-methods': allowedMethods,
+      'access-control-allow-headers': allowedHeaders,
       'access-control-max-age': preflightSeconds,
     },
     body: null,
@@ -38,7 +38,7 @@ export function createCORS(origins: readonly string[]): Middleware {
     headers['vary'] = headers['vary'] === undefined ? 'Origin' : `${headers['vary']}, Origin`;
     if (origin === undefined) return response;
     headers['access-control-allow-origin'] = origin;
-    headers['access-control-expose-headers'] = shown;
+    headers['access-control-expose-headers'] = exposedHeaders;
     return response;
   };
 }

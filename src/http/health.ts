@@ -2,43 +2,42 @@ import type { Logger } from '../lib/log.js';
 import type { HTTPResponse } from './response.js';
 import type { Route } from './router.js';
 
-/** What balancers and orchestrators ask for. It is answered however busy the service is. */
+/** Load balancers and orchestrators read them. Admission control does not apply to them. */
 export const healthPaths: readonly string[] = ['/health', '/ready'];
 
 export interface Health {
-  /** `/health` (the process runs) and `/ready` (it can do its work and is not stopping), without details. */
+  /** `/health` (the process runs) and `/ready` (it can serve requests and is not stopping), without details. */
   readonly routes: readonly Route[];
-  /** What `/ready` says. */
+  /** Whether `/ready` responds with 200. */
   readonly isReady: () => Promise<boolean>;
-  /** From now on `/ready` says no. */
+  /** Makes `/ready` respond with 503. */
   readonly drain: () => void;
 }
 
-const oneLookMs = 1_000;
+const checkIntervalMs = 1_000;
 
-/** Anybody may ask, so that a look is taken once a second at most; what it found goes to the log, when it changes. */
+/** The routes are public, so that readiness is checked at most once a second. A change of it is logged. */
 export function createHealth(whyNotReady: () => Promise<string | undefined>, log: Logger): Health {
-  let draining = false;
-  let looked = -Infinity;
+  let isDraining = false;
+  let checkedMs = -Infinity;
   let reason: string | undefined;
+  let check: Promise<void> | undefined;
 
-  let look: Promise<void> | undefined;
-
-  async function takeALook(): Promise<void> {
+  async function checkReadiness(): Promise<void> {
     const found = await whyNotReady();
-    looked = performance.now();
+    checkedMs = performance.now();
     if (found !== reason) log.warn(found === undefined ? 'ready again' : `not ready: ${found}`);
     reason = found;
   }
 
   async function isReady(): Promise<boolean> {
-    if (performance.now() - looked >= oneLookMs) {
-      look ??= takeALook().finally(() => {
-        look = undefined;
+    if (performance.now() - checkedMs >= checkIntervalMs) {
+      check ??= checkReadiness().finally(() => {
+        check = undefined;
       });
     }
-    await look;
-    return reason === undefined && !draining;
+    await check;
+    return reason === undefined && !isDraining;
   }
 
   return {
@@ -52,7 +51,7 @@ export function createHealth(whyNotReady: () => Promise<string | undefined>, log
       },
     ],
     drain: () => {
-      draining = true;
+      isDraining = true;
     },
   };
 }

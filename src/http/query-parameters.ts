@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.js';
 /**
  * The parameters of a query string without its question mark, decoded once.
  *
- * @throws {AppError} INVALID with the name of a parameter that is repeated, is not percent-encoded UTF-8, or holds NUL.
+ * @throws {AppError} INVALID with the name of a parameter that is repeated, is not percent-encoded UTF-8, or contains NUL.
  */
 export function parseQuery(query: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -11,8 +11,8 @@ export function parseQuery(query: string): ReadonlyMap<string, string> {
   for (const parameter of query.split('&')) {
     const [rawName = '', rawValue = ''] = parameter.split(/=(.*)/s);
     const name = decoded(rawName, rawName);
-    if (name === '') throw malformedParameter('', 'holds a parameter without a name');
-    if (found.has(name)) throw malformedParameter(name, 'must be given once');
+    if (name === '') throw malformedParameter('', 'contains a parameter without a name');
+    if (found.has(name)) throw malformedParameter(name, 'must not be repeated');
     found.set(name, decoded(rawValue, name));
   }
   return found;
@@ -25,12 +25,12 @@ function decoded(text: string, name: string): string {
   } catch (cause) {
     throw malformedParameter(name, 'must be percent-encoded UTF-8', cause);
   }
-  // SQLite's functions end a text at NUL.
-  if (value.includes('\0')) throw malformedParameter(name, 'must not hold NUL');
+  // SQLite's functions take NUL for the end of a text.
+  if (value.includes('\0')) throw malformedParameter(name, 'must not contain NUL');
   return value;
 }
 
-/** INVALID for a parameter of a request; for the query string as a whole when the name is empty. */
+/** Creates the error INVALID for a parameter, or for the whole query string when the name is empty. */
 export function malformedParameter(name: string, message: string, cause?: unknown): AppError {
   return new AppError('INVALID', 'A parameter of the request is not valid.', {
     issues: [{ path: name === '' ? [] : [name], code: 'MALFORMED_ARGUMENT', message }],

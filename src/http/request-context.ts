@@ -17,11 +17,11 @@ export interface IncomingRequest {
   readonly headers: RequestHeaders;
   /** The body as a stream; undefined when there is none. Called once. */
   readonly openBody: () => Readable | undefined;
-  /** A signal that is aborted when the client goes before the response is complete. Called once. */
+  /** A signal that is aborted when the client disconnects before the response is complete. Called once. */
   readonly openSignal: () => AbortSignal;
 }
 
-/** The parts that a context gets beside the request itself. */
+/** What a context needs beside the request. */
 interface RequestContextDeps {
   readonly record: RequestRecord;
   readonly clientAddress: string | undefined;
@@ -29,8 +29,8 @@ interface RequestContextDeps {
 }
 
 /**
- * Everything that is known about one request. Every part of the service that serves the request gets the same object, so
- * that the body is read once, and a wrong credential counts as one failed attempt.
+ * A request and its memoised body and principals. All middlewares and routes share it, so that the body is read once and
+ * an invalid credential counts as one failed attempt.
  */
 export interface RequestContext {
   /** Appears in the log, in errors and in the header `X-Request-ID`. */
@@ -42,9 +42,9 @@ export interface RequestContext {
   /** The query without its question mark. */
   readonly query: string;
   readonly headers: RequestHeaders;
-  /** The address of the client; undefined when the request came through no network. */
+  /** The address of the client; undefined for a request without a network connection, such as in tests. */
   readonly clientAddress: string | undefined;
-  /** What the log and the metrics say about the request. Completed while it is served. */
+  /** The data of the log line and the metrics. Completed while the request is served. */
   readonly record: RequestRecord;
   /**
    * The bytes of the body, read at the first call with the limit of that call.
@@ -52,9 +52,9 @@ export interface RequestContext {
    * @throws {AppError} TOO_LARGE, or INVALID with the issue INCOMPLETE_BODY.
    */
   readonly body: (limitBytes: number) => Promise<Uint8Array>;
-  /** The principals that the credentials of the request prove, verified at the first call. Never rejects for a bad one. */
+  /** The principals that the credentials of the request prove, verified at the first call. An invalid credential does not reject the promise. */
   readonly principal: () => Promise<AuthContext>;
-  /** Aborted when the client goes before the response is complete. */
+  /** Aborted when the client disconnects before the response is complete. */
   readonly signal: () => AbortSignal;
 }
 

@@ -7,19 +7,19 @@ import { createRequestContext, incomingFromFetch, incomingFromNode, type Incomin
 import { sendResponse, toFetchResponse, type HTTPResponse } from './response.js';
 import type { Router } from './router.js';
 
-/** What is known of a request when it arrives. */
+/** The data of a request that its record starts with. */
 interface Arrival {
   readonly method: string;
-  /** The value of a header, named in lower case. */
+  /** The value of a header by its name in lower case. */
   readonly header: (name: string) => string | null;
-  /** By the clock of `performance`: the request may have waited since. */
+  /** The time of arrival by `performance.now()`. The request may have waited since. */
   readonly atMs: number;
 }
 
 interface RequestHandlerDeps {
   readonly router: Router;
   readonly authenticate: Authenticate;
-  /** How many proxies in front of the service are trusted to name the client's address. */
+  /** The number of proxies in front of the service whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: number;
   /** Starts the record of a request, and its trace. */
   readonly track: <T>(arrival: Arrival, work: (record: RequestRecord) => T) => T;
@@ -28,9 +28,9 @@ interface RequestHandlerDeps {
 
 /** The service as a function of requests. */
 export interface RequestHandler {
-  /** Responds to a request. One that came through no network has no address. */
+  /** Responds to a request of `fetch`. */
   readonly fetch: (request: Request, socketAddress?: string) => Promise<Response>;
-  /** Responds to a request of Node's server. `arrivedMs` is by the clock of `performance`. */
+  /** Responds to a request of Node's server. `arrivedMs` is the time of its arrival by `performance.now()`. */
   readonly handle: (request: IncomingMessage, response: ServerResponse, arrivedMs?: number) => void;
 }
 
@@ -55,7 +55,7 @@ export function createRequestHandler({
     fetch: async (request, socketAddress) =>
       toFetchResponse(await respond(incomingFromFetch(request), socketAddress, performance.now())),
     handle: (request, response, arrivedMs = performance.now()) => {
-      // A socket that is closed already has no address; all of them count as one client.
+      // A closed socket has no address. All of them count as one client.
       const socketAddress = request.socket.remoteAddress ?? 'unknown';
       respond(incomingFromNode(request, response), socketAddress, arrivedMs)
         .then((ready) => sendResponse(response, ready))

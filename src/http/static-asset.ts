@@ -86,7 +86,7 @@ const contentTypes: Readonly<Record<string, string>> = {
  */
 export function browserFile(name: string, headers: Readonly<Record<string, string>> = {}): StaticAsset {
   const contentType = contentTypes[extname(name)];
-  if (contentType === undefined) throw new Error(`${name}: no content type is known for this file name.`);
+  if (contentType === undefined) throw new Error(`${name}: the extension has no content type.`);
   return createStaticAsset({
     contentType,
     load: () => readFile(new URL(name, new URL('./browser/', import.meta.url))),

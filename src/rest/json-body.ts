@@ -9,11 +9,11 @@ import { definitionFromWire, issuesToWire } from '../wire/field-names.js';
 
 const bodyLimitBytes = 256 * 1024;
 
-/** A request, and what divides the work on it. */
 type SlicedCall = Pick<RouteCall, 'request' | 'nextSlice'>;
 
 /**
- * The JSON in a request's body.
+ * Reads the body of a request as JSON.
+ *
  * @throws {AppError} INVALID or TOO_LARGE
  */
 export async function readJSONBody({ request, nextSlice }: SlicedCall): Promise<JSONValue> {
@@ -24,9 +24,10 @@ export async function readJSONBody({ request, nextSlice }: SlicedCall): Promise<
 }
 
 /**
- * The definition that a body holds. Other requests are served between the steps, each of which takes tens of milliseconds
- * for a body with as many members as it has room for.
- * @throws {AppError} INVALID with the problems it has, for `inWireNames` to name
+ * Reads a definition from a JSON body. Other requests are served between the steps, each of which takes tens of
+ * milliseconds for the largest bodies.
+ *
+ * @throws {AppError} INVALID with the issues of the definition, whose paths `withWireIssuePaths` renames
  */
 export async function readDefinitionIn(
   body: JSONValue,
@@ -41,7 +42,7 @@ export async function readDefinitionIn(
   return definition;
 }
 
-/** Does what may find problems in `body`, and gives them the names of REST, in a time slice of their own if one is given. */
+/** Runs `work`. When it rejects with issues, their paths are renamed to the field names in `body`. */
 export async function withWireIssuePaths<T>(
   body: JSONValue,
   work: () => T | Promise<T>,
@@ -57,7 +58,7 @@ export async function withWireIssuePaths<T>(
   }
 }
 
-/** The `warnings` member of a response, which is only there when there are any. */
+/** The `warnings` member of a response; absent when there are none. */
 export function warningsMember(warnings: readonly Warning[], body: JSONValue): { warnings?: object[] } {
   if (warnings.length === 0) return {};
   return {

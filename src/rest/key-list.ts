@@ -4,36 +4,36 @@ import type { StoredKey } from '../keys/key.js';
 import type { KeyOrder, Position } from '../keys/key-query.js';
 import { malformedParameter } from '../http/query-parameters.js';
 
-/** How large a list may be: as a GraphQL response. A page that would be larger has fewer keys than it may have. */
+/** The maximum size of a list, which is that of a GraphQL response. A page that would be larger has fewer keys than `limit`. */
 export const listLimitBytes = 2 * 1024 * 1024;
 
-/** How much is written between two iterations of the event loop. */
+/** How many bytes are stringified in one iteration of the event loop. */
 const sliceBytes = 256 * 1024;
 
-/** The members that `memberOf` makes of items, as JSON texts: as many as are within the limit, and at least one. */
+/** Stringifies the items that are within the limit, at least one, as `render` returns them. */
 export async function stringifyWithin<Item>(
   items: readonly Item[],
-  memberOf: (item: Item) => object,
+  render: (item: Item) => object,
   limitBytes = listLimitBytes,
 ): Promise<string[]> {
   const members: string[] = [];
   let bytes = 0;
-  let written = 0;
+  let sliceUsed = 0;
   for (const item of items) {
-    const member = stringifyJSON(memberOf(item));
+    const member = stringifyJSON(render(item));
     const size = Buffer.byteLength(member) + 1;
     bytes += size;
-    written += size;
+    sliceUsed += size;
     if (bytes > limitBytes && members.length > 0) return members;
     members.push(member);
-    if (written < sliceBytes) continue;
-    written = 0;
+    if (sliceUsed < sliceBytes) continue;
+    sliceUsed = 0;
     await nextIteration();
   }
   return members;
 }
 
-/** The place of a key in a list, for the `after` of the next page. Opaque to clients. */
+/** The cursor of a key in a list: the `after` of the next page. Opaque to clients. */
 export function cursorFor({ keyHash, definition: { alias = '' } }: StoredKey, orderBy: KeyOrder): string {
   return orderBy === 'ALIAS' ? `${keyHash}.${Buffer.from(alias, 'utf8').toString('base64url')}` : keyHash;
 }
@@ -42,16 +42,16 @@ export function cursorFor({ keyHash, definition: { alias = '' } }: StoredKey, or
 const hash = /^(?:[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{64})$/;
 
 /**
- * The place that a cursor names.
+ * Parses a cursor.
  *
- * @throws {AppError} INVALID for a text that is no cursor, and for a cursor of a list in another order.
+ * @throws {AppError} INVALID when the text is not a cursor, or the cursor of a list in another order
  */
 export function positionFromCursor(after: string, orderBy: KeyOrder): Position {
   const [keyHash = '', alias = '', ...rest] = after.split('.');
   const value = Buffer.from(alias, 'base64url').toString('utf8');
-  const written = orderBy === 'ALIAS' ? `${keyHash}.${Buffer.from(value, 'utf8').toString('base64url')}` : keyHash;
-  if (rest.length > 0 || !hash.test(keyHash) || after !== written) {
-    throw malformedParameter('after', 'must be the `next` of the page before');
+  const canonical = orderBy === 'ALIAS' ? `${keyHash}.${Buffer.from(value, 'utf8').toString('base64url')}` : keyHash;
+  if (rest.length > 0 || !hash.test(keyHash) || after !== canonical) {
+    throw malformedParameter('after', 'must be the `next` of the previous page');
   }
   return { keyHash, value };
 }

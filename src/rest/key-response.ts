@@ -5,13 +5,13 @@ import { viewOfStored } from '../keys/definition/view.js';
 import { jsonResponse, type HTTPResponse } from '../http/response.js';
 import { definitionToWire } from '../wire/field-names.js';
 
-/** A key and the figures of its live quota. */
+/** A key and its live quota. */
 export interface KeyWithQuota {
   readonly key: StoredKey;
   readonly figures: QuotaFigures;
 }
 
-/** The keys with their quotas, in the same order. */
+/** Adds the live quota of each key. Keeps the order. */
 export async function withQuotas(keys: KeyService, found: readonly StoredKey[]): Promise<KeyWithQuota[]> {
   const quotas = await keys.quotasOf(found);
   return found.flatMap((key, index) => {
@@ -20,7 +20,7 @@ export async function withQuotas(keys: KeyService, found: readonly StoredKey[]):
   });
 }
 
-/** A key as a read shows it. */
+/** The key as an object of the REST API. */
 export function renderKey(keys: KeyService, { key, figures: { used, remaining, renewsAt } }: KeyWithQuota): object {
   return {
     key: keys.keyIDOf(key),

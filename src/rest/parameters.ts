@@ -3,7 +3,11 @@ import { checkKeyID } from '../keys/key-id.js';
 import { nearest } from '../lib/text.js';
 import { malformedParameter, parseQuery } from '../http/query-parameters.js';
 
-/** The identifier in the path, decoded once. Throws INVALID where it is not percent-encoded UTF-8, or no identifier. */
+/**
+ * Decodes the identifier in the path.
+ *
+ * @throws {AppError} INVALID when it is not percent-encoded UTF-8, or not a key identifier
+ */
 export function parseKeyID(encoded: string): string {
   let keyID: string;
   try {
@@ -14,20 +18,27 @@ export function parseKeyID(encoded: string): string {
   return checkKeyID(keyID);
 }
 
-/** Whether the quota is to be reset. Only `reset_quota=1` says so, once and to the letter; all else is an error. */
+/**
+ * Whether the query string is `reset_quota=1`; false when it is empty.
+ *
+ * @throws {AppError} INVALID for every other query string
+ */
 export function parseResetQuota(query: string): boolean {
   if (query === '') return false;
   const parameters = query.split('&');
   const unknown = parameters
     .map((parameter) => parameter.split('=', 1)[0] ?? '')
     .find((name) => name !== 'reset_quota');
-  if (unknown === '') throw malformedParameter('', 'holds a parameter without a name');
+  if (unknown === '') throw malformedParameter('', 'contains a parameter without a name');
   if (unknown !== undefined) {
-    const meant = nearest(unknown, ['reset_quota']);
-    throw malformedParameter(unknown, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);
+    const suggestion = nearest(unknown, ['reset_quota']);
+    throw malformedParameter(
+      unknown,
+      `is not a parameter here${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`,
+    );
   }
-  if (parameters.length > 1) throw malformedParameter('reset_quota', 'must be given once');
-  if (query !== 'reset_quota=1') throw malformedParameter('reset_quota', 'must be 1, or be left out');
+  if (parameters.length > 1) throw malformedParameter('reset_quota', 'must not be repeated');
+  if (query !== 'reset_quota=1') throw malformedParameter('reset_quota', 'must be 1 or absent');
   return true;
 }
 
@@ -35,7 +46,7 @@ export function parseResetQuota(query: string): boolean {
  * The versions named by `If-Match`, of which one must be current; undefined for any. Weak tags never match (RFC 9110,
  * 13.1.1).
  *
- * @throws {AppError} CONFLICT when no tag can be that of a version.
+ * @throws {AppError} CONFLICT when no tag has the form of a version
  */
 export function parseIfMatch(ifMatch: string | null): readonly number[] | undefined {
   if (ifMatch === null || ifMatch.trim() === '*') return undefined;
@@ -45,6 +56,11 @@ export function parseIfMatch(ifMatch: string | null): readonly number[] | undefi
   return versions;
 }
 
+/**
+ * Rejects every query parameter.
+ *
+ * @throws {AppError} INVALID with the name of the first parameter
+ */
 export function rejectParameters(query: string): void {
   const [name] = parseQuery(query).keys();
   if (name !== undefined) throw malformedParameter(name, 'is not a parameter here');

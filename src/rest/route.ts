@@ -7,28 +7,28 @@ import type { KeyService } from '../keys/key-service.js';
 import type { JSONSchema } from './openapi/json-schema.js';
 import type { HTTPResponse } from '../http/response.js';
 
-/** A request to a route, its credential checked. */
+/** A request to a route, after its credential was verified. */
 export interface RouteCall {
   readonly request: RequestContext;
   readonly caller: CallContext;
   readonly keys: KeyService;
-  /** What the path's `*` stands for, still percent-encoded. */
+  /** The path segment that matches `*`, still percent-encoded. */
   readonly wildcard: string;
   /** The raw query string without its question mark. */
   readonly query: string;
-  /** Awaited before work that may take milliseconds: undefined while this iteration of the event loop has time for it. */
+  /** Awaited before work that may take milliseconds; undefined while this iteration of the event loop has time left. */
   readonly nextSlice: () => Promise<void> | undefined;
 }
 
-/** A request and its response, as the documentation shows them. A test sends each request to the sample keys. */
+/** An example request and its response in the documentation. A test sends each request to the sample keys. */
 export interface RouteExample {
   readonly summary: string;
-  /** By the names of the documented parameters. */
+  /** Values by parameter name. */
   readonly parameters?: Readonly<Record<string, string | number>>;
-  /** JSON, as text: names of fields belong into the table of fields. */
+  /** JSON text. */
   readonly body?: string;
   readonly status: number;
-  /** JSON, as text. */
+  /** JSON text. */
   readonly response: string;
   readonly etag?: string;
 }
@@ -55,7 +55,7 @@ export interface Route {
   readonly isVersioned?: true;
   /** Whether the response has the header `Quota-Reset` after a reset. */
   readonly mayReset?: true;
-  /** By name; a request and its response have the same name in the document. */
+  /** Examples by name. A request and its response have the same name in the document. */
   readonly examples: Readonly<Record<string, RouteExample>>;
   readonly handle: (call: RouteCall) => Promise<HTTPResponse>;
 }
@@ -64,7 +64,7 @@ export interface Route {
 export const tags = {
   Previews: 'Validate a key definition without storing anything.',
   Keys: 'Create, read, list, update, delete and restore the keys of organisations.',
-  Quota: 'Take requests from the live quota of a key.',
+  Quota: 'Consume the live quota of a key.',
 } as const;
 
 export type Tag = keyof typeof tags;
@@ -74,7 +74,7 @@ export function defineRoute<const Name extends string>(route: Route & { readonly
   return route;
 }
 
-/** The codes that every route may fail with. */
+/** The error codes of every route. */
 export const commonErrors: readonly ErrorCode[] = [
   'INVALID',
   'UNAUTHENTICATED',
@@ -84,7 +84,7 @@ export const commonErrors: readonly ErrorCode[] = [
   'UNAVAILABLE',
 ];
 
-/** What CONFLICT becomes where `If-Match` asked for a version. Nothing else conflicts in REST. */
+/** The status of CONFLICT for a request with `If-Match`. */
 export const preconditionFailedStatus = 412;
-/** What INVALID becomes for a body that is no JSON by its headers. */
+/** The status of INVALID for a body whose headers do not declare JSON. */
 export const unsupportedMediaTypeStatus = 415;

@@ -17,7 +17,7 @@ interface RESTDeps extends Pick<RouteCall, 'nextSlice'> {
   readonly audit: AuditLog;
 }
 
-/** The routes of the key API. They throw the errors that are not for clients. */
+/** Creates the routes of the key API. They throw errors that are not meant for clients. */
 export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRoute[] {
   function handlerOf(route: Route): Handler {
     return async (request, wildcard) => {
@@ -57,7 +57,7 @@ function decodeSegment(wildcard: string): string | undefined {
   }
 }
 
-/** The status of an error for which HTTP has a more specific one than the code's own. */
+/** The status of an error for which HTTP has a more specific one than that of its code. */
 function specificStatus(error: AppError, { headers }: RequestContext): number | undefined {
   if (error.code === 'CONFLICT' && headers.get('if-match') !== null) return preconditionFailedStatus;
   return isUnsupportedMediaType(error) ? unsupportedMediaTypeStatus : undefined;

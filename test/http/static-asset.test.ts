@@ -108,6 +108,6 @@ describe('a file of a page', () => {
   });
 
   it('must have a known content type', () => {
-    expect(() => browserFile('graphiql/page.exe')).toThrow('graphiql/page.exe: no content type is known');
+    expect(() => browserFile('graphiql/page.exe')).toThrow('graphiql/page.exe: the extension has no content type');
   });
 });

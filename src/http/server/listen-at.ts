@@ -13,11 +13,11 @@ export interface AddressSettings {
 
 export const serviceAddressSettings: AddressSettings = { host: 'HOST', port: 'PORT' };
 
-/** Connections that may wait to be accepted. Beyond Node's own 511 a client tries again after a second and looks slow. */
+/** The maximum number of connections that wait to be accepted. Beyond Node's default of 511, a client retries after a second. */
 const backlog = 4_096;
 
 /**
- * Listens.
+ * Listens at an address.
  *
  * @returns The address and port, such as `127.0.0.1:4000`.
  * @throws {Error} When the address cannot be used; the message names it, and the setting to change.

@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 
-/** The two files of a server that speaks TLS, both PEM. */
+/** The certificate and the private key of a TLS server, both in PEM. */
 export interface TLSFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** Reads what a TLS server needs. Throws an Error that names the file, or the two that do not fit. */
+/**
+ * Reads the certificate and the private key.
+ *
+ * @throws {Error} when a file cannot be read, is not PEM, or the key does not match the certificate; names the file
+ */
 export function readTLS({ certFile, keyFile }: TLSFiles): SecureContextOptions {
   const cert = readPEM(certFile, 'certificate', /-----BEGIN CERTIFICATE-----/);
   const key = readPEM(keyFile, 'private key', /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/);
@@ -31,6 +35,6 @@ function readPEM(file: string, what: string, form: RegExp): string {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown reason';
     throw new Error(`TLS: the ${what} ${file} cannot be read (${code}).`, { cause });
   }
-  if (!form.test(text)) throw new Error(`TLS: the file ${file} holds no ${what} in PEM form.`);
+  if (!form.test(text)) throw new Error(`TLS: the file ${file} contains no ${what} in PEM.`);
   return text;
 }

@@ -5,13 +5,13 @@ import { inputs } from '../../keys/definition/parse.js';
 import { issueCodes, warningCodes } from '../../keys/definition/issue-codes.js';
 import { resetStatuses } from '../../keys/quota/quota-manager.js';
 import { statuses } from '../../http/error-response.js';
-import { answerExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples.js';
+import { responseExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';
 import { objectSchema, type JSONSchema } from './json-schema.js';
 import { commonErrors, preconditionFailedStatus, tags, unsupportedMediaTypeStatus, type Route } from '../route.js';
 import { routes } from '../routes.js';
 
-/** The OpenAPI document of the key API, derived from its routes and from the table of fields. */
+/** The OpenAPI document of the key API, generated from its routes and the definition schema. */
 export function openAPIDocument(): object {
   return {
     openapi: '3.1.0',
@@ -28,7 +28,7 @@ export function openAPIDocument(): object {
   };
 }
 
-/** The document as it is printed into `schema/`, and served. */
+/** The text of the document, as in `schema/` and as it is served. */
 export function openAPIText(): string {
   return `${JSON.stringify(openAPIDocument(), null, 2)}\n`;
 }
@@ -71,7 +71,7 @@ function pathItem(route: Route): JSONSchema {
         200: {
           description: success,
           headers: { ...requestIDHeader, ...(isVersioned && etagHeader(examples)), ...(mayReset && resetHeader) },
-          content: jsonOf(output.name, answerExamples(examples, 200)),
+          content: jsonOf(output.name, responseExamples(examples, 200)),
         },
         ...Object.fromEntries([...commonErrors, ...errors].flatMap((code) => failuresOf(code, route))),
         ...(input && { [unsupportedMediaTypeStatus]: { $ref: '#/components/responses/INVALID' } }),
@@ -80,12 +80,12 @@ function pathItem(route: Route): JSONSchema {
   };
 }
 
-const resetWords = Object.entries(resetStatuses)
-  .map(([status, words]) => `\`${status.toLowerCase()}\`: ${words}`)
+const resetStatusText = Object.entries(resetStatuses)
+  .map(([status, text]) => `\`${status.toLowerCase()}\`: ${text}`)
   .join(' ');
 
 const requestIDHeader = {
-  'X-Request-ID': { description: 'Names the request in the log of the service.', schema: { type: 'string' } },
+  'X-Request-ID': { description: 'Identifies the request in the log of the service.', schema: { type: 'string' } },
 };
 
 const etagHeader = (examples: Route['examples']) => ({
@@ -98,13 +98,13 @@ const etagHeader = (examples: Route['examples']) => ({
 
 const resetHeader = {
   'Quota-Reset': {
-    description: `What became of the reset; absent where none was asked for. ${resetWords}`,
+    description: `The status of the reset; absent when the request contains no reset. ${resetStatusText}`,
     schema: { type: 'string', enum: Object.keys(resetStatuses).map((status) => status.toLowerCase()) },
   },
 };
 
 const retryAfter = {
-  'Retry-After': { description: 'After how many seconds to try again.', schema: { type: 'integer' } },
+  'Retry-After': { description: 'The number of seconds after which to retry.', schema: { type: 'integer' } },
 };
 
 const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
@@ -113,15 +113,15 @@ const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
   UNAVAILABLE: retryAfter,
 };
 
-/** The response of each error status. A conflict is about a version, or else about a key that exists. */
+/** The response of each error status. CONFLICT concerns a version, or a key that exists. */
 function failuresOf(code: ErrorCode, { operation, examples }: Route): [number, JSONSchema][] {
   const isStale = code === 'CONFLICT' && operation !== 'createOrgKey';
   const status = isStale ? preconditionFailedStatus : statuses[code];
-  const shown = answerExamples(examples, status);
+  const shown = responseExamples(examples, status);
   return [[status, shown ? failure(code, shown) : { $ref: `#/components/responses/${code}` }]];
 }
 
-/** The answers that are alike wherever they are given. */
+/** The responses that several operations share. */
 function failures(): JSONSchema {
   return Object.fromEntries(
     commonErrors.map((code) => {
@@ -142,14 +142,14 @@ function schemas(): JSONSchema {
     if (input?.schema) components.set(input.name, input.schema);
     if (input?.variant) {
       components.set(input.name, {
-        description: 'A key definition. Every field may be left out.',
+        description: 'A key definition. Every field is optional.',
         ...objectSchema(inputs[input.variant], { direction: 'input', components }),
       });
     }
-    components.set(output.name, answerSchema(output));
+    components.set(output.name, responseSchema(output));
   }
   components.set('KeyDefinition', {
-    description: 'A key definition in its normal form, where nothing is null and deprecated fields have moved.',
+    description: 'A key definition in its normal form, without null and without deprecated fields.',
     ...objectSchema(inputs.preview, { direction: 'preview', components }),
   });
   components.set('StoredKeyDefinition', {
@@ -158,14 +158,11 @@ function schemas(): JSONSchema {
   });
   components.set('Error', errorSchema);
   components.set('Issue', problemSchema('One problem of one value.', issueCodes));
-  components.set(
-    'Warning',
-    problemSchema('Something to look at in a definition that is valid all the same.', warningCodes),
-  );
+  components.set('Warning', problemSchema('A possible mistake in a definition that is valid.', warningCodes));
   return Object.fromEntries(components);
 }
 
-function answerSchema({ members, optional }: Route['output']): JSONSchema {
+function responseSchema({ members, optional }: Route['output']): JSONSchema {
   return { type: 'object', required: Object.keys(members), properties: { ...members, ...optional } };
 }
 
@@ -174,23 +171,26 @@ const errorSchema = {
   required: ['status', 'message', 'code'],
   properties: {
     status: { const: 'error' },
-    message: { type: 'string', description: 'What went wrong, for people.' },
-    code: { type: 'string', enum: errorCodes, description: 'What went wrong, for programs.' },
+    message: { type: 'string', description: 'Describes the error, for people.' },
+    code: { type: 'string', enum: errorCodes, description: 'The error code, for programs.' },
     issues: {
       type: 'array',
       items: refTo('Issue'),
-      description: 'Every problem found, where the request is at fault.',
+      description: 'Every issue of the request, when the request is invalid.',
     },
-    retry_after_seconds: { type: 'integer', description: 'What the header Retry-After says, where there is one.' },
+    retry_after_seconds: {
+      type: 'integer',
+      description: 'The value of the header Retry-After, when the response has one.',
+    },
     request_id: {
       type: 'string',
       description:
-        'Names the request in the log of the service; absent where it was turned away before anything looked at it.',
+        'Identifies the request in the log of the service; absent when the server rejects the request before it reads it.',
     },
   },
 };
 
-/** Path, code and message of an issue or a warning; what each code means stands in the code's description. */
+/** Path, code and message of an issue or a warning. The description of the code lists the meaning of each one. */
 function problemSchema(description: string, codes: Readonly<Record<string, string>>): JSONSchema {
   const meanings = Object.entries(codes).map(([code, meaning]) => `- \`${code}\`: ${meaning}`);
   return {
@@ -200,14 +200,15 @@ function problemSchema(description: string, codes: Readonly<Record<string, strin
     properties: {
       path: {
         type: 'string',
-        description: 'Where it is; empty for the whole. Example: access_rights.invoices.limit.quota_max.',
+        description:
+          'The path of the value; empty for the whole body. Example: access_rights.invoices.limit.quota_max.',
       },
       code: {
         type: 'string',
         enum: Object.keys(codes),
-        description: `What it is, for programs.\n${meanings.join('\n')}`,
+        description: `The code, for programs.\n${meanings.join('\n')}`,
       },
-      message: { type: 'string', description: 'What it is, for people: "path message" reads as a sentence.' },
+      message: { type: 'string', description: 'Describes the problem, for people: "path message" is a sentence.' },
     },
   };
 }

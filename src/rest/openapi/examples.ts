@@ -3,7 +3,7 @@ import type { JSONSchema } from './json-schema.js';
 
 type Examples = Route['examples'];
 
-/** The parameters of an operation, each with the values that the examples give it. */
+/** The parameters of an operation with their values in the examples. */
 export function parameterExamples(examples: Examples, parameters: readonly JSONSchema[]): JSONSchema[] {
   return parameters.map((parameter) => {
     const name = String(parameter['name']);
@@ -15,29 +15,29 @@ export function parameterExamples(examples: Examples, parameters: readonly JSONS
   });
 }
 
-/** The bodies that the examples send; undefined where none sends any. */
+/** The request bodies of the examples; undefined when there are none. */
 export function bodyExamples(examples: Examples): JSONSchema | undefined {
   return collect(examples, ({ summary, body }) => (body === undefined ? undefined : documented(summary, body)));
 }
 
-/** What examples are answered with a status; undefined where none is. */
-export function answerExamples(examples: Examples, wanted: number): JSONSchema | undefined {
+/** The example responses with a status; undefined when there are none. */
+export function responseExamples(examples: Examples, wanted: number): JSONSchema | undefined {
   return collect(examples, ({ summary, status, response }) =>
     status === wanted ? documented(summary, response) : undefined,
   );
 }
 
-/** The entity tags that answers come with. */
+/** The entity tags of the example responses. */
 export function etagsOf(examples: Examples): JSONSchema | undefined {
   return collect(examples, ({ summary, etag }) => (etag === undefined ? undefined : { summary, value: etag }));
 }
 
-/** An example as the document shows it. */
+/** An example of the document. */
 export function documented(summary: string, json: string): JSONSchema {
   return { summary, value: JSON.parse(json) as unknown };
 }
 
-/** One entry for each example that has one, by its name. */
+/** Collects one entry of each example that has one, by the name of the example. */
 function collect(
   examples: Examples,
   entryOf: (example: RouteExample) => JSONSchema | undefined,

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../lib/errors.js';
 import type { RouteExample } from '../route.js';
 
-/** What every operation may fail with, whatever it was asked. */
+/** Examples of the errors that every operation may return. */
 export const failureExamples: { readonly [Code in ErrorCode]?: Pick<RouteExample, 'summary' | 'response'> } = {
   INVALID: {
-    summary: 'A body that is not announced as JSON',
+    summary: 'A body without the content type of JSON',
     response: `
       {
         "status": "error",
@@ -17,7 +17,7 @@ export const failureExamples: { readonly [Code in ErrorCode]?: Pick<RouteExample
       }`,
   },
   UNAUTHENTICATED: {
-    summary: 'No credential, or none that opens this operation',
+    summary: 'No credential, or one that is not valid for this operation',
     response: `
       {
         "status": "error",
@@ -37,7 +37,7 @@ export const failureExamples: { readonly [Code in ErrorCode]?: Pick<RouteExample
       }`,
   },
   RATE_LIMITED: {
-    summary: 'The eleventh wrong credential within a minute',
+    summary: 'The eleventh invalid credential within a minute',
     response: `
       {
         "status": "error",
@@ -48,7 +48,7 @@ export const failureExamples: { readonly [Code in ErrorCode]?: Pick<RouteExample
       }`,
   },
   INTERNAL: {
-    summary: 'A fault of the service: its log tells more under the request id',
+    summary: 'An internal error; the log of the service has the details under the request id',
     response: `
       {
         "status": "error",

@@ -16,7 +16,7 @@ import { labelField, textToWire, wireName } from '../../wire/field-names.js';
 /** A JSON Schema of draft 2020-12, which is the one that OpenAPI 3.1 uses. */
 export type JSONSchema = Readonly<Record<string, unknown>>;
 
-/** What is written, and where: what a request sends, what a preview answers, or what a read of a stored key does. */
+/** The object that a schema describes: a request, the result of a preview, or a stored key. */
 export interface Target {
   readonly direction: 'input' | 'preview' | 'stored';
   /** Collects the schemas of the objects inside others, by name. */
@@ -37,19 +37,19 @@ const scalars: Record<Scalar, JSONSchema> = {
   JSONObject: { type: 'object' },
 };
 
-/** The JSON Schema of an object of the table, in the names of REST. */
+/** The JSON Schema of an object of the definition schema, with the field names of REST. */
 export function objectSchema(object: Schema, target: Target): JSONSchema {
   const { [labelField]: _, ...fields } = shapeOf(object) ?? {};
   const shown = Object.entries(fields).filter(([, field]) => isShown(field, target.direction));
   return {
     type: 'object',
     properties: Object.fromEntries(shown.map(([name, field]) => [wireName(name), fieldSchema(field, target)])),
-    // A request with an unknown member is refused; an answer may get another member one day.
+    // A request with an unknown member is rejected. A later version may add members to responses.
     ...(target.direction === 'input' && { additionalProperties: false }),
   };
 }
 
-/** Answers have no field that was moved. A preview has none that was ignored, and no password; a stored key no secret. */
+/** Responses have no deprecated field. A preview has no ignored field and no password; a stored key has no secret. */
 function isShown(field: Schema, direction: Target['direction']): boolean {
   const { deprecated, serverOwned, secret, only } = traitsOf(field);
   if (direction === 'input') return true;
@@ -72,7 +72,7 @@ function fieldSchema(field: Schema, target: Target): JSONSchema {
 }
 
 function orNull(schema: JSONSchema): JSONSchema {
-  // Where anything may stand, null may.
+  // A value of any type may be null.
   if (Object.keys(schema).length === 0) return schema;
   return 'type' in schema ? { ...schema, type: [schema['type'], 'null'] } : { anyOf: [schema, { type: 'null' }] };
 }
@@ -84,22 +84,22 @@ function valueSchema(field: Schema, target: Target): JSONSchema {
       ? reference(field, target)
       : { ...scalars[scalarOf(field)], ...boundsOf(unwrapSchema(field)) };
   const item = valueSchema(member, target);
-  const most = maxMembers(field);
+  const max = maxMembers(field);
   const label = shapeOf(member)?.[labelField];
-  if (!label) return { type: 'array', items: item, maxItems: most };
+  if (!label) return { type: 'array', items: item, maxItems: max };
   const entry = target.direction === 'input' ? orNull(item) : item;
   return {
     type: 'object',
     propertyNames: boundsOf(unwrapSchema(label)),
     additionalProperties: entry,
-    maxProperties: most,
+    maxProperties: max,
   };
 }
 
 function reference(object: Schema, target: Target): JSONSchema {
   const traits = objectTraitsOf(object);
   if (!traits) throw new Error('Every object inside the table has a name.');
-  // The few objects with a secret that a preview echoes are others where it is stored.
+  // A preview echoes some secrets of an object; a stored key does not contain them.
   const isOther = Object.values(shapeOf(object) ?? {}).some((field) => traitsOf(field).secret === 'sealed');
   const prefix = target.direction === 'stored' && isOther ? 'Stored' : '';
   const name = target.direction === 'input' ? `${traits.name}Input` : `${prefix}${traits.name}`;

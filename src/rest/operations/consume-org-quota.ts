@@ -15,16 +15,16 @@ export const consumeOrgQuota = defineRoute({
   credential: 'service',
   errors: ['NOT_FOUND'],
   tag: 'Quota',
-  summary: 'Take requests from the live quota',
+  summary: 'Consume the live quota',
   description:
-    'For gateways that ask before they let requests pass. Takes all that are asked for, or none. Does not touch the definition or its version.',
+    'Counts requests against the live quota, all of `amount` or none. For gateways that check the quota before they let requests pass. The definition and its version stay the same.',
   parameters: [keyID],
   input: {
     name: 'QuotaRequest',
     schema: {
       type: 'object',
-      description: 'How much to take; the body may be left out for one request.',
-      properties: { amount: { ...int64('How many requests, from 1; 1 where absent.'), minimum: 1 } },
+      description: 'The number of requests. Without a body it is 1.',
+      properties: { amount: { ...int64('The number of requests, at least 1. Default: 1.'), minimum: 1 } },
       additionalProperties: false,
     },
   },
@@ -33,19 +33,19 @@ export const consumeOrgQuota = defineRoute({
     members: {
       allowed: {
         type: 'boolean',
-        description: 'Whether the requests may pass. If so, they are counted; if not, none of them is.',
+        description: 'Whether the requests may pass. If true, all of them are counted; if false, none is.',
       },
       used: int64('Requests counted in the current period.'),
-      remaining: int64('Requests left in the current period; -1 where that is unlimited.'),
-      quota_max: int64('Requests allowed in a period; -1 where that is unlimited.'),
+      remaining: int64('Requests left in the current period; -1 when unlimited.'),
+      quota_max: int64('Requests allowed in a period; -1 when unlimited.'),
     },
     optional: {
       refusal: {
         type: 'string',
         enum: Object.keys(quotaRejections),
-        description: 'Why the requests may not pass; absent where they may.',
+        description: 'The reason why the requests may not pass; absent when they may.',
       },
-      renews_at: int64('When the period ends, in Unix seconds; absent where the quota does not renew.'),
+      renews_at: int64('When the period ends, in Unix seconds; absent when the quota does not renew.'),
     },
   },
   success: 'OK',
@@ -57,8 +57,8 @@ export const consumeOrgQuota = defineRoute({
       status: 200,
       response: `{ "allowed": true, "used": 8130, "remaining": 1870, "quota_max": 10000, "renews_at": 1772452800 }`,
     },
-    refused: {
-      summary: 'More than is left: none is counted',
+    exceeded: {
+      summary: 'More requests than remain: none is counted',
       parameters: { keyID: 'acme-billing' },
       body: `{ "amount": 2000 }`,
       status: 200,
@@ -73,7 +73,7 @@ export const consumeOrgQuota = defineRoute({
         }`,
     },
     mistakes: {
-      summary: 'No request at all',
+      summary: 'An amount of 0',
       parameters: { keyID: 'acme-billing' },
       body: `{ "amount": 0 }`,
       status: 400,
@@ -97,7 +97,7 @@ export const consumeOrgQuota = defineRoute({
   handle,
 });
 
-/** `POST /svc/org/keys/{keyID}/quota`: takes requests from the live quota, `{"amount": n}` of them or one. */
+/** `POST /svc/org/keys/{keyID}/quota`: counts requests against the live quota, `{"amount": n}` of them or one. */
 async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, wildcard, query } = call;
   rejectParameters(query);
@@ -120,7 +120,7 @@ async function amountFrom(call: RouteCall): Promise<bigint> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new AppError('INVALID', 'The body must be an object.');
   const unknown = Object.keys(body).find((name) => name !== 'amount');
-  if (unknown !== undefined) throw malformedParameter(unknown, 'is not a member here; `amount` is the only one');
+  if (unknown !== undefined) throw malformedParameter(unknown, 'is not a member of the body; the only one is `amount`');
   const amount = integerOf(body['amount'] ?? 1n);
   if (amount === undefined) throw malformedParameter('amount', 'must be an integer');
   return amount;

@@ -13,8 +13,7 @@ export const createOrgKey = defineRoute({
   errors: ['FORBIDDEN', 'CONFLICT'],
   tag: 'Keys',
   summary: 'Create an organisation key',
-  description:
-    'Creates a key that does not exist. The definition names its owner in `org_id`, unless the credential is bound to one.',
+  description: 'Creates a key. `org_id` is required unless the credential is bound to an organisation.',
   parameters: [keyID],
   input: { name: 'UpdateKeyInput', variant: 'update' },
   output: { ...change('OrgKeyCreation', 'added'), optional: { warnings } },
@@ -36,7 +35,7 @@ export const createOrgKey = defineRoute({
       etag: '"1"',
     },
     mistakes: {
-      summary: 'A hash that does not keep a password well',
+      summary: 'A password hash that is too weak',
       parameters: { keyID: 'acme-partners' },
       body: `{ "alias": "Partners", "org_id": "acme", "basic_auth_data": { "user": "partners", "password": "correct horse", "hash_type": "md5" } }`,
       status: 400,
@@ -62,7 +61,7 @@ export const createOrgKey = defineRoute({
       body: `{ "alias": "Partners", "org_id": "globex" }`,
     },
     exists: {
-      summary: 'A key that exists: it is not overwritten',
+      summary: 'A key that exists already',
       parameters: { keyID: 'acme-billing' },
       body: `{ "alias": "Billing", "org_id": "acme" }`,
       status: 409,
@@ -78,7 +77,7 @@ export const createOrgKey = defineRoute({
   handle,
 });
 
-/** `POST /svc/org/keys/{keyID}`: creates a key that does not exist. */
+/** `POST /svc/org/keys/{keyID}`: creates a key. */
 async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, wildcard, query } = call;
   rejectParameters(query);

@@ -13,7 +13,7 @@ export const deleteOrgKey = defineRoute({
   errors: ['NOT_FOUND', 'CONFLICT'],
   tag: 'Keys',
   summary: 'Delete an organisation key',
-  description: 'Deletes a key. It can be restored for as many days as the service is set to, and is purged after them.',
+  description: 'Deletes a key. It can be restored for `KEYFRONT_RESTORE_DAYS` days; then it is purged.',
   parameters: [keyID, ifMatch],
   output: change('OrgKeyDeletion', 'deleted'),
   success: 'OK',
@@ -39,7 +39,7 @@ export const deleteOrgKey = defineRoute({
   handle,
 });
 
-/** `DELETE /svc/org/keys/{keyID}`: deletes a key, which can be restored for a while. */
+/** `DELETE /svc/org/keys/{keyID}`: deletes a key, which can be restored until it is purged. */
 async function handle({ request, caller, keys, wildcard, query }: RouteCall): Promise<HTTPResponse> {
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);

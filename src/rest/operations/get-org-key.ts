@@ -11,8 +11,8 @@ const orgKey = {
   members: {
     key: { type: 'string', description: 'The key identifier.' },
     key_hash: keyHash,
-    version: { type: 'integer', description: 'Counts the changes of the key, from 1.' },
-    state: { type: 'string', enum: Object.keys(keyStates), description: 'What has become of the key.' },
+    version: { type: 'integer', description: 'The version of the key, from 1. Every change increments it.' },
+    state: { type: 'string', enum: Object.keys(keyStates), description: 'The state of the key.' },
     data: { $ref: '#/components/schemas/StoredKeyDefinition' },
     quota: {
       type: 'object',
@@ -20,8 +20,8 @@ const orgKey = {
       required: ['used', 'remaining'],
       properties: {
         used: int64('Requests counted in the current period.'),
-        remaining: int64('Requests left in the current period; -1 where that is unlimited.'),
-        renews_at: int64('When the period ends, in Unix seconds; absent where the quota does not renew.'),
+        remaining: int64('Requests left in the current period; -1 when unlimited.'),
+        renews_at: int64('When the period ends, in Unix seconds; absent when the quota does not renew.'),
       },
     },
   },
@@ -35,7 +35,7 @@ export const getOrgKey = defineRoute({
   errors: ['NOT_FOUND'],
   tag: 'Keys',
   summary: 'Read an organisation key',
-  description: 'The definition without its secrets, and the live quota.',
+  description: 'Returns the definition without its secrets, and the live quota.',
   parameters: [keyID],
   output: orgKey,
   success: 'OK',

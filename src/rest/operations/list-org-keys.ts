@@ -10,7 +10,7 @@ import type { JSONSchema } from '../openapi/json-schema.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { text } from './shared-docs.js';
 
-const largestPage = 100;
+const maxLimit = 100;
 
 const filter = (name: string, description: string, schema: JSONSchema = text) => ({
   name,
@@ -28,36 +28,40 @@ export const listOrgKeys = defineRoute({
   tag: 'Keys',
   summary: 'List organisation keys',
   description:
-    'A page of keys, by alias with `alias_prefix` and by hash without. All conditions that are given must hold; deleted keys count only where `state` asks for them. A page has fewer keys than `limit`, and a `next`, when they would take more than 2 MiB.',
+    'Returns a page of keys that match all filters, ordered by alias with `alias_prefix` and by hash otherwise. Deleted keys are included only if `state` is DELETED. A page contains fewer keys than `limit`, and `next`, when the response would exceed 2 MiB.',
   parameters: [
     filter('org_id', 'Keys of this organisation.'),
-    filter('alias_prefix', 'Keys whose alias begins so; case counts.'),
+    filter('alias_prefix', 'Keys whose alias begins with this text, case-sensitively.'),
     filter('tag', 'Keys with this tag.'),
     filter('policy', 'Keys with this policy.'),
     filter('api_id', 'Keys with access to the API of this identifier.'),
     filter('state', 'Keys in this state.', { type: 'string', enum: Object.keys(keyStates) }),
-    filter('expires_before', 'Keys that expire before this moment, in Unix seconds.', {
+    filter('expires_before', 'Keys that expire before this time, in Unix seconds.', {
       type: 'integer',
       format: 'int64',
     }),
-    filter('updated_since', 'Keys changed at this moment or later, in Unix seconds.', {
+    filter('updated_since', 'Keys changed at this time or later, in Unix seconds.', {
       type: 'integer',
       format: 'int64',
     }),
-    filter('limit', 'How many keys a page has; 20 where absent.', { type: 'integer', minimum: 1, maximum: 100 }),
-    filter('after', 'Only keys after this place: the `next` of the page before.'),
+    filter('limit', 'The maximum number of keys on the page. Default: 20.', {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+    }),
+    filter('after', 'Returns the keys after this cursor, the `next` of the previous page.'),
   ],
   output: {
     name: 'OrgKeyList',
     members: {
       keys: { type: 'array', items: { $ref: '#/components/schemas/OrgKey' }, description: 'The keys.' },
     },
-    optional: { next: { type: 'string', description: 'The place to go on from; absent on the last page.' } },
+    optional: { next: { type: 'string', description: 'The cursor of the next page; absent on the last page.' } },
   },
   success: 'OK',
   examples: {
     page: {
-      summary: 'The first key of acme, and where to go on',
+      summary: 'The first key of acme, and the cursor of the next page',
       parameters: { org_id: 'acme', limit: 1 },
       status: 200,
       response: `
@@ -88,7 +92,7 @@ export const listOrgKeys = defineRoute({
         }`,
     },
     mistakes: {
-      summary: 'A page without a key on it',
+      summary: 'A limit of 0',
       parameters: { limit: 0 },
       status: 400,
       response: `
@@ -106,7 +110,7 @@ export const listOrgKeys = defineRoute({
 
 /** `GET /svc/org/keys`: a page of keys, with the cursor of the next page when there is one. */
 async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse> {
-  const { filter, limit, after } = pageFrom(query);
+  const { filter, limit, after } = parsePage(query);
   const orderBy = defaultOrder(filter);
   const page = await keys.orgKeys(caller, {
     filter,
@@ -123,14 +127,14 @@ async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse>
   return jsonListResponse('keys', members, hasMore && last ? { next: cursorFor(last, orderBy) } : {});
 }
 
-type Read = (text: string, name: string) => Partial<KeyFilter>;
+type ParseFilter = (text: string, name: string) => Partial<KeyFilter>;
 
-const seconds = (text: string, name: string): bigint => {
+const parseSeconds = (text: string, name: string): bigint => {
   if (!/^-?\d{1,19}$/.test(text) || !isInt64(BigInt(text))) throw malformedParameter(name, 'must be Unix seconds');
   return BigInt(text);
 };
 
-const filters: Readonly<Record<string, Read>> = {
+const filters: Readonly<Record<string, ParseFilter>> = {
   org_id: (orgID) => ({ orgID }),
   alias_prefix: (aliasPrefix) => ({ aliasPrefix }),
   tag: (tag) => ({ tag }),
@@ -141,12 +145,16 @@ const filters: Readonly<Record<string, Read>> = {
     if (state === undefined) throw malformedParameter(name, `must be one of ${Object.keys(keyStates).join(', ')}`);
     return { state };
   },
-  expires_before: (text, name) => ({ expiresBefore: seconds(text, name) }),
-  updated_since: (text, name) => ({ updatedSince: seconds(text, name) }),
+  expires_before: (text, name) => ({ expiresBefore: parseSeconds(text, name) }),
+  updated_since: (text, name) => ({ updatedSince: parseSeconds(text, name) }),
 };
 
-/** The page that a query string asks for. Throws INVALID for a parameter that is unknown, repeated or malformed. */
-function pageFrom(query: string): { filter: KeyFilter; limit: number; after: string | undefined } {
+/**
+ * Parses the filters, the limit and the cursor of a query string.
+ *
+ * @throws {AppError} INVALID for a parameter that is unknown, repeated or malformed
+ */
+function parsePage(query: string): { filter: KeyFilter; limit: number; after: string | undefined } {
   let limit = 20;
   let after: string | undefined;
   const filter: Partial<KeyFilter> = {};
@@ -156,11 +164,11 @@ function pageFrom(query: string): { filter: KeyFilter; limit: number; after: str
     else if (name === 'after') after = text;
     else if (name === 'limit') {
       limit = Number(text);
-      if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > largestPage)
-        throw malformedParameter(name, `must be from 1 to ${largestPage}`);
+      if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > maxLimit)
+        throw malformedParameter(name, `must be from 1 to ${maxLimit}`);
     } else {
-      const meant = nearest(name, [...Object.keys(filters), 'after', 'limit']);
-      throw malformedParameter(name, `is not a parameter here${meant ? `; did you mean \`${meant}\`?` : ''}`);
+      const suggestion = nearest(name, [...Object.keys(filters), 'after', 'limit']);
+      throw malformedParameter(name, `is not a parameter here${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`);
     }
   }
   return { filter, limit, after };

@@ -15,7 +15,7 @@ export const previewKey = defineRoute({
   tag: 'Previews',
   summary: 'Validate a key definition',
   description:
-    'Checks and normalises a key definition and hashes its identifier, without storing anything. A field that is null counts as left out.',
+    'Validates and normalises a key definition and hashes its identifier. Nothing is stored. A null field is treated as absent.',
   parameters: [],
   input: { name: 'PreviewKeyInput', variant: 'preview' },
   output: {
@@ -24,14 +24,14 @@ export const previewKey = defineRoute({
       api_model: { type: 'object', description: 'Always an empty object.' },
       data: { $ref: '#/components/schemas/KeyDefinition' },
       key_hash: keyHash,
-      key_id: { type: 'string', description: 'The key identifier that was sent, or a new one.' },
+      key_id: { type: 'string', description: 'The key identifier of the request, or a generated one.' },
     },
     optional: { warnings },
   },
   success: 'Key definition is valid.',
   examples: {
     definition: {
-      summary: 'A definition; its password is not answered',
+      summary: 'A definition; the response does not contain its password',
       body: `
         {
           "alias": "Billing, staging",
@@ -80,7 +80,7 @@ export const previewKey = defineRoute({
         }`,
     },
     deprecated: {
-      summary: 'A deprecated field, and no identifier: a new one is made',
+      summary: 'A deprecated field, and no identifier: the service generates one',
       body: `{ "alias": "Billing", "org_id": "acme", "apply_policy_id": "gold" }`,
       status: 200,
       response: `
@@ -128,7 +128,7 @@ export const previewKey = defineRoute({
   handle,
 });
 
-/** `POST /api/keys/preview`: the definition as it would be stored. Echoes what was sent, less the password. */
+/** `POST /api/keys/preview`: returns the definition as it would be stored, with the secrets of the request except the password. */
 async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, query } = call;
   rejectParameters(query);

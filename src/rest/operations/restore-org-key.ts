@@ -13,7 +13,7 @@ export const restoreOrgKey = defineRoute({
   errors: ['NOT_FOUND', 'CONFLICT'],
   tag: 'Keys',
   summary: 'Restore a deleted organisation key',
-  description: 'Puts a deleted key back as it was.',
+  description: 'Restores a deleted key as it was when it was deleted.',
   parameters: [keyID, ifMatch],
   output: change('OrgKeyRestoration', 'restored'),
   success: 'OK',
@@ -61,7 +61,7 @@ export const restoreOrgKey = defineRoute({
   handle,
 });
 
-/** `POST /svc/org/keys/{keyID}/restore`: puts a deleted key back. */
+/** `POST /svc/org/keys/{keyID}/restore`: restores a deleted key. */
 async function handle({ request, caller, keys, wildcard, query }: RouteCall): Promise<HTTPResponse> {
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);

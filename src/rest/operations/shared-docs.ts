@@ -9,14 +9,14 @@ export const ifMatch = {
   name: 'If-Match',
   in: 'header',
   description:
-    'The ETag of the version that the change is meant for, or several, of which one must be current; 412 otherwise. Any version if it is absent or `*`.',
+    'One or several ETags, of which one must be that of the current version; otherwise the response is 412. Any version matches if the header is absent or `*`.',
   schema: text,
 };
 
 export const warnings = {
   type: 'array',
   items: { $ref: '#/components/schemas/Warning' },
-  description: 'Absent where nothing deserves a second look.',
+  description: 'Possible mistakes in the definition; absent when there are none.',
 };
 
 export const change = (name: string, action: string) => ({
@@ -29,7 +29,7 @@ export const change = (name: string, action: string) => ({
   },
 });
 
-/** An identifier that no operation on a key accepts. */
+/** An invalid identifier. */
 export const malformed: RouteExample = {
   summary: 'An identifier with a slash in it',
   parameters: { keyID: 'acme/billing' },
@@ -60,7 +60,7 @@ export const unknownKey: RouteExample = {
       }`,
 };
 
-/** A change for a version that is not the current one. */
+/** A change whose expected version is stale. */
 export const changedSince: RouteExample = {
   summary: 'For version 1 of a key that was changed since',
   parameters: { keyID: 'acme-billing', 'If-Match': '"1"' },
@@ -82,7 +82,7 @@ export const changedSince: RouteExample = {
     }`,
 };
 
-/** A definition of an organisation that the credential is not bound to. */
+/** A definition of another organisation than that of the credential. */
 export const otherOrganisation: Pick<RouteExample, 'status' | 'response'> = {
   status: 403,
   response: `

@@ -14,14 +14,14 @@ export const updateOrgKey = defineRoute({
   tag: 'Keys',
   summary: 'Update an organisation key',
   description:
-    'Replaces the definition of a key that exists, and resets its quota where asked to: all in one transaction, or nothing. What is left out or null is gone, except for secrets: those stay until they are replaced, or cleared with null.',
+    'Replaces the definition of an existing key and, with `reset_quota=1`, resets its quota, in one transaction. A field that is absent or null is removed. A secret stays until it is replaced, or removed with null.',
   parameters: [
     keyID,
     {
       name: 'reset_quota',
       in: 'query',
       description:
-        'Whether the live quota begins anew: the used count goes to 0, `quota_remaining` to `quota_max`, `quota_renews` to now plus `quota_renewal_rate` where that is above 0.',
+        'Resets the live quota: the used count becomes 0, `quota_remaining` becomes `quota_max`, and `quota_renews` becomes the current time plus `quota_renewal_rate` if that is above 0.',
       schema: { type: 'integer', enum: [1] },
     },
     ifMatch,
@@ -33,7 +33,7 @@ export const updateOrgKey = defineRoute({
   mayReset: true,
   examples: {
     replace: {
-      summary: 'A new definition for any version, and a reset of the quota',
+      summary: 'Replaces any version, and resets the quota',
       parameters: { keyID: 'acme-billing', reset_quota: 1, 'If-Match': '*' },
       body: `
         {
@@ -55,7 +55,7 @@ export const updateOrgKey = defineRoute({
       etag: '"2"',
     },
     ifUnchanged: {
-      summary: 'Only if the key still has version 1; the quota goes on',
+      summary: 'Only if the key still has version 1; the quota stays',
       parameters: { keyID: 'acme-mobile', 'If-Match': '"1"' },
       body: `{ "alias": "Mobile application", "rate": 40, "per": 1, "expires": 1700000000 }`,
       status: 200,
@@ -70,7 +70,7 @@ export const updateOrgKey = defineRoute({
       etag: '"2"',
     },
     mistakes: {
-      summary: 'A field of the preview alone, and a rate below -1',
+      summary: 'A field that only a preview has, and a rate below -1',
       parameters: { keyID: 'acme-billing' },
       body: `{ "key_id": "acme-billing", "rate": -5 }`,
       status: 400,
@@ -117,7 +117,7 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
         resetQuota,
         expectedVersion,
       });
-      // The contract defines every member of the body, so the status of the reset is a header.
+      // The contract defines every member of the body, so that the status of the reset is a header.
       const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
       return changeResponse('modified', keyID, key, warningsMember(warnings, body), reset);
     },
