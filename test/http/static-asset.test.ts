@@ -107,7 +107,7 @@ describe('a file of a page', () => {
     expect(await response.text()).toContain('<svg');
   });
 
-  it('must have a known content type', () => {
+  it('rejects a file whose extension has no content type', () => {
     expect(() => browserFile('graphiql/page.exe')).toThrow('graphiql/page.exe: the extension has no content type');
   });
 });
