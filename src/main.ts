@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { launch, supportedNode } from './bin/launch.js';
-import type { WorkerMessage, PrimaryProcess, WorkerProcess } from './cli/io.js';
+import type { WorkerMessage, PrimaryProcess, WorkerProcess } from './cli/server/worker-messages.js';
 import { createOutputWriter } from './cli/output/stdout.js';
 import { connectToPrimary } from './cli/server/primary-channel.js';
 import { run } from './cli/main.js';

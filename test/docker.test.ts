@@ -64,7 +64,7 @@ describe('the Dockerfile', () => {
 
   it('serves unless it is given another command', async () => {
     expect(JSON.parse(only('CMD'))).toEqual(['serve']);
-    expect(Object.keys(commands)).toContain('serve');
+    expect(commands.map(({ name }) => name)).toContain('serve');
     // What follows the name of the image takes the place of CMD: `docker run IMAGE credentials issue …`.
     const line = await makeCommandLine();
     const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'x'];

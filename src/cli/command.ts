@@ -1,36 +1,36 @@
 import type { IO } from './io.js';
 
-/** The options of a call by their names: a text, true for a switch, undefined for one that was not given. */
+/** Parsed options by name: the value as a string, true for a flag, undefined if the option is absent. */
 export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
 
+/** One option of a command. */
 export interface Option {
-  /** What stands for its value in the usage; a switch has none. */
+  /** Placeholder for the value, such as `ID`; undefined for a flag. */
   readonly value?: string;
   readonly description: string;
   readonly isRequired?: true;
-  /** Shared by many commands, so that the usage leaves it to the help. */
+  /** Many commands share it: the help lists it, the usage line omits it. */
   readonly isCommon?: true;
 }
 
-/** One command as the table has it: parsing, help and the README come from here. */
+/** One command. The parser, the help and the list of commands in OPERATING.md are generated from it. */
 export interface Command {
-  /** One sentence on what it does. */
+  /** One or two words, such as `backup` or `keys import`. */
+  readonly name: string;
+  /** One line in the imperative, without a period. */
   readonly summary: string;
-  /** What else one should know before the first call. */
+  /** Further paragraphs of the help. */
   readonly description?: string;
-  /** The words after its name; one in brackets may be left out, and one that ends in dots may be repeated. */
+  /** Positional arguments: `[ID]` is optional, `FILE...` accepts several. */
   readonly arguments?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
-  readonly example: string;
-  /** What its exit codes say, where that is not what they usually say. */
+  /** The exit codes whose meaning differs from the general one. */
   readonly exitCodes?: Readonly<Record<number, string>>;
-  /** The environment variables that matter most to it. */
+  readonly examples: readonly string[];
+  /** Names of the environment variables to list in the help. */
   readonly environment?: readonly string[];
   /** Resolves to the exit code. */
-  readonly run: (io: IO, values: OptionValues, words: readonly string[]) => Promise<number>;
-  /** The exit code where it throws; 1 where absent. */
+  readonly run: (io: IO, options: OptionValues, args: readonly string[]) => Promise<number>;
+  /** The exit code if `run` rejects with an error other than `UsageError`. Default: 1. */
   readonly errorExitCode?: number;
 }
-
-/** Every command by its name of one or two words. */
-export type Commands = Readonly<Record<string, Command>>;

@@ -1,19 +1,17 @@
-import type { Command, Commands, Option } from './command.js';
+import type { Command, Option } from './command.js';
 
-/** One line that shows how a command is called: `backup DIR`. Options that many commands share are left to the help. */
-export function formatUsage(name: string, { arguments: words = [], options = {} }: Command): string {
-  const own = Object.entries(options).filter(([, { isCommon }]) => !isCommon);
-  return [name, ...words, ...own.map(([option, more]) => optionUsage(option, more))].join(' ');
+/** Usage line of a command: `backup DIR`. Options that many commands share are omitted. */
+export function formatUsage({ name, arguments: args = [], options = {} }: Command): string {
+  const ownOptions = Object.entries(options).filter(([, { isCommon }]) => !isCommon);
+  return [name, ...args, ...ownOptions.map(([option, definition]) => formatOption(option, definition))].join(' ');
 }
 
-/** The block of all commands, a line each, as OPERATING.md has it. */
-export function formatUsageBlock(commands: Commands): string {
-  return Object.entries(commands)
-    .map(([name, command]) => `keyfront ${formatUsage(name, command)}`)
-    .join('\n');
+/** Usage lines of all commands, as OPERATING.md contains them. */
+export function formatUsageBlock(commands: readonly Command[]): string {
+  return commands.map((command) => `keyfront ${formatUsage(command)}`).join('\n');
 }
 
-function optionUsage(name: string, { value, isRequired }: Option): string {
+function formatOption(name: string, { value, isRequired }: Option): string {
   const text = `--${name}${value === undefined ? '' : ` ${value}`}`;
   return isRequired ? text : `[${text}]`;
 }

@@ -1,44 +1,37 @@
 import { Command as Program, Help, InvalidArgumentError, Option as ProgramOption } from 'commander';
-import { settings } from '../config/settings.js';
 import { printableLines } from '../lib/text.js';
 import { version } from '../lib/version.js';
-import type { Command, Commands, OptionValues } from './command.js';
+import type { Command, Option, OptionValues } from './command.js';
+import { environmentVariables } from './environment.js';
 import { formatUsage } from './help.js';
 import type { IO } from './io.js';
 
-type Execute = (command: Command, values: OptionValues, words: readonly string[]) => Promise<void>;
+type Execute = (command: Command, options: OptionValues, args: readonly string[]) => Promise<void>;
 
-/** Environment variables: the settings, and those of other programs' conventions. */
-const variables: Readonly<Record<string, string>> = {
-  ...settings,
-  NO_COLOR: 'Any value switches colours off.',
-  FORCE_COLOR: 'Any value but 0 switches colours on, also without a terminal.',
-  NODE_EXTRA_CA_CERTS: 'PEM file of certificate authorities to trust, in addition to those of Node.',
-};
-
-const usualExits: Readonly<Record<number, string>> = {
+const defaultExitCodes: Readonly<Record<number, string>> = {
   0: 'done',
-  1: 'not done, or not all of it',
+  1: 'failed or only partly done',
   2: 'invalid usage',
-  141: 'the reader of the results closed the pipe',
+  141: 'the reader of standard output closed the pipe',
 };
 
 const helpWidth = 100;
 
-/** Builds the parser of the command line. It calls `execute` with the command that the arguments name. */
-export function createProgram(commands: Commands, io: IO, execute: Execute): Program {
-  const layout = {
-    helpWidth,
-    // The overview lists `credentials issue`, not the group `credentials`.
-    visibleCommands: (group: Program) =>
-      group.commands.flatMap((one) => (one.commands.length > 0 ? one.commands : one)),
-    subcommandTerm: nameOf,
-  };
+const layout = {
+  helpWidth,
+  // The overview lists `credentials issue`, not the group `credentials`.
+  visibleCommands: (group: Program) =>
+    group.commands.flatMap((child) => (child.commands.length > 0 ? child.commands : child)),
+  subcommandTerm: fullNameOf,
+};
+
+/** Creates the parser of the command line. It calls `execute` with the command that the arguments name. */
+export function createProgram(commands: readonly Command[], io: IO, execute: Execute): Program {
   const program = new Program('keyfront')
-    .description('Keyfront, a key-management service for API gateways. Without a command it serves.')
-    .usage('[COMMAND] [WORDS] [OPTIONS]')
-    .version(version, '--version', 'print the version')
-    .helpOption('-h, --help', 'print help; `keyfront put --help` for one command')
+    .description('Key management for API gateways. Without a command, starts the server (same as `serve`).')
+    .usage('[command] [arguments] [options]')
+    .version(version, '--version', 'Print the version')
+    .helpOption('-h, --help', 'Print help; `keyfront put --help` for one command')
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError('See keyfront --help.')
@@ -48,68 +41,74 @@ export function createProgram(commands: Commands, io: IO, execute: Execute): Pro
       outputError: (message, write) => write(printableLines(withoutValues(message))),
     })
     .configureHelp(layout)
-    .addHelpText('after', `\n${table('Exit codes', usualExits)}\n${table('Environment variables', variables)}`);
-
-  for (const [name, command] of Object.entries(commands)) {
-    const [first = '', second] = name.split(' ');
-    const group = program.commands.find((one) => one.name() === first);
-    const parent = second === undefined ? program : (group ?? program.command(first));
-    const usage = `keyfront ${formatUsage(name, command)}`;
-    const {
-      summary: does,
-      description: more,
-      arguments: words = [],
-      options = {},
-      example,
-      exitCodes: exits,
-      environment: own = [],
-    } = command;
-    const parser = parent
-      .command(second ?? first)
-      .summary(does)
-      .description(more === undefined ? does : `${does}\n\n${more}`)
-      .configureHelp({ ...layout, commandUsage: () => usage })
-      .showHelpAfterError(`Usage: ${usage}`)
-      .addHelpText('after', `\nExample:\n  ${example}\n\n${table('Exit codes', { ...usualExits, ...exits })}`)
-      .action(async () => execute(command, valuesOf(parser), parser.args));
-    if (own.length > 0) {
-      const described = Object.fromEntries(own.map((variable) => [variable, variables[variable] ?? '']));
-      parser.addHelpText('after', `\n${table('Environment variables', described)}`);
-    }
-    for (const [option, { value, description: is, isRequired = false }] of Object.entries(options)) {
-      const flags = value === undefined ? `--${option}` : `--${option} <${value.replaceAll('|', '/')}>`;
-      const added = new ProgramOption(flags, isRequired ? `${is} Required.` : is).makeOptionMandatory(isRequired);
-      if (value !== undefined) added.argParser((text) => requireValue(text, options));
-      parser.addOption(added);
-    }
-    // Those that may be left out come last here: what a word stands for depends on how many there are.
-    for (const word of words.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)))) {
-      parser.argument(isOptional(word) ? word : `<${word}>`);
-    }
-  }
+    .addHelpText(
+      'after',
+      `\n${formatSection('Exit codes', defaultExitCodes)}\n${formatSection('Environment variables', environmentVariables)}`,
+    );
+  for (const command of commands) addCommand(program, command, execute);
   return program;
 }
 
-const isOptional = (word: string) => word.startsWith('[');
+function addCommand(program: Program, command: Command, execute: Execute): void {
+  const { name, summary, description, arguments: args = [], options = {}, environment = [] } = command;
+  const [first = '', second] = name.split(' ');
+  const group = program.commands.find((child) => child.name() === first);
+  const parent = second === undefined ? program : (group ?? program.command(first));
+  const usage = `keyfront ${formatUsage(command)}`;
+  const parser = parent
+    .command(second ?? first)
+    .summary(summary)
+    .description(`${summary}.${description === undefined ? '' : `\n\n${description}`}`)
+    .configureHelp({ ...layout, commandUsage: () => usage })
+    .showHelpAfterError(`Usage: ${usage}`)
+    .addHelpText('after', formatExamplesAndExitCodes(command))
+    .action(async () => execute(command, optionValuesOf(parser), parser.args));
+  if (environment.length > 0) {
+    const variables = Object.fromEntries(
+      environment.map((variable) => [variable, environmentVariables[variable] ?? '']),
+    );
+    parser.addHelpText('after', `\n${formatSection('Environment variables', variables)}`);
+  }
+  for (const [option, definition] of Object.entries(options)) {
+    parser.addOption(createOption(option, definition, options));
+  }
+  // Commander expects optional arguments last. The command itself decides by their number what they mean.
+  for (const argument of args.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)))) {
+    parser.argument(isOptional(argument) ? argument : `<${argument}>`);
+  }
+}
 
-function nameOf(command: Program): string {
+function createOption(
+  name: string,
+  { value, description, isRequired }: Option,
+  siblings: Readonly<Record<string, Option>>,
+): ProgramOption {
+  const flags = value === undefined ? `--${name}` : `--${name} <${value.replaceAll('|', '/')}>`;
+  const text = isRequired === true ? `${description} (required)` : description;
+  const option = new ProgramOption(flags, text).makeOptionMandatory(isRequired === true);
+  return value === undefined ? option : option.argParser((argument) => requireValue(argument, siblings));
+}
+
+const isOptional = (argument: string) => argument.startsWith('[');
+
+function fullNameOf(command: Program): string {
   const group = command.parent?.parent ? `${command.parent.name()} ` : '';
   return `${group}${command.name()}`;
 }
 
-function valuesOf(parser: Program): OptionValues {
+function optionValuesOf(parser: Program): OptionValues {
   const values = parser.opts<OptionValues>();
   return Object.fromEntries(parser.options.map((option) => [option.name(), values[option.attributeName()]]));
 }
 
-/** An option whose value was forgotten must not take the next option for it. */
+/** Rejects the name of another option as a value: the value is missing then. */
 function requireValue(text: string, options: object): string {
   const name = text.startsWith('--') ? text.slice(2).split('=', 1)[0] : undefined;
   if (name !== undefined && Object.hasOwn(options, name)) throw new InvalidArgumentError('It is an option itself.');
   return text;
 }
 
-/** Arguments may be secrets, so that an error repeats no value: only commands and names of options. */
+/** Removes values from an error message, since arguments may be secrets; names of commands and options stay. */
 function withoutValues(message: string): string {
   return message
     .replace(/^(error: too many arguments)[^]*/, '$1.\n')
@@ -117,9 +116,14 @@ function withoutValues(message: string): string {
     .replace(/ argument '[^]*' is invalid\. It is/, ' has no value: what follows is');
 }
 
-function table(title: string, rows: Readonly<Record<string, string>>): string {
+function formatExamplesAndExitCodes({ examples, exitCodes }: Command): string {
+  const lines = examples.map((example) => `  ${example}\n`).join('');
+  return `\nExamples:\n${lines}\n${formatSection('Exit codes', { ...defaultExitCodes, ...exitCodes })}`;
+}
+
+function formatSection(title: string, entries: Readonly<Record<string, string>>): string {
   const help = Object.assign(new Help(), { helpWidth });
-  const width = Math.max(...Object.keys(rows).map((name) => name.length));
-  const lines = Object.entries(rows).map(([name, means]) => help.formatItem(name, width, means, help));
+  const width = Math.max(...Object.keys(entries).map((name) => name.length));
+  const lines = Object.entries(entries).map(([name, text]) => help.formatItem(name, width, text, help));
   return `${title}:\n${lines.join('\n')}\n`;
 }

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { cpuUsage } from 'node:process';
 import pg from 'pg';
-import { importLines } from '../../build/cli/commands/import.js';
+import { importLines } from '../../build/cli/input/import-lines.js';
 import { readConfig } from '../../build/config/config.js';
 import { openServices } from '../../build/storage/open-storage.js';
 import { createKeyService } from '../../build/keys/key-service.js';
@@ -22,7 +22,7 @@ export async function openKeys(
   const installation = await openServices(config, secrets, {}, { access: 'create' });
   const lines = Array.from({ length: keys }, (_, n) => JSON.stringify({ key_id: `key-${n}`, ...definition }));
   const options = { orgID: undefined, passwordsAreHashed: false };
-  await importLines(installation, lines, options, { onBadLine: () => undefined, onProgress: () => undefined });
+  await importLines(installation, lines, options, { onInvalidLine: () => undefined, onProgress: () => undefined });
   return {
     service: createKeyService(installation.ports),
     /** The identifier of the key whose turn it is the so-manieth time. */

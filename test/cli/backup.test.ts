@@ -55,8 +55,8 @@ describe('D-11 keyfront backup', () => {
     const { code, out, said } = await backUp();
     expect([code, out]).toStrictEqual([0, '']);
     expect(said).toBe(
-      `2 keys backed up and checked. The newest change in it is of 2026-01-31T12:00:00.000Z, to version 2 of ${hash('k1')}.\n` +
-        `Nothing in it opens without the key ring: keep a copy of ${ring()} apart from it.\n`,
+      `2 keys backed up and verified. Its newest change is version 2 of ${hash('k1')}, made at 2026-01-31T12:00:00.000Z.\n` +
+        `This backup cannot be decrypted without the key ring. Back up ${ring()} separately.\n`,
     );
     expect((await readdir(target)).sort()).toStrictEqual(['keyfront.db', 'manifest.json']);
     expect(await modeOf(target)).toBe('700');
@@ -77,7 +77,7 @@ describe('D-11 keyfront backup', () => {
 
   it('shows its progress where somebody watches', async () => {
     const { said } = await c.keyfront(['backup', target], {}, true);
-    expect(said).toMatch(/\r\d+ keys checked …/);
+    expect(said).toMatch(/\r\d+ keys verified …/);
   });
 
   it('holds, while services write, every change that was answered before it began, and nothing that nobody made', async () => {
@@ -125,10 +125,7 @@ describe('D-11 keyfront backup', () => {
     const before = await filesIn(target);
     for (const taken of [target, c.folder, ring()]) {
       const { code, said } = await backUp(taken);
-      expect([code, said]).toStrictEqual([
-        1,
-        `${taken} is there already, and a backup is never written over anything.\n`,
-      ]);
+      expect([code, said]).toStrictEqual([1, `${taken} already exists. A backup needs a new folder.\n`]);
     }
     expect(await filesIn(target)).toStrictEqual(before);
   });
@@ -138,8 +135,7 @@ describe('D-11 keyfront backup', () => {
     const { code, said } = await backUp();
     expect(code).toBe(1);
     expect(said).toBe(
-      `The key ${hash('k2')} is not as it was written.\n` +
-        'There is no backup: the database is damaged, and a copy of it would be too.\n',
+      `The key ${hash('k2')} fails the integrity check.\n` + 'No backup was made: the database is damaged.\n',
     );
     expect((await readdir(join(target, '..'))).sort()).toStrictEqual(['data']);
   });
@@ -151,11 +147,11 @@ describe('D-11 keyfront backup', () => {
     const { code, said } = await backUp();
     expect([code, said]).toStrictEqual([
       1,
-      `${target}.incomplete is left of a backup that was cut short. If no other backup is running, remove it and try again.\n`,
+      `${target}.incomplete exists: another backup is running or was interrupted. If none is running, remove it and try again.\n`,
     ]);
     expect(await restore(`${target}.incomplete`)).toMatchObject({
       code: 1,
-      said: expect.stringContaining(`${target}.incomplete holds no backup that is whole`),
+      said: expect.stringContaining(`${target}.incomplete is not a complete backup`),
     });
     await rm(`${target}.incomplete`, { recursive: true });
     expect((await backUp()).code).toBe(0);
@@ -163,7 +159,7 @@ describe('D-11 keyfront backup', () => {
 
   it('cannot be made where there is no folder to make it in', async () => {
     const { code, said } = await backUp(join(target, 'deeper'));
-    expect([code, said]).toStrictEqual([1, `${join(target, 'deeper')}.incomplete cannot be made.\n`]);
+    expect([code, said]).toStrictEqual([1, `Cannot create ${join(target, 'deeper')}.incomplete.\n`]);
   });
 
   it.each([['backup'], ['restore']])('%s needs one folder', async (command) => {
@@ -187,8 +183,8 @@ describe('D-12 keyfront restore', () => {
     const { code, out, said } = await restore();
     expect([code, out]).toStrictEqual([0, '']);
     expect(said).toBe(
-      `2 keys restored. The newest change in it is of 2026-01-31T12:00:00.000Z, to version 2 of ${hash('k1')}. ` +
-        'What was done later is not there.\n',
+      `2 keys restored and verified. Its newest change is version 2 of ${hash('k1')}, made at 2026-01-31T12:00:00.000Z. ` +
+        'Later changes are lost.\n',
     );
     expect((await readdir(fresh)).sort()).toStrictEqual(['key-ring.json', 'keyfront.db']);
     expect(await modeOf(join(fresh, 'keyfront.db'))).toBe('600');
@@ -216,9 +212,9 @@ describe('D-12 keyfront restore', () => {
     const before = await filesIn(c.folder);
     const { code, said } = await c.keyfront(['restore', target]);
     expect(code).toBe(1);
-    expect(said).toContain(`The data folder ${c.folder} is not empty: it holds keyfront.db`);
+    expect(said).toContain(`The data folder ${c.folder} is not empty: it contains keyfront.db`);
     expect(said).toContain(
-      'Stop the service, move the folder away, put the key ring alone into a new one, and restore again.',
+      'Stop the service, move the folder away, copy only the key ring to a new one, and restore again.',
     );
     expect(await filesIn(c.folder)).toStrictEqual(before);
   });
@@ -228,7 +224,7 @@ describe('D-12 keyfront restore', () => {
     const missing = await restore(target, '');
     expect([missing.code, missing.said]).toStrictEqual([
       1,
-      `Nothing in the backup opens without its key ring (k1). Put a copy of it at ${join(fresh, 'key-ring.json')} first.\n`,
+      `The backup cannot be decrypted without its key ring (k1). Copy the key ring to ${join(fresh, 'key-ring.json')} first.\n`,
     ]);
     const other = await makeCommandLine();
     await other.keyfront(['credentials', 'issue', '--kind', 'service', '--label', 'x']);
@@ -248,28 +244,28 @@ describe('D-12 keyfront restore', () => {
     await c.keyfront(['secrets', 'prune']);
     expect(await restore()).toMatchObject({
       code: 1,
-      said: expect.stringContaining('has none of the keys that the backup was made with (k1)'),
+      said: expect.stringContaining('contains none of the keys of the backup (k1)'),
     });
   });
 
   it.each<[string, () => Promise<void>, string]>([
-    ['has another byte', async () => flip(join(target, 'keyfront.db')), 'is not the file that its manifest describes'],
+    ['has another byte', async () => flip(join(target, 'keyfront.db')), 'does not match its manifest'],
     [
       'is cut off',
       async () =>
         writeFile(join(target, 'keyfront.db'), (await readFile(join(target, 'keyfront.db'))).subarray(0, -4096)),
-      'is not the file that its manifest describes',
+      'does not match its manifest',
     ],
-    ['has lost its manifest', async () => rm(join(target, 'manifest.json')), 'holds no backup that is whole'],
+    ['has lost its manifest', async () => rm(join(target, 'manifest.json')), 'is not a complete backup'],
     [
       'has half a manifest',
       async () => writeFile(join(target, 'manifest.json'), '{"keys": 2'),
-      'holds no backup that is whole',
+      'is not a complete backup',
     ],
     [
       'was altered, and its manifest with it',
       async () => alter('UPDATE keys SET quota_used = 0, version = 1 WHERE version = 2'),
-      'is not as it was written',
+      'fails the integrity check',
     ],
     ['is of a newer Keyfront', async () => alter('PRAGMA user_version = 99'), 'it has schema version 99'],
   ])('restores nothing where the backup %s', async (_, damage, words) => {

@@ -52,14 +52,14 @@ const files = async () =>
 
 const tamper = (...statements: string[]) => tamperWith(join(folder, 'keyfront.db'), ...statements);
 
-const broken = (keyHash: string) => `The history of ${keyHash} is not what was written.\n`;
-const altered = (keyHash: string) => `The key ${keyHash} is not as it was written.\n`;
-const oneProblem = '1 problems in 2 keys.\n';
+const broken = (keyHash: string) => `The history of ${keyHash} fails the integrity check.\n`;
+const altered = (keyHash: string) => `The key ${keyHash} fails the integrity check.\n`;
+const oneProblem = '2 keys verified, problems found: 1.\n';
 
 describe('keyfront check', () => {
   it('finds nothing wrong with what the service wrote, and changes nothing', async () => {
     const before = await files();
-    expect(await check()).toStrictEqual({ code: 0, said: '2 keys, all as they were written.\n', out: '' });
+    expect(await check()).toStrictEqual({ code: 0, said: '2 keys verified, no problems found.\n', out: '' });
     expect(await files()).toStrictEqual(before);
   });
 
@@ -127,7 +127,7 @@ describe('keyfront check', () => {
   it('names a key that was taken away from its history', async () => {
     tamper(`DELETE FROM keys WHERE key_hash = '${hash2}'`);
     const { code, said } = await check();
-    expect([code, said]).toStrictEqual([1, `${broken(hash2)}1 problems in 1 keys.\n`]);
+    expect([code, said]).toStrictEqual([1, `${broken(hash2)}1 keys verified, problems found: 1.\n`]);
   });
 
   it.each([
@@ -173,13 +173,15 @@ describe('keyfront check', () => {
     tamper(`UPDATE credentials SET ${change} WHERE id = (SELECT max(id) FROM credentials WHERE revoked IS NOT NULL)`);
     const { code, said } = await check();
     expect(code).toBe(1);
-    expect(said).toMatch(/^The credential cred_[0-9a-f]{16} is not as it was written\.\n1 problems in 2 keys\.\n$/);
+    expect(said).toMatch(
+      /^The credential cred_[0-9a-f]{16} fails the integrity check\.\n2 keys verified, problems found: 1\.\n$/,
+    );
   });
 
   it('names a key that is no longer found by one of its tags', async () => {
     tamper(`DELETE FROM key_terms WHERE term = 't:gold' AND key_hash = '${hash2}'`);
     expect((await check()).said).toBe(
-      `The key ${hash2} is not found by all of its tags, policies and APIs.\n${oneProblem}`,
+      `The index of tags, policies and APIs does not match the key ${hash2}.\n${oneProblem}`,
     );
   });
 
@@ -191,7 +193,7 @@ describe('keyfront check', () => {
     const { said } = await check();
     expect(said).toContain(altered(hash1));
     expect(said).toContain(broken(hash2));
-    expect(said).toContain('2 problems in 2 keys.\n');
+    expect(said).toContain('2 keys verified, problems found: 2.\n');
   });
 
   it('finds nothing wrong while a service goes on changing what it looks at', async () => {
@@ -208,7 +210,7 @@ describe('keyfront check', () => {
       }
     })();
     for (let round = 0; round < 3; round += 1) {
-      expect(await check()).toStrictEqual({ code: 0, said: '102 keys, all as they were written.\n', out: '' });
+      expect(await check()).toStrictEqual({ code: 0, said: '102 keys verified, no problems found.\n', out: '' });
     }
     isOver = true;
     await service;

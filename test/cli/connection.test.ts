@@ -66,7 +66,7 @@ describe('asking a service', () => {
     replies = [busy, busy, fine];
     const { code, said } = await preview();
     expect(code).toBe(0);
-    expect(said).toContain('The service is busy. Trying again in 0 s.\n');
+    expect(said).toContain('The service is busy. Retrying in 0 s.\n');
     expect(requests).toHaveLength(3);
   });
 
@@ -104,7 +104,7 @@ describe('asking a service', () => {
     replies = [{ status: 302, headers: { location: `${url}/elsewhere` } }];
     const { code, said } = await preview();
     expect(code).toBe(2);
-    expect(said).toContain('sends us elsewhere (status 302)');
+    expect(said).toContain('redirects (status 302)');
     expect(requests).toHaveLength(1);
   });
 
@@ -116,7 +116,7 @@ describe('asking a service', () => {
     replies = [reply];
     const { code, said } = await preview();
     expect(code).toBe(2);
-    expect(said).toContain(`${url}/ does not answer as Keyfront does (status ${reply.status}).`);
+    expect(said).toContain(`${url}/ is not a Keyfront service (status ${reply.status}).`);
   });
 
   it('lets nothing that a service says steer a terminal', async () => {
@@ -136,10 +136,10 @@ describe('asking a service', () => {
     const { code, said } = await c.keyfront(['put', 'a-key', file, '--url', url], credentials);
     expect(code).toBe(2);
     expect(said).toContain(
-      'the connection broke off. Whether the change was made is not known: `keyfront history` tells.',
+      'the connection was closed. It is unknown whether the change was made: see `keyfront history`.',
     );
     expect(requests).toHaveLength(1);
-    expect((await preview()).said).toMatch(/the connection broke off\.\n$/);
+    expect((await preview()).said).toMatch(/the connection was closed\.\n$/);
   });
 
   it('says in words that nobody listens, or that a name leads nowhere', async () => {
@@ -148,27 +148,27 @@ describe('asking a service', () => {
     const at = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
     await new Promise((resolve) => gone.close(resolve));
     const { code, said } = await preview(at);
-    expect([code, said]).toStrictEqual([2, `${at} cannot be asked: nobody listens there.\n`]);
+    expect([code, said]).toStrictEqual([2, `Cannot connect to ${at}: connection refused.\n`]);
     expect((await preview('http://127.0.0.1:1')).said).toContain('the connection failed (bad port)');
     const { said: unknown } = await preview('https://keyfront.invalid');
     expect(unknown).toMatch(
-      /^https:\/\/keyfront\.invalid cannot be asked: (its name leads nowhere|no network leads there)\.\n$/,
+      /^Cannot connect to https:\/\/keyfront\.invalid: (the host name cannot be resolved|the network is unreachable)\.\n$/,
     );
   });
 
   it('says in words that what answers speaks no TLS', async () => {
     const { code, said } = await preview(url.replace('http:', 'https:'));
     expect(code).toBe(2);
-    expect(said).toContain('it does not speak TLS as we do; is it http://?');
+    expect(said).toContain('the TLS handshake failed; does the server use http://?');
   });
 
   it.each([
-    ['http://keys.example.com', 'whoever is on the way could read the credential'],
-    ['http://10.0.0.1:4000', 'whoever is on the way could read the credential'],
+    ['http://keys.example.com', 'would be sent unencrypted to'],
+    ['http://10.0.0.1:4000', 'would be sent unencrypted to'],
     ['ftp://127.0.0.1', 'The URL must be like'],
     ['127.0.0.1:4000', 'The URL must be like'],
     ['http://127.0.0.1:4000/?token=x', 'The URL must be like'],
-    ['https://user:word@127.0.0.1', 'must not carry a credential'],
+    ['https://user:word@127.0.0.1', 'must not contain a credential'],
   ])('refuses %s before it sends anything', async (at, reason) => {
     const { code, said } = await preview(at);
     expect(code).toBe(2);
@@ -177,13 +177,13 @@ describe('asking a service', () => {
 
   it('speaks plain HTTP beyond this machine only where told to', async () => {
     const { said } = await preview('http://keyfront.invalid', ['--plain-http']);
-    expect(said).toContain('http://keyfront.invalid cannot be asked');
+    expect(said).toContain('Cannot connect to http://keyfront.invalid:');
   });
 
   it.each([
     [{}, 'KEYFRONT_MANAGEMENT_CREDENTIAL is not set'],
     [{ KEYFRONT_MANAGEMENT_CREDENTIAL: ' ' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL is not set'],
-    [{ KEYFRONT_MANAGEMENT_CREDENTIAL: 'a\nb: c' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL does not hold a credential'],
+    [{ KEYFRONT_MANAGEMENT_CREDENTIAL: 'a\nb: c' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL does not contain a credential'],
   ])('refuses the environment %j with exit code 2', async (env, reason) => {
     const { code, said } = await preview(url, [], env);
     expect(code).toBe(2);
@@ -207,7 +207,9 @@ describe('asking a service over TLS', () => {
   it('says whose certificate it does not believe, and sends no credential', async () => {
     const { code, said } = await preview(`https://127.0.0.1:${secure.port}`);
     expect(code).toBe(2);
-    expect(said).toContain('its certificate is signed by nobody we know; NODE_EXTRA_CA_CERTS may name your authority.');
+    expect(said).toContain(
+      'the certificate is not signed by a trusted authority; NODE_EXTRA_CA_CERTS can name an additional one.',
+    );
   });
 });
 

@@ -22,7 +22,7 @@ describe('credentials issue', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^kf_(mgt|svc)_\w+\n$/);
     expect(isTokenShaped(out.trim())).toBe(true);
-    expect(said).toMatch(/^Issued cred_[0-9a-f]{16}\. Its secret is shown once:\n$/);
+    expect(said).toMatch(/^Issued cred_[0-9a-f]{16}\. Save this secret now; it is not shown again:\n$/);
     expect(said).not.toContain(out.trim());
   });
 
@@ -36,7 +36,7 @@ describe('credentials issue', () => {
     expect(revoked).toStrictEqual({
       code: 0,
       out: '',
-      said: `Revoked ${id}. Running services refuse it from now on.\n`,
+      said: `Revoked ${id}. Running services reject it from now on.\n`,
     });
     expect((await t.preview({}, headers)).status).toBe(401);
     await t.close();
@@ -101,7 +101,7 @@ describe('credentials rotate', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^kf_mgt_\w{38}\n$/);
     expect(explained).toMatch(
-      /^Issued cred_\w{16} in the place of cred_\w{16}, which goes on until (\S+)\. Its secret is shown once:\n$/,
+      /^Issued cred_\w{16}; cred_\w{16} stays valid until (\S+)\. Save this secret now; it is not shown again:\n$/,
     );
     const until = Date.parse(/until (\S+)\. /.exec(explained)?.[1] ?? '');
     expect(Math.round((until - Date.now()) / 3_600_000)).toBe(24);
@@ -129,7 +129,7 @@ describe('credentials rotate', () => {
     const { said } = await issue('--kind', 'service', '--label', 'x');
     const { code, out, said: refusal } = await rotate(idIn(said), `--overlap=${overlap}`);
     expect([code, out]).toStrictEqual([2, '']);
-    expect(refusal).toContain('--overlap must be 0, or a number of hours, days or weeks, such as 90d.');
+    expect(refusal).toContain('--overlap must be 0, or a number of hours, days or weeks, such as 12h, 90d or 4w.');
   });
 
   it('says what stands against it, and issues nothing', async () => {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createClusterPrimary } from '../../src/cli/server/cluster-primary.js';
-import type { PrimaryMessage, WorkerMessage, WorkerExit, WorkerProcess } from '../../src/cli/io.js';
+import type { PrimaryMessage, WorkerMessage, WorkerExit, WorkerProcess } from '../../src/cli/server/worker-messages.js';
 import { createLogger } from '../../src/lib/log.js';
 
 /** A worker in memory. It responds to pings unless it is hung. */

@@ -31,17 +31,17 @@ describe('a damaged key', () => {
     expect(code).toBe(3);
     expect(out.match(/"key_id":"k\d"/g)?.toSorted()).toStrictEqual(['"key_id":"k1"', '"key_id":"k3"']);
     expect(said).toContain(skipped);
-    expect(said).toContain('2 exported');
+    expect(said).toContain('Exported keys: 2,');
     expect(said).toContain('`keyfront keys discard HASH --yes`');
   });
 
   it('does not keep a rotation from sealing everything else, which then exits with 3', async () => {
     const { code, said } = await c.keyfront(['secrets', 'rotate']);
     expect([code, said]).toStrictEqual([3, expect.stringContaining(skipped)]);
-    expect(said).toContain('Everything else is sealed under the key k2 now');
+    expect(said).toContain('Everything else is encrypted with the key k2.');
     const prune = await c.keyfront(['secrets', 'prune']);
     expect([prune.code, prune.said]).toStrictEqual([3, expect.stringContaining(skipped)]);
-    expect(prune.said).toContain('1 older keys were dropped; k2 stays.');
+    expect(prune.said).toContain('Removed older keys: 1. The primary key is k2.');
     expect(await ringIDs()).toStrictEqual(['k2']);
     expect((await c.keyfront(['keys', 'export', '--with-secrets'])).out).toContain('"hmac_string":"s3"');
   });
@@ -84,7 +84,7 @@ describe('keys discard', () => {
       actor: { id: 'cli', label: 'keyfront keys discard' },
       keyHash: damaged,
     });
-    expect(words).toBe(`Removed the damaged key ${damaged} and its history.`);
+    expect(words).toBe(`Deleted the damaged key ${damaged} and its history.`);
   });
 
   it.each([

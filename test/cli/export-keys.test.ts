@@ -22,6 +22,6 @@ it('keyfront keys export leaves deleted keys out, which an import would bring ba
   });
   expect(code).toBe(0);
   expect(texts.out).toMatch(/^\{"key_id":"living",[^\n]*\}\n$/);
-  expect(texts.said).toBe('1 exported, without secrets.\n');
+  expect(texts.said).toBe('Exported keys: 1, without secrets.\n');
   await rm(folder, { recursive: true });
 });

@@ -136,7 +136,7 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
       quota: { after: { used: 0 } },
     });
     const again = await keyfront(['put', keyID, file, '--text']);
-    expect([again.code, again.out]).toStrictEqual([0, expect.stringContaining('modified: version 3 now.\n')]);
+    expect([again.code, again.out]).toStrictEqual([0, expect.stringContaining('Updated to version 3.\n')]);
     const { out } = await keyfront(['history', keyID]);
     const entries = out
       .trim()
@@ -279,7 +279,7 @@ it('a command about a key makes no data folder', async () => {
   const c = await makeCommandLine();
   const { code, said } = await c.keyfront(['get', 'acme-billing']);
   expect(code).toBe(2);
-  expect(said).toMatch(/^There is no installation in \/.* With --url a running service is asked instead\.\n$/);
+  expect(said).toMatch(/^There is no installation in \/.* To use a running service instead, pass --url\.\n$/);
   expect(existsSync(c.folder)).toBe(false);
   await c.remove();
 });

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { importLines } from '../../src/cli/commands/import.js';
+import { importLines } from '../../src/cli/input/import-lines.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
@@ -40,7 +40,7 @@ describe('keys import', () => {
     expect(outcome).toStrictEqual({
       code: 0,
       out: '',
-      said: '2 imported, 0 already there and left as they are, 0 refused.\n',
+      said: '2 imported, 0 skipped (already exist), 0 rejected.\n',
     });
     expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['k1', 'k2']);
   });
@@ -75,8 +75,8 @@ describe('keys import', () => {
       'line 2: The body is not valid JSON (line 1, column 46).',
       'line 3: jwt_data.secret must be a text; rate must be a number',
       'line 4: org_id is required; every key has an owner',
-      'line 5: The line has no text `key_id`.',
-      'line 6: The line has no text `key_id`.',
+      'line 5: `key_id` is missing or not a string.',
+      'line 6: `key_id` is missing or not a string.',
       'line 7: key_id must not hold a slash or a backslash',
       'line 8: key_id must not be empty',
       'line 9: The line is not a JSON object.',
@@ -89,7 +89,7 @@ describe('keys import', () => {
       'line 16: quota_renewal_rate leads to a renewal beyond the range of time',
       'line 17: quota_max must be at most 9223372036854775807',
       'line 18: alias The body has an object with the same member twice.',
-      '2 imported, 0 already there and left as they are, 17 refused.',
+      '2 imported, 0 skipped (already exist), 17 rejected.',
       '',
     ]);
     expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['Xq7-good-1', 'Xq7-good-2']);
@@ -100,7 +100,7 @@ describe('keys import', () => {
     const { code, said } = await imported(
       jsonl(k('k1', { alias: 'second' }), k('k2', { alias: 'a' }), k('k2', { alias: 'b' })),
     );
-    expect([code, said]).toStrictEqual([0, '1 imported, 2 already there and left as they are, 0 refused.\n']);
+    expect([code, said]).toStrictEqual([0, '1 imported, 2 skipped (already exist), 0 rejected.\n']);
     expect(new Set((await exported()).map(({ key_id, alias }) => `${String(key_id)} ${String(alias)}`))).toStrictEqual(
       new Set(['k1 first', 'k2 a']),
     );
@@ -110,7 +110,7 @@ describe('keys import', () => {
     const lines = Array.from({ length: 1203 }, (_, index) => k(`k${index}`));
     await imported(jsonl(...lines.slice(0, 700)));
     const { said } = await imported(jsonl(...lines));
-    expect(said).toBe('503 imported, 700 already there and left as they are, 0 refused.\n');
+    expect(said).toBe('503 imported, 700 skipped (already exist), 0 rejected.\n');
     expect(await exported()).toHaveLength(1203);
   });
 
@@ -130,9 +130,9 @@ describe('keys import', () => {
       { ports, store: { add } },
       Array.from({ length: lines }, (_line, index) => stringifyJSON(k(`k${index}`))),
       { orgID: undefined, passwordsAreHashed: false },
-      { onBadLine: () => undefined, onProgress: () => undefined },
+      { onInvalidLine: () => undefined, onProgress: () => undefined },
     );
-    expect(counts).toStrictEqual({ imported: lines, present: 0, bad: 0 });
+    expect(counts).toStrictEqual({ imported: lines, existing: 0, invalid: 0 });
     expect(Math.max(...sizes)).toBeGreaterThanOrEqual(least);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(most);
   });
@@ -162,36 +162,34 @@ describe('keys import', () => {
 
   it('reads lines that end in CRLF, a first line with a byte order mark, and a last line without an end', async () => {
     const { said } = await imported(`\ufeff${stringifyJSON(k('k1'))}\r\n\r\n${stringifyJSON(k('k2'))}`);
-    expect(said).toBe('2 imported, 0 already there and left as they are, 0 refused.\n');
+    expect(said).toBe('2 imported, 0 skipped (already exist), 0 rejected.\n');
   });
 
   it('takes only a line feed for the end of a line', async () => {
     const key = k('k1', { alias: 'a\u2028b\u2029c\u0085d' });
     const { said } = await imported(jsonl(key));
-    expect(said).toBe('1 imported, 0 already there and left as they are, 0 refused.\n');
+    expect(said).toBe('1 imported, 0 skipped (already exist), 0 rejected.\n');
     expect(await exported()).toMatchObject([{ alias: 'a\u2028b\u2029c\u0085d' }]);
   });
 
   it('refuses a line that is not UTF-8, and imports the others', async () => {
     const bad = Buffer.from(jsonl(k('k\u00e9')), 'latin1');
     const { said } = await imported(Buffer.concat([bad, Buffer.from(jsonl(k('k\u00e9', { alias: 'good' })))]));
-    expect(said).toBe(
-      'line 1: The line is not valid UTF-8.\n1 imported, 0 already there and left as they are, 1 refused.\n',
-    );
+    expect(said).toBe('line 1: The line is not valid UTF-8.\n1 imported, 0 skipped (already exist), 1 rejected.\n');
   });
 
   it('reads a line that is longer than a piece of the file', async () => {
     const meta_data = { text: Array.from({ length: 5 }, () => 'é'.repeat(60_000)) };
     const key = k('k1', { meta_data });
     const { said } = await imported(jsonl(k('k0'), key, k('k2')));
-    expect(said).toBe('3 imported, 0 already there and left as they are, 0 refused.\n');
+    expect(said).toBe('3 imported, 0 skipped (already exist), 0 rejected.\n');
     const found = (await exported()).find(({ key_id }) => key_id === 'k1');
     expect(found?.['meta_data']).toStrictEqual(meta_data);
   });
 
   it('names a file that is not there', async () => {
     const outcome = await c.keyfront(['keys', 'import', '/nowhere/keys.jsonl']);
-    expect(outcome).toStrictEqual({ code: 1, out: '', said: 'The file /nowhere/keys.jsonl cannot be read.\n' });
+    expect(outcome).toStrictEqual({ code: 1, out: '', said: 'Cannot read the file /nowhere/keys.jsonl.\n' });
   });
 
   it('shows its progress to a person who watches, and a bad line on a line of its own', async () => {
@@ -218,7 +216,7 @@ describe('keys import --passwords-are-hashed', () => {
       ),
       '--passwords-are-hashed',
     );
-    expect(said).toBe('6 imported, 0 already there and left as they are, 0 refused.\n');
+    expect(said).toBe('6 imported, 0 skipped (already exist), 0 rejected.\n');
     const kept = Object.fromEntries(
       (await exported('--with-secrets')).map(({ key_id, basic_auth_data }) => [key_id, basic_auth_data]),
     );
@@ -246,7 +244,7 @@ describe('keys import --passwords-are-hashed', () => {
     expect(code).toBe(1);
     expect(said).toBe(
       'line 1: basic_auth_data.password must be a bcrypt or argon2id hash of the `hash_type` given\n' +
-        '1 imported, 0 already there and left as they are, 1 refused.\n',
+        '1 imported, 0 skipped (already exist), 1 rejected.\n',
     );
   });
 
@@ -286,7 +284,7 @@ describe('keys export', () => {
   it('with secrets brings every key to a new installation as it was', async () => {
     await imported(jsonl(...keys), '--passwords-are-hashed');
     const first = await c.keyfront(['keys', 'export', '--with-secrets']);
-    expect(first.said).toBe('5 exported, with their secrets: keep the file safe.\n');
+    expect(first.said).toBe('Exported keys: 5, with secrets; keep the file safe.\n');
     expect(first.out.split('\n').slice(0, -1)).toContainEqual(
       expect.stringContaining('"quota_max":9223372036854775807'),
     );
@@ -294,7 +292,7 @@ describe('keys export', () => {
     const other = await makeCommandLine();
     const file = await other.file('keys.jsonl', first.out);
     const { said } = await other.keyfront(['keys', 'import', file, '--passwords-are-hashed']);
-    expect(said).toBe('5 imported, 0 already there and left as they are, 0 refused.\n');
+    expect(said).toBe('5 imported, 0 skipped (already exist), 0 rejected.\n');
     const second = await other.keyfront(['keys', 'export', '--with-secrets']);
     expect(second.out).toBe(first.out);
     await other.remove();
@@ -308,7 +306,7 @@ describe('keys export', () => {
   it('without secrets has none, and says so', async () => {
     await imported(jsonl(...keys), '--passwords-are-hashed');
     const { out, said } = await c.keyfront(['keys', 'export']);
-    expect(said).toBe('5 exported, without secrets.\n');
+    expect(said).toBe('Exported keys: 5, without secrets.\n');
     expect(out).not.toMatch(/Xq7|\$2b\$|"password"|"secret"|"hmac_string"/);
     const [first] = (await exported()).filter(({ key_id }) => key_id === 'k1');
     expect(first).toMatchObject({ basic_auth_data: { hash_type: 'bcrypt', user: 'u' }, jwt_data: {} });
@@ -333,7 +331,7 @@ describe('keys export', () => {
     expect(await c.keyfront(['keys', 'export'])).toStrictEqual({
       code: 0,
       out: '',
-      said: '0 exported, without secrets.\n',
+      said: 'Exported keys: 0, without secrets.\n',
     });
   });
 

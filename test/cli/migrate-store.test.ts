@@ -57,13 +57,13 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const { code, said } = await c.keyfront(['migrate-store'], env);
     expect([code, said]).toStrictEqual([
       0,
-      expect.stringContaining(`${count} keys, ${count + 4} entries of their history and 2 credentials`),
+      expect.stringContaining(`Copied ${count} keys, ${count + 4} history entries and 2 credentials to `),
     ]);
     expect(await everything(env)).toStrictEqual(before);
     expect(await everything()).toStrictEqual(before);
     expect(await c.keyfront(['check'], env)).toMatchObject({
       code: 0,
-      said: `${count} keys, all as they were written.\n`,
+      said: `${count} keys verified, no problems found.\n`,
     });
     const t = await startApp({ KEYFRONT_DATA: c.folder, ...env });
     const read = await t.send('/svc/org/keys/key-2', { headers: { 'x-svc-authorization': service } });
@@ -253,7 +253,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const { code, said } = await c.keyfront(['migrate-store'], env);
     expect([code, said]).toStrictEqual([
       0,
-      expect.stringMatching(/\(200 keys of an earlier attempt were found the same\)/),
+      expect.stringMatching(/\(200 keys of an earlier attempt were found unchanged\)/),
     ]);
     expect(await everything(env)).toStrictEqual(await everything());
   });
@@ -265,13 +265,13 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const before = await place.database?.run('SELECT * FROM credentials ORDER BY id');
     expect(await c.keyfront(['migrate-store'], env)).toMatchObject({
       code: 1,
-      said: expect.stringContaining('is not empty: it holds an installation that was not copied from this data folder'),
+      said: expect.stringContaining('is not empty: it contains an installation that is not a copy of this data folder'),
     });
     expect(await place.database?.run('SELECT * FROM credentials ORDER BY id')).toStrictEqual(before);
     await place.database?.run(`INSERT INTO settings (name, value) VALUES ('${movingName}', 'somebody')`);
     expect(await c.keyfront(['migrate-store'], env)).toMatchObject({
       code: 1,
-      said: expect.stringContaining('is being filled from another data folder'),
+      said: expect.stringContaining('contains an incomplete copy of another data folder'),
     });
     await other.remove();
   });
@@ -308,7 +308,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   it('says what is missing, in words, and never the password', async () => {
     expect(await c.keyfront(['migrate-store'])).toMatchObject({
       code: 2,
-      said: 'KEYFRONT_DATABASE_URL must name the database to move into.\n',
+      said: 'KEYFRONT_DATABASE_URL is not set. It must name the PostgreSQL database to copy to.\n',
     });
     const away = { KEYFRONT_DATABASE_URL: `postgres://somebody:${password}@127.0.0.1:1/keyfront` };
     const { code, said } = await c.keyfront(['migrate-store'], away);

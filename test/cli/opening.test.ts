@@ -107,7 +107,7 @@ describe('a command other than serve, credentials issue and keys import', () => 
   );
 
   it('mentions --url when it is about one key', async () => {
-    expect((await c.keyfront(['get', 'k1'])).said).toContain('With --url a running service is asked instead.');
+    expect((await c.keyfront(['get', 'k1'])).said).toContain('To use a running service instead, pass --url.');
   });
 });
 
@@ -120,7 +120,7 @@ describe('a command that creates an installation', () => {
   it('is keys import', async () => {
     const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n');
     expect((await c.keyfront(['keys', 'import', file])).code).toBe(0);
-    expect((await c.keyfront(['check'])).said).toBe('1 keys, all as they were written.\n');
+    expect((await c.keyfront(['check'])).said).toBe('1 keys verified, no problems found.\n');
   });
 });
 
@@ -169,7 +169,7 @@ describe('a command that only reads', () => {
     expect(before[1]?.length).toBeGreaterThan(0);
     expect(await c.keyfront(['check'], { KEYFRONT_DATA: copy })).toMatchObject({
       code: 0,
-      said: '2 keys, all as they were written.\n',
+      said: '2 keys verified, no problems found.\n',
     });
     expect(await bytes()).toStrictEqual(before);
   });

@@ -83,7 +83,7 @@ describe('results', () => {
   it('that go to a stream that fails are an error for whoever waits, and a word where the reader has not merely left', async () => {
     for (const [code, exit, words] of [
       ['EPIPE', 141, ''],
-      ['ENOSPC', 1, 'The results could not be written (ENOSPC).\n'],
+      ['ENOSPC', 1, 'Cannot write results to standard output (ENOSPC).\n'],
     ] as const) {
       let said = '';
       const stream = new Writable({
@@ -127,7 +127,7 @@ describe('the real process', () => {
         setTimeout(() => stdout.resume(), 2);
       });
     });
-    expect([code, said]).toStrictEqual([0, `${count} exported, without secrets.\n`]);
+    expect([code, said]).toStrictEqual([0, `Exported keys: ${count}, without secrets.\n`]);
     expect(bytes).toBeGreaterThan(count * 600);
   });
 
@@ -150,6 +150,6 @@ describe('the real process', () => {
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
     const [code] = (await once(child, 'exit')) as [number | null];
     expect(code).toBe(1);
-    expect(said).toContain('The results could not be written (ENOSPC).\n');
+    expect(said).toContain('Cannot write results to standard output (ENOSPC).\n');
   });
 });

@@ -39,7 +39,7 @@ describe('keyfront preview', () => {
         '"expires":9223372036854775807,"key_id":"acme-demo","org_id":"acme","per":60,"rate":100,"tags":["a"]},' +
         '"warnings":[{"path":"expires","code":"EXPIRES_IN_MILLISECONDS","message":"looks like milliseconds, and is read as seconds"}]}\n',
     );
-    expect(said).toBe('1 previewed: 1 valid (1 with warnings), 0 not.\n');
+    expect(said).toBe('1 previewed: 1 valid (1 with warnings), 0 invalid.\n');
   });
 
   it('names every problem with its path in the names of REST, and exits with 1', async () => {
@@ -56,7 +56,7 @@ describe('keyfront preview', () => {
     expect(out).toContain('\u001b[31merror  \u001b[39m');
     const { out: plain } = await c.keyfront(['preview', file], { NO_COLOR: '1' }, false, terminal);
     expect(plain).toBe(
-      `${file}: not valid\n` +
+      `${file}: invalid\n` +
         '  error    access_rights.invoices.limit.quota_max must be an integer  NOT_INTEGER\n' +
         '  error    alias must be a text  WRONG_TYPE\n' +
         '  error    quota_maxx is not a field here; did you mean `quota_max`?  UNKNOWN_FIELD\n',
@@ -108,7 +108,7 @@ describe('keyfront preview', () => {
       [`${many}:3`, true],
       [`${many}:4`, false],
     ]);
-    expect(said).toBe('6 previewed: 4 valid (1 with warnings), 2 not.\n');
+    expect(said).toBe('6 previewed: 4 valid (1 with warnings), 2 invalid.\n');
   });
 
   it.each([
@@ -136,8 +136,8 @@ describe('keyfront preview', () => {
   });
 
   it.each([
-    ['', 'holds no definition.'],
-    ['[]', 'holds no definition.'],
+    ['', 'contains no definition.'],
+    ['[]', 'contains no definition.'],
   ])('exits with 2 for a file that holds %j, which a check must not take for success', async (content, reason) => {
     const file = await c.file('empty.json', content);
     const { code, said } = await c.keyfront(['preview', file]);
@@ -147,7 +147,7 @@ describe('keyfront preview', () => {
   it.each([['nowhere.json'], ['/'], ['-']])('exits with 2 where %s cannot be read', async (file) => {
     const { code, said } = await c.keyfront(['preview', file]);
     expect(code).toBe(2);
-    expect(said).toMatch(/cannot be read|Nothing is piped in/);
+    expect(said).toMatch(/Cannot read|There is no standard input/);
   });
 
   it('opens no data folder and writes nothing', async () => {

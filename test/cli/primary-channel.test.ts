@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { connectToPrimary, type ChildProcessEnd } from '../../src/cli/server/primary-channel.js';
+import { connectToPrimary, type ChannelProcess } from '../../src/cli/server/primary-channel.js';
 
 /** A process whose channel fails as Node's does: the callback of `send` gets the error. */
 function brokenProcess() {
   const sent: unknown[] = [];
   const events = new EventEmitter();
-  const self: ChildProcessEnd = {
+  const self: ChannelProcess = {
     connected: true,
     exit: () => {
       throw new Error('not expected');
@@ -26,7 +26,7 @@ describe('the channel to the primary', () => {
     const primary = connectToPrimary(self);
     let gone = 0;
     primary.onDisconnect(() => (gone += 1));
-    for (const id of [1, 2, 3]) primary.send({ kind: 'turn wanted', id });
+    for (const id of [1, 2, 3]) primary.send({ kind: 'write lock requested', id });
     disconnect();
     expect([gone, sent.length]).toEqual([1, 1]);
   });

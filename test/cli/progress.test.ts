@@ -31,10 +31,10 @@ it('progress tells the rate and how long it will take, and clears its line', () 
   const { at, end } = watched(true);
   expect(at(500, 100, 0.01)).toBe('\r100 keys …\u001b[K');
   expect(at(550, 110, 0.01)).toBe('');
-  expect(at(10_000, 25_000, 0.25)).toBe('\r25,000 keys, 2,500 a second, 25 %, 30 s left …\u001b[K');
-  expect(at(20_000, 25_000, 0.01)).toBe('\r25,000 keys, 1,250 a second, 1 %, 33 min left …\u001b[K');
-  expect(at(30_000, 30_000)).toBe('\r30,000 keys, 1,000 a second …\u001b[K');
-  expect(at(40_000, 40_000, 0)).toBe('\r40,000 keys, 1,000 a second …\u001b[K');
+  expect(at(10_000, 25_000, 0.25)).toBe('\r25,000 keys, 2,500 per second, 25 %, 30 s left …\u001b[K');
+  expect(at(20_000, 25_000, 0.01)).toBe('\r25,000 keys, 1,250 per second, 1 %, 33 min left …\u001b[K');
+  expect(at(30_000, 30_000)).toBe('\r30,000 keys, 1,000 per second …\u001b[K');
+  expect(at(40_000, 40_000, 0)).toBe('\r40,000 keys, 1,000 per second …\u001b[K');
   expect(end()).toBe('\r\u001b[K');
 });
 

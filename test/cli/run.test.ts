@@ -16,8 +16,8 @@ describe('the command line', () => {
     async (...args) => {
       const { code, out } = await c.keyfront(args.filter((arg) => typeof arg === 'string'));
       expect(code).toBe(0);
-      for (const [name, { summary: does }] of Object.entries(commands)) {
-        expect(out).toMatch(new RegExp(`^  ${name} +${does.split(' ', 3).join(' ')}`, 'm'));
+      for (const { name, summary } of commands) {
+        expect(out).toMatch(new RegExp(`^  ${name} +${summary.split(' ', 3).join(' ')}`, 'm'));
       }
       for (const text of ['Exit codes:', 'KEYFRONT_DATA', 'FORCE_COLOR', '`keyfront put --help`']) {
         expect(out).toContain(text);
@@ -26,36 +26,38 @@ describe('the command line', () => {
     },
   );
 
-  it.each(Object.entries(commands))(
-    'tells of %s what it does and takes, with an example and its exit codes',
+  it.each(commands.map((command) => [command.name, command] as const))(
+    'prints usage, options, examples and exit codes of %s',
     async (name, command) => {
       const words = name.split(' ');
-      const asked = await Promise.all([
+      const printed = await Promise.all([
         c.keyfront([...words, '--help']),
         c.keyfront(['help', ...words]),
         c.keyfront([...words, '-h', 'word', '--nonsense']),
       ]);
-      for (const { code, out, said } of asked) expect([code, out, said]).toStrictEqual([0, asked[0].out, '']);
-      const { out } = asked[0];
-      expect(out).toContain(`Usage: keyfront ${formatUsage(name, command)}\n`);
-      expect(out.replaceAll(/\s+/g, ' ')).toContain(command.summary);
-      expect(out).toContain(`Example:\n  ${command.example}\n`);
-      for (const option of Object.keys(command.options ?? {}))
+      for (const { code, out, said } of printed) expect([code, out, said]).toStrictEqual([0, printed[0].out, '']);
+      const { out } = printed[0];
+      const joined = out.replaceAll(/\s+/g, ' ');
+      expect(out).toContain(`Usage: keyfront ${formatUsage(command)}\n`);
+      expect(joined).toContain(`${command.summary}.`);
+      expect(out).toContain(`Examples:\n  ${command.examples.join('\n  ')}\n`);
+      for (const option of Object.keys(command.options ?? {})) {
         expect(out).toMatch(new RegExp(`^  --${option}\\b`, 'm'));
-      for (const means of Object.values(command.exitCodes ?? {})) expect(out.replaceAll(/\s+/g, ' ')).toContain(means);
+      }
+      for (const meaning of Object.values(command.exitCodes ?? {})) expect(joined).toContain(meaning);
       for (const variable of command.environment ?? []) expect(out).toMatch(new RegExp(`^  ${variable} +\\S`, 'm'));
       for (const line of out
         .split('\n')
-        .filter((text) => !text.includes(command.example) && !text.startsWith('Usage:'))) {
+        .filter((text) => !command.examples.some((example) => text.includes(example)) && !text.startsWith('Usage:'))) {
         expect(line.length).toBeLessThanOrEqual(100);
       }
       expect(existsSync(c.folder)).toBe(false);
     },
   );
 
-  it.each(Object.entries(commands))(
-    'gives an example for %s that it would take',
-    async (name, { example, options = {}, arguments: words = [] }) => {
+  it.each(commands.flatMap((command) => command.examples.map((example) => [example, command] as const)))(
+    'documents only options and arguments that exist in the example `%s`',
+    (example, { name, options = {}, arguments: expected = [] }) => {
       const [, call = ''] = /(?<!\S)keyfront (.*?)( >.*)?$/.exec(example) ?? [];
       expect(call.startsWith(name)).toBe(true);
       const args = (call.match(/"[^"]*"|\S+/g) ?? []).slice(name.split(' ').length);
@@ -64,10 +66,17 @@ describe('the command line', () => {
       const positional = args.filter(
         (arg, index) => !arg.startsWith('--') && options[args[index - 1]?.slice(2) ?? '']?.value === undefined,
       );
-      const least = words.filter((word) => !word.startsWith('[')).length;
-      expect(positional.length).toBeGreaterThanOrEqual(least);
+      const required = expected.filter((argument) => !argument.startsWith('['));
+      expect(positional.length).toBeGreaterThanOrEqual(required.length);
     },
   );
+
+  it('has commands with summaries of one line in the imperative, without a period', () => {
+    for (const { summary } of commands) {
+      expect(summary).toMatch(/^[A-Z][a-z]+ [^\n]*[^.\n]$/);
+      expect(summary.split(' ')[0]).not.toMatch(/s$/);
+    }
+  });
 
   it.each([
     ['help', 'credentials'],
@@ -182,14 +191,17 @@ describe('the command line', () => {
     [['credentials', 'issue'], '--kind'],
     [['credentials', 'issue', '--kind', 'admin', '--label', 'x'], '--kind must be management or service.'],
     [['credentials', 'issue', '--kind', 'service'], "required option '--label <TEXT>' not specified"],
-    [['credentials', 'issue', '--kind', 'service', '--label', ' '], '--label must say who uses the credential.'],
+    [['credentials', 'issue', '--kind', 'service', '--label', ' '], '--label must not be empty.'],
     [['credentials', 'issue', '--kind', 'service', '--label', 'x', '--expires', '0d'], '--expires must be'],
     [['credentials', 'issue', '--kind', 'service', '--label', 'x', '--expires', '-1d'], '--expires'],
     [['credentials', 'issue', '--kind', 'service', '--label', 'x', '--expires', '90'], '--expires must be'],
     [['credentials', 'issue', '--kind', 'service', '--label', 'x', '--expires', '3m'], '--expires must be'],
     [['credentials', 'issue', '--kind', 'service', '--label', 'x', '--expires', 'tomorrow'], '--expires must be'],
-    [['credentials', 'issue', '--kind', 'service', '--label', 'x', '--org', ''], '--org must name an organisation'],
-    [['keys', 'import', 'x', '--org', ' '], '--org must name an organisation'],
+    [
+      ['credentials', 'issue', '--kind', 'service', '--label', 'x', '--org', ''],
+      '--org must be the ID of an organisation',
+    ],
+    [['keys', 'import', 'x', '--org', ' '], '--org must be the ID of an organisation'],
   ])('refuses the wrong values of %j with exit code 2', async (args, reason) => {
     const { code, out, said } = await c.keyfront(args);
     expect(code).toBe(2);

@@ -32,7 +32,7 @@ describe('secrets rotate', () => {
     const { code, out, said } = await c.keyfront(['secrets', 'rotate']);
     expect([code, out]).toStrictEqual([0, '']);
     expect(said).toBe(
-      'Everything is sealed under the key k2 now. Older keys stay in the ring until `keyfront secrets prune`.\n',
+      'Everything is encrypted with the key k2. Older keys stay in the key ring until `keyfront secrets prune`.\n',
     );
     expect(await ids()).toStrictEqual(['k1', 'k2']);
     expect(await all()).toBe(before);
@@ -63,7 +63,7 @@ describe('secrets prune', () => {
     await c.keyfront(['secrets', 'rotate']);
     await c.keyfront(['secrets', 'rotate']);
     const { code, said } = await c.keyfront(['secrets', 'prune']);
-    expect([code, said]).toStrictEqual([0, '2 older keys were dropped; k3 stays.\n']);
+    expect([code, said]).toStrictEqual([0, 'Removed older keys: 2. The primary key is k3.\n']);
     expect(await ids()).toStrictEqual(['k3']);
     expect(await all()).toBe(before);
   });
@@ -76,10 +76,7 @@ describe('secrets prune', () => {
     await rm(database);
     await copyFile(`${database}.before`, database);
     const { code, said } = await c.keyfront(['secrets', 'prune']);
-    expect([code, said]).toStrictEqual([
-      1,
-      'Something is still sealed under an older key. Run `keyfront secrets rotate` first.\n',
-    ]);
+    expect([code, said]).toStrictEqual([1, 'An older key is still in use. Run `keyfront secrets rotate` first.\n']);
     expect(await ids()).toStrictEqual(['k1', 'k2']);
     expect((await c.keyfront(['secrets', 'rotate'])).code).toBe(0);
     expect((await c.keyfront(['secrets', 'prune'])).code).toBe(0);
@@ -108,6 +105,6 @@ describe('secrets prune', () => {
   });
 
   it('has nothing to drop on a new installation', async () => {
-    expect((await c.keyfront(['secrets', 'prune'])).said).toBe('0 older keys were dropped; k1 stays.\n');
+    expect((await c.keyfront(['secrets', 'prune'])).said).toBe('Removed older keys: 0. The primary key is k1.\n');
   });
 });

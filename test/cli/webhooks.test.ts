@@ -33,7 +33,7 @@ const add = async (...more: string[]) => {
   expect([code, said]).toStrictEqual([
     0,
     expect.stringMatching(
-      /^Added hook_[0-9a-f]{16}\. It receives every change from now on\. Its secret is shown once:\n$/,
+      /^Added hook_[0-9a-f]{16}\. It receives every change from now on\. Save this secret now; it is not shown again:\n$/,
     ),
   ]);
   return { id: /hook_\w+/.exec(said)?.[0] ?? '', secret: out.trim() };
@@ -70,7 +70,7 @@ describe('webhooks add', () => {
     const env = { NODE_ENV: 'production' };
     const { code, out, said } = await c.keyfront(['webhooks', 'add', '--url', 'https://10.0.0.1/CANARY'], env);
     expect([code, out]).toStrictEqual([2, '']);
-    expect(said).toBe('The URL cannot be used: the address is private, which KEYFRONT_WEBHOOKS_TO does not permit.\n');
+    expect(said).toBe('Invalid URL: the address is private, which KEYFRONT_WEBHOOKS_TO does not permit.\n');
     expect((await webhooks('add', '--url', 'http://hooks.example.com/')).said).toMatch('must be https');
     expect((await webhooks('add')).code).toBe(2);
     expect((await webhooks('add', '--url', receiver.url, '--org', ' ')).code).toBe(2);
@@ -134,7 +134,9 @@ describe('webhooks', () => {
     await app.importKeys({ key_id: 'a', org_id: 'acme' });
     await receiver.until((taken) => taken.length === 1);
     const rotated = await webhooks('rotate', id, '--overlap', '0');
-    expect(rotated.said).toBe(`${id} has a new secret, shown only now:\nThe old secret no longer signs.\n`);
+    expect(rotated.said).toBe(
+      `Rotated the secret of ${id}. Save this secret now; it is not shown again:\nThe old secret no longer signs.\n`,
+    );
     expect(await webhooks('pause', id)).toMatchObject({ code: 0, said: expect.stringMatching(/^Paused/) as string });
     expect(await listed()).toMatchObject([{ paused_why: 'by the command line' }]);
     await app.update('a', { alias: 'meanwhile' });
@@ -167,7 +169,7 @@ describe('webhooks', () => {
     const [first, second] = letters;
     expect(await webhooks('replay', id, '--event', first?.['event'] ?? '')).toMatchObject({
       code: 0,
-      said: '1 dead letters are sent again.\n',
+      said: 'Queued dead letters: 1.\n',
     });
     await receiver.until((taken) => taken.length === 1);
     expect(receiver.taken()[0]?.id).toBe(first?.['event']);
@@ -203,7 +205,7 @@ describe('what is kept of webhooks', () => {
     await installation.close();
     expect(await c.keyfront(['secrets', 'prune'])).toMatchObject({
       code: 1,
-      said: 'Something is still sealed under an older key. Run `keyfront secrets rotate` first.\n',
+      said: 'An older key is still in use. Run `keyfront secrets rotate` first.\n',
     });
   });
 
@@ -213,7 +215,7 @@ describe('what is kept of webhooks', () => {
     tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET label = 'another'`);
     expect(await c.keyfront(['check'])).toMatchObject({
       code: 1,
-      said: `The webhook ${id} is not as it was written.\n1 problems in 0 keys.\n`,
+      said: `The webhook ${id} fails the integrity check.\n0 keys verified, problems found: 1.\n`,
     });
   });
 

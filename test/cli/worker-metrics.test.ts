@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import type { PrimaryMessage, WorkerProcess } from '../../src/cli/io.js';
+import type { PrimaryMessage, WorkerProcess } from '../../src/cli/server/worker-messages.js';
 import { createWorkerMetrics } from '../../src/cli/server/worker-metrics.js';
 
 /** A worker in memory with two metrics of each kind that differs in how it adds up. */
@@ -16,7 +16,7 @@ function createWorker() {
   const wanted: number[] = [];
   const process: WorkerProcess = {
     pid: 1,
-    send: (message: PrimaryMessage) => void (message.kind === 'metrics wanted' && wanted.push(message.id)),
+    send: (message: PrimaryMessage) => void (message.kind === 'metrics requested' && wanted.push(message.id)),
     onMessage: () => undefined,
     onExit: () => undefined,
     kill: () => undefined,
@@ -35,7 +35,7 @@ function createCollector() {
   const respond = async ({ wanted, process, registry }: ReturnType<typeof createWorker>) => {
     // As JSON, which is how processes send it.
     const snapshot = JSON.parse(JSON.stringify(await registry.getMetricsAsJSON())) as [];
-    for (const id of wanted.splice(0)) metrics.noteMessage(process, { kind: 'metrics', id, snapshot });
+    for (const id of wanted.splice(0)) metrics.recordMessage(process, { kind: 'metrics', id, snapshot });
   };
   /** Has the workers count 3 and 4 requests, and reads them. */
   const countSeven = async () => {

@@ -110,7 +110,7 @@ describe('the first start', () => {
 
   it('with --sample has keys that an update finds', async () => {
     const { stdout, url } = await started(['--sample']);
-    expect(stdout()).toContain('Sample keys: 3 imported, 0 already there. Try acme-billing.');
+    expect(stdout()).toContain('Sample keys: 3 imported, 0 skipped (already exist). Try acme-billing.');
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokensIn(stdout()).service };
     const response = await fetch(`${url}/svc/org/keys/acme-billing?reset_quota=1`, {
       method: 'PUT',
@@ -135,7 +135,7 @@ describe('a later start', () => {
     await stopped(first);
     const second = await started(['--sample']);
     expect(second.stdout()).toBe(
-      `Sample keys: 0 imported, 3 already there. Try acme-billing.\nKeyfront listens on ${second.url}\n`,
+      `Sample keys: 0 imported, 3 skipped (already exist). Try acme-billing.\nKeyfront listens on ${second.url}\n`,
     );
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${management}` };
     expect((await fetch(`${second.url}/api/keys/preview`, { method: 'POST', headers, body: '{}' })).status).toBe(200);

@@ -68,7 +68,7 @@ describe('A fault that nobody caught', () => {
         .filter((line) => line.includes('"fatal"'));
       expect(fatal).toHaveLength(1);
       const said = fault === 'string' ? 'A value that is no Error was thrown.' : 'planted';
-      expect(JSON.parse(fatal[0] ?? '')).toMatchObject({ msg: 'fault', err: { message: said } });
+      expect(JSON.parse(fatal[0] ?? '')).toMatchObject({ msg: 'uncaught exception', err: { message: said } });
       expect(one.stderr()).not.toContain('hunter2');
       // Every line is one of the log's: no stack of Node's own beside it.
       for (const line of one.stderr().trim().split('\n')) JSON.parse(line);
@@ -128,7 +128,7 @@ describe('Memory', () => {
       nodeOptions: ['--no-warnings', option, ''],
     };
     expect(await run(['serve'], io)).toBe(1);
-    expect(said).toBe(`In production, Node must not run with ${option.split('=', 1)[0]}, which gives memory away.\n`);
+    expect(said).toBe(`In production, Node must not run with ${option.split('=', 1)[0]}, which exposes its memory.\n`);
     expect(await run(['serve'], { ...io, env: { ...io.env, NODE_ENV: 'development' } })).toBe(0);
     expect(await run(['serve'], { ...io, nodeOptions: ['--disable-proto=delete', '--max-old-space-size=200'] })).toBe(
       0,
@@ -140,14 +140,14 @@ describe('Memory', () => {
       NODE_ENV: 'production',
       NODE_OPTIONS: '--inspect=0',
     });
-    await expect(refused).rejects.toThrow('In production, Node must not run with --inspect, which gives memory away.');
+    await expect(refused).rejects.toThrow('In production, Node must not run with --inspect, which exposes its memory.');
   });
 });
 
 describe('Beyond this machine', () => {
   it('plain HTTP is served in production only, with a warning in the log', async () => {
     const one = await started({ NODE_ENV: 'production', HOST: '0.0.0.0' });
-    await one.said('plain HTTP beyond this machine');
+    await one.said('serving plain HTTP on a non-loopback address');
     await expect(start(built.main, join(folder, 'other'), [], { HOST: '0.0.0.0' })).rejects.toThrow(/loopback only/);
   });
 

@@ -210,7 +210,7 @@ describe('--workers', () => {
     async (given) => {
       const line = await makeCommandLine();
       const { code, said } = await line.keyfront(['serve', `--workers=${given}`]);
-      expect({ code, said }).toEqual({ code: 2, said: '--workers must be a number of processes, from 1 to 64.\n' });
+      expect({ code, said }).toEqual({ code: 2, said: '--workers must be a whole number from 1 to 64.\n' });
       expect(existsSync(line.folder)).toBe(false);
       await line.remove();
     },

@@ -203,7 +203,7 @@ describe('the rotation of keys', () => {
     const prune = await c.keyfront(['secrets', 'prune'], { KEYFRONT_DATA: folder });
     expect([prune.code, prune.said]).toStrictEqual([
       1,
-      'Something is still sealed under an older key. Run `keyfront secrets rotate` first.\n',
+      'An older key is still in use. Run `keyfront secrets rotate` first.\n',
     ]);
     await c.keyfront(['secrets', 'rotate'], { KEYFRONT_DATA: folder });
     expect(await c.keyfront(['secrets', 'prune'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });

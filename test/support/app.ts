@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { createApp, type App, type AppOverrides } from '../../src/app.js';
 import { issueCredential } from '../../src/credentials/issue.js';
 import type { CredentialKind } from '../../src/credentials/credential.js';
-import { importLines } from '../../src/cli/commands/import.js';
+import { importLines } from '../../src/cli/input/import-lines.js';
 import { readConfig } from '../../src/config/config.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { createLogger } from '../../src/lib/log.js';
@@ -105,7 +105,7 @@ export async function startApp(
         app.services,
         keys.map((key) => stringifyJSON(key)),
         { orgID: undefined, passwordsAreHashed: false },
-        { onBadLine: (_line, reason) => refused.push(reason), onProgress: () => undefined },
+        { onInvalidLine: (_line, reason) => refused.push(reason), onProgress: () => undefined },
       );
       if (refused.length > 0) throw new Error(`A test's key was refused: ${refused.join('; ')}`);
     },

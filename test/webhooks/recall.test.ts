@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/main.js';
-import { importLines } from '../../src/cli/commands/import.js';
+import { importLines } from '../../src/cli/input/import-lines.js';
 import { readConfig } from '../../src/config/config.js';
 import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { createLogger } from '../../src/lib/log.js';
@@ -73,7 +73,7 @@ describeEngines('after a command has returned', (engine) => {
       installation,
       keyIDs.map((key_id) => JSON.stringify({ key_id, org_id: 'acme' })),
       { orgID: undefined, passwordsAreHashed: false },
-      { onBadLine: (_line, reason) => expect.fail(reason), onProgress: () => undefined },
+      { onInvalidLine: (_line, reason) => expect.fail(reason), onProgress: () => undefined },
     );
 
   async function add(url: string): Promise<{ id: string; secret: string }> {
@@ -228,7 +228,7 @@ describeEngines('after a command has returned', (engine) => {
       await Promise.race([returned, until(() => webhooks.isRecalled(id), 'The recall of the lease')]);
       barrier.open();
       const result = await returned;
-      expect(result).toMatchObject({ code: 0, said: '1 dead letters are gone.\n' });
+      expect(result).toMatchObject({ code: 0, said: 'Deleted dead letters: 1.\n' });
       await looks(3);
       expect(receiver.received).toHaveLength(result.received);
       expect(await webhooks.deadLetters({ webhookID: id }, 10)).toStrictEqual([]);

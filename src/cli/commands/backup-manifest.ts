@@ -4,25 +4,26 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJSON } from '../../lib/json.js';
 
-/** The one file of a backup beside its manifest. */
+/** Name of the database file in a backup. */
 export const databaseCopyName = 'keyfront.db';
 
 const manifestName = 'manifest.json';
 const chunkBytes = 1024 * 1024;
 
-/** What a backup says of itself. It is written last: a folder without it is no backup. */
+/** Description of a backup. Written last: a folder without it is not a backup. */
 const Manifest = z.object({
   created: z.iso.datetime(),
   schemaVersion: z.int(),
   keys: z.int(),
   newestChange: z.object({ at: z.iso.datetime(), keyHash: z.string(), version: z.int() }).optional(),
-  /** Ids of the keys in the ring that it was made with, without which nothing in it opens. */
+  /** IDs of the keys in the key ring at the time of the backup. */
   keyRing: z.array(z.string()),
   bytes: z.int(),
   sha256: z.string(),
 });
 export type Manifest = z.infer<typeof Manifest>;
 
+/** Writes the manifest to the disk. */
 export function writeManifest(folder: string, manifest: Manifest): void {
   const file = openSync(join(folder, manifestName), 'wx', 0o600);
   try {
@@ -33,25 +34,30 @@ export function writeManifest(folder: string, manifest: Manifest): void {
   }
 }
 
-/** Throws an Error in words for people where the folder holds no backup. */
+/**
+ * Reads the manifest of a backup.
+ *
+ * @throws {Error} if the folder is not a complete backup
+ */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, manifestName);
   try {
     return Manifest.parse(parseJSON(readFileSync(path, 'utf8')));
   } catch (cause) {
-    throw new Error(`${folder} holds no backup that is whole: ${path} is missing or unreadable.`, { cause });
+    throw new Error(`${folder} is not a complete backup: ${path} is missing or unreadable.`, { cause });
   }
 }
 
-export interface Digest {
+/** Length and checksum of a file. */
+export interface FileDigest {
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** Reads a file through; where `into` names a file, what was read is written there, and through to the disk. */
-export function digestFile(from: string, into?: string): Digest {
-  const source = openSync(from, 'r');
-  const target = into === undefined ? undefined : openSync(into, 'wx', 0o600);
+/** Computes the digest of a file; if `copyPath` is given, also copies the file there and syncs the copy. */
+export function digestFile(path: string, copyPath?: string): FileDigest {
+  const source = openSync(path, 'r');
+  const copy = copyPath === undefined ? undefined : openSync(copyPath, 'wx', 0o600);
   try {
     const hash = createHash('sha256');
     const chunk = Buffer.alloc(chunkBytes);
@@ -59,22 +65,22 @@ export function digestFile(from: string, into?: string): Digest {
     for (let read = 1; read > 0;) {
       read = readSync(source, chunk);
       hash.update(chunk.subarray(0, read));
-      for (let written = 0; target !== undefined && written < read;) {
-        written += writeSync(target, chunk, written, read - written);
+      for (let written = 0; copy !== undefined && written < read;) {
+        written += writeSync(copy, chunk, written, read - written);
       }
       bytes += read;
     }
-    if (target !== undefined) fsyncSync(target);
+    if (copy !== undefined) fsyncSync(copy);
     return { bytes, sha256: hash.digest('hex') };
   } finally {
     closeSync(source);
-    if (target !== undefined) closeSync(target);
+    if (copy !== undefined) closeSync(copy);
   }
 }
 
-/** How far a database goes, for people. */
+/** Sentence about the newest change in a backup. */
 export function describeNewestChange({ newestChange }: Pick<Manifest, 'newestChange'>): string {
-  if (!newestChange) return 'No key has been changed in it.';
+  if (!newestChange) return 'It contains no key changes.';
   const { at, keyHash, version } = newestChange;
-  return `The newest change in it is of ${at}, to version ${version} of ${keyHash}.`;
+  return `Its newest change is version ${version} of ${keyHash}, made at ${at}.`;
 }

@@ -1,34 +1,45 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config, ConfigSecrets } from '../../config/config.js';
+import { loadKeyRing } from '../../crypto/key-ring.js';
 import { syncFile, syncName } from '../../lib/durable-file.js';
 import { openServices, type Services } from '../../storage/open-storage.js';
-import { loadKeyRing } from '../../crypto/key-ring.js';
+import type { Command, OptionValues } from '../command.js';
+import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
-import { databaseCopyName, digestFile, describeNewestChange, writeManifest, type Manifest } from './backup-manifest.js';
 import { withServices } from '../key-client/open.js';
-import { verifyInstallation } from '../output/problems.js';
-import type { OptionValues } from '../command.js';
 import { createProgressLine } from '../output/progress.js';
+import { verifyInstallation } from '../verify-installation.js';
+import { databaseCopyName, describeNewestChange, digestFile, writeManifest, type Manifest } from './backup-manifest.js';
 
-/** Copies the database into a new folder while services go on, and looks through the copy before it counts as one. */
-export async function backup(io: IO, _values: OptionValues, [folder = '']: readonly string[]): Promise<number> {
+export const backupCommand: Command = {
+  name: 'backup',
+  summary: 'Copy the database to a new folder and verify the copy',
+  description:
+    'Opens the storage read-only. Services may run meanwhile. The backup does not contain the key ring and cannot be decrypted without it: back up the key ring separately.',
+  arguments: ['DIR'],
+  examples: ['keyfront backup /mnt/backups/2026-11-21'],
+  environment: storageVariables,
+  run: backup,
+};
+
+async function backup(io: IO, _options: OptionValues, [folder = '']: readonly string[]): Promise<number> {
   const target = resolve(folder);
-  return withServices(io, { access: 'read' }, async (installation, { config, secrets }) => {
-    const draft = makeDraft(target);
+  return withServices(io, { access: 'read' }, async (services, { config, secrets }) => {
+    const draft = createDraft(target);
     try {
       const copy = join(draft, databaseCopyName);
       const progress = createProgressLine(io, 'pages copied');
-      await installation.copyTo(copy, progress.show);
+      await services.copyTo(copy, progress.show);
       progress.end();
       syncFile(copy);
-      const manifest = await describe(io, installation, { ...config, databaseFile: copy }, secrets);
+      const manifest = await verifyCopy(io, services, { ...config, databaseFile: copy }, secrets);
       writeManifest(draft, manifest);
       syncName(copy);
       renameSync(draft, target);
       syncName(target);
-      io.stderr(`${manifest.keys} keys backed up and checked. ${describeNewestChange(manifest)}\n`);
-      io.stderr(`Nothing in it opens without the key ring: keep a copy of ${config.keyRingFile} apart from it.\n`);
+      io.stderr(`${manifest.keys} keys backed up and verified. ${describeNewestChange(manifest)}\n`);
+      io.stderr(`This backup cannot be decrypted without the key ring. Back up ${config.keyRingFile} separately.\n`);
       return 0;
     } catch (error) {
       rmSync(draft, { recursive: true, force: true });
@@ -37,35 +48,30 @@ export async function backup(io: IO, _values: OptionValues, [folder = '']: reado
   });
 }
 
-/** What is not yet a backup has another name than what will be one, and is held by one process only. */
-function makeDraft(target: string): string {
-  if (existsSync(target)) throw new Error(`${target} is there already, and a backup is never written over anything.`);
+/** Creates the folder of an incomplete backup. Its name differs from that of a backup, and only one process can create it. */
+function createDraft(target: string): string {
+  if (existsSync(target)) throw new Error(`${target} already exists. A backup needs a new folder.`);
   const draft = `${target}.incomplete`;
   try {
     mkdirSync(draft, { mode: 0o700 });
   } catch (cause) {
-    const isHeld = existsSync(draft);
-    const advice = 'If no other backup is running, remove it and try again.';
-    throw new Error(
-      isHeld ? `${draft} is left of a backup that was cut short. ${advice}` : `${draft} cannot be made.`,
-      {
-        cause,
-      },
-    );
+    const message = existsSync(draft)
+      ? `${draft} exists: another backup is running or was interrupted. If none is running, remove it and try again.`
+      : `Cannot create ${draft}.`;
+    throw new Error(message, { cause });
   }
   return draft;
 }
 
-/** The manifest of a copy that is as the original was written; throws where it is not. */
-async function describe(io: IO, { now }: Services, config: Config, secrets: ConfigSecrets): Promise<Manifest> {
+/** Verifies the copy and returns its manifest. */
+async function verifyCopy(io: IO, { now }: Services, config: Config, secrets: ConfigSecrets): Promise<Manifest> {
   const copy = await openServices(config, secrets, {}, { access: 'read' });
   try {
-    const progress = createProgressLine(io, 'keys checked');
+    const progress = createProgressLine(io, 'keys verified');
     const { problems } = await verifyInstallation(copy, progress.show);
     progress.end();
     for (const problem of problems) io.stderr(`${problem}\n`);
-    if (problems.length > 0)
-      throw new Error('There is no backup: the database is damaged, and a copy of it would be too.');
+    if (problems.length > 0) throw new Error('No backup was made: the database is damaged.');
     const { newestChange, ...figures } = await copy.contents();
     return {
       created: now().toISOString(),

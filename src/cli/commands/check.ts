@@ -1,20 +1,28 @@
+import type { Command } from '../command.js';
+import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { withServices } from '../key-client/open.js';
-import { verifyInstallation } from '../output/problems.js';
 import { createProgressLine } from '../output/progress.js';
+import { verifyInstallation } from '../verify-installation.js';
 
-/** Verifies the database file, every row, history and sealed secret. Opens read-only and changes nothing. */
-export async function check(io: IO): Promise<number> {
-  return withServices(io, { access: 'read' }, async (installation) => {
+export const checkCommand: Command = {
+  name: 'check',
+  summary: 'Verify the integrity of the database, the histories and the encrypted secrets',
+  description: 'Opens the storage read-only and changes nothing. Services may run meanwhile.',
+  exitCodes: { 0: 'no problems found', 1: 'problems found, or no installation' },
+  examples: ['keyfront check'],
+  environment: storageVariables,
+  run: check,
+};
+
+async function check(io: IO): Promise<number> {
+  return withServices(io, { access: 'read' }, async (services) => {
     const progress = createProgressLine(io, 'keys');
-    const { keys, problems } = await verifyInstallation(installation, progress.show);
+    const { keys, problems } = await verifyInstallation(services, progress.show);
     progress.end();
     for (const problem of problems) io.stderr(`${problem}\n`);
-    io.stderr(
-      problems.length === 0
-        ? `${keys} keys, all as they were written.\n`
-        : `${problems.length} problems in ${keys} keys.\n`,
-    );
+    const found = problems.length === 0 ? 'no problems found' : `problems found: ${problems.length}`;
+    io.stderr(`${keys} keys verified, ${found}.\n`);
     return problems.length === 0 ? 0 : 1;
   });
 }

@@ -1,10 +1,14 @@
 import { printable } from '../../lib/text.js';
 import type { IO } from '../io.js';
 
-/** The exit code of a command that has done its work except for damaged rows, which it has named. */
+/** Exit code of a command that skipped damaged rows and named them, and did all other work. */
 export const damagedExitCode = 3;
 
-/** Names keys that a command has to leave out, each once. */
+/** What to do about damaged rows. */
+export const damagedAdvice =
+  'Run `keyfront check`. Restore a backup, or delete a damaged key with `keyfront keys discard HASH --yes`.';
+
+/** Reports the keys that a command skips, each once. */
 export function createDamagedKeyReport(io: IO) {
   const hashes = new Set<string>();
   return {
@@ -16,7 +20,3 @@ export function createDamagedKeyReport(io: IO) {
     count: () => hashes.size,
   };
 }
-
-/** What to do about damaged rows. */
-export const damagedAdvice =
-  'Run `keyfront check`. Restore a backup, or remove a damaged key with `keyfront keys discard HASH --yes`.';

@@ -4,86 +4,96 @@ import { migratedFrom } from '../../storage/migrated.js';
 import { copyStore, type CopyResult } from '../../storage/sql/copy-store.js';
 import type { openForMoving } from '../../storage/postgres/engine.js';
 import { lockRows, type LockedRows } from '../../storage/sqlite/rows.js';
+import type { Command } from '../command.js';
+import { storageVariables } from '../environment.js';
 import { UsageError, type IO } from '../io.js';
-import { verifyInstallation } from '../output/problems.js';
 import { createProgressLine } from '../output/progress.js';
+import { verifyInstallation } from '../verify-installation.js';
 
-/**
- * Copies all of a data folder's SQLite file into the database that KEYFRONT_DATABASE_URL names, row by row, each read back.
- * No other process can write to the file meanwhile. May be interrupted and run again.
- */
-export async function migrateStore(io: IO): Promise<number> {
+export const migrateStoreCommand: Command = {
+  name: 'migrate-store',
+  summary: 'Copy the data folder to the PostgreSQL database of KEYFRONT_DATABASE_URL',
+  description:
+    'Stop the service first: no other process can write to the file meanwhile. Every row is read back and compared. The file keeps its rows and is marked as migrated, so that services do not start on it (`serve --allow-migrated` permits it). The command may be interrupted and run again.',
+  examples: ['KEYFRONT_DATABASE_URL=postgres://keyfront@db.internal/keyfront keyfront migrate-store'],
+  environment: storageVariables,
+  run: migrateStore,
+};
+
+async function migrateStore(io: IO): Promise<number> {
   const { config, secrets } = readConfig(io.env);
   const { keyHashPepper, databaseURL } = secrets;
-  if (databaseURL === undefined) throw new UsageError('KEYFRONT_DATABASE_URL must name the database to move into.');
+  if (databaseURL === undefined)
+    throw new UsageError('KEYFRONT_DATABASE_URL is not set. It must name the PostgreSQL database to copy to.');
   const fileOnly = { keyHashPepper, databaseURL: undefined, quotaURL: undefined };
-  // Brings an older file up to date, and verifies that the key ring belongs to it.
-  const installation = await openServices(config, fileOnly, {}, { access: 'write', allowMigrated: true });
+  // Opening migrates the schema of an older file, and verifies that the key ring belongs to it.
+  const services = await openServices(config, fileOnly, {}, { access: 'write', allowMigrated: true });
   try {
     const source = lockRows(config.databaseFile);
     try {
-      return await copyTo(io, databaseURL, source, installation);
+      return await copyTo(io, databaseURL, source, services);
     } finally {
       source.close();
     }
   } finally {
-    await installation.close();
+    await services.close();
   }
 }
 
-async function copyTo(io: IO, databaseURL: string, source: LockedRows, installation: Services): Promise<number> {
-  // The driver is loaded by those processes only that need it.
+async function copyTo(io: IO, databaseURL: string, source: LockedRows, services: Services): Promise<number> {
+  // Loaded on demand: other commands do not need the driver.
   const { movingName, openForMoving } = await import('../../storage/postgres/engine.js');
   const { createRowTarget } = await import('../../storage/postgres/rows.js');
-  const opened = await openForMoving(databaseURL);
+  const target = await openForMoving(databaseURL);
   try {
-    if ((await opened.settings.get(migratedFrom)) === source.id) {
+    if ((await target.settings.get(migratedFrom)) === source.id) {
       io.stderr(
-        `The migration is complete: ${opened.name} holds this data folder. Nothing was copied again; changes that were made ` +
-          'to the file since are not in the database.\n',
+        `The migration is complete: ${target.name} contains this data folder. Nothing was copied again; later changes of ` +
+          'the file are not in the database.\n',
       );
       return 0;
     }
-    await requireOwn(opened, movingName, source.id);
-    const checking = createProgressLine(io, 'keys checked');
-    const { problems } = await verifyInstallation(installation, checking.show);
-    checking.end();
+    await requireOwnCopy(target, movingName, source.id);
+    const verification = createProgressLine(io, 'keys verified');
+    const { problems } = await verifyInstallation(services, verification.show);
+    verification.end();
     for (const problem of problems) io.stderr(`${problem}\n`);
-    if (problems.length > 0) throw new Error('Nothing was moved: the file is damaged, and its copy would be too.');
-    await opened.settings.set(movingName, source.id);
-    const progress = createProgressLine(io, 'keys moved');
-    const target = createRowTarget(opened.connections, movingName);
-    const moved = await copyStore(source, target, progress.show, () => source.mark(opened.name));
+    if (problems.length > 0) throw new Error('Nothing was copied: the file is damaged.');
+    await target.settings.set(movingName, source.id);
+    const progress = createProgressLine(io, 'keys copied');
+    const rows = createRowTarget(target.connections, movingName);
+    const result = await copyStore(source, rows, progress.show, () => source.mark(target.name));
     progress.end();
-    io.stderr(summary(moved, opened.name));
+    io.stderr(summaryOf(result, target.name));
     return 0;
   } finally {
-    await opened.close();
+    await target.close();
   }
 }
 
-/** Throws when the database holds anything but a part of this very file. */
-async function requireOwn(
+/** @throws {Error} unless the database is empty or contains a part of this data folder */
+async function requireOwnCopy(
   { name, settings, isNew }: Awaited<ReturnType<typeof openForMoving>>,
   movingName: string,
   id: string,
 ): Promise<void> {
-  const found = await settings.get(movingName);
-  if (found === id) return;
-  if (found !== undefined) throw new Error(`The database ${name} is being filled from another data folder.`);
+  const sourceID = await settings.get(movingName);
+  if (sourceID === id) return;
+  if (sourceID !== undefined)
+    throw new Error(`The database ${name} contains an incomplete copy of another data folder.`);
   if (!isNew) {
     throw new Error(
-      `The database ${name} is not empty: it holds an installation that was not copied from this data folder, and ` +
-        'nothing is copied over it. Name an empty database.',
+      `The database ${name} is not empty: it contains an installation that is not a copy of this data folder. ` +
+        'Name an empty database.',
     );
   }
 }
 
-function summary({ keys, entries, credentials, found }: CopyResult, name: string): string {
-  const again = found > 0 ? ` (${found} keys of an earlier attempt were found the same)` : '';
+function summaryOf({ keys, entries, credentials, found }: CopyResult, name: string): string {
+  const resumed = found > 0 ? ` (${found} keys of an earlier attempt were found unchanged)` : '';
   return (
-    `${keys} keys, ${entries} entries of their history and ${credentials} credentials are in ${name} now, each read back${again}.\n` +
-    'The key ring stays where it is. The file keeps its rows, and services refuse to start on it from now on: set ' +
+    `Copied ${keys} keys, ${entries} history entries and ${credentials} credentials to ${name} and read each back${resumed}.\n` +
+    'The key ring stays in its place. The file keeps its rows, but services no longer start on it: set ' +
     'KEYFRONT_DATABASE_URL.\n'
   );
 }

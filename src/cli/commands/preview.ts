@@ -1,104 +1,144 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../config/config.js';
-import { AppError } from '../../lib/errors.js';
-import type { JSONValue } from '../../lib/json.js';
+import { createKeyHash } from '../../crypto/key-hash.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import { previewKey } from '../../keys/queries/preview-key.js';
+import { AppError } from '../../lib/errors.js';
+import type { JSONValue } from '../../lib/json.js';
 import { printable } from '../../lib/text.js';
 import { withWireIssuePaths, warningsMember } from '../../rest/json-body.js';
 import { definitionFromWire, definitionToWire } from '../../wire/field-names.js';
-import { createKeyHash } from '../../crypto/key-hash.js';
-import type { OptionValues } from '../command.js';
-import { createConnection, managementCredential, toAppError } from '../key-client/connection.js';
+import type { Command, OptionValues } from '../command.js';
+import { colorVariables } from '../environment.js';
 import { readDefinitions } from '../input/definitions.js';
 import type { IO } from '../io.js';
+import { connectionOptions, createConnection, managementCredential, toAppError } from '../key-client/connection.js';
+import {
+  formatProblems,
+  outputOptions,
+  problemsOf,
+  selectOutputFormat,
+  type OutputFormat,
+  type Problem,
+} from '../output/format.js';
 import { toJSONLine } from '../output/json.js';
-import { formatProblems, problemsOf, selectOutputFormat, type Problem, type OutputFormat } from '../output/format.js';
 
-/** What is found of a definition that is valid, in the names of REST and without secrets. */
-interface Found {
-  /** Only where the definition names its key: that of an identifier made up for a preview says nothing. */
+export const previewCommand: Command = {
+  name: 'preview',
+  summary: 'Validate key definitions without storing anything',
+  description:
+    'Prints every problem with its path. Needs no data folder and no network: it applies the rules of this version and the hash algorithm of KEYFRONT_KEY_HASH. With --url, a running service validates the definitions. FILE contains a definition with the field names of REST, an array of definitions or, if its name ends in .jsonl, one definition per line; `-` reads standard input. Prints text on a terminal, otherwise one line of JSON per definition.',
+  arguments: ['FILE...'],
+  options: {
+    strict: { description: 'Exit with 1 also if there are warnings' },
+    url: { value: 'URL', description: 'Use the service at this address' },
+    ...connectionOptions,
+    ...outputOptions,
+  },
+  exitCodes: {
+    0: 'all definitions are valid',
+    1: 'a definition is invalid',
+    2: 'invalid usage, or a file or the service cannot be read',
+  },
+  examples: ['keyfront preview --strict keys/billing.json keys/mobile.json'],
+  environment: [
+    'KEYFRONT_KEY_HASH',
+    'KEYFRONT_KEY_HASH_PEPPER',
+    'KEYFRONT_MANAGEMENT_CREDENTIAL',
+    'NODE_EXTRA_CA_CERTS',
+    ...colorVariables,
+  ],
+  run: preview,
+  errorExitCode: 2,
+};
+
+/** A valid definition in the names of REST, without secrets. */
+interface ValidDefinition {
+  /** Absent if the definition has no key_id: the hash of a generated identifier means nothing to the caller. */
   readonly key_hash?: string;
   readonly data: unknown;
   readonly warnings: readonly Problem[];
 }
 
-/** Throws an `AppError` for a definition that is not valid, its paths in the names of REST. */
-type Judge = (body: JSONValue) => Promise<Found>;
+/** Validates one definition. Rejects with an `AppError` whose paths are in the names of REST. */
+type Validate = (body: JSONValue) => Promise<ValidDefinition>;
 
-interface Verdict {
-  readonly place: string;
-  readonly found?: Found;
+interface PreviewResult {
+  readonly location: string;
+  /** Undefined if the definition is invalid. */
+  readonly valid?: ValidDefinition;
   readonly issues: readonly Problem[];
 }
 
-/** Judges definitions one after the other: 1 where one is not valid or, with `--strict`, deserves a warning. */
-export async function preview(io: IO, values: OptionValues, files: readonly string[]): Promise<number> {
-  const view = selectOutputFormat(io, values);
-  const url = values['url'];
-  const judge = typeof url === 'string' ? judgeAt(io, values, url) : judgeHere(io);
-  let [count, invalid, warned] = [0, 0, 0];
+async function preview(io: IO, options: OptionValues, files: readonly string[]): Promise<number> {
+  const format = selectOutputFormat(io, options);
+  const url = options['url'];
+  const validate = typeof url === 'string' ? createRemoteValidator(io, options, url) : createLocalValidator(io);
+  let [count, invalidCount, warningCount] = [0, 0, 0];
   for (const file of files) {
-    for await (const { place, body } of readDefinitions(io, file)) {
-      const verdict = await verdictOn(place, body, judge);
-      io.stdout(view.isJSON ? `${toJSONLine(memberOf(verdict))}\n` : linesOf(view, verdict));
+    for await (const { location, body } of readDefinitions(io, file)) {
+      const result = await previewDefinition(location, body, validate);
+      io.stdout(format.isJSON ? `${toJSONLine(toJSONObject(result))}\n` : toLines(format, result));
       await io.stdoutDrained?.();
       count += 1;
-      if (!verdict.found) invalid += 1;
-      else if (verdict.found.warnings.length > 0) warned += 1;
+      if (!result.valid) invalidCount += 1;
+      else if (result.valid.warnings.length > 0) warningCount += 1;
     }
   }
-  io.stderr(
-    `${count} previewed: ${count - invalid} valid${warned > 0 ? ` (${warned} with warnings)` : ''}, ${invalid} not.\n`,
-  );
-  return invalid > 0 || (values['strict'] === true && warned > 0) ? 1 : 0;
+  const withWarnings = warningCount > 0 ? ` (${warningCount} with warnings)` : '';
+  io.stderr(`${count} previewed: ${count - invalidCount} valid${withWarnings}, ${invalidCount} invalid.\n`);
+  return invalidCount > 0 || (options['strict'] === true && warningCount > 0) ? 1 : 0;
 }
 
-async function verdictOn(place: string, body: JSONValue | AppError, judge: Judge): Promise<Verdict> {
+async function previewDefinition(
+  location: string,
+  body: JSONValue | AppError,
+  validate: Validate,
+): Promise<PreviewResult> {
   try {
     if (body instanceof AppError) throw body;
-    return { place, found: await judge(body), issues: [] };
+    return { location, valid: await validate(body), issues: [] };
   } catch (error) {
-    // All else says nothing of the definition: it could not be judged.
+    // Any other error says nothing about the definition.
     if (!(error instanceof AppError) || !['INVALID', 'TOO_LARGE', 'FORBIDDEN'].includes(error.code)) throw error;
-    return { place, issues: problemsOf(error) };
+    return { location, issues: problemsOf(error) };
   }
 }
 
-/** Judges by the domain alone, with the settings of the environment: nothing is opened, and nobody is asked. */
-function judgeHere(io: IO): Judge {
+/** Validates in this process: opens no storage and sends no request. */
+function createLocalValidator(io: IO): Validate {
   const { config, secrets } = readConfig(io.env);
   const hashKeyID = createKeyHash(config.keyHash, secrets.keyHashPepper);
-  const surroundings = { ownerID: undefined, hashKeyID, randomHex: () => randomBytes(16).toString('hex') };
+  const deps = { ownerID: undefined, hashKeyID, randomHex: () => randomBytes(16).toString('hex') };
   return async (body) =>
     withWireIssuePaths(body, () => {
       const input = readDefinition('preview', definitionFromWire(body));
-      const { keyHash, definition, warnings } = previewKey(input, { ...surroundings, now: new Date() });
-      const shown = warningsMember(warnings, body).warnings as Problem[] | undefined;
-      return { ...hashMember(body, keyHash), data: definitionToWire(definition), warnings: shown ?? [] };
+      const { keyHash, definition, warnings } = previewKey(input, { ...deps, now: new Date() });
+      const listed = warningsMember(warnings, body).warnings as Problem[] | undefined;
+      return { ...hashMember(body, keyHash), data: definitionToWire(definition), warnings: listed ?? [] };
     });
 }
 
-/** Asks a service, over the face that speaks the names of the files. */
-function judgeAt(io: IO, values: OptionValues, url: string): Judge {
-  const send = createConnection(io, values, url, managementCredential);
+/** Validates with a service over REST, which uses the field names of the files. */
+function createRemoteValidator(io: IO, options: OptionValues, url: string): Validate {
+  const send = createConnection(io, options, url, managementCredential);
   return async (body) => {
-    const answer = await send('/api/keys/preview', body);
-    if (answer['status'] === 'error') throw toAppError(answer);
+    const response = await send('/api/keys/preview', body);
+    if (response['status'] === 'error') throw toAppError(response);
     return {
-      ...hashMember(body, String(answer['key_hash'])),
-      data: withoutSecrets(answer['data']),
-      warnings: problemsFrom(answer['warnings']),
+      ...hashMember(body, String(response['key_hash'])),
+      data: withoutSecrets(response['data']),
+      warnings: toProblems(response['warnings']),
     };
   };
 }
 
-function hashMember(body: JSONValue, keyHash: string): Pick<Found, 'key_hash'> {
-  const isNamed = typeof body === 'object' && body !== null && 'key_id' in body && body.key_id !== null;
-  return isNamed ? { key_hash: keyHash } : {};
+function hashMember(body: JSONValue, keyHash: string): Pick<ValidDefinition, 'key_hash'> {
+  const hasKeyID = typeof body === 'object' && body !== null && 'key_id' in body && body.key_id !== null;
+  return hasKeyID ? { key_hash: keyHash } : {};
 }
 
-/** The service echoes what it was sent, less the password; a log of a build should have none of it. */
+/** Removes the secrets that the service echoes: the output may be the log of a build. */
 function withoutSecrets(data: unknown): unknown {
   if (typeof data !== 'object' || data === null) return data;
   const { hmac_string: hmac, jwt_data: jwt, ...shown } = data as Record<string, unknown>;
@@ -107,21 +147,21 @@ function withoutSecrets(data: unknown): unknown {
   return { ...data, hmac_string: undefined, jwt_data: rest };
 }
 
-function problemsFrom(said: unknown): Problem[] {
-  if (!Array.isArray(said)) return [];
-  return said.map((one: unknown) => {
-    const { path, code, message } = Object(one) as Record<string, unknown>;
+function toProblems(warnings: unknown): Problem[] {
+  if (!Array.isArray(warnings)) return [];
+  return warnings.map((warning: unknown) => {
+    const { path, code, message } = Object(warning) as Record<string, unknown>;
     return { path: String(path), code: String(code), message: String(message) };
   });
 }
 
-function memberOf({ place, found, issues }: Verdict): object {
-  return found ? { definition: place, valid: true, ...found } : { definition: place, valid: false, issues };
+function toJSONObject({ location, valid, issues }: PreviewResult): object {
+  return valid ? { definition: location, valid: true, ...valid } : { definition: location, valid: false, issues };
 }
 
-function linesOf(view: OutputFormat, { place, found, issues }: Verdict): string {
-  const { paint } = view;
-  if (!found) return `${printable(place)}: ${paint.red('not valid')}\n${formatProblems(view, 'error', issues)}`;
-  const hash = found.key_hash === undefined ? '' : ` ${paint.dim(printable(found.key_hash))}`;
-  return `${printable(place)}: ${paint.green('valid')}${hash}\n${formatProblems(view, 'warning', found.warnings)}`;
+function toLines(format: OutputFormat, { location, valid, issues }: PreviewResult): string {
+  const { paint } = format;
+  if (!valid) return `${printable(location)}: ${paint.red('invalid')}\n${formatProblems(format, 'error', issues)}`;
+  const hash = valid.key_hash === undefined ? '' : ` ${paint.dim(printable(valid.key_hash))}`;
+  return `${printable(location)}: ${paint.green('valid')}${hash}\n${formatProblems(format, 'warning', valid.warnings)}`;
 }

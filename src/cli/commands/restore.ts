@@ -1,84 +1,101 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
-import { syncFile, syncName } from '../../lib/durable-file.js';
-import { openServices } from '../../storage/open-storage.js';
-import { restoringFile } from '../../storage/open-engine.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';
+import { syncFile, syncName } from '../../lib/durable-file.js';
+import { restoringFile } from '../../storage/open-engine.js';
+import { openServices } from '../../storage/open-storage.js';
 import { makePrivateFolder } from '../../storage/sqlite/private-files.js';
+import type { Command, OptionValues } from '../command.js';
+import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
-import { databaseCopyName, digestFile, describeNewestChange, readManifest, type Manifest } from './backup-manifest.js';
-import { verifyInstallation } from '../output/problems.js';
-import type { OptionValues } from '../command.js';
 import { createProgressLine } from '../output/progress.js';
+import { verifyInstallation } from '../verify-installation.js';
+import { databaseCopyName, describeNewestChange, digestFile, readManifest, type Manifest } from './backup-manifest.js';
 
-/** Puts a backup into an empty data folder. Until all of it has been looked through, the folder stays without a database. */
-export async function restore(io: IO, _values: OptionValues, [folder = '']: readonly string[]): Promise<number> {
+export const restoreCommand: Command = {
+  name: 'restore',
+  summary: 'Restore a backup to an empty data folder and verify it',
+  description: 'The data folder must contain the key ring and nothing else.',
+  arguments: ['DIR'],
+  examples: ['KEYFRONT_DATA=/var/lib/keyfront keyfront restore /mnt/backups/2026-11-21'],
+  environment: storageVariables,
+  run: restore,
+};
+
+async function restore(io: IO, _options: OptionValues, [folder = '']: readonly string[]): Promise<number> {
   const { config, secrets } = readConfig(io.env);
   if (secrets.databaseURL !== undefined) {
-    throw new Error('A backup is restored into a data folder. PostgreSQL has pg_restore for what pg_dump wrote.');
+    throw new Error(
+      '`keyfront restore` restores a data folder, but KEYFRONT_DATABASE_URL is set. For PostgreSQL use pg_restore.',
+    );
   }
   const manifest = readManifest(folder);
-  requireRing(config, manifest);
+  requireKeyRing(config, manifest);
   const draft = restoringFile(config);
-  requireEmpty(config, draft);
+  requireEmptyFolder(config, draft);
   makePrivateFolder(dirname(config.databaseFile));
   try {
-    clear(draft);
-    const found = digestFile(join(folder, databaseCopyName), draft);
-    if (found.bytes !== manifest.bytes || found.sha256 !== manifest.sha256) {
+    removeDatabase(draft);
+    const copied = digestFile(join(folder, databaseCopyName), draft);
+    if (copied.bytes !== manifest.bytes || copied.sha256 !== manifest.sha256) {
       throw new Error(
-        `The backup ${folder} is damaged: ${databaseCopyName} is not the file that its manifest describes.`,
+        `The backup ${folder} is damaged: the checksum of ${databaseCopyName} does not match its manifest.`,
       );
     }
-    const line = await look(io, { ...config, databaseFile: draft }, secrets);
+    const summary = await verifyCopy(io, { ...config, databaseFile: draft }, secrets);
     syncFile(draft);
+    // The data folder has no database until the copy is verified.
     renameSync(draft, config.databaseFile);
     syncName(config.databaseFile);
-    io.stderr(line);
+    io.stderr(summary);
     return 0;
   } finally {
-    clear(draft);
+    removeDatabase(draft);
   }
 }
 
-/** Opens the copy as a service would, bringing it up to date, and looks through all of it. */
-async function look(io: IO, config: Config, { keyHashPepper, databaseURL }: ConfigSecrets): Promise<string> {
-  // No connection to live counters: their pending changes are not to be applied before the copy has passed the check.
+/** Opens the copy as a service would, which migrates its schema, and verifies it. Returns the summary to print. */
+async function verifyCopy(io: IO, config: Config, { keyHashPepper, databaseURL }: ConfigSecrets): Promise<string> {
+  // Without a connection to external counters: their pending changes must not be applied to an unverified copy.
   const secrets = { keyHashPepper, databaseURL, quotaURL: undefined };
-  const opening = { access: 'write', allowMigrated: true, report: (line: string) => io.stderr(`${line}\n`) } as const;
-  const copy = await openServices(config, secrets, {}, opening);
+  const openOptions = {
+    access: 'write',
+    allowMigrated: true,
+    report: (line: string) => io.stderr(`${line}\n`),
+  } as const;
+  const copy = await openServices(config, secrets, {}, openOptions);
   try {
-    const progress = createProgressLine(io, 'keys checked');
+    const progress = createProgressLine(io, 'keys verified');
     const { keys, problems } = await verifyInstallation(copy, progress.show);
     progress.end();
     for (const problem of problems) io.stderr(`${problem}\n`);
-    if (problems.length > 0) throw new Error('Nothing was restored: the backup is not as it was written.');
+    if (problems.length > 0) throw new Error('Nothing was restored: the backup is damaged.');
     const { newestChange } = await copy.contents();
-    const marker = describeNewestChange({
+    const newest = describeNewestChange({
       newestChange: newestChange && { ...newestChange, at: newestChange.at.toISOString() },
     });
-    return `${keys} keys restored. ${marker} What was done later is not there.\n`;
+    return `${keys} keys restored and verified. ${newest} Later changes are lost.\n`;
   } finally {
     await copy.close();
   }
 }
 
-function requireRing({ keyRingFile }: Config, { keyRing }: Manifest): void {
-  const wanted = keyRing.join(', ');
+function requireKeyRing({ keyRingFile }: Config, { keyRing }: Manifest): void {
+  const requiredIDs = keyRing.join(', ');
   if (!existsSync(keyRingFile)) {
     throw new Error(
-      `Nothing in the backup opens without its key ring (${wanted}). Put a copy of it at ${keyRingFile} first.`,
+      `The backup cannot be decrypted without its key ring (${requiredIDs}). Copy the key ring to ${keyRingFile} first.`,
     );
   }
   const { ids } = loadKeyRing(keyRingFile);
   if (!keyRing.some((id) => ids.includes(id))) {
-    throw new Error(`The key ring ${keyRingFile} has none of the keys that the backup was made with (${wanted}).`);
+    throw new Error(`The key ring ${keyRingFile} contains none of the keys of the backup (${requiredIDs}).`);
   }
 }
 
-/** A key ring may be there already, and what an earlier attempt has left. */
-function requireEmpty({ databaseFile, keyRingFile }: Config, draft: string): void {
+/** The folder may contain a key ring, and files that an earlier attempt left. */
+function requireEmptyFolder({ databaseFile, keyRingFile }: Config, draft: string): void {
   const folder = dirname(databaseFile);
   if (!existsSync(folder)) return;
   const others = readdirSync(folder).filter(
@@ -86,11 +103,11 @@ function requireEmpty({ databaseFile, keyRingFile }: Config, draft: string): voi
   );
   if (others.length === 0) return;
   throw new Error(
-    `The data folder ${folder} is not empty: it holds ${others.join(', ')}. Stop the service, move the folder away, ` +
-      'put the key ring alone into a new one, and restore again.',
+    `The data folder ${folder} is not empty: it contains ${others.join(', ')}. Stop the service, move the folder away, ` +
+      'copy only the key ring to a new one, and restore again.',
   );
 }
 
-function clear(draft: string): void {
-  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${suffix}`, { force: true });
+function removeDatabase(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${suffix}`, { force: true });
 }

@@ -1,11 +1,15 @@
 import { orgIDProblem } from '../../keys/key-id.js';
 import { UsageError } from '../io.js';
 
-/** The organisation that `--org` names. A script whose variable is not set passes an empty one, which is refused. */
+/**
+ * Parses `--org`. Rejects an empty value, which a script passes if its variable is not set.
+ *
+ * @throws {UsageError} if the value is not an organisation ID
+ */
 export function parseOrganisation(org: string | boolean | undefined): string | undefined {
   if (org === undefined) return undefined;
-  if (typeof org !== 'string' || org.trim() === '') throw new UsageError('--org must name an organisation.');
-  const found = orgIDProblem(org);
-  if (found !== undefined) throw new UsageError(`--org ${found}.`);
+  if (typeof org !== 'string' || org.trim() === '') throw new UsageError('--org must be the ID of an organisation.');
+  const problem = orgIDProblem(org);
+  if (problem !== undefined) throw new UsageError(`--org ${problem}.`);
   return org;
 }

@@ -1,17 +1,17 @@
 import type { Path } from '../../lib/errors.js';
 import { parseJSON } from '../../lib/json.js';
 
-const step = /\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g;
+const segmentPattern = /\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g;
 
-/** The path that `pathText` wrote, as far as it told: what it cut short stays so. */
+/** Parses a path that `pathText` formatted. Names that `pathText` shortened stay shortened. */
 export function parsePath(text: string): Path {
-  return [...text.matchAll(step)].map(([, quoted, index, name = '']) => {
+  return [...text.matchAll(segmentPattern)].map(([, quoted, index, name = '']) => {
     if (index !== undefined) return Number(index);
-    return quoted === undefined ? name : unquoted(quoted);
+    return quoted === undefined ? name : unquote(quoted);
   });
 }
 
-function unquoted(text: string): string {
+function unquote(text: string): string {
   try {
     const name = parseJSON(`"${text}"`);
     return typeof name === 'string' ? name : text;

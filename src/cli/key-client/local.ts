@@ -10,10 +10,15 @@ import { withServices } from './open.js';
 
 const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history']);
 
-/** The keys of the data folder that the environment names; a service may run on it meanwhile. */
+/**
+ * Runs work on the keys of the data folder that the environment names. A service may run on it meanwhile.
+ *
+ * @param command the name of the command, which the history records
+ * @throws {InstallationNotFoundError}
+ */
 export async function withLocalKeys<T>(io: IO, command: string, work: (keys: KeyClient) => Promise<T>): Promise<T> {
   const access = readCommands.has(command) ? 'read' : 'write';
-  const opened = withServices(io, { access, liveQuotas: 'use' }, async ({ ports }) => {
+  const result = withServices(io, { access, liveQuotas: 'use' }, async ({ ports }) => {
     const keys = createKeyService(ports);
     const caller: CallContext = {
       credentialID: 'cli',
@@ -32,15 +37,15 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
         return { keyHash, version, definition: { ...definition, orgID } };
       },
       previewUpdate: async (keyID, definition, options) =>
-        changed(
+        toResult(
           await keys.previewOrgKeyUpdate(caller, { keyID, input: readDefinition('update', definition), ...options }),
         ),
       update: async (keyID, definition, options) =>
-        changed(await keys.updateOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
+        toResult(await keys.updateOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
       create: async (keyID, definition, options) =>
-        changed(await keys.createOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
+        toResult(await keys.createOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
       revert: async (keyID, toVersion, options) =>
-        changed(await keys.revertOrgKey(caller, { keyID, toVersion, ...options })),
+        toResult(await keys.revertOrgKey(caller, { keyID, toVersion, ...options })),
       history: async (keyID, limit) => {
         const entries = await keys.history(await keys.requireOrgKey(caller, keyID), { last: true, limit });
         return entries.toReversed().map(({ at, actor, versionAfter, operation, requestID, ...rest }) => ({
@@ -57,19 +62,19 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
       },
     });
   });
-  return opened.catch((error: unknown) => {
+  return result.catch((error: unknown) => {
     if (error instanceof InstallationNotFoundError) {
-      throw new InstallationNotFoundError(`${error.message} With --url a running service is asked instead.`);
+      throw new InstallationNotFoundError(`${error.message} To use a running service instead, pass --url.`);
     }
     throw error;
   });
 }
 
-/** The refusal for a key that is not there. */
+/** The error for a key that does not exist. */
 export function keyNotFound(): AppError {
   return new AppError('NOT_FOUND', 'There is no such key.');
 }
 
-function changed({ key: { keyHash, version }, ...effect }: KeyChange): KeyChangeResult {
+function toResult({ key: { keyHash, version }, ...effect }: KeyChange): KeyChangeResult {
   return { keyHash, version, ...effect };
 }

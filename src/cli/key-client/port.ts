@@ -1,9 +1,9 @@
-import type { Issue } from '../../lib/errors.js';
 import type { FieldChange } from '../../keys/key.js';
 import type { ResetStatus } from '../../keys/quota/quota-manager.js';
 import type { QuotaFigures } from '../../keys/quota/quota.js';
+import type { Issue } from '../../lib/errors.js';
 
-/** What every change may say beside what it changes. */
+/** Options of every change. */
 export interface ChangeOptions {
   readonly expectedVersion?: number | undefined;
   readonly reason?: string | undefined;
@@ -13,26 +13,26 @@ export interface UpdateOptions extends ChangeOptions {
   readonly resetQuota: boolean;
 }
 
-/** A key as it is: its definition has no secrets, and nothing that the service owns. */
+/** A key as it was read. The definition contains no secrets and no fields that the service sets. */
 export interface ReadKey {
   readonly keyHash: string;
   readonly version: number;
   readonly definition: object;
 }
 
-/** What a change did, or would do. */
+/** The result of a change or of its preview. */
 export interface KeyChangeResult {
   readonly keyHash: string;
   readonly version: number;
   readonly changes: readonly FieldChange[];
-  /** Undefined where the live quota could not be read. */
+  /** Undefined if the live quota cannot be read. */
   readonly quotaEffect: { readonly before: QuotaFigures; readonly after: QuotaFigures } | undefined;
-  /** Undefined where no reset was asked for. */
+  /** Undefined if no reset was requested. */
   readonly quotaReset: ResetStatus | undefined;
   readonly warnings: readonly Issue[];
 }
 
-/** One change in the life of a key. */
+/** An entry in the history of a key. */
 export interface KeyHistoryEntry {
   readonly version: number;
   readonly at: string;
@@ -46,18 +46,20 @@ export interface KeyHistoryEntry {
 }
 
 /**
- * The keys of an installation, here or at the other end of a network. Definitions, paths and issues are in the names of
- * the domain. All of it throws `AppError` where it is refused, and an Error in words where nobody could be asked.
+ * The operations of the commands for one key, in the data folder or at a service. Definitions, paths and issues use the
+ * names of the domain.
+ *
+ * Every method throws an `AppError` if the request is rejected, and an `Error` if the service cannot be reached.
  */
 export interface KeyClient {
-  /** The identifier of the key that has this hash. */
+  /** Returns the identifier of the key with this hash. */
   keyIDOf(keyHash: string): Promise<string>;
   read(keyID: string): Promise<ReadKey>;
-  /** What `update` would do now. */
+  /** Returns what `update` would change now. */
   previewUpdate(keyID: string, definition: unknown, options: UpdateOptions): Promise<KeyChangeResult>;
   update(keyID: string, definition: unknown, options: UpdateOptions): Promise<KeyChangeResult>;
   create(keyID: string, definition: unknown, options: Pick<ChangeOptions, 'reason'>): Promise<KeyChangeResult>;
   revert(keyID: string, toVersion: number, options: ChangeOptions): Promise<KeyChangeResult>;
-  /** The newest entries, the newest first. */
+  /** Returns the newest entries, newest first. */
   history(keyID: string, limit: number): Promise<readonly KeyHistoryEntry[]>;
 }

@@ -1,17 +1,18 @@
-import { pathText } from '../../lib/errors.js';
-import type { JSONValue } from '../../lib/json.js';
 import type { FieldChange } from '../../keys/key.js';
 import type { QuotaFigures } from '../../keys/quota/quota.js';
+import { pathText } from '../../lib/errors.js';
+import type { JSONValue } from '../../lib/json.js';
 import { printable } from '../../lib/text.js';
 import { issuesToWire, partToWire } from '../../wire/field-names.js';
-import { toJSONLine } from './json.js';
+import type { IO } from '../io.js';
 import type { KeyChangeResult } from '../key-client/port.js';
-import { formatProblems, type Problem, type OutputFormat } from './format.js';
+import { formatProblems, type OutputFormat, type Problem } from './format.js';
+import { toJSONLine } from './json.js';
 
-/** From this length on a value is cut, in what people read. */
-const longestValue = 160;
+/** Longer values are cut in text output. */
+const maxValueLength = 160;
 
-/** A change in the names of REST, for programs. */
+/** Converts a change to JSON in the names of REST. */
 export function changeToJSON({ path, kind, before, after }: FieldChange): object {
   const part = partToWire(path);
   return {
@@ -22,31 +23,26 @@ export function changeToJSON({ path, kind, before, after }: FieldChange): object
   };
 }
 
-/** A line for each change: `~ rate  100 → 200`. */
+/** Formats each change as a line: `~ rate  100 → 200`. */
 export function formatChanges({ paint }: OutputFormat, changes: readonly FieldChange[]): string {
   return changes
     .map(({ path, kind, before, after }) => {
       const part = partToWire(path);
       const name = paint.bold(printable(pathText(part.path)));
-      const [was, is] = [before, after].map((value) => shortText(part.valueToWire(value)));
+      const [oldText, newText] = [before, after].map((value) => toShortText(part.valueToWire(value)));
       if (before === undefined && after === undefined) {
-        return `  ${paint.yellow('*')} ${name}  secret ${secretWords[kind] ?? 'differs'}\n`;
+        return `  ${paint.yellow('*')} ${name}  secret ${secretChanges[kind] ?? 'differs'}\n`;
       }
-      if (before === undefined) return `  ${paint.green('+')} ${name}  ${paint.green(is ?? '')}\n`;
-      if (after === undefined) return `  ${paint.red('-')} ${name}  ${paint.red(was ?? '')}\n`;
-      return `  ${paint.yellow('~')} ${name}  ${paint.red(was ?? '')} → ${paint.green(is ?? '')}\n`;
+      if (before === undefined) return `  ${paint.green('+')} ${name}  ${paint.green(newText ?? '')}\n`;
+      if (after === undefined) return `  ${paint.red('-')} ${name}  ${paint.red(oldText ?? '')}\n`;
+      return `  ${paint.yellow('~')} ${name}  ${paint.red(oldText ?? '')} → ${paint.green(newText ?? '')}\n`;
     })
     .join('');
 }
 
-const secretWords: Readonly<Record<string, string>> = { SET: 'set', CHANGED: 'changed', CLEARED: 'cleared' };
+const secretChanges: Readonly<Record<string, string>> = { SET: 'set', CHANGED: 'changed', CLEARED: 'cleared' };
 
-/** Warnings about a definition, in the names of REST; `body` is what it was read from. */
-export function warningsToWire({ warnings }: Pick<KeyChangeResult, 'warnings'>, body: JSONValue): Problem[] {
-  return issuesToWire(warnings, body).map(({ path, code, message }) => ({ path: pathText(path), code, message }));
-}
-
-/** Whether anything but the version is, or would be, other than before. */
+/** Whether the change has no effect except for the version. */
 export function hasNoEffect({ changes, quotaEffect }: KeyChangeResult): boolean {
   const [before, after] = [quotaEffect?.before, quotaEffect?.after].map(
     (quota) => quota && toJSONLine(quotaToJSON(quota)),
@@ -54,33 +50,58 @@ export function hasNoEffect({ changes, quotaEffect }: KeyChangeResult): boolean 
   return changes.length === 0 && before === after;
 }
 
-/** What a change did, or would do, for programs. */
-export function changeResultToJSON(changed: KeyChangeResult, body: JSONValue): object {
-  const { keyHash, version, changes, quotaEffect, quotaReset } = changed;
+/** Converts the result of a change to JSON. `body` is the definition as the caller wrote it. */
+export function changeResultToJSON(result: KeyChangeResult, body: JSONValue): object {
+  const { keyHash, version, changes, quotaEffect, quotaReset } = result;
   return {
     key_hash: keyHash,
     version,
     changes: changes.map(changeToJSON),
     quota: quotaEffect ? { before: quotaToJSON(quotaEffect.before), after: quotaToJSON(quotaEffect.after) } : null,
     ...(quotaReset === 'PENDING' && { quota_reset: 'pending' }),
-    warnings: warningsToWire(changed, body),
+    warnings: warningsToWire(result, body),
   };
 }
 
-/** The same for people. */
-export function formatChangeResult(view: OutputFormat, changed: KeyChangeResult, body: JSONValue): string {
-  const { changes, quotaEffect, quotaReset } = changed;
-  const [before, after] = [quotaEffect?.before, quotaEffect?.after].map((quota) => quota && quotaText(quota));
-  const effect = before === undefined || after === undefined ? 'cannot be read' : `${before} → ${after}`;
-  const words = quotaReset === 'PENDING' ? 'begins anew as soon as it can be reached' : effect;
-  const isSilent = quotaEffect !== undefined && before === after && quotaReset !== 'PENDING';
-  const quota = isSilent ? '' : `  ${view.paint.yellow('~')} live quota: ${words}\n`;
-  const warnings = formatProblems(view, 'warning', warningsToWire(changed, body));
-  return `${formatChanges(view, changes)}${quota}${warnings}`;
+/** Formats the result of a change as text. `body` is the definition as the caller wrote it. */
+export function formatChangeResult(format: OutputFormat, result: KeyChangeResult, body: JSONValue): string {
+  const warnings = formatProblems(format, 'warning', warningsToWire(result, body));
+  return `${formatChanges(format, result.changes)}${formatQuotaEffect(format, result)}${warnings}`;
 }
 
-/** The live quota in the form that REST answers. */
-export function quotaToJSON({ max, used, remaining, renewsAt }: QuotaFigures): object {
+interface PrintedChange {
+  readonly action: 'added' | 'modified';
+  readonly result: KeyChangeResult;
+  /** The definition as the caller wrote it; null if the command takes none. */
+  readonly body: JSONValue;
+}
+
+/** Prints a change that was made, and the new version. */
+export function printChange(io: IO, format: OutputFormat, { action, result, body }: PrintedChange): void {
+  if (format.isJSON) {
+    io.stdout(`${toJSONLine({ action, ...changeResultToJSON(result, body) })}\n`);
+    return;
+  }
+  const { version } = result;
+  const summary = action === 'added' ? `Created (version ${version}).` : `Updated to version ${version}.`;
+  io.stdout(`${formatChangeResult(format, result, body)}${format.paint.green(summary)}\n`);
+}
+
+function warningsToWire({ warnings }: Pick<KeyChangeResult, 'warnings'>, body: JSONValue): Problem[] {
+  return issuesToWire(warnings, body).map(({ path, code, message }) => ({ path: pathText(path), code, message }));
+}
+
+function formatQuotaEffect({ paint }: OutputFormat, { quotaEffect, quotaReset }: KeyChangeResult): string {
+  const [before, after] = [quotaEffect?.before, quotaEffect?.after].map((quota) => quota && formatQuota(quota));
+  const isUnchanged = quotaEffect !== undefined && before === after && quotaReset !== 'PENDING';
+  if (isUnchanged) return '';
+  const effect = before === undefined || after === undefined ? 'cannot be read' : `${before} → ${after}`;
+  const text = quotaReset === 'PENDING' ? 'is reset as soon as the counter is reachable' : effect;
+  return `  ${paint.yellow('~')} live quota: ${text}\n`;
+}
+
+/** Converts the live quota to the JSON that REST returns. */
+function quotaToJSON({ max, used, remaining, renewsAt }: QuotaFigures): object {
   return {
     used,
     remaining: remaining ?? -1n,
@@ -89,19 +110,19 @@ export function quotaToJSON({ max, used, remaining, renewsAt }: QuotaFigures): o
   };
 }
 
-function quotaText({ max, used, renewsAt }: QuotaFigures): string {
-  const figure = (count: bigint) => count.toLocaleString('en');
-  const renews = renewsAt === undefined ? '' : `, renews at ${momentText(renewsAt)}`;
-  return `${figure(used)} used of ${max === undefined ? 'unlimited' : figure(max)}${renews}`;
+function formatQuota({ max, used, renewsAt }: QuotaFigures): string {
+  const format = (count: bigint) => count.toLocaleString('en');
+  const renewal = renewsAt === undefined ? '' : `, renews at ${formatUnixTime(renewsAt)}`;
+  return `${format(used)} used of ${max === undefined ? 'unlimited' : format(max)}${renewal}`;
 }
 
-function momentText(seconds: bigint): string {
+function formatUnixTime(seconds: bigint): string {
   const milliseconds = Number(seconds) * 1000;
   return Math.abs(milliseconds) <= 8.64e15 ? new Date(milliseconds).toISOString() : `Unix second ${seconds}`;
 }
 
-function shortText(value: unknown): string {
+function toShortText(value: unknown): string {
   if (value === undefined) return '';
   const text = toJSONLine(value);
-  return text.length <= longestValue ? text : `${text.slice(0, longestValue - 1)}…`;
+  return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1)}…`;
 }

@@ -2,64 +2,72 @@ import { pathText, type AppError } from '../../lib/errors.js';
 import { printable } from '../../lib/text.js';
 import type { Option, OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
-import { toJSONLine } from './json.js';
 import { createPaint, type Paint } from './color.js';
+import { toJSONLine } from './json.js';
 
-/** How results are shown: to people, or to a program. */
+/** How a command prints its results: as text for people, or as JSON for programs. */
 export interface OutputFormat {
   readonly isJSON: boolean;
   readonly paint: Paint;
 }
 
+/** Options that select the output format. */
 export const outputOptions: Readonly<Record<string, Option>> = {
-  json: { description: 'JSON also on a terminal.', isCommon: true },
-  text: { description: 'Text for people also where no terminal reads, such as in the log of a build.', isCommon: true },
+  json: { description: 'Print JSON, also on a terminal', isCommon: true },
+  text: { description: 'Print text, also without a terminal, such as in the log of a build', isCommon: true },
 };
 
-/** Text for a terminal and JSON for all else, unless an option says otherwise. */
-export function selectOutputFormat(io: IO, values: OptionValues): OutputFormat {
-  if (values['json'] === true && values['text'] === true) throw new UsageError('Give --json or --text, not both.');
-  const isJSON = values['json'] === true || (io.isStdoutTTY !== true && values['text'] !== true);
+/**
+ * Selects text if standard output is a terminal, otherwise JSON, unless an option overrides it.
+ *
+ * @throws {UsageError} if both options are given
+ */
+export function selectOutputFormat(io: IO, options: OptionValues): OutputFormat {
+  if (options['json'] === true && options['text'] === true) {
+    throw new UsageError('--json and --text cannot be used together.');
+  }
+  const isJSON = options['json'] === true || (io.isStdoutTTY !== true && options['text'] !== true);
   return { isJSON, paint: createPaint(io) };
 }
 
-/** A problem or a warning, its path in the names of REST. */
+/** An error or a warning about a definition, its path in the names of REST. */
 export interface Problem {
   readonly path: string;
   readonly code: string;
   readonly message: string;
 }
 
-/** The problems that an error names; itself where it names none. */
+/** The issues of an error; the error itself if it has none. */
 export function problemsOf({ code, message, issues }: AppError): Problem[] {
   if (issues.length === 0) return [{ path: '', code, message }];
   return issues.map((issue) => ({ path: pathText(issue.path), code: issue.code, message: issue.message }));
 }
 
-/** One line for each problem: how bad, where, what, and its code. */
+/** Formats each problem as a line with its severity, path, message and code. */
 export function formatProblems(
   { paint }: OutputFormat,
-  kind: 'error' | 'warning',
+  severity: 'error' | 'warning',
   problems: readonly Problem[],
 ): string {
-  const name = kind === 'error' ? paint.red('error  ') : paint.yellow('warning');
+  const label = severity === 'error' ? paint.red('error  ') : paint.yellow('warning');
   return problems
     .map(({ path, code, message }) => {
-      const where = path === '' ? '' : `${paint.bold(printable(path))} `;
-      return `  ${name}  ${where}${printable(message)}  ${paint.dim(printable(code))}\n`;
+      const location = path === '' ? '' : `${paint.bold(printable(path))} `;
+      return `  ${label}  ${location}${printable(message)}  ${paint.dim(printable(code))}\n`;
     })
     .join('');
 }
 
-/** Tells of a refusal: to people what it says, and to a program as REST would answer it. */
-export function printError(io: IO, view: OutputFormat, error: AppError): void {
+/** Prints an error: as text to standard error, and in JSON format also as an error response of REST to standard output. */
+export function printError(io: IO, format: OutputFormat, error: AppError): void {
   const problems = error.issues.length === 0 ? [] : problemsOf(error);
-  if (view.isJSON) {
+  if (format.isJSON) {
     const { code, message } = error;
     io.stdout(`${toJSONLine({ status: 'error', code, message, ...(problems.length > 0 && { issues: problems }) })}\n`);
-    // Whoever looks on should not have to read JSON to learn what went wrong.
     io.stderr(`${error.code}: ${printable(message)}\n`);
     return;
   }
-  io.stderr(`${view.paint.red(error.code)}: ${printable(error.message)}\n${formatProblems(view, 'error', problems)}`);
+  io.stderr(
+    `${format.paint.red(error.code)}: ${printable(error.message)}\n${formatProblems(format, 'error', problems)}`,
+  );
 }

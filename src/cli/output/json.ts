@@ -1,21 +1,20 @@
 import { stringifyJSON } from '../../lib/json.js';
 
-// What `printable` takes out of a text, JSON can also write as an escape, which says the same to every reader of JSON.
-// The line feeds of an indented text stand outside of its strings.
-const steering = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+// Control and bidirectional characters, which can steer a terminal. JSON readers decode the escapes to the same text.
+const controlCharacters = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** JSON on one line in which no character steers a terminal. */
+/** JSON on one line, with control characters escaped. */
 export function toJSONLine(value: unknown): string {
-  return stringifyJSON(value).replace(steering, escaped);
+  return stringifyJSON(value).replace(controlCharacters, escape);
 }
 
-/** The same over several lines, for people to edit. */
+/** Indented JSON, with control characters escaped except for the line feeds of the layout. */
 export function toIndentedJSON(value: unknown): string {
-  return stringifyJSON(value, 2).replace(steering, (character) =>
-    character === '\n' ? character : escaped(character),
+  return stringifyJSON(value, 2).replace(controlCharacters, (character) =>
+    character === '\n' ? character : escape(character),
   );
 }
 
-function escaped(character: string): string {
+function escape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

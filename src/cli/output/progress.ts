@@ -1,24 +1,26 @@
 import type { IO } from '../io.js';
 
-interface Progress {
-  /** Tells how far the work is: a count and, where the whole is known, which part of it that is, from 0 to 1. */
-  readonly show: (count: number, part?: number) => void;
+/** A progress line on the terminal. */
+export interface ProgressLine {
+  /** @param fraction how much of the work is done, 0 to 1; undefined if unknown */
+  readonly show: (count: number, fraction?: number) => void;
+  /** Clears the line. */
   readonly end: () => void;
 }
 
-const everyMs = 100;
-/** Before so much has passed, a rate says nothing. */
-const rateAfterMs = 1_000;
+const intervalMs = 100;
+/** A rate that is measured over a shorter time is not reliable. */
+const minRateMs = 1_000;
 
-/** A line that is written over as work proceeds, with its rate and what is left; nothing where nobody watches. */
-export function createProgressLine(io: IO, noun: string, now: () => number = Date.now): Progress {
-  const begun = now();
-  let shown = 0;
+/** Creates a line that shows the count, the rate and the remaining time; prints nothing if standard error is no terminal. */
+export function createProgressLine(io: IO, noun: string, now: () => number = Date.now): ProgressLine {
+  const startMs = now();
+  let shownMs = 0;
   return {
-    show: (count, part) => {
-      if (!io.isStderrTTY || now() - shown < everyMs) return;
-      shown = now();
-      io.stderr(`\r${count.toLocaleString('en')} ${noun}${paceOf(count, part, shown - begun)} …\u001b[K`);
+    show: (count, fraction) => {
+      if (!io.isStderrTTY || now() - shownMs < intervalMs) return;
+      shownMs = now();
+      io.stderr(`\r${count.toLocaleString('en')} ${noun}${formatRate(count, fraction, shownMs - startMs)} …\u001b[K`);
     },
     end: () => {
       if (io.isStderrTTY) io.stderr('\r\u001b[K');
@@ -26,14 +28,15 @@ export function createProgressLine(io: IO, noun: string, now: () => number = Dat
   };
 }
 
-function paceOf(count: number, part: number | undefined, passedMs: number): string {
-  if (passedMs < rateAfterMs) return '';
-  const rate = `, ${Math.round((count * 1000) / passedMs).toLocaleString('en')} a second`;
-  if (part === undefined || part <= 0 || part > 1) return rate;
-  return `${rate}, ${Math.floor(part * 100)} %, ${durationText((passedMs * (1 - part)) / part)} left`;
+function formatRate(count: number, fraction: number | undefined, elapsedMs: number): string {
+  if (elapsedMs < minRateMs) return '';
+  const rate = `, ${Math.round((count * 1000) / elapsedMs).toLocaleString('en')} per second`;
+  if (fraction === undefined || fraction <= 0 || fraction > 1) return rate;
+  const remainingMs = (elapsedMs * (1 - fraction)) / fraction;
+  return `${rate}, ${Math.floor(fraction * 100)} %, ${formatDuration(remainingMs)} left`;
 }
 
-function durationText(milliseconds: number): string {
+function formatDuration(milliseconds: number): string {
   const seconds = Math.ceil(milliseconds / 1000);
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.ceil(seconds / 60);

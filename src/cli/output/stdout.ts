@@ -1,43 +1,44 @@
 import type { Writable } from 'node:stream';
 import { OutputClosedError } from '../io.js';
 
-/** As a shell reports a program that wrote into a pipe which nobody read. */
-const pipeBroke = 141;
+/** 128 + SIGPIPE: the exit code of a shell for a program whose reader closed the pipe. */
+const closedPipeExitCode = 141;
 
+/** Standard output with backpressure. */
 export interface OutputWriter {
   readonly write: (text: string) => void;
+  /** Resolves when the stream accepts more data; rejects with `OutputClosedError` after a write error. */
   readonly drained: () => Promise<void>;
-  /** Waits until all is written. Answers the exit code that goes with what has been lost, 0 where nothing was. */
+  /** Waits until everything is written. Resolves to 0, or to the exit code for the data that was lost. */
   readonly end: () => Promise<number>;
 }
 
-/** Results on their way to a stream: at the pace of who reads it, and without a word where its reader goes away. */
-export function createOutputWriter(stream: Writable, say: (text: string) => void): OutputWriter {
-  let lost: NodeJS.ErrnoException | undefined;
-  let wake: (() => void) | undefined;
-  const go = () => wake?.();
-  stream.on('drain', go);
+/** Creates the writer of a stream. A closed pipe (EPIPE) is not reported to standard error. */
+export function createOutputWriter(stream: Writable, stderr: (text: string) => void): OutputWriter {
+  let writeError: NodeJS.ErrnoException | undefined;
+  let resume: (() => void) | undefined;
+  stream.on('drain', () => resume?.());
   stream.on('error', (error) => {
-    lost ??= error;
-    go();
+    writeError ??= error;
+    resume?.();
   });
   return {
     write: (text) => {
-      if (!lost) stream.write(text);
+      if (!writeError) stream.write(text);
     },
     drained: async () => {
-      if (!lost && stream.writableNeedDrain) {
+      if (!writeError && stream.writableNeedDrain) {
         await new Promise<void>((resolve) => {
-          wake = resolve;
+          resume = resolve;
         });
       }
-      if (lost) throw new OutputClosedError('The results have nowhere to go.', { cause: lost });
+      if (writeError) throw new OutputClosedError('Cannot write results to standard output.', { cause: writeError });
     },
     end: async () => {
-      if (!lost) await new Promise<void>((resolve) => stream.write('', () => resolve()));
-      if (!lost) return 0;
-      if (lost.code === 'EPIPE') return pipeBroke;
-      say(`The results could not be written (${lost.code ?? 'for an unknown reason'}).\n`);
+      if (!writeError) await new Promise<void>((resolve) => stream.write('', () => resolve()));
+      if (!writeError) return 0;
+      if (writeError.code === 'EPIPE') return closedPipeExitCode;
+      stderr(`Cannot write results to standard output (${writeError.code ?? 'unknown error'}).\n`);
       return 1;
     },
   };

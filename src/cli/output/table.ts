@@ -1,4 +1,4 @@
-/** Rows of texts as columns for people, the first row being their headings. */
+/** Formats rows as aligned columns. The first row contains the headings. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows

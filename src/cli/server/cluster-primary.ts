@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net';
 import type { Logger } from '../../lib/log.js';
 import { createHeartbeat, startTimeoutMs, type HeartbeatOptions } from './heartbeat.js';
-import type { WorkerProcess } from '../io.js';
+import type { WorkerProcess } from './worker-messages.js';
 import { createWriteLockQueue } from './write-lock.js';
 import type { WorkerMetrics } from './worker-metrics.js';
 
-const mostCrashes = 5;
+const maxCrashes = 5;
 const crashWindowMs = 60_000;
-/** Longer than a worker takes to stop, and shorter than the primary may. */
-const stopWithinMs = 9_000;
+/** Longer than a worker takes to stop, and shorter than the stop timeout of the primary in `main.ts`. */
+const stopTimeoutMs = 9_000;
 
 export interface ClusterPrimary {
-  /** Hands a connection to the next worker that responds, or keeps it until one does. */
+  /** Sends a connection to the next responsive worker, or queues it until there is one. */
   readonly dispatch: (connection: Socket) => void;
-  /** Resolves when the workers cannot go on: storage failed, or they end as soon as they are replaced. */
+  /** Resolves when the cluster cannot continue: storage failed, or workers crash repeatedly. */
   readonly failed: Promise<Error>;
-  /** Lets all answer what they have begun; resolves to whether all ended well. */
+  /** Stops all workers after their requests in progress. Resolves to whether all exited with 0. */
   readonly stop: () => Promise<boolean>;
 }
 
@@ -24,14 +24,14 @@ export interface ClusterOptions {
   readonly startWorker: () => WorkerProcess;
   readonly log: Logger;
   readonly heartbeat: HeartbeatOptions;
-  /** Undefined when nothing is measured. */
+  /** Undefined if metrics are disabled. */
   readonly metrics?: WorkerMetrics | undefined;
 }
 
 /**
  * Starts the workers and replaces each one that ends or hangs.
  *
- * @throws {Error} When one ends before it was ready the first time.
+ * @throws {Error} if one of the first workers ends before it is ready
  */
 export async function createClusterPrimary({
   count,
@@ -40,40 +40,40 @@ export async function createClusterPrimary({
   metrics,
   heartbeat: options,
 }: ClusterOptions): Promise<ClusterPrimary> {
-  const turns = createWriteLockQueue();
+  const writeLock = createWriteLockQueue();
   const heartbeat = createHeartbeat(options);
   const running = new Set<WorkerProcess>();
   let ready: WorkerProcess[] = [];
-  let unserved: Socket[] = [];
+  let queued: Socket[] = [];
   let crashes: number[] = [];
   let isComplete = false;
   let isStopping = false;
-  let areWell = true;
+  let haveAllSucceeded = true;
   let allEnded: () => void = () => undefined;
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
 
-  function take(connection: Socket): void {
+  function dispatch(connection: Socket): void {
     const worker = ready.find(heartbeat.isResponsive);
-    if (!worker) return void unserved.push(connection);
+    if (!worker) return void queued.push(connection);
     ready = [...ready.filter((other) => other !== worker), worker];
     worker.send({ kind: 'connection' }, connection);
   }
 
-  function takeUnserved(): void {
-    const connections = unserved;
-    unserved = [];
-    connections.forEach(take);
+  function dispatchQueued(): void {
+    const connections = queued;
+    queued = [];
+    connections.forEach(dispatch);
   }
 
   function replace(worker: WorkerProcess, reason: string): void {
     if (isStopping) return;
     const now = performance.now();
     crashes = [...crashes.filter((at) => now - at < crashWindowMs), now];
-    if (crashes.length > mostCrashes) {
+    if (crashes.length > maxCrashes) {
       return fail(new Error(`${crashes.length} workers ended within a minute.`));
     }
     log.error({ worker: worker.pid, reason }, 'a worker is replaced');
-    // A worker that ends before it is ready counts as a crash, too.
+    // A worker that ends before it is ready also counts as a crash.
     start().catch(() => undefined);
   }
 
@@ -93,13 +93,13 @@ export async function createClusterPrimary({
         worker.kill();
       });
       worker.onMessage((message) => {
-        if (heartbeat.noteMessage(worker)) takeUnserved();
-        metrics?.noteMessage(worker, message);
-        if (message.kind === 'turn wanted') turns.want(worker, message.id);
-        if (message.kind === 'turn over') turns.over(worker, message.id);
+        if (heartbeat.recordMessage(worker)) dispatchQueued();
+        metrics?.recordMessage(worker, message);
+        if (message.kind === 'write lock requested') writeLock.request(worker, message.id);
+        if (message.kind === 'write lock released') writeLock.release(worker, message.id);
         if (message.kind === 'leaving') {
           if (message.hasLostStorage) fail(new Error('Storage failed.'));
-          leave(message.hasLostStorage ? 'storage failed' : 'an error that was not caught');
+          leave(message.hasLostStorage ? 'storage failed' : 'an uncaught exception');
           worker.send({ kind: 'stop' });
         }
         if (message.kind === 'ready') {
@@ -112,19 +112,19 @@ export async function createClusterPrimary({
             leave(`no heartbeat for ${options.timeoutMs / 1_000} seconds`);
             worker.kill();
           });
-          takeUnserved();
+          dispatchQueued();
         }
       });
-      worker.onExit(({ isSuccess: isWell, reason, unsent }) => {
+      worker.onExit(({ isSuccess, reason, unsent }) => {
         running.delete(worker);
-        turns.forget(worker);
+        writeLock.forget(worker);
         heartbeat.forget(worker);
         metrics?.forget(worker);
-        if (isStopping) areWell &&= isWell;
+        if (isStopping) haveAllSucceeded &&= isSuccess;
         leave(reason);
         for (const connection of unsent) {
           if (isStopping) connection.destroy();
-          else take(connection);
+          else dispatch(connection);
         }
         if (running.size === 0) allEnded();
         reject(new Error('A worker did not start.'));
@@ -135,20 +135,20 @@ export async function createClusterPrimary({
   async function stop(): Promise<boolean> {
     isStopping = true;
     heartbeat.stop();
-    unserved.forEach((connection) => connection.destroy());
-    if (running.size === 0) return areWell;
+    queued.forEach((connection) => connection.destroy());
+    if (running.size === 0) return haveAllSucceeded;
     const ended = new Promise<void>((resolve) => {
       allEnded = resolve;
     });
     for (const worker of running) worker.send({ kind: 'stop' });
-    const deadline = setTimeout(() => running.forEach((worker) => worker.kill()), stopWithinMs);
+    const deadline = setTimeout(() => running.forEach((worker) => worker.kill()), stopTimeoutMs);
     await ended;
     clearTimeout(deadline);
-    return areWell;
+    return haveAllSucceeded;
   }
 
   try {
-    // The first alone, so that what keeps all of them from starting is said once.
+    // The first worker starts alone, so that an error that stops all of them is logged once.
     await start();
     await Promise.all(Array.from({ length: count - 1 }, start));
     isComplete = true;
@@ -156,5 +156,5 @@ export async function createClusterPrimary({
     await stop();
     throw error;
   }
-  return { dispatch: take, failed, stop };
+  return { dispatch, failed, stop };
 }

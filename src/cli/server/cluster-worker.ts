@@ -1,52 +1,34 @@
 import { createApp } from '../../app.js';
 import { readConfig } from '../../config/config.js';
 import { serveConnections } from '../../http/server/server.js';
-import { createLogger } from '../../lib/log.js';
-import type { IO, PrimaryProcess } from '../io.js';
+import { createLogger, type Logger } from '../../lib/log.js';
+import type { IO } from '../io.js';
+import { startTelemetry, type RunningTelemetry } from './telemetry.js';
+import { trackUncaughtExceptions } from './uncaught-exceptions.js';
+import type { PrimaryProcess } from './worker-messages.js';
 import { createWriteLock } from './write-lock.js';
-import { startTelemetry } from './telemetry.js';
 
-/** Serves the connections that the primary hands over, until it says stop, or is gone. */
+/** Serves the connections that the primary sends, until the primary sends `stop` or disconnects. */
 export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number> {
   const { config, secrets } = readConfig(io.env);
-  const watching = await startTelemetry(config, io, createLogger(config.logLevel));
-  const { telemetry: watch } = watching;
-  const log = createLogger(config.logLevel, undefined, watch.tracer?.ids).child({ pid: io.pid });
-  const fault = new Promise<'fault'>((resolve) =>
-    io.onUncaughtException?.((thrown) => {
-      log.fatal({ err: thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.') }, 'fault');
-      resolve('fault');
-    }),
-  );
-  primary.onMessage((message) => {
-    if (message.kind === 'ping') primary.send({ kind: 'pong' });
-    if (message.kind === 'metrics wanted') {
-      const { id } = message;
-      const read = watching.snapshot?.() ?? Promise.resolve([]);
-      read.then(
-        (snapshot) => primary.send({ kind: 'metrics', id, snapshot }),
-        (error: unknown) => log.error({ err: error }, 'metrics cannot be read'),
-      );
-    }
-  });
+  const running = await startTelemetry(config, io, createLogger(config.logLevel));
+  const { telemetry } = running;
+  const log = createLogger(config.logLevel, undefined, telemetry.tracer?.ids).child({ pid: io.pid });
+  const uncaught = trackUncaughtExceptions(io, log).first.then(() => 'uncaught exception' as const);
+  respondToPrimary(primary, running, log);
   let isStopping = false;
-  const gone = new Promise<'gone'>((resolve) =>
+  const disconnected = new Promise<'disconnected'>((resolve) =>
     primary.onDisconnect(() => {
       if (isStopping) primary.exit();
-      resolve('gone');
+      resolve('disconnected');
     }),
   );
-  // The primary has created the installation, and decided that it may be used.
-  const opening = { access: 'write', allowMigrated: true } as const;
-  const app = await createApp(
-    config,
-    secrets,
-    log,
-    { isVerified: true, openOptions: opening, inTurn: createWriteLock(primary) },
-    watch,
-  );
+  // The primary has created the installation, and checked that it may be used.
+  const openOptions = { access: 'write', allowMigrated: true } as const;
+  const overrides = { isVerified: true, openOptions, inTurn: createWriteLock(primary) };
+  const app = await createApp(config, secrets, log, overrides, telemetry);
   try {
-    const server = serveConnections(app.handle, { ...config, log, telemetry: watch });
+    const server = serveConnections(app.handle, { ...config, log, telemetry });
     const stopped = new Promise<'stop'>((resolve) =>
       primary.onMessage((message, connection) => {
         if (message.kind === 'connection' && connection) server.accept(connection);
@@ -54,20 +36,34 @@ export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number
       }),
     );
     primary.send({ kind: 'ready' });
-    const reason = await Promise.race([stopped, fault, gone, app.services.failed]);
+    const reason = await Promise.race([stopped, uncaught, disconnected, app.services.failed]);
     isStopping = true;
     app.drain();
-    if (reason === 'gone') log.error('the primary process has ended; stopping');
+    if (reason === 'disconnected') log.error('the primary process has ended; stopping');
     if (reason instanceof Error) log.fatal({ err: reason }, 'storage failed; stopping');
-    if (reason === 'fault' || reason instanceof Error) {
+    if (reason === 'uncaught exception' || reason instanceof Error) {
       primary.send({ kind: 'leaving', hasLostStorage: reason instanceof Error });
-      // Connections that were on their way to us come before this.
-      await Promise.race([stopped, gone]);
+      // `stop` arrives after the connections that the primary has already sent.
+      await Promise.race([stopped, disconnected]);
     }
     await server.stop();
     return reason === 'stop' ? 0 : 1;
   } finally {
     await app.close();
-    await watching.stop();
+    await running.stop();
   }
+}
+
+/** Responds to pings, and to requests for metrics. */
+function respondToPrimary(primary: PrimaryProcess, running: RunningTelemetry, log: Logger): void {
+  primary.onMessage((message) => {
+    if (message.kind === 'ping') primary.send({ kind: 'pong' });
+    if (message.kind !== 'metrics requested') return;
+    const { id } = message;
+    const snapshot = running.snapshot?.() ?? Promise.resolve([]);
+    snapshot.then(
+      (metrics) => primary.send({ kind: 'metrics', id, snapshot: metrics }),
+      (error: unknown) => log.error({ err: error }, 'cannot read metrics'),
+    );
+  });
 }

@@ -1,20 +1,22 @@
-import { issueCredential } from '../../credentials/issue.js';
 import type { Config } from '../../config/config.js';
+import { issueCredential } from '../../credentials/issue.js';
 import type { Services } from '../../storage/open-storage.js';
-import { importLines } from '../commands/import.js';
+import { importLines } from '../input/import-lines.js';
 import type { IO } from '../io.js';
 import { sampleKeyLines } from './sample.js';
 import { formatWelcome } from './welcome.js';
 
-/** Issues the first credentials and imports the sample keys if needed. Returns the text for the terminal. */
-export type Greeter = (installation: Services, url: string) => Promise<string>;
+/** Issues the first credentials and imports the sample keys if needed. Returns the text for standard output. */
+export type Greeter = (services: Services, url: string) => Promise<string>;
 
-/** Returns what a start runs once it listens: before that, the first credentials could be lost with a failed start. */
-export function createGreeter(io: IO, { graphiql }: Config, isSample: boolean): Greeter {
-  return async (installation, url) => {
-    const first = (await installation.isNew()) ? await issueFirst(installation) : undefined;
-    if (isSample) await importSample(installation, io);
-    return first ? formatWelcome({ url, ...first, hasPages: graphiql }) : `Keyfront listens on ${url}\n`;
+/** Creates the greeter of a start. It runs once the server listens: a start that fails would lose the first credentials. */
+export function createGreeter(io: IO, { graphiql }: Config, importsSample: boolean): Greeter {
+  return async (services, url) => {
+    const firstCredentials = (await services.isNew()) ? await issueFirstCredentials(services) : undefined;
+    if (importsSample) await importSample(services, io);
+    return firstCredentials
+      ? formatWelcome({ url, ...firstCredentials, hasPages: graphiql })
+      : `Keyfront listens on ${url}\n`;
   };
 }
 
@@ -23,18 +25,23 @@ interface FirstCredentials {
   readonly service: string;
 }
 
-async function issueFirst({ credentials, now }: Services): Promise<FirstCredentials> {
-  const issued = async (kind: 'management' | 'service') =>
+async function issueFirstCredentials({ credentials, now }: Services): Promise<FirstCredentials> {
+  const issue = async (kind: 'management' | 'service') =>
     (await issueCredential(credentials, { kind, label: 'first start' }, now())).secret;
-  return { management: await issued('management'), service: await issued('service') };
+  return { management: await issue('management'), service: await issue('service') };
 }
 
-async function importSample(installation: Services, io: IO): Promise<void> {
+async function importSample(services: Services, io: IO): Promise<void> {
   const counts = await importLines(
-    installation,
+    services,
     sampleKeyLines,
     { orgID: undefined, passwordsAreHashed: false },
-    { onBadLine: (line, reason) => io.stderr(`sample line ${line}: ${reason}\n`), onProgress: () => undefined },
+    {
+      onInvalidLine: (line, reason) => io.stderr(`sample line ${line}: ${reason}\n`),
+      onProgress: () => undefined,
+    },
   );
-  io.stdout(`Sample keys: ${counts.imported} imported, ${counts.present} already there. Try acme-billing.\n`);
+  io.stdout(
+    `Sample keys: ${counts.imported} imported, ${counts.existing} skipped (already exist). Try acme-billing.\n`,
+  );
 }

@@ -1,8 +1,10 @@
-import type { WorkerProcess } from '../io.js';
+import type { WorkerProcess } from './worker-messages.js';
 
 const intervalMs = 1_000;
-/** Pings without a response after which a worker gets no new connections. */
-const maxForConnections = 2;
+/** Consecutive pings without a response after which a worker receives no new connections. */
+const maxMissedForConnections = 2;
+/** A worker normally starts within a second; on a busy machine it may take much longer. */
+const minStartTimeoutMs = 60_000;
 
 export interface HeartbeatOptions {
   /** Milliseconds without a response after which a worker is lost. */
@@ -11,48 +13,46 @@ export interface HeartbeatOptions {
   readonly every: (intervalMs: number, callback: () => void) => () => void;
 }
 
-/** A worker opens storage that is whole and up to date, which takes a second; a busy machine makes it longer. */
-const minStartMs = 60_000;
-
 /** Milliseconds after which a worker that is not ready is lost. */
-export const startTimeoutMs = (timeoutMs: number): number => Math.max(minStartMs, timeoutMs);
+export const startTimeoutMs = (timeoutMs: number): number => Math.max(minStartTimeoutMs, timeoutMs);
 
 export interface Heartbeat {
-  /** Waits for a worker to become ready, that is, for `watch`. It is lost when that takes too long. */
+  /** Waits for a worker to become ready, that is, for a call of `watch`. The worker is lost if that takes too long. */
   readonly watchStart: (worker: WorkerProcess, onLost: () => void) => void;
   /** Pings the worker from now on, until it is lost or forgotten. */
   readonly watch: (worker: WorkerProcess, onLost: () => void) => void;
-  /** Notes a message of the worker. Returns whether it gets new connections again. */
-  readonly noteMessage: (worker: WorkerProcess) => boolean;
+  /** Records a message of the worker. Returns whether the worker becomes responsive with it. */
+  readonly recordMessage: (worker: WorkerProcess) => boolean;
+  /** Whether the worker should receive new connections. */
   readonly isResponsive: (worker: WorkerProcess) => boolean;
   readonly forget: (worker: WorkerProcess) => void;
   readonly stop: () => void;
 }
 
 /**
- * Pings workers and finds those whose event loop hangs, or that do not become ready. It counts pings instead of reading a clock: when the whole machine
- * or this process is suspended, no ping is sent, and no worker is lost.
+ * Pings workers and detects those whose event loop hangs or that do not become ready. It counts pings instead of reading a
+ * clock: while the machine or this process is suspended, no ping is sent, and no worker is lost.
  */
 export function createHeartbeat({ timeoutMs, every }: HeartbeatOptions): Heartbeat {
-  const maxUnanswered = Math.max(1, Math.round(timeoutMs / intervalMs));
-  const maxStart = Math.round(startTimeoutMs(timeoutMs) / intervalMs);
+  const maxMissed = Math.max(1, Math.round(timeoutMs / intervalMs));
+  const maxStartIntervals = Math.round(startTimeoutMs(timeoutMs) / intervalMs);
   const starting = new Map<WorkerProcess, { intervals: number; readonly onLost: () => void }>();
-  const watched = new Map<WorkerProcess, { unanswered: number; readonly onLost: () => void }>();
-  const isResponsive = (worker: WorkerProcess) => (watched.get(worker)?.unanswered ?? 0) <= maxForConnections;
+  const watched = new Map<WorkerProcess, { missed: number; readonly onLost: () => void }>();
+  const isResponsive = (worker: WorkerProcess) => (watched.get(worker)?.missed ?? 0) <= maxMissedForConnections;
 
   const stop = every(intervalMs, () => {
     for (const [worker, state] of starting) {
       state.intervals += 1;
-      if (state.intervals <= maxStart) continue;
+      if (state.intervals <= maxStartIntervals) continue;
       starting.delete(worker);
       state.onLost();
     }
     for (const [worker, state] of watched) {
-      if (state.unanswered >= maxUnanswered) {
+      if (state.missed >= maxMissed) {
         watched.delete(worker);
         state.onLost();
       } else {
-        state.unanswered += 1;
+        state.missed += 1;
         worker.send({ kind: 'ping' });
       }
     }
@@ -61,12 +61,12 @@ export function createHeartbeat({ timeoutMs, every }: HeartbeatOptions): Heartbe
     watchStart: (worker, onLost) => void starting.set(worker, { intervals: 0, onLost }),
     watch: (worker, onLost) => {
       starting.delete(worker);
-      watched.set(worker, { unanswered: 0, onLost });
+      watched.set(worker, { missed: 0, onLost });
     },
-    noteMessage: (worker) => {
+    recordMessage: (worker) => {
       const wasResponsive = isResponsive(worker);
       const state = watched.get(worker);
-      if (state) state.unanswered = 0;
+      if (state) state.missed = 0;
       return !wasResponsive;
     },
     isResponsive,

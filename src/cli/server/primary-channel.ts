@@ -1,29 +1,29 @@
 import type { Socket } from 'node:net';
-import type { PrimaryMessage, PrimaryProcess } from '../io.js';
+import type { PrimaryMessage, PrimaryProcess } from './worker-messages.js';
 
-/** What is used of the process that a primary has started. */
-export type ChildProcessEnd = Pick<NodeJS.Process, 'connected' | 'exit'> & {
+/** The members of `process` that the channel uses. */
+export type ChannelProcess = Pick<NodeJS.Process, 'connected' | 'exit'> & {
   on(event: 'message', callback: (message: unknown, connection: unknown) => void): unknown;
   on(event: 'disconnect', callback: () => void): unknown;
   send?(message: unknown, connection: undefined, options: undefined, callback: (error: Error | null) => void): unknown;
 };
 
-/** The primary at the other end of the IPC channel of this process. */
-export function connectToPrimary(self: ChildProcessEnd): PrimaryProcess {
+/** Connects a worker to the primary over the IPC channel of its process. */
+export function connectToPrimary(self: ChannelProcess): PrimaryProcess {
   const callbacks: (() => void)[] = [];
-  let isGone = false;
-  const leave = () => {
-    if (isGone) return;
-    isGone = true;
+  let isDisconnected = false;
+  const disconnect = () => {
+    if (isDisconnected) return;
+    isDisconnected = true;
     for (const callback of callbacks) callback();
   };
-  self.on('disconnect', leave);
+  self.on('disconnect', disconnect);
   return {
     send: (message) => {
-      if (isGone || !self.connected) return;
-      // Without a callback Node emits the error, such as EPIPE of a primary that was killed, as a fault of this process.
+      if (isDisconnected || !self.connected) return;
+      // Without a callback, Node throws the error, such as EPIPE after the primary was killed, as an uncaught exception.
       self.send?.(message, undefined, undefined, (error) => {
-        if (error) leave();
+        if (error) disconnect();
       });
     },
     onMessage: (callback) =>

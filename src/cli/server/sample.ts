@@ -1,4 +1,4 @@
-/** Keys to try an update on, as lines for the import. */
+/** Sample keys of `serve --sample`, as lines of JSON for the import. */
 export const sampleKeyLines = [
   {
     key_id: 'acme-billing',

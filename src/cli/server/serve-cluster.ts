@@ -1,60 +1,53 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { requireWholeFile } from '../../storage/integrity-check.js';
 import type { Config, ConfigSecrets } from '../../config/config.js';
 import { dispatchConnections } from '../../http/server/connection-dispatcher.js';
 import { listenForMetrics, type MetricsServer } from '../../http/server/metrics-server.js';
-import { openServices, type OpenOptions } from '../../storage/open-storage.js';
 import { createLogger } from '../../lib/log.js';
-import { createClusterPrimary } from './cluster-primary.js';
+import { requireWholeFile } from '../../storage/integrity-check.js';
+import { openServices, type OpenOptions } from '../../storage/open-storage.js';
 import type { IO } from '../io.js';
+import { createClusterPrimary } from './cluster-primary.js';
 import type { Greeter } from './first-start.js';
 import { warnAboutSetup } from './setup-warnings.js';
+import { trackUncaughtExceptions } from './uncaught-exceptions.js';
 import type { WorkerMetrics } from './worker-metrics.js';
 
-interface Service {
+export interface ServeClusterDeps {
   readonly config: Config;
   readonly secrets: ConfigSecrets;
-  /** How many workers. */
-  readonly count: number;
+  readonly workerCount: number;
   readonly greet: Greeter;
-  readonly opening: Pick<OpenOptions, 'allowMigrated' | 'allowNew'>;
+  readonly openOptions: Pick<OpenOptions, 'allowMigrated' | 'allowNew'>;
 }
 
 /**
- * Serves as `serve` does, by several processes. This one makes the data folder ready, accepts connections and hands them
- * on, and says whose turn it is to write; the workers do everything else, each on its own connection to the database.
+ * Serves as `serve` does, by several processes. The primary prepares storage, accepts connections, sends them to the workers
+ * and grants the write lock; each worker serves requests with a database connection of its own.
  */
-export async function serveCluster(io: IO, { config, secrets, count, greet, opening }: Service): Promise<number> {
+export async function serveCluster(
+  io: IO,
+  { config, secrets, workerCount, greet, openOptions }: ServeClusterDeps,
+): Promise<number> {
   const { startWorker } = io;
-  if (!startWorker) throw new Error('Workers can be started by the program itself only.');
+  if (!startWorker) throw new Error('Only the main process can start workers.');
   const log = createLogger(config.logLevel).child({ pid: io.pid });
-  const fault = new Promise<Error>((resolve) =>
-    io.onUncaughtException?.((thrown) => {
-      const error = thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.');
-      log.fatal({ err: error }, 'fault');
-      resolve(error);
-    }),
-  );
-  const installation = await openServices(
-    config,
-    secrets,
-    {},
-    { ...opening, access: 'create', report: (line) => log.warn(line) },
-  );
-  if (secrets.databaseURL === undefined) await requireWholeFile(installation, config, log);
+  const exceptions = trackUncaughtExceptions(io, log);
+  const report = (line: string) => log.warn(line);
+  const services = await openServices(config, secrets, {}, { ...openOptions, access: 'create', report });
+  if (secrets.databaseURL === undefined) await requireWholeFile(services, config, log);
   try {
     const metrics = config.metrics && (await loadWorkerMetrics());
-    const crew = await createClusterPrimary({
-      count,
+    const primary = await createClusterPrimary({
+      count: workerCount,
       startWorker,
       log,
       heartbeat: { timeoutMs: config.workerTimeoutMs, every },
       metrics,
     });
     let failure: Error | undefined;
-    let areWell = false;
+    let haveAllSucceeded = false;
     try {
-      const front = await dispatchConnections(config, crew.dispatch);
+      const dispatcher = await dispatchConnections(config, primary.dispatch);
       warnAboutSetup(config, io, log);
       let metricsServer: MetricsServer | undefined;
       try {
@@ -62,29 +55,29 @@ export async function serveCluster(io: IO, { config, secrets, count, greet, open
           metricsServer = await listenForMetrics({ ...config.metrics, read: metrics.read });
           log.info({ url: metricsServer.url }, 'metrics');
         }
-        const welcome = await greet(installation, `${config.tls ? 'https' : 'http'}://${front.address}`);
+        const welcome = await greet(services, `${config.tls ? 'https' : 'http'}://${dispatcher.address}`);
         const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
         io.stdout(welcome);
-        failure = await Promise.race([stopped, fault, crew.failed]);
-        if (failure) log.fatal({ err: failure }, 'the workers cannot go on; stopping');
+        failure = await Promise.race([stopped, exceptions.first, primary.failed]);
+        if (failure) log.fatal({ err: failure }, 'the workers cannot continue; stopping');
         else log.info('stopping');
       } finally {
         await metricsServer?.stop();
-        await front.stop();
+        await dispatcher.stop();
       }
     } finally {
-      areWell = await crew.stop();
+      haveAllSucceeded = await primary.stop();
     }
-    return failure || !areWell ? 1 : 0;
+    return failure || !haveAllSucceeded ? 1 : 0;
   } finally {
-    await installation.close();
+    await services.close();
   }
 }
 
-/** How long a worker may take to hand over its metrics. Prometheus waits ten seconds. */
+/** How long to wait for the metrics of a worker. Prometheus waits ten seconds. */
 const metricsTimeoutMs = 2_000;
 
-/** Loads what collects metrics, which takes time that a start without metrics does not have. */
+/** Loads the metrics modules on demand: a start without metrics stays faster. */
 async function loadWorkerMetrics(): Promise<WorkerMetrics> {
   const { createProcessMetrics } = await import('../../telemetry/metrics.js');
   const { createWorkerMetrics } = await import('./worker-metrics.js');

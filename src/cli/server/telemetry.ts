@@ -12,15 +12,15 @@ import type { IO } from '../io.js';
 
 export interface RunningTelemetry {
   readonly telemetry: Telemetry;
-  /** Answers those who collect metrics, where that is wanted. */
+  /** Starts the metrics endpoint, if it is configured. */
   readonly listen: () => Promise<void>;
-  /** The metrics of this process, for the primary of workers; undefined when nothing is measured. */
+  /** Reads the metrics of this process, for the primary; undefined if metrics are disabled. */
   readonly snapshot: (() => Promise<MetricsSnapshot>) | undefined;
-  /** Ends all of it, sending what traces are left. */
+  /** Stops the endpoint and exports the remaining traces. */
   readonly stop: () => Promise<void>;
 }
 
-/** Starts what the settings ask for of metrics and traces, and loads nothing of the rest: a start is to be quick. */
+/** Starts metrics and traces as configured. Their modules are loaded on demand, so that other starts stay fast. */
 export async function startTelemetry(
   { metrics: address }: Config,
   { env }: IO,
@@ -47,7 +47,7 @@ export async function startTelemetry(
   };
 }
 
-/** All values of the metrics' labels, so that no client can add a time series. */
+/** All label values of the metrics: a fixed set, so that no client can add a time series. */
 export function metricLabels() {
   const types = [servedSchema.getQueryType(), servedSchema.getMutationType(), servedSchema.getSubscriptionType()];
   const fields = types.flatMap((type) => Object.keys(type?.getFields() ?? {}));

@@ -1,16 +1,16 @@
-/** What the first start shows. */
+/** Input for the text of the first start. */
 export interface WelcomeOptions {
-  /** Where the service listens, such as `http://0.0.0.0:4000`. */
+  /** The address of the service, such as `http://0.0.0.0:4000`. */
   readonly url: string;
   readonly management: string;
   readonly service: string;
-  /** Whether GraphiQL and the REST documents are served. */
+  /** Whether the service serves GraphiQL and the REST documentation. */
   readonly hasPages: boolean;
 }
 
-/** The text of the first start: the credentials, and addresses that are served. */
+/** Formats the text of the first start: the credentials, addresses and example requests. */
 export function formatWelcome({ url, management, service, hasPages }: WelcomeOptions): string {
-  const here = reachable(url);
+  const baseURL = toReachableURL(url);
   return `
 Keyfront listens on ${url}
 
@@ -19,18 +19,18 @@ Keyfront listens on ${url}
     management (previews)            ${management}
     service    (organisation keys)   ${service}
 
-${hasPages ? pages(here) : noPages(here)}
+${hasPages ? formatPages(baseURL) : formatWithoutPages(baseURL)}
 
-  The key API, previewing a definition:
+  Preview a definition with the REST key API:
 
-    curl -s ${here}/api/keys/preview \\
+    curl -s ${baseURL}/api/keys/preview \\
       -H 'Authorization: Bearer ${management}' \\
       -H 'Content-Type: application/json' \\
       -d '{"alias":"Billing","org_id":"acme","rate":100,"per":60}'
 
-  The same in GraphQL:
+  Preview it with GraphQL:
 
-    curl -s ${here}/graphql \\
+    curl -s ${baseURL}/graphql \\
       -H 'Authorization: Bearer ${management}' \\
       -H 'Content-Type: application/json' \\
       -d '{"query":"{ previewKey(input: {alias: \\"Billing\\", orgID: \\"acme\\", rate: 100, per: 60}) { keyID keyHash } }"}'
@@ -38,15 +38,15 @@ ${hasPages ? pages(here) : noPages(here)}
 `;
 }
 
-const pages = (
-  here: string,
-) => `  GraphiQL:  ${here}/   Paste the credentials under "Headers" and press the play button.
-  REST API:  ${here}/docs   Paste the credentials under "Authorize".`;
+const formatPages = (
+  baseURL: string,
+) => `  GraphiQL:  ${baseURL}/   Paste the credentials under "Headers" and press the play button.
+  REST API:  ${baseURL}/docs   Paste the credentials under "Authorize".`;
 
-const noPages = (here: string) => `  OpenAPI:   ${here}/openapi.json
-  GraphiQL and the REST documents are off; KEYFRONT_GRAPHIQL=on serves them.`;
+const formatWithoutPages = (baseURL: string) => `  OpenAPI:   ${baseURL}/openapi.json
+  GraphiQL and the REST documentation are disabled; KEYFRONT_GRAPHIQL=on enables them.`;
 
-/** An address that a client on this machine can open, in place of the one that stands for all addresses. */
-function reachable(url: string): string {
+/** Replaces the unspecified address (0.0.0.0, ::), which clients cannot open, by the loopback address. */
+function toReachableURL(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }

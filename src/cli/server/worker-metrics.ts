@@ -1,25 +1,25 @@
 import type { Exposition } from '../../http/server/metrics-server.js';
 import { countersOf, expositionOf, type MetricsSnapshot } from '../../telemetry/aggregate.js';
-import type { WorkerMessage, WorkerProcess } from '../io.js';
+import type { WorkerMessage, WorkerProcess } from './worker-messages.js';
 
 export interface WorkerMetricsOptions {
   /** The metrics of this process. */
   readonly own: () => Promise<MetricsSnapshot>;
-  /** Resolves when a worker has had its time to respond. */
+  /** Resolves when the time for a response is over. */
   readonly timeout: () => Promise<void>;
 }
 
 export interface WorkerMetrics {
   readonly watch: (worker: WorkerProcess) => void;
-  readonly noteMessage: (worker: WorkerProcess, message: WorkerMessage) => void;
+  readonly recordMessage: (worker: WorkerProcess, message: WorkerMessage) => void;
   readonly forget: (worker: WorkerProcess) => void;
-  /** The metrics of all processes, added up. */
+  /** Reads the sum of the metrics of all processes. */
   readonly read: () => Promise<Exposition>;
 }
 
 /**
- * Collects the metrics of all workers. What a worker counted stays in the sums when it does not respond or has ended, as
- * of its last response: Prometheus takes a sum that falls for a restart, and what is left of it for new events.
+ * Collects the metrics of all workers. If a worker does not respond or has ended, the sums include its last response:
+ * Prometheus takes a sum that decreases for a restart, and would count the rest as new events.
  */
 export function createWorkerMetrics({ own, timeout }: WorkerMetricsOptions): WorkerMetrics {
   const latest = new Map<WorkerProcess, MetricsSnapshot>();
@@ -30,10 +30,10 @@ export function createWorkerMetrics({ own, timeout }: WorkerMetricsOptions): Wor
   async function snapshotOf(worker: WorkerProcess): Promise<MetricsSnapshot> {
     const id = (lastID += 1);
     const response = new Promise<MetricsSnapshot | undefined>((resolve) => waiting.set(id, resolve));
-    worker.send({ kind: 'metrics wanted', id });
+    worker.send({ kind: 'metrics requested', id });
     const snapshot = await Promise.race([response, timeout().then(() => undefined)]);
     waiting.delete(id);
-    // One that has ended meanwhile is part of `ended`.
+    // `ended` already includes a worker that has ended meanwhile.
     if (!latest.has(worker)) return [];
     if (snapshot) latest.set(worker, snapshot);
     return snapshot ?? countersOf([latest.get(worker) ?? []]);
@@ -41,7 +41,7 @@ export function createWorkerMetrics({ own, timeout }: WorkerMetricsOptions): Wor
 
   return {
     watch: (worker) => void latest.set(worker, []),
-    noteMessage: (_worker, message) => {
+    recordMessage: (_worker, message) => {
       if (message.kind === 'metrics') waiting.get(message.id)?.(message.snapshot);
     },
     forget: (worker) => {

@@ -1,61 +1,62 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunExclusive } from '../../storage/storage.js';
-import type { PrimaryProcess, WorkerProcess } from '../io.js';
+import type { PrimaryProcess, WorkerProcess } from './worker-messages.js';
 
-const patienceMs = 500;
+const timeoutMs = 500;
 
 /**
- * Asks the primary before each group of writes. The locks of the database are what keeps writes apart; this only makes
- * them take turns, so that whoever gets no answer for long goes on without.
+ * Creates the write lock of a worker. It only orders writers: the locks of the database exclude them from each other, so
+ * that a worker proceeds without the lock after a timeout.
  */
 export function createWriteLock(primary: PrimaryProcess): RunExclusive {
   const waiting = new Map<number, () => void>();
-  let last = 0;
+  let lastID = 0;
   primary.onMessage((message) => {
-    if (message.kind === 'your turn') waiting.get(message.id)?.();
+    if (message.kind === 'write lock granted') waiting.get(message.id)?.();
   });
   return async (work) => {
-    const id = (last += 1);
-    const patience = new AbortController();
+    const id = (lastID += 1);
+    const timeout = new AbortController();
     const granted = new Promise<void>((resolve) => waiting.set(id, resolve));
-    primary.send({ kind: 'turn wanted', id });
+    primary.send({ kind: 'write lock requested', id });
     try {
-      await Promise.race([granted, wait(patienceMs, undefined, { signal: patience.signal })]);
+      await Promise.race([granted, wait(timeoutMs, undefined, { signal: timeout.signal })]);
       return await work();
     } finally {
-      patience.abort();
+      timeout.abort();
       waiting.delete(id);
-      primary.send({ kind: 'turn over', id });
+      primary.send({ kind: 'write lock released', id });
     }
   };
 }
 
-interface Wish {
+interface LockRequest {
   readonly worker: WorkerProcess;
   readonly id: number;
 }
 
-/** Lets one worker write at a time, in the order in which they asked. */
+/** Creates the queue of the primary: grants the write lock to one request at a time, in the order of arrival. */
 export function createWriteLockQueue() {
-  let line: Wish[] = [];
+  let queue: LockRequest[] = [];
 
-  function leave(isLeaving: (wish: Wish) => boolean): void {
-    const [holder] = line;
-    line = line.filter((wish) => !isLeaving(wish));
-    if (line[0] !== holder) callFirst();
+  function removeIf(isRemoved: (request: LockRequest) => boolean): void {
+    const [holder] = queue;
+    queue = queue.filter((request) => !isRemoved(request));
+    if (queue[0] !== holder) grantFirst();
   }
-  function callFirst(): void {
-    const [first] = line;
-    first?.worker.send({ kind: 'your turn', id: first.id });
+  function grantFirst(): void {
+    const [first] = queue;
+    first?.worker.send({ kind: 'write lock granted', id: first.id });
   }
 
   return {
-    want: (worker: WorkerProcess, id: number) => {
-      line.push({ worker, id });
-      if (line.length === 1) callFirst();
+    request: (worker: WorkerProcess, id: number) => {
+      queue.push({ worker, id });
+      if (queue.length === 1) grantFirst();
     },
-    over: (worker: WorkerProcess, id: number) => leave((wish) => wish.worker === worker && wish.id === id),
-    /** Forgets one that has ended. */
-    forget: (worker: WorkerProcess) => leave((wish) => wish.worker === worker),
+    release: (worker: WorkerProcess, id: number) =>
+      removeIf((request) => request.worker === worker && request.id === id),
+    /** Removes all requests of a worker that has ended. */
+    forget: (worker: WorkerProcess) => removeIf((request) => request.worker === worker),
   };
 }

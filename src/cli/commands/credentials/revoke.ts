@@ -1,0 +1,25 @@
+import type { Command, OptionValues } from '../../command.js';
+import { storageVariables } from '../../environment.js';
+import type { IO } from '../../io.js';
+import { withServices } from '../../key-client/open.js';
+
+export const revokeCommand: Command = {
+  name: 'credentials revoke',
+  summary: 'Revoke a credential',
+  description: 'Running services reject it from the next request on.',
+  arguments: ['ID'],
+  exitCodes: { 1: 'there is no such credential' },
+  examples: ['keyfront credentials revoke cred_2e1c90b7d64f8a13'],
+  environment: storageVariables,
+  run: revoke,
+};
+
+async function revoke(io: IO, _options: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  return withServices(io, { access: 'write' }, async ({ credentials, now }) => {
+    const isRevoked = await credentials.revoke(id, now());
+    io.stderr(
+      isRevoked ? `Revoked ${id}. Running services reject it from now on.\n` : `There is no credential ${id}.\n`,
+    );
+    return isRevoked ? 0 : 1;
+  });
+}

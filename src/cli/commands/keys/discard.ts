@@ -1,0 +1,49 @@
+import { AppError } from '../../../lib/errors.js';
+import { createLogger } from '../../../lib/log.js';
+import { createAuditLog } from '../../../telemetry/audit-log.js';
+import type { Command, OptionValues } from '../../command.js';
+import { storageVariables } from '../../environment.js';
+import { UsageError, type IO } from '../../io.js';
+import { withServices } from '../../key-client/open.js';
+
+export const discardKeyCommand: Command = {
+  name: 'keys discard',
+  summary: 'Permanently delete a damaged key and its history',
+  description:
+    'For a key that fails the integrity check and that no backup can restore: until it is deleted, no command can change it and its hash stays occupied. Intact keys are rejected. The attempt is written to the audit log on standard error.',
+  arguments: ['HASH'],
+  options: {
+    yes: { description: 'Confirm that the key and its history are permanently deleted', isRequired: true },
+  },
+  exitCodes: { 1: 'there is no such key, or it is intact' },
+  examples: ['keyfront keys discard 6fdc…e1 --yes'],
+  environment: storageVariables,
+  run: discardKey,
+};
+
+const principal = { credentialID: 'cli', label: 'keyfront keys discard', orgID: undefined };
+const keyHashPattern = /^[0-9a-zA-Z_-]{1,200}$/;
+
+async function discardKey(io: IO, _options: OptionValues, [keyHash = '']: readonly string[]): Promise<number> {
+  if (!keyHashPattern.test(keyHash)) {
+    throw new UsageError('HASH must be the hash of a key, as `keyfront check` prints it.');
+  }
+  const audit = createAuditLog(createLogger('info', { write: (line) => io.stderr(line) }));
+  const attempt = { operation: 'discardOrgKey', requestID: '', principal, keyHash };
+  return withServices(io, { access: 'write' }, async ({ store }) => {
+    try {
+      const outcome = await store.discard(keyHash);
+      if (outcome === 'absent') throw new AppError('NOT_FOUND', `There is no key ${keyHash}.`);
+      if (outcome === 'intact') {
+        const message = `The key ${keyHash} passes the integrity check. Delete it through an API instead.`;
+        throw new AppError('CONFLICT', message);
+      }
+    } catch (error) {
+      audit({ ...attempt, outcome: { error } });
+      throw error;
+    }
+    audit({ ...attempt, outcome: {} });
+    io.stderr(`Deleted the damaged key ${keyHash} and its history.\n`);
+    return 0;
+  });
+}

@@ -1,0 +1,64 @@
+import { AppError } from '../../lib/errors.js';
+import { withWireIssuePaths } from '../../rest/json-body.js';
+import { definitionFromWire } from '../../wire/field-names.js';
+import type { Command, OptionValues } from '../command.js';
+import { keyVariables } from '../environment.js';
+import { readDefinitionObject } from '../input/definitions.js';
+import { UsageError, type IO } from '../io.js';
+import {
+  changeExitCodes,
+  definitionFile,
+  expectedVersionOption,
+  keyOptions,
+  reasonOption,
+  resetQuotaOption,
+} from '../key-client/options.js';
+import { parseNumberOption, runKeyCommand, stringOption } from '../key-client/run-key-command.js';
+import { printChange } from '../output/diff.js';
+
+export const putCommand: Command = {
+  name: 'put',
+  summary: 'Replace the definition of a key',
+  description: `Secrets that the new definition omits stay unchanged. ${definitionFile}`,
+  arguments: ['[KEY_ID]', 'FILE'],
+  options: {
+    'reset-quota': resetQuotaOption,
+    'expected-version': expectedVersionOption,
+    create: { description: 'Create the key if it does not exist; FILE must then contain its owner as org_id' },
+    reason: reasonOption,
+    ...keyOptions,
+  },
+  exitCodes: changeExitCodes,
+  examples: ['keyfront put acme-billing billing.json --expected-version 3 --reason "raised limits, OPS-17"'],
+  environment: keyVariables,
+  run: put,
+  errorExitCode: 2,
+};
+
+async function put(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
+  const updateOptions = {
+    resetQuota: options['reset-quota'] === true,
+    expectedVersion: parseNumberOption(options, 'expected-version'),
+    reason: stringOption(options, 'reason'),
+  };
+  const mayCreate = options['create'] === true;
+  if (mayCreate && updateOptions.expectedVersion !== undefined) {
+    throw new UsageError('--create and --expected-version cannot be used together: a new key has no version.');
+  }
+  const call = { io, command: 'put', options, args, argsAfterKey: 1 };
+  return runKeyCommand(call, async ({ keys, format, keyID, args: [file = ''] }) => {
+    const body = await readDefinitionObject(io, file);
+    const definition = definitionFromWire(body);
+    const { action, result } = await withWireIssuePaths(body, async () => {
+      try {
+        return { action: 'modified', result: await keys.update(keyID, definition, updateOptions) } as const;
+      } catch (error) {
+        if (!mayCreate || !(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
+        const { reason } = updateOptions;
+        return { action: 'added', result: await keys.create(keyID, definition, { reason }) } as const;
+      }
+    });
+    printChange(io, format, { action, result, body });
+    return 0;
+  });
+}

@@ -1,0 +1,67 @@
+import { dropInactiveKeys, loadKeyRing } from '../../../crypto/key-ring.js';
+import type { StoredKey } from '../../../keys/key.js';
+import type { Services } from '../../../storage/open-storage.js';
+import { sealedValuesOf } from '../../../webhooks/manage.js';
+import type { Command } from '../../command.js';
+import { storageVariables } from '../../environment.js';
+import type { IO } from '../../io.js';
+import { withServices } from '../../key-client/open.js';
+import { createDamagedKeyReport, damagedExitCode } from '../damaged-keys.js';
+import { cannotDecrypt, requireIntactWebhooks, sealedSecretsOf, skippedSummary } from './sealed-secrets.js';
+
+export const pruneCommand: Command = {
+  name: 'secrets prune',
+  summary: 'Remove unused keys from the key ring',
+  description:
+    'Run it a few minutes after `secrets rotate`, when all services have loaded the new key. Backups from before the rotation then need a copy of the older key ring.',
+  exitCodes: { 3: 'done, except for damaged rows, which are named' },
+  examples: ['keyfront secrets prune'],
+  environment: storageVariables,
+  run: prune,
+};
+
+async function prune(io: IO): Promise<number> {
+  return withServices(io, { access: 'write' }, async (services, { config }) => {
+    await requireIntactWebhooks(services);
+    const { activeID: primaryID, ids } = loadKeyRing(config.keyRingFile);
+    const damaged = createDamagedKeyReport(io);
+    for await (const { keyHash, key } of services.store.all()) {
+      if (!key) damaged.skip(keyHash);
+      else if (needsOlderKey(services, key, primaryID, damaged.skip)) throw olderKeyInUse();
+    }
+    for (const webhook of await services.webhooks.list()) {
+      if (sealedValuesOf(webhook).some(({ sealed }) => services.sealer.keyIDOf(sealed) !== primaryID)) {
+        throw olderKeyInUse();
+      }
+    }
+    const older = await services.signatures.older();
+    if (older.hasValid) throw olderKeyInUse();
+    // A rotation that was interrupted at its end, or skipped damaged rows, has not renewed the key check value.
+    await services.resealWord();
+    dropInactiveKeys(config.keyRingFile);
+    io.stderr(`Removed older keys: ${ids.length - 1}. The primary key is ${primaryID}.\n`);
+    if (older.damaged === 0 && damaged.count() === 0) return 0;
+    io.stderr(`${skippedSummary(older.damaged, damaged.count())}\n`);
+    return damagedExitCode;
+  });
+}
+
+function needsOlderKey(
+  { sealer }: Services,
+  key: StoredKey,
+  primaryID: string,
+  skip: (keyHash: string, reason: string) => void,
+): boolean {
+  const older = sealedSecretsOf(key).filter(({ sealed }) => sealer.keyIDOf(sealed) !== primaryID);
+  try {
+    for (const { sealed, place } of older) sealer.open(sealed, place);
+    return older.length > 0;
+  } catch {
+    skip(key.keyHash, cannotDecrypt);
+    return false;
+  }
+}
+
+function olderKeyInUse(): Error {
+  return new Error('An older key is still in use. Run `keyfront secrets rotate` first.');
+}

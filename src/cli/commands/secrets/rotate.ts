@@ -1,0 +1,113 @@
+import type { Config } from '../../../config/config.js';
+import { addKey, loadKeyRing } from '../../../crypto/key-ring.js';
+import { aadFor } from '../../../keys/commands/protect-secrets.js';
+import type { StoredKey } from '../../../keys/key.js';
+import type { ScannedKey } from '../../../keys/ports.js';
+import { AppError, codeOf } from '../../../lib/errors.js';
+import type { Services } from '../../../storage/open-storage.js';
+import { resealWebhook } from '../../../webhooks/manage.js';
+import type { Command } from '../../command.js';
+import { storageVariables } from '../../environment.js';
+import type { IO } from '../../io.js';
+import { withServices } from '../../key-client/open.js';
+import { createProgressLine } from '../../output/progress.js';
+import { createDamagedKeyReport, damagedExitCode } from '../damaged-keys.js';
+import { cannotDecrypt, requireIntactWebhooks, skippedSummary } from './sealed-secrets.js';
+
+export const rotateKeyRingCommand: Command = {
+  name: 'secrets rotate',
+  summary: 'Add a key to the key ring and re-encrypt all secrets with it',
+  description:
+    'Services may run meanwhile. The command may be interrupted and run again: it continues an incomplete rotation without adding another key.',
+  exitCodes: { 3: 'done, except for damaged rows, which are named; run it again after they are repaired or deleted' },
+  examples: ['keyfront secrets rotate'],
+  environment: storageVariables,
+  run: rotate,
+};
+
+async function rotate(io: IO): Promise<number> {
+  return withServices(io, { access: 'write' }, async (services, { config }) => {
+    await requireIntactWebhooks(services);
+    const primaryID = await primaryKeyFor(services, config);
+    const progress = createProgressLine(io, 'keys');
+    const damaged = createDamagedKeyReport(io);
+    const { keys: total } = await services.contents();
+    let count = 0;
+    for await (const page of pagesOf(services.store.all())) {
+      // Requested together, so that storage commits the changes of a page together.
+      await Promise.all(page.map((scanned) => reseal(services, scanned, primaryID, damaged.skip)));
+      count += page.length;
+      progress.show(count, count / total);
+    }
+    const isCurrent = (sealed: Uint8Array) => services.sealer.keyIDOf(sealed) === primaryID;
+    for (const { id } of await services.webhooks.list()) {
+      await services.webhooks.change(id, (webhook) => resealWebhook(webhook, services.sealer, isCurrent));
+    }
+    // Rows without a secret, such as those of the history, still have signatures of the older key.
+    const damagedRows = await services.signatures.renew(() => progress.show((count += 1)));
+    progress.end();
+    if (damagedRows > 0 || damaged.count() > 0) {
+      const skipped = skippedSummary(damagedRows, damaged.count());
+      io.stderr(`Everything else is encrypted with the key ${primaryID}. ${skipped}\n`);
+      return damagedExitCode;
+    }
+    await services.resealWord();
+    io.stderr(
+      `Everything is encrypted with the key ${primaryID}. Older keys stay in the key ring until \`keyfront secrets prune\`.\n`,
+    );
+    return 0;
+  });
+}
+
+/** Returns the key of an incomplete rotation, otherwise adds one: a retry must not add another. */
+async function primaryKeyFor({ isRotated, now }: Services, { keyRingFile }: Config): Promise<string> {
+  const { activeID } = loadKeyRing(keyRingFile);
+  return (await isRotated(activeID)) ? addKey(keyRingFile, now()).activeID : activeID;
+}
+
+const pageSize = 100;
+
+async function* pagesOf(keys: AsyncIterable<ScannedKey>): AsyncIterable<readonly ScannedKey[]> {
+  let page: ScannedKey[] = [];
+  for await (const scanned of keys) {
+    page.push(scanned);
+    if (page.length < pageSize) continue;
+    yield page;
+    page = [];
+  }
+  yield page;
+}
+
+async function reseal(
+  services: Services,
+  { keyHash, key }: ScannedKey,
+  primaryID: string,
+  skip: (keyHash: string, reason?: string) => void,
+): Promise<void> {
+  if (!key) return skip(keyHash);
+  try {
+    await services.store.reseal(keyHash, (stored) => withPrimaryKey(services, stored, primaryID));
+  } catch (error) {
+    // UNAVAILABLE concerns all keys; an error of reading or opening concerns this key only.
+    if (codeOf(error) !== 'INTERNAL') throw error;
+    skip(keyHash, error instanceof AppError ? error.message : cannotDecrypt);
+  }
+}
+
+function withPrimaryKey({ sealer }: Services, key: StoredKey, primaryID: string): StoredKey {
+  const sealAgain = (sealed: Uint8Array, secret: 'keyID' | 'jwtSecret' | 'hmacString') => {
+    if (sealer.keyIDOf(sealed) === primaryID) return sealed;
+    const place = aadFor(key.keyHash, secret);
+    return sealer.seal(sealer.open(sealed, place), place);
+  };
+  const { jwtSecret, hmacString } = key.secrets;
+  return {
+    ...key,
+    sealedKeyID: sealAgain(key.sealedKeyID, 'keyID'),
+    secrets: {
+      ...key.secrets,
+      jwtSecret: jwtSecret && sealAgain(jwtSecret, 'jwtSecret'),
+      hmacString: hmacString && sealAgain(hmacString, 'hmacString'),
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { aadFor } from '../../../keys/commands/protect-secrets.js';
+import type { StoredKey } from '../../../keys/key.js';
+import type { Services } from '../../../storage/open-storage.js';
+import { damagedAdvice } from '../damaged-keys.js';
+
+/** Why a key is skipped whose secrets cannot be opened. */
+export const cannotDecrypt = 'its secrets cannot be decrypted';
+
+/** The sealed secrets of a key with their associated data. */
+export function sealedSecretsOf({ keyHash, sealedKeyID, secrets: { jwtSecret, hmacString } }: StoredKey) {
+  return [
+    { sealed: sealedKeyID, place: aadFor(keyHash, 'keyID') },
+    ...(jwtSecret ? [{ sealed: jwtSecret, place: aadFor(keyHash, 'jwtSecret') }] : []),
+    ...(hmacString ? [{ sealed: hmacString, place: aadFor(keyHash, 'hmacString') }] : []),
+  ];
+}
+
+/**
+ * Checks the webhooks before the key ring changes. A damaged webhook can be removed by its ID, so that, unlike a key, none
+ * is skipped.
+ *
+ * @throws {Error} if a webhook fails the integrity check
+ */
+export async function requireIntactWebhooks({ webhooks }: Services): Promise<void> {
+  const damaged = await webhooks.damaged();
+  if (damaged.length === 0) return;
+  throw new Error(
+    `These webhooks fail the integrity check: ${damaged.join(', ')}. Remove each with \`keyfront webhooks remove ID\` first.`,
+  );
+}
+
+/** Summary of the damaged rows and keys that a command skipped. */
+export function skippedSummary(rows: number, keys: number): string {
+  return `${rows} rows fail the integrity check, and ${keys} keys were skipped. ${damagedAdvice}`;
+}

@@ -1,0 +1,25 @@
+import { changeWebhook } from '../../../webhooks/manage.js';
+import type { Command, OptionValues } from '../../command.js';
+import { storageVariables } from '../../environment.js';
+import type { IO } from '../../io.js';
+import { withServices } from '../../key-client/open.js';
+import { webhookExitCodes } from './find-webhook.js';
+
+export const resumeWebhookCommand: Command = {
+  name: 'webhooks resume',
+  summary: 'Resume a paused webhook from where it stopped',
+  description: 'Also resumes a webhook that the service has paused.',
+  arguments: ['ID'],
+  exitCodes: webhookExitCodes,
+  examples: ['keyfront webhooks resume hook_4be1c2a09f7d3356'],
+  environment: storageVariables,
+  run: resume,
+};
+
+async function resume(io: IO, _options: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  return withServices(io, { access: 'write' }, async ({ webhooks }) => {
+    await changeWebhook(webhooks, id, (webhook) => ({ ...webhook, paused: undefined }));
+    io.stderr(`Resumed ${id}.\n`);
+    return 0;
+  });
+}

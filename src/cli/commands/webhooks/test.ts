@@ -1,0 +1,46 @@
+import { pingMessage } from '../../../webhooks/event.js';
+import { createSignedSender } from '../../../webhooks/sign-and-send.js';
+import type { Command, OptionValues } from '../../command.js';
+import { storageVariables } from '../../environment.js';
+import type { IO } from '../../io.js';
+import { withServices } from '../../key-client/open.js';
+import { findWebhook } from './find-webhook.js';
+
+export const testWebhookCommand: Command = {
+  name: 'webhooks test',
+  summary: 'Send a signed ping to a webhook and print the status of the response',
+  description: 'The ping is sent at once, before events that are pending.',
+  arguments: ['ID'],
+  exitCodes: { 1: 'there is no such webhook, or its response was not 2xx' },
+  examples: ['keyfront webhooks test hook_4be1c2a09f7d3356'],
+  environment: [...storageVariables, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS'],
+  run: test,
+};
+
+const pingTimeoutMs = 10_000;
+
+async function test(io: IO, _options: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  return withServices(io, { access: 'read' }, async (services, { config }) => {
+    const webhook = await findWebhook(services, id);
+    const send = createSignedSender(webhook, {
+      allowed: config.webhooksTo,
+      timeoutMs: pingTimeoutMs,
+      clockMs: () => services.now().getTime(),
+      open: (sealed, place) => services.sealer.open(sealed, place),
+    });
+    try {
+      const outcome = await send(pingMessage(id, services.now()), {
+        abort: new AbortController().signal,
+        maySend: () => true,
+      });
+      if (!('status' in outcome)) {
+        io.stderr(`No response: ${outcome.error}.\n`);
+        return 1;
+      }
+      io.stderr(`The receiver returned ${outcome.status}.\n`);
+      return outcome.status >= 200 && outcome.status < 300 ? 0 : 1;
+    } finally {
+      send.close();
+    }
+  });
+}

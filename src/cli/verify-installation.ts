@@ -1,0 +1,74 @@
+import { aadFor } from '../keys/commands/protect-secrets.js';
+import type { Sealer } from '../crypto/encryption.js';
+import type { IntegrityReport } from '../keys/ports.js';
+import { printable } from '../lib/text.js';
+import type { Services } from '../storage/open-storage.js';
+import { sealedValuesOf } from '../webhooks/manage.js';
+
+/** Result of the verification of an installation. */
+export interface InstallationReport {
+  readonly keys: number;
+  /** One line each; empty if the installation is intact. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Verifies the database file, the signature of every row, every history, every index and every sealed secret.
+ *
+ * @param onProgress receives the number of keys verified and the fraction of all keys, 0 to 1
+ */
+export async function verifyInstallation(
+  { store, credentials, webhooks, sealer, damages, contents }: Services,
+  onProgress: (keys: number, fraction: number) => void,
+): Promise<InstallationReport> {
+  const problems = await damages();
+  for (const id of await credentials.findDamaged()) problems.push(`The credential ${id} fails the integrity check.`);
+  problems.push(...(await problemsOfWebhooks(webhooks, sealer)));
+  let keys = 0;
+  try {
+    const { keys: total } = await contents();
+    for await (const report of store.verifyIntegrity()) {
+      problems.push(...problemsOfKey(sealer, report));
+      if (report.exists) onProgress((keys += 1), keys / total);
+    }
+  } catch (error) {
+    problems.push(`Cannot read the other keys: ${error instanceof Error ? error.message : 'unknown error'}.`);
+  }
+  return { keys, problems: problems.map(printable) };
+}
+
+async function problemsOfWebhooks(webhooks: Services['webhooks'], sealer: Sealer): Promise<string[]> {
+  const damaged = await webhooks.damaged();
+  if (damaged.length > 0) return damaged.map((id) => `The webhook ${id} fails the integrity check.`);
+  return (await webhooks.list()).flatMap((webhook) =>
+    sealedValuesOf(webhook)
+      .filter(({ sealed, place }) => !canOpen(sealer, sealed, place))
+      .map(({ name }) => `The ${name} of ${webhook.id} cannot be decrypted.`),
+  );
+}
+
+function problemsOfKey(
+  sealer: Sealer,
+  { keyHash, exists, key, isHistoryIntact, isIndexed }: IntegrityReport,
+): string[] {
+  const sealed = { keyID: key?.sealedKeyID, jwtSecret: key?.secrets.jwtSecret, hmacString: key?.secrets.hmacString };
+  const opens = (name: keyof typeof sealed) =>
+    sealed[name] === undefined || canOpen(sealer, sealed[name], aadFor(keyHash, name));
+  return [
+    ...(exists && !key ? [`The key ${keyHash} fails the integrity check.`] : []),
+    ...(isHistoryIntact ? [] : [`The history of ${keyHash} fails the integrity check.`]),
+    ...(isIndexed ? [] : [`The index of tags, policies and APIs does not match the key ${keyHash}.`]),
+    ...(['keyID', 'jwtSecret', 'hmacString'] as const)
+      .filter((name) => !opens(name))
+      .map((name) => `The ${name} of ${keyHash} cannot be decrypted.`),
+  ];
+}
+
+function canOpen(sealer: Sealer, sealed: Uint8Array, place: string): boolean {
+  try {
+    sealer.open(sealed, place);
+    return true;
+  } catch {
+    return false;
+  }
+}
