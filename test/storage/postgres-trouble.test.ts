@@ -5,13 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import type { QuotaManager } from '../../src/keys/quota/quota-manager.js';
 import type { KeyStore } from '../../src/keys/ports.js';
-import {
-  createPgPool,
-  inTransaction,
-  type PgPool,
-  type Prepared,
-  type Session,
-} from '../../src/storage/postgres/pool.js';
+import type { Prepared } from '../../src/storage/sql/session.js';
+import { createPgPool, inTransaction, type PgPool, type Session } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { versionOf } from '../../src/storage/postgres/migrate.js';

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
-import type { PgPool, Prepared, Session } from '../../src/storage/postgres/pool.js';
+import type { PgPool, Session } from '../../src/storage/postgres/pool.js';
+import type { Prepared } from '../../src/storage/sql/session.js';
 
 /** A statement as the store has sent it. */
 export interface Sent {

@@ -1,6 +1,7 @@
 import type { OrgCounter, QuotaManager } from '../../keys/quota/quota-manager.js';
 import { withinBudget } from '../within-budget.js';
-import { prepared, type PgPool } from './pool.js';
+import { prepared } from '../sql/session.js';
+import type { PgPool } from './pool.js';
 import { isValidPgText } from './sought.js';
 
 interface CounterRow {

@@ -9,8 +9,9 @@ import {
 } from '../storage.js';
 import { withChangeNotifications } from '../sql/notifying-store.js';
 import { withTimeout } from '../../lib/timeout.js';
-import { wideReadLimits, createPgPool, prepared, type PgPool, type Session } from './pool.js';
-import { createCredentialStore } from './credential-store.js';
+import { prepared } from '../sql/session.js';
+import { wideReadLimits, createPgPool, type PgPool, type Session } from './pool.js';
+import { createCredentialStore } from '../sql/credential-store.js';
 import { forLog, classifyError } from './errors.js';
 import { createFeedRows } from './feed.js';
 import { goOnAfterHistory } from './feed-horizon.js';
@@ -18,10 +19,11 @@ import { createKeyStore } from './key-store.js';
 import { requireSchema, schemaVersion } from '../sql/schema.js';
 import { migrate, versionOf } from './migrate.js';
 import { acquireDatabaseLock } from './advisory-lock.js';
+import { createPgSession } from './session.js';
 import { createSettings } from './settings.js';
 import { createPgNotifier } from './notifier.js';
-import { createSignatures } from './signatures.js';
-import { createWebhookStore } from './webhook-store.js';
+import { createSignatures } from '../sql/signatures.js';
+import { createWebhookStore } from '../sql/webhook-store.js';
 
 /** The setting of a database that is being filled from a data folder, and holds a part of it only. */
 export const movingName = 'moving_from';
@@ -157,6 +159,8 @@ function createEngine(
 ): Storage {
   const { run } = connections;
 
+  const session = createPgSession(connections);
+
   async function whyUnusable(): Promise<string | undefined> {
     try {
       if ((await run(versionOf)) < schemaVersion) return 'the database has the schema of an older version';
@@ -171,9 +175,9 @@ function createEngine(
   return {
     store: withChangeNotifications(createKeyStore(connections, authenticity, watch, wide, slices), feed.changed),
     feed: createChangeFeed(feed.rows, authenticity),
-    credentials: createCredentialStore(connections, authenticity),
-    webhooks: createWebhookStore(connections, authenticity),
-    signatures: createSignatures(connections, authenticity),
+    credentials: createCredentialStore(session, authenticity),
+    webhooks: createWebhookStore(session, authenticity),
+    signatures: createSignatures(session, authenticity),
     settings: createSettings(connections),
     whyNotReady: () => withTimeout(probeWithinMs, whyUnusable(), () => 'the database does not answer'),
     // A server mends itself or is mended, and connections to it are made anew: there is nothing that a new start would.

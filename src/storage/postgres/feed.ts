@@ -3,7 +3,8 @@ import type { FeedRows, ScannedRow } from '../sql/change-feed.js';
 import type { FeedPosition } from '../sql/feed-cursor.js';
 import { createChangeNotifier } from '../sql/change-notifier.js';
 import type { SignedRow } from '../records/signed.js';
-import { prepared, type PgPool } from './pool.js';
+import { prepared } from '../sql/session.js';
+import type { PgPool } from './pool.js';
 import { horizon } from './feed-horizon.js';
 import type { PgNotifier } from './notifier.js';
 

@@ -20,7 +20,8 @@ import {
 import { keyFromRow, termsOf, type KeyRow } from '../records/key.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
-import { prepared, type PgPool, type Session } from './pool.js';
+import { prepared } from '../sql/session.js';
+import type { PgPool, Session } from './pool.js';
 import type { KeyRows } from './key-rows.js';
 
 // Each entry comes with the date of its key, of the same snapshot: another key may have taken the place of the one that was read.

@@ -1,7 +1,8 @@
 import type { Authenticity } from '../records/authenticity.js';
 import { keyLayouts, type KeyRow } from '../records/key.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
-import { prepared, type Session } from './pool.js';
+import { prepared } from '../sql/session.js';
+import { type Session } from './pool.js';
 import { isValidPgText } from './sought.js';
 
 /** What a look for a hash finds: no row, or one, and whether there is a history that should have one. */

@@ -9,7 +9,8 @@ import { createPreparation, isLarge, type PreparedChange } from '../prepared-cha
 import { integrityError, type SignedRow } from '../records/signed.js';
 import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
 import { withinBudget } from '../within-budget.js';
-import { inSnapshot, inTransaction, prepared, type PgPool, type Session } from './pool.js';
+import { prepared } from '../sql/session.js';
+import { inSnapshot, inTransaction, type PgPool, type Session } from './pool.js';
 import { discardKey } from './discard-key.js';
 import { readCounters } from './counters.js';
 import { createGroupWrite, type WriteCommand } from './group-write.js';
@@ -18,7 +19,8 @@ import { boundedPageStatement, countStatement } from './key-query.js';
 import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 import { purgeKeys } from './purge-keys.js';
-import { createQuotaOutbox } from './quota-outbox.js';
+import { createQuotaOutbox } from '../sql/quota-outbox.js';
+import { createPgSession } from './session.js';
 import { isValidPgText } from './sought.js';
 
 const pageSize = 500;
@@ -67,7 +69,7 @@ export function createKeyStore(
   const { table } = rows;
   const history = createHistory(authenticity, connections, rows, slices);
   const change = createGroupWrite(connections, rows, watch, slices);
-  const { outbox, signedRowOf } = createQuotaOutbox(connections, authenticity);
+  const { outbox, signedRowOf } = createQuotaOutbox(createPgSession(connections), authenticity);
 
   const { prepare, prepareInSlices } = createPreparation({
     signedKey: table.signed,

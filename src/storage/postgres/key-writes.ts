@@ -3,7 +3,8 @@ import { keyColumns, type KeyRow } from '../records/key.js';
 import { quotaChangeColumns, type QuotaChangeRow } from '../records/quota-change.js';
 import type { SignedRow } from '../records/signed.js';
 import { unnestRows } from './columns.js';
-import { prepared, type Session } from './pool.js';
+import { prepared } from '../sql/session.js';
+import { type Session } from './pool.js';
 import { currentPosition } from './feed-horizon.js';
 
 /** What becomes of one key, however many changes led to it. */

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import { prepared, type PgPool } from './pool.js';
+import { prepared } from '../sql/session.js';
+import type { PgPool } from './pool.js';
 
 /** One for each schema: a database may hold several installations, and knows channels by name alone. */
 const channel = `'keyfront_' || md5(current_schema())`;

@@ -1,17 +1,7 @@
-import { createHash } from 'node:crypto';
 import { Pool, types, type PoolClient } from 'pg';
 import { readDeadlineMs } from '../../keys/read-budget.js';
+import type { Prepared } from '../sql/session.js';
 import { noConnection, classifyError, isStalePlan, unknownOutcome, unwritten } from './errors.js';
-
-/** A statement that the server is to remember how to carry out. */
-export interface Prepared {
-  readonly name: string;
-  readonly text: string;
-}
-
-export function prepared(text: string): Prepared {
-  return { name: createHash('sha256').update(text).digest('hex').slice(0, 24), text };
-}
 
 /** One connection, for as long as one piece of work takes. */
 export interface Session {

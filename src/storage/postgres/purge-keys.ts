@@ -1,7 +1,8 @@
 import type { KeyRow } from '../records/key.js';
 import type { SignedRow, SignedTable } from '../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../time-slices.js';
-import { prepared, type PgPool } from './pool.js';
+import { prepared } from '../sql/session.js';
+import type { PgPool } from './pool.js';
 
 const deletedBefore = prepared(
   `SELECT deleted, key_hash, octet_length(definition)::bigint AS size FROM keys

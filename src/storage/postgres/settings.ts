@@ -1,5 +1,6 @@
 import type { Settings } from '../storage.js';
-import { prepared, type PgPool } from './pool.js';
+import { prepared } from '../sql/session.js';
+import type { PgPool } from './pool.js';
 
 const select = prepared('SELECT value FROM settings WHERE name = $1');
 const upsert = prepared(

@@ -64,12 +64,6 @@ export function webhookToRow(webhook: Webhook): WebhookRow {
   };
 }
 
-/**
- * Precedes the holder of a lease that was recalled: a command has changed the webhook, and the holder may still act on
- * the state before. Such a lease cannot be renewed; it ends when its holder releases it or its time is over.
- */
-export const recalled = 'recalled ';
-
 export interface RetryStateRow {
   webhook_id: string;
   key_hash: string;
@@ -79,6 +73,16 @@ export interface RetryStateRow {
   due: bigint;
   why: string;
 }
+
+export const retryStateColumns = [
+  'webhook_id',
+  'key_hash',
+  'next_version',
+  'last_version',
+  'attempts',
+  'due',
+  'why',
+] as const satisfies readonly (keyof RetryStateRow)[];
 
 export function retryStateFromRow(row: RetryStateRow): RetryState {
   return {
@@ -113,6 +117,17 @@ export interface DeadRow {
   why: string;
   due: bigint | null;
 }
+
+export const deadColumns = [
+  'webhook_id',
+  'event_id',
+  'key_hash',
+  'version',
+  'died',
+  'attempts',
+  'why',
+  'due',
+] as const satisfies readonly (keyof DeadRow)[];
 
 export function deadLetterFromRow(row: DeadRow): DeadLetter {
   return {

@@ -13,6 +13,19 @@ export interface Dialect {
   /** Triggers that reject updates: of these columns, or those that leave the column as it is. */
   readonly rejectUpdatesOf: (table: string, columns: readonly string[], message: string) => string;
   readonly rejectUnchanged: (table: string, column: string, message: string) => string;
+  /** The clock that all processes on the database share, in Unix milliseconds. */
+  readonly nowMs: string;
+  /** The condition that a value is in the list that is one parameter. */
+  readonly inList: (parameter: string, type: 'text' | 'bigint') => string;
+  /** An integer member of a JSON text. */
+  readonly integerMember: (column: string, member: string) => string;
+  /** Behind a SELECT in a transaction: no other transaction changes these rows before it ends. */
+  readonly forUpdate: '' | 'FOR UPDATE';
+}
+
+/** Whether both engines can store the text. PostgreSQL rejects a parameter with NUL, and no stored text has any. */
+export function isStorableText(text: string): boolean {
+  return !text.includes('\0');
 }
 
 export const sqliteDialect: Dialect = {
@@ -26,6 +39,11 @@ export const sqliteDialect: Dialect = {
   rejectUnchanged: (table, column, message) =>
     `CREATE TRIGGER changed_${table}_are_signed BEFORE UPDATE ON ${table} WHEN NEW.${column} IS OLD.${column}
      BEGIN SELECT RAISE(ABORT, '${message}'); END;`,
+  nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
+  inList: (parameter) => `IN (SELECT value FROM json_each(${parameter}))`,
+  integerMember: (column, member) => `${column} ->> '$.${member}'`,
+  // There is one writer at a time.
+  forUpdate: '',
 };
 
 export const postgresDialect: Dialect = {
@@ -46,4 +64,9 @@ export const postgresDialect: Dialect = {
   rejectUnchanged: (table, column, message) =>
     `CREATE TRIGGER changed_${table}_are_signed BEFORE UPDATE ON ${table} FOR EACH ROW
      WHEN (NEW.${column} = OLD.${column}) EXECUTE FUNCTION keyfront_reject('${message}');`,
+  nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
+  inList: (parameter, type) => `= ANY (${parameter}::${type}[])`,
+  // `json` and not `jsonb`, which holds no NUL and would parse all of a definition to find one member.
+  integerMember: (column, member) => `(${column}::json ->> '${member}')::bigint`,
+  forUpdate: 'FOR UPDATE',
 };

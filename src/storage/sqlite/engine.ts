@@ -3,7 +3,8 @@ import type { Access, Storage, DatabaseHandle } from '../storage.js';
 import { withChangeNotifications } from '../sql/notifying-store.js';
 import { contentsOf, damagesOf } from './contents.js';
 import { backupDatabase } from './backup.js';
-import { createCredentialStore } from './credential-store.js';
+import { createCredentialCache } from './credential-cache.js';
+import { createCredentialStore } from '../sql/credential-store.js';
 import { withDatabaseName, openDatabase, openReadOnly, type Database } from './connection.js';
 import { createFeedRows } from './feed.js';
 import { identifyFiles } from './file-identity.js';
@@ -13,10 +14,11 @@ import { rememberMigrationMark } from './migration-mark.js';
 import { createWriteProbe } from './health.js';
 import { createWorkerRunner } from './query-runner.js';
 import { createReader } from './reader.js';
+import { createSqliteSession } from './session.js';
 import { createSettings } from './settings.js';
-import { createSignatures } from './signatures.js';
+import { createSignatures } from '../sql/signatures.js';
 import { logBytes, shrinkLog } from './wal.js';
-import { createWebhookStore } from './webhook-store.js';
+import { createWebhookStore } from '../sql/webhook-store.js';
 
 /** Opens a file as far as `access` permits. Throws an Error that names it. */
 export async function openSQLite(file: string, access: Access): Promise<DatabaseHandle> {
@@ -80,14 +82,15 @@ function createEngine(
   const reader = createReader(database, guard, hasWorkers ? () => createWorkerRunner(file) : undefined);
   watch.meter?.registerGauge('wal_bytes', () => logBytes(database));
   const settings = createSettings(database);
+  const session = createSqliteSession(database, guard);
   const probe = createWriteProbe(database, file, now);
   const feed = createFeedRows(database, guard);
   const engine: Storage = {
     store: withChangeNotifications(createKeyStore(database, authenticity, guard, reader), feed.changed),
     feed: createChangeFeed(feed.rows, authenticity),
-    credentials: createCredentialStore(database, authenticity, guard),
-    webhooks: createWebhookStore(database, authenticity, guard),
-    signatures: createSignatures(database, authenticity, guard),
+    credentials: createCredentialStore(session, authenticity, createCredentialCache(database)),
+    webhooks: createWebhookStore(session, authenticity),
+    signatures: createSignatures(session, authenticity),
     settings: {
       get: (name) => promised(() => settings.get(name)),
       set: (name, value) => guard.write(() => settings.set(name, value)),

@@ -8,7 +8,8 @@ import { mapInSlices } from '../time-slices.js';
 import { readCounters } from './counters.js';
 import { createWriteGate, type WriteGate } from './write-gate.js';
 import { createHistory } from './history.js';
-import { createQuotaOutbox } from './quota-outbox.js';
+import { createQuotaOutbox, insertQuotaChange } from '../sql/quota-outbox.js';
+import { createSqliteSession, parametersOf } from './session.js';
 import { createReader, type Reader } from './reader.js';
 import { countStatement, maxSortedRows, pageStatement, sortedStatement, type Statement } from './key-query.js';
 import { matchesFilter } from '../sql/key-filter.js';
@@ -52,7 +53,9 @@ export function createKeyStore(
     signedEntry: history.signed,
     slices: guard.slices,
   });
-  const { add: addQuotaChange, drop: dropQuotaChanges, ...outbox } = createQuotaOutbox(database, authenticity, guard);
+  const { outbox, valuesOf } = createQuotaOutbox(createSqliteSession(database, guard), authenticity);
+  const addQuotaChange = database.prepare<[object]>(insertQuotaChange.text);
+  const dropQuotaChanges = database.prepare<[string]>('DELETE FROM quota_changes WHERE key_hash = ?');
   const names = [...keyColumns, 'mac'] as const;
   // With an organisation, another's row is not even read: the time taken does not show that it exists.
   const select = database.prepare<[string, string | null], SignedRow<KeyRow>>(
@@ -121,7 +124,7 @@ export function createKeyStore(
     else if ([...indexed].some((column) => before[column] !== row[column])) replace.run(row);
     else replaceInPlace.run(row);
     history.add(entry);
-    if (change.quotaChange) addQuotaChange(change.quotaChange);
+    if (change.quotaChange) addQuotaChange.run(parametersOf(valuesOf(change.quotaChange)));
 
     const terms = termsOf(next);
     const known = stored ? termsOf(stored) : new Set<string>();
@@ -181,7 +184,7 @@ export function createKeyStore(
       if (!row || row.deleted === null || row.deleted >= moment || !table.isAuthentic(row)) continue;
       for (const term of termsOf(keyFromRow(row))) dropTerm.run(term, keyHash);
       history.forget(keyHash);
-      dropQuotaChanges(keyHash);
+      dropQuotaChanges.run(keyHash);
       remove.run(keyHash);
       purged += 1;
     }
@@ -195,7 +198,7 @@ export function createKeyStore(
     // The row does not tell which terms it had.
     dropTerms.run(keyHash);
     history.forget(keyHash);
-    dropQuotaChanges(keyHash);
+    dropQuotaChanges.run(keyHash);
     remove.run(keyHash);
     return 'discarded';
   }

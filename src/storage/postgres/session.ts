@@ -1,0 +1,21 @@
+import { postgresDialect } from '../sql/dialect.js';
+import type { Prepared, SqlSession, Value, Work } from '../sql/session.js';
+import { inTransaction, type PgPool, type Session } from './pool.js';
+
+/** A session on the connections of a pool, one for each piece of work. */
+export function createPgSession({ run }: PgPool): SqlSession {
+  return {
+    dialect: postgresDialect,
+    all: <Row>(statement: Prepared, values: readonly Value[] = []) =>
+      run((session) => session.query<Row>(statement, values)),
+    run: <Row>(statement: Prepared, values: readonly Value[] = []) =>
+      run((session) => session.write<Row>(statement, values)),
+    transaction: (work) => run((session) => inTransaction(session, () => runAll(session, work()))),
+  };
+}
+
+async function runAll<T>(session: Session, work: Work<T>): Promise<T> {
+  let step = work.next();
+  while (!step.done) step = work.next(await session.query<object>(step.value.statement, step.value.values));
+  return step.value;
+}

@@ -1,0 +1,42 @@
+import type { QuotaOutbox } from '../../keys/quota/quota-manager.js';
+import type { QuotaChange } from '../../keys/quota/quota-change.js';
+import type { Authenticity } from '../records/authenticity.js';
+import {
+  createQuotaChangeTable,
+  quotaChangeColumns,
+  type PlacedRow,
+  type QuotaChangeRow,
+} from '../records/quota-change.js';
+import type { SignedRow } from '../records/signed.js';
+import { isStorableText } from './dialect.js';
+import { insertInto, prepared, query, valuesOf, type SqlSession } from './session.js';
+
+const columns = [...quotaChangeColumns, 'mac'] as const;
+
+export const insertQuotaChange = prepared(insertInto('quota_changes', columns));
+
+const byKey = prepared('SELECT * FROM quota_changes WHERE key_hash = $1 ORDER BY id');
+const page = prepared('SELECT * FROM quota_changes WHERE at < $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT 200');
+const remove = prepared('DELETE FROM quota_changes WHERE key_hash = $1 AND date_created = $2 AND last_updated = $3');
+
+/** The transactional outbox of changes to counters that are kept outside of the database. */
+export function createQuotaOutbox({ all, transaction }: SqlSession, authenticity: Authenticity) {
+  const table = createQuotaChangeTable(authenticity);
+  const outbox: QuotaOutbox = {
+    pendingFor: async (keyHash) =>
+      isStorableText(keyHash) ? table.read(await all<SignedRow<QuotaChangeRow>>(byKey, [keyHash])) : [],
+    pendingBefore: (moment) =>
+      table.readPages(({ at, id }) => all<PlacedRow>(page, [BigInt(moment.getTime()), at, id])),
+    acknowledge: (changes) =>
+      transaction(function* () {
+        for (const { keyHash, dateCreated, lastUpdated } of changes) {
+          yield* query(remove, [keyHash, dateCreated, lastUpdated]);
+        }
+      }),
+  };
+  return {
+    outbox,
+    signedRowOf: table.signedRowOf,
+    valuesOf: (change: QuotaChange) => valuesOf(table.signedRowOf(change), columns),
+  };
+}

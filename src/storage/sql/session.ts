@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { Dialect } from './dialect.js';
+
+/** A statement that an engine prepares once for each connection. Its parameters are `$1`, `$2` and so on. */
+export interface Prepared {
+  readonly name: string;
+  readonly text: string;
+}
+
+export function prepared(text: string): Prepared {
+  return { name: createHash('sha256').update(text).digest('hex').slice(0, 24), text };
+}
+
+/** A list is one parameter, for `Dialect.inList`. */
+export type Value = string | bigint | number | Uint8Array | null | readonly string[] | readonly bigint[];
+
+interface Execution {
+  readonly statement: Prepared;
+  readonly values: readonly Value[];
+}
+
+/**
+ * Work of several statements, written as a generator: SQLite runs it within one synchronous transaction, PostgreSQL waits
+ * for the rows of each statement. It may run again, so it changes nothing but the database.
+ */
+export type Work<T> = Generator<Execution, T, readonly object[]>;
+
+/** Within `Work`: the rows that the statement returns. */
+export function* query<Row>(statement: Prepared, values: readonly Value[] = []): Work<readonly Row[]> {
+  return (yield { statement, values }) as readonly Row[];
+}
+
+/** A database, for stores whose statements are the same for both engines. */
+export interface SqlSession {
+  readonly dialect: Dialect;
+  /** The rows of one statement that writes nothing. */
+  readonly all: <Row>(statement: Prepared, values?: readonly Value[]) => Promise<readonly Row[]>;
+  /** The rows of one statement that writes. Resolves when they are durable. */
+  readonly run: <Row>(statement: Prepared, values?: readonly Value[]) => Promise<readonly Row[]>;
+  /**
+   * Runs work in a transaction and resolves when it is durable. PostgreSQL reads what others have committed before each
+   * statement: rows that are read to be changed need `Dialect.forUpdate`.
+   */
+  readonly transaction: <T>(work: () => Work<T>) => Promise<T>;
+}
+
+/** A statement that inserts one row, with a parameter for each column. */
+export function insertInto(table: string, columns: readonly string[]): string {
+  return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})`;
+}
+
+/** The values of a row in the order of the columns. */
+export function valuesOf<Row extends object>(row: Row, columns: readonly (keyof Row)[]): Value[] {
+  return columns.map((column) => row[column] as Value);
+}

@@ -1,0 +1,76 @@
+import type { Authenticity } from '../records/authenticity.js';
+import { credentialLayouts } from '../records/credential.js';
+import { keyLayouts } from '../records/key.js';
+import { quotaChangeLayouts } from '../records/quota-change.js';
+import { revisionLayouts } from '../records/revision.js';
+import type { Signatures } from '../records/signatures.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
+import { webhookLayouts } from '../records/webhook.js';
+import { prepared, query, type SqlSession } from './session.js';
+
+const pageSize = 200;
+
+type AnyRow = SignedRow<Readonly<Record<string, unknown>>>;
+type Position = string | bigint;
+
+const signedTables = [
+  { name: 'keys', layouts: keyLayouts, key: 'key_hash', start: '' },
+  { name: 'audit', layouts: revisionLayouts, key: 'id', start: 0n },
+  { name: 'credentials', layouts: credentialLayouts, key: 'id', start: '' },
+  { name: 'webhooks', layouts: webhookLayouts, key: 'id', start: '' },
+  { name: 'quota_changes', layouts: quotaChangeLayouts, key: 'id', start: 0n },
+];
+
+/** The signatures of all tables, in pages that take milliseconds each. */
+export function createSignatures({ dialect, all, transaction }: SqlSession, authenticity: Authenticity): Signatures {
+  const head = `CAST($1 AS ${dialect.types.bytes})`;
+  const tables = signedTables.map(({ name, layouts, key, start }) => ({
+    key,
+    start,
+    table: createSignedTable<Readonly<Record<string, unknown>>>(authenticity, name, layouts),
+    // The first byte of a signature is its layout; the bytes after it name the key.
+    older: prepared(
+      `SELECT * FROM ${name} WHERE ${key} > $2 AND substr(mac, 2, length(${head})) <> ${head}
+       ORDER BY ${key} LIMIT ${pageSize}`,
+    ),
+    // A row that was written since it was read has a new signature already.
+    sign: prepared(`UPDATE ${name} SET mac = $1 WHERE ${key} = $2 AND mac = $3`),
+  }));
+
+  async function* olderPages({ key, start, older }: (typeof tables)[number]): AsyncIterable<readonly AnyRow[]> {
+    for (let last: Position | undefined = start; last !== undefined;) {
+      const rows: readonly AnyRow[] = await all<AnyRow>(older, [authenticity.currentHead(), last]);
+      yield rows;
+      last = rows.at(-1)?.[key] as Position | undefined;
+    }
+  }
+
+  return {
+    async renew(onRow) {
+      let damaged = 0;
+      for (const one of tables) {
+        for await (const rows of olderPages(one)) {
+          const valid = rows.filter(one.table.isAuthentic);
+          await transaction(function* () {
+            for (const row of valid) {
+              yield* query(one.sign, [one.table.signed(row).mac, row[one.key] as Position, row.mac]);
+            }
+          });
+          valid.forEach(onRow);
+          damaged += rows.length - valid.length;
+        }
+      }
+      return damaged;
+    },
+    async older() {
+      let damaged = 0;
+      for (const one of tables) {
+        for await (const rows of olderPages(one)) {
+          if (rows.some(one.table.isAuthentic)) return { hasValid: true, damaged };
+          damaged += rows.length;
+        }
+      }
+      return { hasValid: false, damaged };
+    },
+  };
+}
