@@ -35,11 +35,6 @@ describe('D-15 a statement', () => {
     expect([...new Set(interpolations())].toSorted().join('\n')).toMatchInlineSnapshot(`
       "storage/postgres/advisory-lock.ts: key
       storage/postgres/counters.ts: pageSize
-      storage/postgres/credential-store.ts: change
-      storage/postgres/credential-store.ts: found
-      storage/postgres/credential-store.ts: names.join(', ')
-      storage/postgres/credential-store.ts: names.map((_, index) => \`$\${index + 1}\`).join(', ')
-      storage/postgres/credential-store.ts: names.map((column, index) => \`$\${index + 8}::\${typeOf(column)}\`).join(', ')
       storage/postgres/discard-key.ts: name
       storage/postgres/feed-horizon.ts: next
       storage/postgres/feed.ts: horizon
@@ -75,19 +70,17 @@ describe('D-15 a statement', () => {
       storage/postgres/rows.ts: txColumn
       storage/postgres/rows.ts: txValue
       storage/postgres/rows.ts: unnestRows('r', typed, 1).sql
-      storage/postgres/signatures.ts: name
-      storage/postgres/signatures.ts: place
-      storage/postgres/signatures.ts: type
-      storage/postgres/webhook-store.ts: meant
-      storage/postgres/webhook-store.ts: name
-      storage/postgres/webhook-store.ts: names.join(', ')
-      storage/postgres/webhook-store.ts: names.map((_, index) => \`$\${index + 1}\`).join(', ')
-      storage/postgres/webhook-store.ts: names.map((column, index) => \`\${column} = $\${index + 1}\`).join(', ')
-      storage/postgres/webhook-store.ts: now
-      storage/postgres/webhook-store.ts: recalled
+      storage/sql/credential-store.ts: changing
+              .slice(1)
+              .map((column, index) => \`\${column} = $\${index + 2}\`)
+              .join(', ')
+      storage/sql/credential-store.ts: forUpdate
+      storage/sql/credential-store.ts: inList('$1', 'text')
+      storage/sql/credential-store.ts: withState
       storage/sql/dialect.ts: column
       storage/sql/dialect.ts: columns.join(', ')
       storage/sql/dialect.ts: message
+      storage/sql/dialect.ts: parameter
       storage/sql/dialect.ts: table
       storage/sql/schema.ts: bytes
       storage/sql/schema.ts: bytesLiteral(emptySHA256)
@@ -105,11 +98,28 @@ describe('D-15 a statement', () => {
       storage/sql/schema.ts: rowNumber
       storage/sql/schema.ts: text
       storage/sql/schema.ts: updatedOften
+      storage/sql/session.ts: columns.join(', ')
+      storage/sql/session.ts: columns.map((_, index) => \`$\${index + 1}\`).join(', ')
+      storage/sql/session.ts: table
+      storage/sql/signatures.ts: head
+      storage/sql/signatures.ts: key
+      storage/sql/signatures.ts: name
+      storage/sql/signatures.ts: pageSize
+      storage/sql/webhook-statements.ts: columns.map((column, index) => \`\${column} = $\${index + 1}\`).join(', ')
+      storage/sql/webhook-statements.ts: forUpdate
+      storage/sql/webhook-statements.ts: inList('$1', 'text')
+      storage/sql/webhook-statements.ts: inList('$2', 'text')
+      storage/sql/webhook-statements.ts: insertInto('webhook_dead', deadColumns)
+      storage/sql/webhook-statements.ts: insertInto('webhook_failing', retryStateColumns)
+      storage/sql/webhook-statements.ts: isHeldBy
+      storage/sql/webhook-statements.ts: matchesFilter
+      storage/sql/webhook-statements.ts: nowMs
+      storage/sql/webhook-statements.ts: recalled
+      storage/sql/webhook-statements.ts: table
+      storage/sql/webhook-statements.ts: updateFrom(['died', 'attempts', 'why', 'due'])
+      storage/sql/webhook-statements.ts: updateFrom(['next_version', 'last_version', 'attempts', 'due', 'why'])
       storage/sqlite/counters.ts: pageSize
       storage/sqlite/counters.ts: select
-      storage/sqlite/credential-store.ts: found
-      storage/sqlite/credential-store.ts: names.join(', ')
-      storage/sqlite/credential-store.ts: names.map((column) => \`@\${column}\`).join(', ')
       storage/sqlite/history.ts: names.join(', ')
       storage/sqlite/history.ts: names.map((column) => \`@\${column}\`).join(', ')
       storage/sqlite/key-query.ts: conditions.join(' AND ')
@@ -122,21 +132,10 @@ describe('D-15 a statement', () => {
       storage/sqlite/key-store.ts: names.map((column) => \`@\${column}\`).join(', ')
       storage/sqlite/key-store.ts: pageSize
       storage/sqlite/migrate.ts: index + 1
-      storage/sqlite/quota-outbox.ts: names.join(', ')
-      storage/sqlite/quota-outbox.ts: names.map((column) => \`@\${column}\`).join(', ')
-      storage/sqlite/quota-outbox.ts: pageSize
       storage/sqlite/rows.ts: entriesAtOnce
       storage/sqlite/rows.ts: keysAtOnce
       storage/sqlite/rows.ts: smallTables[table]
-      storage/sqlite/rows.ts: table
-      storage/sqlite/signatures.ts: name
-      storage/sqlite/webhook-store.ts: meant
-      storage/sqlite/webhook-store.ts: name
-      storage/sqlite/webhook-store.ts: names.join(', ')
-      storage/sqlite/webhook-store.ts: names.map((column) => \`\${column} = @\${column}\`).join(', ')
-      storage/sqlite/webhook-store.ts: names.map((column) => \`@\${column}\`).join(', ')
-      storage/sqlite/webhook-store.ts: now
-      storage/sqlite/webhook-store.ts: recalled"
+      storage/sqlite/rows.ts: table"
     `);
   });
 
