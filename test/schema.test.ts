@@ -22,7 +22,7 @@ import {
   type GraphQLType,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { absence } from '../src/graphql/schema/types-from-zod.js';
+import { nullMeaning } from '../src/graphql/schema/types-from-zod.js';
 import { schema } from '../src/graphql/schema/api-schema.js';
 
 const ours = Object.values(schema.getTypeMap()).filter(
@@ -62,7 +62,7 @@ describe('the GraphQL schema', () => {
   it('says of every answer that may be null when it is null', () => {
     const nullable = outputs().filter(({ field }) => isNullableType(field.type));
     const silent = nullable.filter(
-      ({ type, field }) => !/\bnull\b/i.test(field.description ?? '') && !type.description?.endsWith(absence),
+      ({ type, field }) => !/\bnull\b/i.test(field.description ?? '') && !type.description?.endsWith(nullMeaning),
     );
     expect(nullable.length).toBeGreaterThan(60);
     expect(silent.map(({ name }) => name)).toEqual([]);

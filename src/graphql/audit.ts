@@ -6,8 +6,8 @@ import type { Context } from './context.js';
 import { rootFieldsOf, type RequestedOperation } from './operation/root-fields.js';
 
 /** Tells of every mutation that was refused before it came to the domain, which tells of all others. */
-export function audited(built: GraphQLSchema): GraphQLSchema {
-  for (const field of Object.values(built.getMutationType()?.getFields() ?? {})) {
+export function withAuditLog(schema: GraphQLSchema): GraphQLSchema {
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const resolve = field.resolve ?? defaultFieldResolver;
     field.resolve = async (source: unknown, args: Record<string, unknown>, context: Context, info) => {
       try {
@@ -16,36 +16,36 @@ export function audited(built: GraphQLSchema): GraphQLSchema {
         if (!isAudited(error)) {
           const keyID = typeof args['keyID'] === 'string' ? args['keyID'] : undefined;
           const keyHash = context.keys.tryHashKeyID(keyID);
-          context.audit({ operation: field.name, keyHash, ...whoAsks(context), outcome: { error } });
+          context.audit({ operation: field.name, keyHash, ...auditFieldsOf(context), outcome: { error } });
         }
         throw error;
       }
     };
   }
-  return built;
+  return schema;
 }
 
-interface Asked {
+interface AuditedRequest {
   readonly requestID: string;
   readonly holder: AuthContext;
 }
 
 /** Tells of the mutations in an operation that was refused before any of it was executed. */
-export function auditRefused(
+export function auditRejectedOperation(
   audit: AuditLog,
   schema: GraphQLSchema,
   operation: RequestedOperation,
-  asked: Asked,
+  request: AuditedRequest,
   error: unknown,
 ): void {
   const found = rootFieldsOf(schema, operation);
   if (found?.definition.operation !== OperationTypeNode.MUTATION) return;
   for (const { field } of found.fields) {
-    audit({ operation: field.name, keyHash: undefined, ...whoAsks(asked), outcome: { error } });
+    audit({ operation: field.name, keyHash: undefined, ...auditFieldsOf(request), outcome: { error } });
   }
 }
 
-function whoAsks({ requestID, holder: { service } }: Asked) {
+function auditFieldsOf({ requestID, holder: { service } }: AuditedRequest) {
   const principal = service && { credentialID: service.id, label: service.label, orgID: service.orgID };
   return { requestID, principal };
 }

@@ -4,8 +4,8 @@ import { AppError, errorCodes, pathText } from '../lib/errors.js';
 import { withoutStackTraces } from '../lib/stack-traces.js';
 
 /** The error for the audit log that stands for an error of graphql-js. */
-export function asAppError(error: unknown): AppError {
-  const code = errorCodes.find((known) => known === publicError(error).extensions['code']);
+export function toAppError(error: unknown): AppError {
+  const code = errorCodes.find((known) => known === maskError(error).extensions['code']);
   return new AppError(code ?? 'INTERNAL', 'The operation was rejected.', { cause: error });
 }
 
@@ -13,20 +13,20 @@ export function asAppError(error: unknown): AppError {
 class PublicError extends GraphQLError {}
 
 /** The error for the client: an AppError unchanged, graphql-js errors without quoted values, all others masked. */
-export function publicError(error: unknown): GraphQLError {
-  return error instanceof PublicError ? error : withoutStackTraces(() => translated(error));
+export function maskError(error: unknown): GraphQLError {
+  return error instanceof PublicError ? error : withoutStackTraces(() => translateError(error));
 }
 
 /** The error of a whole request, with its HTTP status. */
 export function requestError(error: AppError, status = statuses[error.code]): GraphQLError {
-  return ours(error, undefined, { http: { status, headers: headersOf(error) } });
+  return fromAppError(error, undefined, { http: { status, headers: headersOf(error) } });
 }
 
 /** The error of an operation that is rejected as a whole. For clients of application/json the HTTP status is 200. */
 export function operationError(error: AppError): GraphQLError {
-  const shown = requestError(error);
-  Object.assign(shown.extensions['http'] as object, { spec: true });
-  return shown;
+  const graphqlError = requestError(error);
+  Object.assign(graphqlError.extensions['http'] as object, { spec: true });
+  return graphqlError;
 }
 
 /** Sets the status 400 of an operation that was not executed; with application/json it has 200, like `operationError`. */
@@ -37,41 +37,41 @@ export function notExecuted({ errors = [] }: ExecutionResult): ExecutionResult {
 
 /** The original of a masked error, for the log; undefined for an error that was not masked. */
 export function maskedCause(error: GraphQLError): unknown {
-  return error.extensions['code'] === 'INTERNAL' ? rootOf(error) : undefined;
+  return error.extensions['code'] === 'INTERNAL' ? originalErrorOf(error) : undefined;
 }
 
-function translated(error: unknown): GraphQLError {
-  const cause = rootOf(error);
+function translateError(error: unknown): GraphQLError {
+  const cause = originalErrorOf(error);
   if (cause instanceof AppError && cause.code !== 'INTERNAL') {
     // An error without a path is of the request; Yoga has wrapped it.
-    return error instanceof GraphQLError && error.path ? ours(cause, error) : requestError(cause);
+    return error instanceof GraphQLError && error.path ? fromAppError(cause, error) : requestError(cause);
   }
   // Yoga sets `unexpected` for a thrown value that is not an Error.
   const isValue =
     !(error instanceof Error) || (cause instanceof GraphQLError && cause.extensions['unexpected'] === true);
   if (cause instanceof GraphQLError && error instanceof GraphQLError && !isValue) {
-    return new PublicError(`${variableIn(cause, error)}${withoutValues(cause.message)}`, {
-      ...placeOf(error),
+    return new PublicError(`${variablePrefix(cause, error)}${removeQuotedValues(cause.message)}`, {
+      ...locationOf(error),
       extensions: { ...cause.extensions, code: 'INVALID' },
     });
   }
   return new PublicError('Internal error.', {
-    ...(error instanceof GraphQLError && placeOf(error)),
+    ...(error instanceof GraphQLError && locationOf(error)),
     originalError: isValue ? new Error('A thrown value is not an Error.') : error,
     extensions: { code: 'INTERNAL' },
   });
 }
 
 /** The prefix with the variable that a scalar rejected, which only the outer error names. */
-function variableIn(cause: GraphQLError, error: GraphQLError): string {
+function variablePrefix(cause: GraphQLError, error: GraphQLError): string {
   const name = cause === error ? undefined : /^Variable "(\$\w+)" got invalid value/.exec(error.message)?.[1];
   return name === undefined ? '' : `Variable "${name}": `;
 }
 
-function ours(error: AppError, located?: GraphQLError, extensions: GraphQLErrorExtensions = {}): GraphQLError {
+function fromAppError(error: AppError, located?: GraphQLError, extensions: GraphQLErrorExtensions = {}): GraphQLError {
   const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
   return new PublicError(error.message, {
-    ...(located && placeOf(located)),
+    ...(located && locationOf(located)),
     extensions: {
       ...extensions,
       code: error.code,
@@ -86,19 +86,19 @@ function headersOf({ retryAfterSeconds }: AppError): Record<string, string> {
 }
 
 /** The error that was originally thrown. */
-export function rootOf(error: unknown): unknown {
-  return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
+export function originalErrorOf(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError ? originalErrorOf(error.originalError) : error;
 }
 
 /** The location of an error, for an error that replaces it. */
-export function placeOf({ nodes, source, positions, path }: GraphQLError) {
+export function locationOf({ nodes, source, positions, path }: GraphQLError) {
   return { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
 }
 
 /**
  * Removes quoted tokens and values from messages of graphql-js, which may be misplaced secrets. Keeps names of the schema.
  */
-function withoutValues(message: string): string {
+function removeQuotedValues(message: string): string {
   // The token is quoted without escapes: it ends at the last quotation mark.
   if (message.startsWith('Syntax Error')) return message.replace(/".*"/s, '"…"');
   return message

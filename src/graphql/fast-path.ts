@@ -25,7 +25,7 @@ import { trustedTextOf, type TrustedDocuments } from './plugins/use-trusted-docu
  */
 export type FastPath = (request: RequestContext) => Promise<HTTPResponse | undefined>;
 
-interface Deps {
+interface FastPathDeps {
   readonly operations: OperationCache;
   readonly trustedDocuments: TrustedDocuments;
   /** Whether these principals may send operations. */
@@ -38,7 +38,7 @@ interface Deps {
 }
 
 /** Creates the fast path. */
-export function createFastPath(deps: Deps): FastPath {
+export function createFastPath(deps: FastPathDeps): FastPath {
   const { operations, trustedDocuments, isAdmitted, createContext, execute, telemetry, deadlineMs, log } = deps;
 
   async function run(

@@ -8,10 +8,10 @@ import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 import type { Logger } from '../lib/log.js';
 import type { Telemetry } from '../telemetry/ports.js';
-import { auditRefused } from './audit.js';
+import { auditRejectedOperation } from './audit.js';
 import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs } from './operation/deadline.js';
-import { asAppError, operationError, requestError } from './errors.js';
+import { toAppError, operationError, requestError } from './errors.js';
 import { createFastPath } from './fast-path.js';
 import { explainRefusal } from './plugins/use-validation-errors.js';
 import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
@@ -32,7 +32,7 @@ import { useUnconditionalSubscriptions } from './plugins/use-subscription-condit
 import { useSubscriptions } from './plugins/use-subscriptions.js';
 import { useTrustedDocuments, type TrustedDocuments } from './plugins/use-trusted-documents.js';
 
-interface Parts extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSlice'> {
+interface GraphQLServerDeps extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSlice'> {
   readonly keys: KeyService;
   readonly audit: AuditLog;
   readonly log: Logger;
@@ -66,7 +66,7 @@ export function createGraphQLServer({
   plugins = [],
   nextSlice,
   ...options
-}: Parts): GraphQLServer {
+}: GraphQLServerDeps): GraphQLServer {
   const { deadlineMs = defaultDeadlineMs, streams = createStreams(), introspection } = options;
   const operations = createOperationCache(servedSchema);
   const { execute = createExecutor((...of) => operations.prepare(...of)?.compiled) } = options;
@@ -173,7 +173,13 @@ function useRefusals(audit: AuditLog): Plugin<{ document?: DocumentNode }, Serve
       const operation = { ...context.params, document };
       // Without a document, the error is of its syntax or of a limit, and complete.
       const refusal = document && explainRefusal(servedSchema, operation, holder);
-      auditRefused(audit, servedSchema, operation, { requestID, holder }, refusal ?? asAppError(result.errors[0]));
+      auditRejectedOperation(
+        audit,
+        servedSchema,
+        operation,
+        { requestID, holder },
+        refusal ?? toAppError(result.errors[0]),
+      );
       if (!refusal) return;
       // For clients of application/json, a rejected operation has the status 200, unless it was not examined.
       event.setResult({ errors: [refusal.code === 'RATE_LIMITED' ? requestError(refusal) : operationError(refusal)] });

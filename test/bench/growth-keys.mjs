@@ -57,8 +57,8 @@ export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
  * @returns {import('../../build/keys/key.js').KeyRevision}
  */
 export function entryOf(
-  /** @type {import('../../build/keys/key.js').StoredKey | undefined} */ before,
-  /** @type {import('../../build/keys/key.js').StoredKey} */ after,
+  /** @type {import('../../build/keys/key.js').RingKey | undefined} */ before,
+  /** @type {import('../../build/keys/key.js').RingKey} */ after,
   /** @type {import('../../build/keys/key.js').Operation} */ operation,
 ) {
   return {

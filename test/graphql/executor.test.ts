@@ -13,7 +13,7 @@ import {
 import { createYoga } from 'graphql-yoga';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Deadline } from '../../src/graphql/operation/deadline.js';
-import { publicError } from '../../src/graphql/errors.js';
+import { maskError } from '../../src/graphql/errors.js';
 import { createExecutor, type Execute } from '../../src/graphql/executor/executor.js';
 import { createOperationCache } from '../../src/graphql/operation/operation-cache.js';
 import { createRandom, generated, runs, seed } from '../support/generated.js';
@@ -375,9 +375,9 @@ describe('Compiled operations', () => {
     const answers = [own, execute({ schema: typed, document, rootValue: root })] as ExecutionResult[];
     for (const { errors = [] } of answers) {
       expect(errors).toHaveLength(3);
-      expect(JSON.stringify(errors.map(publicError))).not.toContain(canary);
+      expect(JSON.stringify(errors.map(maskError))).not.toContain(canary);
     }
-    expect(answers[0]?.errors?.map((error) => publicError(error).extensions['code'])).toEqual([
+    expect(answers[0]?.errors?.map((error) => maskError(error).extensions['code'])).toEqual([
       'INTERNAL',
       'INVALID',
       'INVALID',

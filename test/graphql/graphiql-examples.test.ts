@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { sampleKeyLines } from '../../src/cli/server/sample.js';
 import { credentialHeaders, type CredentialHeader } from '../../src/graphql/graphiql/browser/credential-headers.js';
-import { examples, type Example } from '../../src/graphql/graphiql/browser/examples.js';
+import { examples, type ExampleOperation } from '../../src/graphql/graphiql/browser/examples.js';
 import { servedSchema } from '../../src/graphql/schema/served.js';
 import { startApp, type TestApp } from '../support/app.js';
 
-const nameOf = ({ query }: Example) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1] ?? '';
+const nameOf = ({ query }: ExampleOperation) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1] ?? '';
 
 async function startSample(): Promise<TestApp> {
   const t = await startApp();
@@ -13,14 +13,14 @@ async function startSample(): Promise<TestApp> {
   return t;
 }
 
-function headerFor(credential: Example['credential']): CredentialHeader {
+function headerFor(credential: ExampleOperation['credential']): CredentialHeader {
   const header = credentialHeaders.find(({ kind }) => kind === credential);
   if (header === undefined) throw new Error(`No header carries ${credential} credentials.`);
   return header;
 }
 
 /** Sends an example with the one credential that its header is for. */
-async function send(t: TestApp, { query, variables, credential }: Example) {
+async function send(t: TestApp, { query, variables, credential }: ExampleOperation) {
   const { name, prefix } = headerFor(credential);
   const { body } = await t.send('/graphql', {
     method: 'POST',

@@ -1,6 +1,6 @@
 import { buildSchema, getOperationAST, GraphQLError, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { publicError } from '../../src/graphql/errors.js';
+import { maskError } from '../../src/graphql/errors.js';
 import { createExecutor } from '../../src/graphql/executor/executor.js';
 import { compileOperation } from '../../src/graphql/executor/compile.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
@@ -9,7 +9,7 @@ import { withoutStackTraces } from '../../src/lib/stack-traces.js';
 
 it('makes the errors that clients get without stack traces', () => {
   const thrown = new GraphQLError('Field error.', { originalError: new AppError('UNAVAILABLE', 'Try again.') });
-  expect(publicError(thrown).stack).not.toContain('\n    at ');
+  expect(maskError(thrown).stack).not.toContain('\n    at ');
   expect(new Error('later').stack).toContain('\n    at ');
 });
 

@@ -35,11 +35,11 @@ export function compileVariables(
     const readDefault = defaultValue && (() => valueFromAST(defaultValue, type));
     return { name: variable.name.value, coerce: coercerOf(type), readDefault, isRequired: isNonNullType(type) };
   });
-  return (given) => {
+  return (input) => {
     const values = Object.create(null) as Record<string, unknown>;
     for (const { name, coerce, readDefault, isRequired } of variables) {
-      if (Object.hasOwn(given, name)) {
-        const value = coerce(given[name]);
+      if (Object.hasOwn(input, name)) {
+        const value = coerce(input[name]);
         if (value === undefined) return undefined;
         values[name] = value;
       } else if (readDefault) values[name] = readDefault();

@@ -25,7 +25,7 @@ import {
 } from 'graphql';
 import { compileVariables, type CoerceVariables } from './coerce-variables.js';
 
-type Variables = Readonly<Record<string, unknown>>;
+type VariableValues = Readonly<Record<string, unknown>>;
 
 /** The part of an execution that is the same every time. Selections are compiled when they are first executed. */
 export interface CompiledOperation {
@@ -100,7 +100,7 @@ function addConditions({ selections }: SelectionSetNode, conditions: Set<string>
  *
  * @throws {GraphQLError} when the schema has no root type, or a condition is null.
  */
-export function collectFields(compiled: CompiledOperation, variables: Variables): readonly CompiledField[] {
+export function collectFields(compiled: CompiledOperation, variables: VariableValues): readonly CompiledField[] {
   const { operation, rootType, rootFields } = compiled;
   const values = compiled.conditions.map((name) => String(variables[name])).join();
   const known = rootFields.get(values);
@@ -121,7 +121,7 @@ export function collectFields(compiled: CompiledOperation, variables: Variables)
  */
 export function collectSubfields(
   compiled: CompiledOperation,
-  variables: Variables,
+  variables: VariableValues,
   { nodes, subfields }: CompiledField,
   type: GraphQLObjectType,
 ): readonly CompiledField[] {
@@ -138,7 +138,7 @@ const noSubfields: CompiledField['subfields'] = new Map();
 /** The fields that `parents` select from an object of a type, in the order of the response. */
 function compileFields(
   compiled: CompiledOperation,
-  variables: Variables,
+  variables: VariableValues,
   type: GraphQLObjectType,
   parents: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
 ): readonly CompiledField[] {
@@ -168,7 +168,7 @@ export function hasDefaultResolver({ resolve }: GraphQLField<unknown, unknown>):
 /** Adds the fields of a selection set and of its fragments that apply to this type, by their names in the response. */
 function collect(
   compiled: CompiledOperation,
-  variables: Variables,
+  variables: VariableValues,
   type: GraphQLObjectType,
   { selections }: SelectionSetNode,
   found: Map<string, [FieldNode, ...FieldNode[]]>,
@@ -192,7 +192,7 @@ function collect(
   }
 }
 
-function shouldInclude(selection: SelectionNode, variables: Variables): boolean {
+function shouldInclude(selection: SelectionNode, variables: VariableValues): boolean {
   if (!selection.directives?.length) return true;
   if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.['if'] === true) return false;
   return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.['if'] !== false;

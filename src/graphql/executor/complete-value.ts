@@ -46,12 +46,14 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
   function completerOf(type: GraphQLOutputType): CompleteValue {
     const known = completers.get(type);
     if (known) return known;
-    const created = isNonNullType(type) ? ofNonNull(type as GraphQLNonNull<GraphQLOutputType>) : ofNullable(type);
+    const created = isNonNullType(type)
+      ? completerOfNonNull(type as GraphQLNonNull<GraphQLOutputType>)
+      : completerOfNullable(type);
     completers.set(type, created);
     return created;
   }
 
-  function ofNonNull({ ofType }: GraphQLNonNull<GraphQLOutputType>): CompleteValue {
+  function completerOfNonNull({ ofType }: GraphQLNonNull<GraphQLOutputType>): CompleteValue {
     const complete = completerOf(ofType);
     return (context, field, path, value, info) => {
       const completed = complete(context, field, path, value, info);
@@ -60,22 +62,22 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
     };
   }
 
-  function ofNullable(type: GraphQLOutputType): CompleteValue {
-    const complete = ofPresent(type);
+  function completerOfNullable(type: GraphQLOutputType): CompleteValue {
+    const complete = completerOfPresent(type);
     return (context, field, path, value, info) => {
       if (value instanceof Error) throw value;
       return value == null ? null : complete(context, field, path, value, info);
     };
   }
 
-  function ofPresent(type: GraphQLOutputType): CompleteValue {
-    if (isListType(type)) return ofList(type as GraphQLList<GraphQLOutputType>);
-    if (isLeafType(type)) return ofLeaf(type);
-    if (isAbstractType(type)) return ofAbstract(type);
-    return ofObject(type as GraphQLObjectType);
+  function completerOfPresent(type: GraphQLOutputType): CompleteValue {
+    if (isListType(type)) return completerOfList(type as GraphQLList<GraphQLOutputType>);
+    if (isLeafType(type)) return completerOfLeaf(type);
+    if (isAbstractType(type)) return completerOfAbstract(type);
+    return completerOfObject(type as GraphQLObjectType);
   }
 
-  function ofList({ ofType }: GraphQLList<GraphQLOutputType>): CompleteValue {
+  function completerOfList({ ofType }: GraphQLList<GraphQLOutputType>): CompleteValue {
     const complete = completerOf(ofType);
     const itemType = getNullableType(ofType);
     const type = isLeafType(itemType) ? itemType : undefined;
@@ -114,7 +116,7 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
     };
   }
 
-  function ofAbstract(type: GraphQLAbstractType): CompleteValue {
+  function completerOfAbstract(type: GraphQLAbstractType): CompleteValue {
     const resolveType = type.resolveType ?? defaultTypeResolver;
     return (context, field, path, value, known) => {
       const info = known ?? buildResolveInfo(context, field, path);
@@ -125,7 +127,7 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
     };
   }
 
-  function ofObject(type: GraphQLObjectType): CompleteValue {
+  function completerOfObject(type: GraphQLObjectType): CompleteValue {
     return (context, field, path, value, info) => {
       const fields = collectSubfields(context.compiled, context.variableValues, field, type);
       if (!type.isTypeOf) return executeFields(context, fields, value, path);
@@ -164,7 +166,7 @@ function serializePlainItems(type: GraphQLLeafType, items: readonly unknown[]): 
   return serialized;
 }
 
-function ofLeaf(type: GraphQLLeafType): CompleteValue {
+function completerOfLeaf(type: GraphQLLeafType): CompleteValue {
   return (_context, _field, _path, value) => {
     const serialized = serialize(type, value);
     if (serialized != null) return serialized;

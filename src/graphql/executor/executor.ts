@@ -39,9 +39,9 @@ export function createExecutor(findCompiled: FindCompiled): Execute {
   return ({ document, operationName, variableValues, coercedVariableValues, rootValue, contextValue, deadline }) => {
     const compiled = findCompiled(document, operationName);
     if (!compiled) return { errors: [missingOperation(document, operationName)] };
-    const given = variableValues ?? {};
-    const coerced = coercedVariableValues ?? compiled.coerceVariables(given);
-    if (!coerced) return { errors: variableErrors(compiled, given) };
+    const rawVariables = variableValues ?? {};
+    const coerced = coercedVariableValues ?? compiled.coerceVariables(rawVariables);
+    if (!coerced) return { errors: variableErrors(compiled, rawVariables) };
     return executeOperation({ compiled, rootValue, contextValue, variableValues: coerced, deadline });
   };
 }
@@ -56,11 +56,11 @@ function missingOperation(document: DocumentNode, operationName: string | null |
 }
 
 /** The errors of variables that `coerceVariables` rejected. */
-function variableErrors({ schema, operation }: CompiledOperation, given: ExecutionArgs['variableValues']) {
+function variableErrors({ schema, operation }: CompiledOperation, rawVariables: ExecutionArgs['variableValues']) {
   const definitions = operation.variableDefinitions ?? [];
   // Each message quotes the whole variable, before a mask takes it out again.
-  const maxErrors = hasMoreValues(given, largeValues) ? 1 : maxVariableErrors;
-  const { errors } = getVariableValues(schema, definitions, given ?? {}, { maxErrors });
+  const maxErrors = hasMoreValues(rawVariables, largeValues) ? 1 : maxVariableErrors;
+  const { errors } = getVariableValues(schema, definitions, rawVariables ?? {}, { maxErrors });
   // Both read by the same rules, which test/graphql/executor.test.ts holds.
   if (!errors) throw new Error('graphql-js accepts variables that the executor rejected.');
   return errors;

@@ -21,7 +21,7 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
     {
       keys: ['keyHash', 'id', 'keyID'],
       find: async (representation, context) =>
-        (await context.loaders.orgKeys.load(hashOf(representation, context))) ?? null,
+        (await context.loaders.orgKeys.load(keyHashOf(representation, context))) ?? null,
     },
   ],
   [
@@ -31,7 +31,7 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
       // A promise, so that an invalid representation fails alone.
       find: (representation, context) =>
         new Promise((resolve) => {
-          const orgID = textOf(representation, 'id');
+          const orgID = keyFieldOf(representation, 'id');
           resolve(canSee(callerOf(context, 'service'), orgID) ? { orgID } : null);
         }),
     },
@@ -39,15 +39,15 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
 ]);
 
 /** The hash of the key in a representation, which may contain any of the key fields. */
-function hashOf(representation: object, { keys }: Context): string {
-  if ('keyHash' in representation) return textOf(representation, 'keyHash');
-  if ('keyID' in representation) return keys.keyHashOf(textOf(representation, 'keyID'));
-  const { typename, id } = decoded(textOf(representation, 'id'));
+function keyHashOf(representation: object, { keys }: Context): string {
+  if ('keyHash' in representation) return keyFieldOf(representation, 'keyHash');
+  if ('keyID' in representation) return keys.keyHashOf(keyFieldOf(representation, 'keyID'));
+  const { typename, id } = decodeID(keyFieldOf(representation, 'id'));
   // An identifier of another type identifies no key; no hash is empty.
   return typename === 'OrgKey' ? id : '';
 }
 
-function decoded(globalID: string): { typename: string; id: string } {
+function decodeID(globalID: string): { typename: string; id: string } {
   try {
     return decodeGlobalID(globalID);
   } catch {
@@ -55,7 +55,7 @@ function decoded(globalID: string): { typename: string; id: string } {
   }
 }
 
-function textOf(representation: object, key: string): string {
+function keyFieldOf(representation: object, key: string): string {
   const value = new Map<string, unknown>(Object.entries(representation)).get(key);
   if (typeof value === 'string' && value.isWellFormed() && value !== '') return value;
   throw new AppError('INVALID', `A representation needs its key field \`${key}\` as a non-empty string.`);

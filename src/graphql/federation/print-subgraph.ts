@@ -15,10 +15,10 @@ import { entities } from './entities.js';
 const link = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';
 
 /** Types and fields that routers add to every subgraph themselves. */
-const routersOwn: readonly string[] = ['_Any', '_Entity', '_Service', '_entities', '_service'];
+const routerDefinitions: readonly string[] = ['_Any', '_Entity', '_Service', '_entities', '_service'];
 
 /** Shared types and fields. Their descriptions are omitted: composition warns when two subgraphs describe one differently. */
-const describedElsewhere: Readonly<Record<string, readonly string[]>> = {
+const sharedFields: Readonly<Record<string, readonly string[]>> = {
   Query: [],
   Mutation: [],
   Subscription: [],
@@ -33,9 +33,9 @@ const describedElsewhere: Readonly<Record<string, readonly string[]>> = {
 export function printSubgraph(subgraph: GraphQLSchema): string {
   const document = visit(parse(printSchema(subgraph)), {
     // Without @specifiedBy: composition warns when subgraphs differ in it.
-    ScalarTypeDefinition: (type) => (routersOwn.includes(type.name.value) ? null : { ...type, directives: [] }),
-    UnionTypeDefinition: ({ name }) => (routersOwn.includes(name.value) ? null : undefined),
-    ObjectTypeDefinition: (type) => (routersOwn.includes(type.name.value) ? null : asPartOfAGraph(type)),
+    ScalarTypeDefinition: (type) => (routerDefinitions.includes(type.name.value) ? null : { ...type, directives: [] }),
+    UnionTypeDefinition: ({ name }) => (routerDefinitions.includes(name.value) ? null : undefined),
+    ObjectTypeDefinition: (type) => (routerDefinitions.includes(type.name.value) ? null : toSubgraphType(type)),
   });
   const definitions = document.definitions.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
   return `${link}\n\n${print({ ...document, definitions })}`;
@@ -45,11 +45,11 @@ function nameOf(definition: DefinitionNode): string {
   return 'name' in definition ? (definition.name?.value ?? '') : '';
 }
 
-function asPartOfAGraph(type: ObjectTypeDefinitionNode): ObjectTypeDefinitionNode {
+function toSubgraphType(type: ObjectTypeDefinitionNode): ObjectTypeDefinitionNode {
   const { value: name } = type.name;
-  const shared = describedElsewhere[name];
+  const shared = sharedFields[name];
   const fields = (type.fields ?? [])
-    .filter((field) => name !== 'Query' || !['node', ...routersOwn].includes(field.name.value))
+    .filter((field) => name !== 'Query' || !['node', ...routerDefinitions].includes(field.name.value))
     .map((field) => (shared?.includes(field.name.value) ? withoutDescription(field) : field));
   return { ...(shared ? withoutDescription(type) : type), fields, directives: directivesOf(name) };
 }

@@ -17,7 +17,7 @@ import { printSubgraph } from './print-subgraph.js';
 const maxRepresentations = 100;
 
 /** The API schema with the root fields for federation routers: `_service` and `_entities`. */
-export function asSubgraph(api: GraphQLSchema): GraphQLSchema {
+export function createSubgraph(api: GraphQLSchema): GraphQLSchema {
   const { query: apiQuery, types, ...config } = api.toConfig();
   if (!apiQuery) throw new Error('The API has no query type.');
   const { fields, ...queryConfig } = apiQuery.toConfig();
@@ -69,16 +69,16 @@ function entitiesField(api: GraphQLSchema): RootField {
     types,
     resolveType: (value: object) => typeNames.get(value),
   });
-  const representation = new GraphQLScalarType({ name: '_Any' });
+  const anyScalar = new GraphQLScalarType({ name: '_Any' });
   return {
     description: `Resolves entities by their keys, for federation routers. An item is null if the entity does not exist or is not visible to the credential. At most ${maxRepresentations} representations. Requires a service credential.`,
     type: new GraphQLNonNull(new GraphQLList(anyEntity)),
     args: {
-      representations: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(representation))) },
+      representations: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(anyScalar))) },
     },
     extensions: { credential: 'service' },
     resolve: (_source, { representations }: { representations: readonly unknown[] }, context) =>
-      requireEntities(representations).map(async ({ name, entity, representation }) => {
+      entitiesOf(representations).map(async ({ name, entity, representation }) => {
         const found = await entity.find(representation, context);
         if (found) typeNames.set(found, name);
         return found;
@@ -91,7 +91,7 @@ function entitiesField(api: GraphQLSchema): RootField {
  *
  * @throws {AppError} INVALID when there are too many, or one has a type that is not an entity.
  */
-function requireEntities(representations: readonly unknown[]) {
+function entitiesOf(representations: readonly unknown[]) {
   if (representations.length > maxRepresentations) {
     const message = `must have at most ${maxRepresentations} items`;
     throw new AppError('INVALID', `\`representations\` ${message}.`, {

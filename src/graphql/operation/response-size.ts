@@ -1,5 +1,5 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import { placeOf } from '../errors.js';
+import { locationOf } from '../errors.js';
 
 /** The maximum size of a response: a page of 100 keys that are ten times as large as most. */
 export const answerLimitBytes = 2 * 1024 * 1024;
@@ -26,7 +26,7 @@ function tooLarge(requestID: string): GraphQLError {
 
 function withoutIssues(error: GraphQLError): GraphQLError {
   const { issues, ...extensions } = error.extensions;
-  return new GraphQLError(error.message, { ...placeOf(error), extensions });
+  return new GraphQLError(error.message, { ...locationOf(error), extensions });
 }
 
 /** Whether the JSON of a value has more bytes than the limit. Stops at the limit. */

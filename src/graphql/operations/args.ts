@@ -21,7 +21,7 @@ export const keyArgs = builder.args((t) => ({
 }));
 
 /** The options of a change; null is the same as omitted. */
-export function changeOptionsOf(args: {
+export function toChangeOptions(args: {
   expectedVersion?: number | null | undefined;
   reason?: string | null | undefined;
 }): ChangeOptions {

@@ -1,7 +1,7 @@
 import { bulkLimit } from '../../keys/commands/bulk-update.js';
 import { AppError } from '../../lib/errors.js';
 import { builder } from '../schema/builder.js';
-import { positionOf } from '../schema/cursor.js';
+import { decodeCursor } from '../schema/cursor.js';
 import type { PageSizes } from '../schema/pagination.js';
 import { OrgKeyFilter } from '../types/org-key-filter.js';
 
@@ -30,7 +30,7 @@ export const bulkArgs = builder.args((t) => ({
  *
  * @throws {AppError} INVALID when `first` is below 1 or `after` is not a cursor of this list.
  */
-export function bulkPageOf({ first, after }: { first?: number | null | undefined; after?: string | null | undefined }) {
+export function toBulkPage({ first, after }: { first?: number | null | undefined; after?: string | null | undefined }) {
   if (typeof first !== 'number' && typeof after !== 'string') return undefined;
   if (typeof first === 'number' && first < 1) {
     throw new AppError('INVALID', 'The page is not valid.', {
@@ -39,6 +39,6 @@ export function bulkPageOf({ first, after }: { first?: number | null | undefined
   }
   return {
     first: first ?? bulkLimit,
-    afterHash: typeof after === 'string' ? positionOf(after, 'KEY_HASH', 'after').keyHash : undefined,
+    afterHash: typeof after === 'string' ? decodeCursor(after, 'KEY_HASH', 'after').keyHash : undefined,
   };
 }

@@ -1,6 +1,6 @@
 import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
-import { keyPage, listArgs, OrgKeyConnection, OrgKeyEdge } from '../types/org-key-connection.js';
+import { readOrgKeyPage, orgKeysArgs, OrgKeyConnection, OrgKeyEdge } from '../types/org-key-connection.js';
 import { OrgKey } from '../types/org-key.js';
 
 builder.queryField('orgKeys', (t) =>
@@ -10,8 +10,8 @@ builder.queryField('orgKeys', (t) =>
       description:
         'Lists keys, paginated. Requires a service credential; one that is bound to an organisation lists only its keys. Errors: INVALID if a page size or a cursor is not valid.',
       extensions: { credential: 'service' },
-      args: listArgs,
-      resolve: (_, args, context, info) => keyPage(callerOf(context, 'service'), args, context, info),
+      args: orgKeysArgs,
+      resolve: (_, args, context, info) => readOrgKeyPage(callerOf(context, 'service'), args, context, info),
     },
     OrgKeyConnection,
     OrgKeyEdge,

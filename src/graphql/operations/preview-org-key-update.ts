@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdatePreview } from '../types/org-key-update.js';
-import { changeOptionsOf, updateArgs } from './args.js';
+import { toChangeOptions, updateArgs } from './args.js';
 
 builder.queryField('previewOrgKeyUpdate', (t) =>
   t.field({
@@ -11,7 +11,7 @@ builder.queryField('previewOrgKeyUpdate', (t) =>
     extensions: { credential: 'service' },
     args: updateArgs,
     resolve: (_, { keyID, input, resetQuota, ...options }, context) => {
-      const request = { keyID: String(keyID), input, resetQuota: resetQuota ?? false, ...changeOptionsOf(options) };
+      const request = { keyID: String(keyID), input, resetQuota: resetQuota ?? false, ...toChangeOptions(options) };
       return context.keys.previewOrgKeyUpdate(callerOf(context, 'service'), request);
     },
   }),

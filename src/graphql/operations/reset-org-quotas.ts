@@ -2,8 +2,8 @@ import { bulkLimit } from '../../keys/commands/bulk-update.js';
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { BulkResult } from '../types/bulk-result.js';
-import { filterOf } from '../types/org-key-filter.js';
-import { bulkArgs, bulkPageOf, bulkPageSizes } from './bulk-args.js';
+import { toKeyFilter } from '../types/org-key-filter.js';
+import { bulkArgs, toBulkPage, bulkPageSizes } from './bulk-args.js';
 
 builder.mutationField('resetOrgQuotas', (t) =>
   t.field({
@@ -13,12 +13,12 @@ builder.mutationField('resetOrgQuotas', (t) =>
     args: bulkArgs,
     resolve: (_, { filter, dryRun, reason, ...page }, context) =>
       context.keys.updateOrgKeys(callerOf(context, 'service'), {
-        filter: filterOf(filter),
+        filter: toKeyFilter(filter),
         patch: {},
         resetQuota: true,
         isDryRun: dryRun,
         reason: reason ?? undefined,
-        page: bulkPageOf(page),
+        page: toBulkPage(page),
       }),
   }),
 );

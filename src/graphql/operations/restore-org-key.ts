@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { changeArgs, changeOptionsOf, keyArgs } from './args.js';
+import { changeArgs, toChangeOptions, keyArgs } from './args.js';
 
 builder.mutationField('restoreOrgKey', (t) =>
   t.field({
@@ -14,7 +14,7 @@ builder.mutationField('restoreOrgKey', (t) =>
       action: 'restored' as const,
       ...(await context.keys.restoreOrgKey(callerOf(context, 'service'), {
         keyID: String(keyID),
-        ...changeOptionsOf(options),
+        ...toChangeOptions(options),
       })),
     }),
   }),

@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { changeArgs, changeOptionsOf, keyArgs } from './args.js';
+import { changeArgs, toChangeOptions, keyArgs } from './args.js';
 
 builder.mutationField('revertOrgKey', (t) =>
   t.field({
@@ -22,7 +22,7 @@ builder.mutationField('revertOrgKey', (t) =>
       ...(await context.keys.revertOrgKey(callerOf(context, 'service'), {
         keyID: String(keyID),
         toVersion,
-        ...changeOptionsOf(options),
+        ...toChangeOptions(options),
       })),
     }),
   }),

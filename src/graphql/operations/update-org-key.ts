@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { changeOptionsOf, updateArgs } from './args.js';
+import { toChangeOptions, updateArgs } from './args.js';
 
 builder.mutationField('updateOrgKey', (t) =>
   t.field({
@@ -11,7 +11,7 @@ builder.mutationField('updateOrgKey', (t) =>
     extensions: { credential: 'service' },
     args: updateArgs,
     resolve: async (_, { keyID, input, resetQuota, ...options }, context) => {
-      const request = { keyID: String(keyID), input, resetQuota: resetQuota ?? false, ...changeOptionsOf(options) };
+      const request = { keyID: String(keyID), input, resetQuota: resetQuota ?? false, ...toChangeOptions(options) };
       return {
         action: 'modified' as const,
         ...(await context.keys.updateOrgKey(callerOf(context, 'service'), request)),

@@ -3,8 +3,8 @@ import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { BulkResult } from '../types/bulk-result.js';
 import { UpdateKeyInput } from '../types/key-definition.js';
-import { filterOf } from '../types/org-key-filter.js';
-import { bulkArgs, bulkPageOf, bulkPageSizes } from './bulk-args.js';
+import { toKeyFilter } from '../types/org-key-filter.js';
+import { bulkArgs, toBulkPage, bulkPageSizes } from './bulk-args.js';
 
 builder.mutationField('updateOrgKeys', (t) =>
   t.field({
@@ -22,12 +22,12 @@ builder.mutationField('updateOrgKeys', (t) =>
     },
     resolve: (_, { filter, patch, resetQuota, dryRun, reason, ...page }, context) =>
       context.keys.updateOrgKeys(callerOf(context, 'service'), {
-        filter: filterOf(filter),
+        filter: toKeyFilter(filter),
         patch,
         resetQuota: resetQuota ?? false,
         isDryRun: dryRun,
         reason: reason ?? undefined,
-        page: bulkPageOf(page),
+        page: toBulkPage(page),
       }),
   }),
 );

@@ -1,7 +1,7 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { Logger } from '../../lib/log.js';
 import { boundedAnswer } from '../operation/response-size.js';
-import { maskedCause, publicError } from '../errors.js';
+import { maskedCause, maskError } from '../errors.js';
 
 /** The result for the client: errors that are not meant for clients are masked and logged, and the size is bounded. */
 export function publicResult(result: ExecutionResult, requestID: string, log: Logger): ExecutionResult {
@@ -9,7 +9,7 @@ export function publicResult(result: ExecutionResult, requestID: string, log: Lo
   const isLost = result.errors?.length === 0 && !('data' in result);
   const thrown = isLost ? [new Error('A wait was aborted.')] : result.errors;
   const errors = thrown?.map((error) => {
-    const shown = publicError(error);
+    const shown = maskError(error);
     const cause = maskedCause(shown);
     if (cause !== undefined) log.error({ requestID, err: cause }, 'internal error');
     shown.extensions['requestID'] = requestID;

@@ -11,14 +11,14 @@ import { AppError, codeOf } from '../../lib/errors.js';
 import type { Logger } from '../../lib/log.js';
 import type { Context } from '../context.js';
 import type { Execute } from '../executor/executor.js';
-import { requestError, rootOf } from '../errors.js';
+import { requestError, originalErrorOf } from '../errors.js';
 import { publicResult } from './use-masked-errors.js';
 import type { Stream, Streams } from '../operation/subscription-registry.js';
 
 /** How often the credential of an open subscription is verified again. */
 export const recheckEveryMs = 5_000;
 
-interface Parts {
+interface SubscriptionDeps {
   readonly streams: Streams;
   readonly execute: Execute;
   readonly log: Logger;
@@ -30,7 +30,7 @@ interface Parts {
  * Executes subscriptions. One that cannot start is rejected as a request. One that has started ends with an error that
  * gives the reason, unless the client closed it; and after an event that failed, because its cursor is lost.
  */
-export function useSubscriptions({ streams, execute, log, deadlineMs }: Parts): Plugin<Context> {
+export function useSubscriptions({ streams, execute, log, deadlineMs }: SubscriptionDeps): Plugin<Context> {
   async function subscribe(args: SubscriptionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
     const context = args.contextValue as Context;
     const { headers, signal } = context.requestContext;
@@ -131,7 +131,7 @@ function checkAgain(context: Context, stream: Stream): () => void {
 
 /** The error of the whole request: no response has been sent yet. */
 function asRefusal(error: GraphQLError): GraphQLError {
-  const cause = rootOf(error);
+  const cause = originalErrorOf(error);
   return cause instanceof AppError && cause.code !== 'INTERNAL' ? requestError(cause) : error;
 }
 

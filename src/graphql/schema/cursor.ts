@@ -5,34 +5,34 @@ import type { StoredKey } from '../../keys/key.js';
 import type { KeyOrder, Position } from '../../keys/key-query.js';
 
 /** A place in a list of keys. Opaque to callers; good for as long as the order is the same. */
-export function cursorOf(key: StoredKey, orderBy: KeyOrder): string {
-  return Buffer.from(stringifyJSON([orderBy, valueOf(key, orderBy), key.keyHash]), 'utf8').toString('base64url');
+export function encodeCursor(key: StoredKey, orderBy: KeyOrder): string {
+  return Buffer.from(stringifyJSON([orderBy, orderValueOf(key, orderBy), key.keyHash]), 'utf8').toString('base64url');
 }
 
 /** The argument that a cursor was given as. */
-type Argument = 'after' | 'before';
+type CursorArgument = 'after' | 'before';
 
 /** The place that a cursor names. Throws INVALID for what is no cursor, or one of another order. */
-export function positionOf(cursor: string, orderBy: KeyOrder, argument: Argument): Position {
-  let parts: unknown;
+export function decodeCursor(cursor: string, orderBy: KeyOrder, argument: CursorArgument): Position {
+  let decoded: unknown;
   try {
-    parts = parseJSON(Buffer.from(cursor, 'base64url').toString('utf8'));
+    decoded = parseJSON(Buffer.from(cursor, 'base64url').toString('utf8'));
   } catch {
-    throw badCursor(argument);
+    throw invalidCursorError(argument);
   }
-  const [order, value, keyHash] = Array.isArray(parts) ? (parts as unknown[]) : [];
-  const place = orderBy === 'LAST_UPDATED' ? int64Of(value) : typeof value === 'string' ? value : undefined;
-  if (order !== orderBy || typeof keyHash !== 'string' || place === undefined) throw badCursor(argument);
-  return { value: place, keyHash };
+  const [order, value, keyHash] = Array.isArray(decoded) ? (decoded as unknown[]) : [];
+  const position = orderBy === 'LAST_UPDATED' ? int64Of(value) : typeof value === 'string' ? value : undefined;
+  if (order !== orderBy || typeof keyHash !== 'string' || position === undefined) throw invalidCursorError(argument);
+  return { value: position, keyHash };
 }
 
 /** The version that a cursor of a history names. Throws INVALID for what is no cursor. */
-export function versionOfCursor(cursor: string, argument: Argument): number {
-  if (!/^\d{1,10}$/.test(cursor)) throw badCursor(argument);
+export function decodeVersionCursor(cursor: string, argument: CursorArgument): number {
+  if (!/^\d{1,10}$/.test(cursor)) throw invalidCursorError(argument);
   return Number(cursor);
 }
 
-function valueOf({ definition, lastUpdated }: StoredKey, orderBy: KeyOrder): string | bigint {
+function orderValueOf({ definition, lastUpdated }: StoredKey, orderBy: KeyOrder): string | bigint {
   if (orderBy === 'ALIAS') return definition.alias ?? '';
   return orderBy === 'LAST_UPDATED' ? lastUpdated : '';
 }
@@ -42,7 +42,7 @@ function int64Of(value: unknown): bigint | undefined {
   return integer !== undefined && isInt64(integer) ? integer : undefined;
 }
 
-function badCursor(argument: Argument): AppError {
+function invalidCursorError(argument: CursorArgument): AppError {
   return new AppError('INVALID', 'The cursor is not one of this list in this order.', {
     issues: [
       { path: [argument], code: 'MALFORMED_ARGUMENT', message: 'must be a cursor of this list, in the same order' },

@@ -21,22 +21,22 @@ export function valueOfLiteral(node: ValueNode, variables: Readonly<Record<strin
     case Kind.VARIABLE:
       return variables[node.name.value];
     case Kind.LIST:
-      return node.values.map((item, index) => at(index, () => valueOfLiteral(item, variables)));
+      return node.values.map((item, index) => withPathSegment(index, () => valueOfLiteral(item, variables)));
     case Kind.OBJECT: {
       const members = node.fields.map(
-        ({ name, value }) => [name.value, at(name.value, () => valueOfLiteral(value, variables))] as const,
+        ({ name, value }) => [name.value, withPathSegment(name.value, () => valueOfLiteral(value, variables))] as const,
       );
       return Object.fromEntries(members.filter(([, member]) => member !== undefined));
     }
   }
 }
 
-function at<T>(step: string | number, read: () => T): T {
+function withPathSegment<T>(segment: string | number, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const issues = error.issues.map((issue) => ({ ...issue, path: [step, ...issue.path] }));
+    const issues = error.issues.map((issue) => ({ ...issue, path: [segment, ...issue.path] }));
     throw new AppError(error.code, error.message, { issues, cause: error });
   }
 }

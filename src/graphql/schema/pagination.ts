@@ -23,13 +23,13 @@ export async function connectionPage<Item>(
   toCursor: (item: Item) => string,
   read: (range: ResolveCursorConnectionArgs) => Promise<Item[]>,
 ) {
-  const issues = issuesOf(args);
+  const issues = pageSizeIssues(args);
   if (issues.length > 0) throw new AppError('INVALID', 'The page is not valid.', { issues });
   const page = await resolveCursorConnection<Promise<Item[]>>({ args, ...pageSizes, toCursor }, read);
   return page.edges.length > 0 ? page : { ...page, pageInfo: { ...page.pageInfo, startCursor: null, endCursor: null } };
 }
 
-function issuesOf({ first, last }: DefaultConnectionArguments): Issue[] {
+function pageSizeIssues({ first, last }: DefaultConnectionArguments): Issue[] {
   const issues: Issue[] = Object.entries({ first, last }).flatMap(([name, size]) =>
     typeof size === 'number' && size < 0
       ? [{ path: [name], code: 'OUT_OF_RANGE' as const, message: 'must not be negative' }]

@@ -40,7 +40,7 @@ builder.scalarType('Int64', {
         ? valueOfLiteral(node)
         : undefined,
     ),
-  serialize: (value) => exactly(value),
+  serialize: (value) => toJSONInteger(value),
 });
 
 builder.scalarType('DateTime', {
@@ -59,7 +59,7 @@ builder.scalarType('JSON', {
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   parseValue: (value) => value,
   parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
-  serialize: jsonSafe,
+  serialize: toJSONSafe,
 });
 
 builder.scalarType('JSONObject', {
@@ -67,34 +67,34 @@ builder.scalarType('JSONObject', {
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259#section-4',
   parseValue: (value) => value,
   parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
-  serialize: jsonSafe,
+  serialize: toJSONSafe,
 });
 
-function exactly(value: bigint): number | string {
+function toJSONInteger(value: bigint): number | string {
   const asNumber = Number(value);
   return Number.isSafeInteger(asNumber) ? asNumber : String(value);
 }
 
 /** Whether a value contains no integer that a JSON parser would round. */
-function isSafe(value: unknown): boolean {
+function isJSONSafe(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value) || !Number.isInteger(value);
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
-  return Array.isArray(value) ? value.every(isSafe) : Object.values(value).every(isSafe);
+  return Array.isArray(value) ? value.every(isJSONSafe) : Object.values(value).every(isJSONSafe);
 }
 
 /** Objects known to be safe: a response may contain one repeatedly, as in each item of a bulk change. */
 const safeObjects = new WeakSet<object>();
 
-function jsonSafe(value: unknown): unknown {
+function toJSONSafe(value: unknown): unknown {
   const object = typeof value === 'object' && value !== null ? value : undefined;
   if (object && safeObjects.has(object)) return value;
-  if (isSafe(value)) {
+  if (isJSONSafe(value)) {
     if (object) safeObjects.add(object);
     return value;
   }
-  if (typeof value === 'bigint') return exactly(value);
-  if (typeof value === 'number') return exactly(BigInt(value));
-  if (Array.isArray(value)) return value.map(jsonSafe);
+  if (typeof value === 'bigint') return toJSONInteger(value);
+  if (typeof value === 'number') return toJSONInteger(BigInt(value));
+  if (Array.isArray(value)) return value.map(toJSONSafe);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonSafe(member)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toJSONSafe(member)]));
 }

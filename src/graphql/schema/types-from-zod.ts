@@ -18,14 +18,14 @@ import { builder, type SchemaTypes } from './builder.js';
  * file.
  */
 
-type Schema = z.core.$ZodType;
+type ZodSchema = z.core.$ZodType;
 
 const nestedInputs = new Map<string, InputObjectRef<SchemaTypes, unknown>>();
 
 /** Builds an input type with the fields of a zod object. A nested type is named `<Name>Input`. */
-export function deriveInput<Shape>(
+export function inputTypeFromZod<Shape>(
   name: string,
-  schema: Schema,
+  schema: ZodSchema,
   description: string,
 ): InputObjectRef<SchemaTypes, Shape> {
   const ref = builder.inputRef<object>(name);
@@ -35,7 +35,7 @@ export function deriveInput<Shape>(
       const fields = Object.entries(shapeOf(schema) ?? {}).map(([field, inner]) => {
         const { deprecated } = traitsOf(inner);
         const options = {
-          description: boundedDescription(inner),
+          description: descriptionWithLimits(inner),
           required: !isOptional(inner),
           ...(deprecated && { deprecationReason: deprecated }),
         };
@@ -50,28 +50,28 @@ export function deriveInput<Shape>(
 }
 
 /** The meaning of null in every output type that is built from zod. */
-export const absence = 'A field is null if it is not set.';
+export const nullMeaning = 'A field is null if it is not set.';
 
 /** Builds an output type with the fields of a zod object, null if not set. A secret `x` becomes the boolean `xSet`. */
-export function deriveOutput<Shape>(name: string, schema: Schema, description: string): ObjectRef<SchemaTypes, Shape> {
+export function outputTypeFromZod<Shape>(name: string, schema: ZodSchema, description: string): ObjectRef<SchemaTypes, Shape> {
   const ref = builder.objectRef<Record<string, unknown>>(name);
   // The normal form has no deprecated fields: their values are in their successors.
-  const shown = Object.entries(shapeOf(schema) ?? {}).filter(([, inner]) => !traitsOf(inner).deprecated);
-  const isNullable = (inner: Schema) => traitsOf(inner).secret === undefined && isOptional(inner);
+  const visibleFields = Object.entries(shapeOf(schema) ?? {}).filter(([, inner]) => !traitsOf(inner).deprecated);
+  const isNullable = (inner: ZodSchema) => traitsOf(inner).secret === undefined && isOptional(inner);
   ref.implement({
-    description: shown.some(([, inner]) => isNullable(inner)) ? `${description} ${absence}` : description,
+    description: visibleFields.some(([, inner]) => isNullable(inner)) ? `${description} ${nullMeaning}` : description,
     fields: (t) => {
-      const fields = shown.map(([field, inner]) => {
+      const fields = visibleFields.map(([field, inner]) => {
         const isSecret = traitsOf(inner).secret !== undefined;
-        const name = isSecret ? `${field}Set` : field;
+        const fieldName = isSecret ? `${field}Set` : field;
         const member = memberOf(inner);
         const type = isSecret ? 'Boolean' : outputType(member ?? inner);
-        const ref = t.expose(name as never, {
+        const fieldRef = t.expose(fieldName as never, {
           type: (member ? [type] : type) as 'String',
           nullable: isNullable(inner) as true,
           description: isSecret ? `Whether \`${field}\` is set. Its value is never returned.` : descriptionOf(inner),
         });
-        return [name, ref] as const;
+        return [fieldName, fieldRef] as const;
       });
       return Object.fromEntries(fields);
     },
@@ -79,50 +79,50 @@ export function deriveOutput<Shape>(name: string, schema: Schema, description: s
   return ref as unknown as ObjectRef<SchemaTypes, Shape>;
 }
 
-function inputType(schema: Schema): Scalar | InputObjectRef<SchemaTypes, unknown> {
+function inputType(schema: ZodSchema): Scalar | InputObjectRef<SchemaTypes, unknown> {
   const object = objectTraitsOf(schema);
   if (!object) return scalarOf(schema);
-  const known = nestedInputs.get(object.name);
-  if (known) return known;
-  const derived = deriveInput<unknown>(`${object.name}Input`, schema, object.description);
-  nestedInputs.set(object.name, derived);
-  return derived;
+  const existing = nestedInputs.get(object.name);
+  if (existing) return existing;
+  const created = inputTypeFromZod<unknown>(`${object.name}Input`, schema, object.description);
+  nestedInputs.set(object.name, created);
+  return created;
 }
 
 const nestedOutputs = new Map<string, ObjectRef<SchemaTypes, unknown>>();
 
-function outputType(schema: Schema): Scalar | ObjectRef<SchemaTypes, unknown> {
+function outputType(schema: ZodSchema): Scalar | ObjectRef<SchemaTypes, unknown> {
   const object = objectTraitsOf(schema);
   if (!object) return scalarOf(schema);
-  const known = nestedOutputs.get(object.name);
-  if (known) return known;
-  const derived = deriveOutput<unknown>(object.name, schema, object.description);
-  nestedOutputs.set(object.name, derived);
-  return derived;
+  const existing = nestedOutputs.get(object.name);
+  if (existing) return existing;
+  const created = outputTypeFromZod<unknown>(object.name, schema, object.description);
+  nestedOutputs.set(object.name, created);
+  return created;
 }
 
 /** Adds the maximum length of a string or list before the example: GraphQL has no syntax for it. */
-function boundedDescription(schema: Schema): string {
+function descriptionWithLimits(schema: ZodSchema): string {
   const { scalar, serverOwned } = traitsOf(schema);
   const description = descriptionOf(schema);
   // Identifiers and dates have formats of their own.
   if (scalar || serverOwned) return description;
   const [text, ...example] = description.split(/(?= Example: )/);
-  return [text, ...boundsOf(schema), ...example].join('');
+  return [text, ...describeLimits(schema), ...example].join('');
 }
 
-function boundsOf(schema: Schema): string[] {
+function describeLimits(schema: ZodSchema): string[] {
   const [characters, members] = [maxCharacters(memberOf(schema) ?? schema), maxMembers(schema)];
   if (members === undefined) return characters === undefined ? [] : [` At most ${characters} characters.`];
   return [` At most ${members} items${characters === undefined ? '' : ` of at most ${characters} characters each`}.`];
 }
 
-function isOptional(schema: Schema): boolean {
+function isOptional(schema: ZodSchema): boolean {
   return schema instanceof z.ZodOptional;
 }
 
 /** The enum values for a record from names to descriptions. */
-export function describedEnum<Name extends string>(table: Readonly<Record<Name, string>>) {
+export function enumValuesOf<Name extends string>(table: Readonly<Record<Name, string>>) {
   const values = Object.entries<string>(table).map(([name, description]) => [
     name.toUpperCase(),
     { value: name, description },

@@ -1,6 +1,6 @@
 import type { BulkItem as DomainItem, BulkResult as DomainResult } from '../../keys/commands/bulk-update.js';
 import { builder } from '../schema/builder.js';
-import { cursorOf } from '../schema/cursor.js';
+import { encodeCursor } from '../schema/cursor.js';
 import { IssueType } from './issue.js';
 import { OrgKeyUpdatePreview } from './org-key-update.js';
 import { OrgKey } from './org-key.js';
@@ -62,7 +62,7 @@ export const BulkResult = builder.objectRef<DomainResult>('BulkResult').implemen
       description: 'Cursor of the last key, for `after`. Null if no key matches.',
       resolve: ({ items }) => {
         const last = items.at(-1);
-        return last && cursorOf(last.key, 'KEY_HASH');
+        return last && encodeCursor(last.key, 'KEY_HASH');
       },
     }),
   }),

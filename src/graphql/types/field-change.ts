@@ -1,11 +1,11 @@
 import { pathText } from '../../lib/errors.js';
 import { changeKinds, type ChangeKind, type FieldChange as DomainChange } from '../../keys/key.js';
 import { builder } from '../schema/builder.js';
-import { describedEnum } from '../schema/types-from-zod.js';
+import { enumValuesOf } from '../schema/types-from-zod.js';
 
 const ChangeKindType = builder.enumType('ChangeKind', {
   description: 'How a field differs between two versions.',
-  values: describedEnum<ChangeKind>(changeKinds),
+  values: enumValuesOf<ChangeKind>(changeKinds),
 });
 
 export const FieldChange = builder.objectRef<DomainChange>('FieldChange').implement({

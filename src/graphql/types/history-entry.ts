@@ -1,11 +1,11 @@
 import { operations, type KeyRevision, type Operation } from '../../keys/key.js';
 import { builder } from '../schema/builder.js';
-import { describedEnum } from '../schema/types-from-zod.js';
+import { enumValuesOf } from '../schema/types-from-zod.js';
 import { FieldChange } from './field-change.js';
 
 const OperationType = builder.enumType('KeyOperation', {
   description: 'An operation that changed a key.',
-  values: describedEnum<Operation>(operations),
+  values: enumValuesOf<Operation>(operations),
 });
 
 export const HistoryEntry = builder.objectRef<KeyRevision>('HistoryEntry').implement({

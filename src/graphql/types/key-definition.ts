@@ -1,22 +1,22 @@
-import { KeyDefinition as Table } from '../../keys/definition/schema.js';
+import { KeyDefinition as keyDefinitionSchema } from '../../keys/definition/schema.js';
 import { PreviewInput, standardSchema, UpdateInput } from '../../keys/definition/parse.js';
 import type { DefinitionView } from '../../keys/definition/view.js';
-import { deriveInput, deriveOutput } from '../schema/types-from-zod.js';
+import { inputTypeFromZod, outputTypeFromZod } from '../schema/types-from-zod.js';
 
-export const PreviewKeyInput = deriveInput<object>(
+export const PreviewKeyInput = inputTypeFromZod<object>(
   'PreviewKeyInput',
   PreviewInput,
   'A key definition to preview. All fields are optional; null is the same as omitted.',
 ).validate(standardSchema('preview'));
 
-export const UpdateKeyInput = deriveInput<object>(
+export const UpdateKeyInput = inputTypeFromZod<object>(
   'UpdateKeyInput',
   UpdateInput,
   'A key definition. In `updateOrgKey` it replaces the stored one: omitted fields are removed, except secrets, which are kept; null removes a secret. In `updateOrgKeys` it is a patch: omitted fields are kept; null removes a field.',
 ).validate(standardSchema('update'));
 
-export const KeyDefinition = deriveOutput<DefinitionView>(
+export const KeyDefinition = outputTypeFromZod<DefinitionView>(
   'KeyDefinition',
-  Table,
+  keyDefinitionSchema,
   'A key definition in normal form: values of deprecated fields moved to their successors, lists deduplicated, dates in UTC, secrets only as set or not set.',
 );

@@ -6,14 +6,14 @@ import { defaultOrder, type KeyQuery } from '../../keys/key-query.js';
 import type { CallContext } from '../../keys/ports.js';
 import { callerOf, type Context } from '../context.js';
 import { builder, type SchemaTypes } from '../schema/builder.js';
-import { cursorOf, positionOf } from '../schema/cursor.js';
+import { encodeCursor, decodeCursor } from '../schema/cursor.js';
 import { connectionPage } from '../schema/pagination.js';
-import { filterOf, KeyOrderType, OrgKeyFilter } from './org-key-filter.js';
+import { toKeyFilter, KeyOrderType, OrgKeyFilter } from './org-key-filter.js';
 import { OrgKey } from './org-key.js';
 import { Organization } from './organization.js';
 
 /** A page of keys. `count` counts all matching keys, and is called only if `totalCount` is selected. */
-type KeyPage = ConnectionShape<SchemaTypes, StoredKey, false> & { readonly count: () => Promise<number> };
+type OrgKeyPage = ConnectionShape<SchemaTypes, StoredKey, false> & { readonly count: () => Promise<number> };
 
 export const OrgKeyEdge = builder.edgeObject({
   type: OrgKey,
@@ -21,7 +21,7 @@ export const OrgKeyEdge = builder.edgeObject({
   description: 'A key and its cursor.',
 });
 
-export const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<KeyPage>>(
+export const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<OrgKeyPage>>(
   {
     type: OrgKey,
     name: 'OrgKeyConnection',
@@ -37,7 +37,7 @@ export const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<
   OrgKeyEdge,
 );
 
-export const listArgs = builder.args((t) => ({
+export const orgKeysArgs = builder.args((t) => ({
   filter: t.field({ type: OrgKeyFilter, description: 'The keys to return. Default: all that are not deleted.' }),
   orderBy: t.field({
     type: KeyOrderType,
@@ -46,7 +46,7 @@ export const listArgs = builder.args((t) => ({
   descending: t.boolean({ defaultValue: false, description: 'Whether to reverse the order.' }),
 }));
 
-type ListArgs = InputShapeFromFields<typeof listArgs> & DefaultConnectionArguments;
+type OrgKeysArgs = InputShapeFromFields<typeof orgKeysArgs> & DefaultConnectionArguments;
 
 /** Whether only `totalCount` is selected, so that no key has to be read. */
 function isCountOnly({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
@@ -61,17 +61,17 @@ function isCountOnly({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
 }
 
 /** Reads a page of the keys that the caller can see. */
-export async function keyPage(
+export async function readOrgKeyPage(
   caller: CallContext,
-  args: ListArgs,
+  args: OrgKeysArgs,
   { keys }: Context,
   info: GraphQLResolveInfo,
-): Promise<KeyPage> {
-  const filter = filterOf(args.filter);
+): Promise<OrgKeyPage> {
+  const filter = toKeyFilter(args.filter);
   const orderBy = args.orderBy ?? defaultOrder(filter);
   const page = await connectionPage<StoredKey>(
     args,
-    (key) => cursorOf(key, orderBy),
+    (key) => encodeCursor(key, orderBy),
     async ({ before, after, limit, inverted }) => {
       const query: Omit<KeyQuery, 'now'> = {
         filter,
@@ -79,8 +79,8 @@ export async function keyPage(
         // The last keys of an order are the first of the reverse order.
         descending: (args.descending ?? false) !== inverted,
         limit,
-        ...(after !== undefined && { [inverted ? 'before' : 'after']: positionOf(after, orderBy, 'after') }),
-        ...(before !== undefined && { [inverted ? 'after' : 'before']: positionOf(before, orderBy, 'before') }),
+        ...(after !== undefined && { [inverted ? 'before' : 'after']: decodeCursor(after, orderBy, 'after') }),
+        ...(before !== undefined && { [inverted ? 'after' : 'before']: decodeCursor(before, orderBy, 'before') }),
       };
       return isCountOnly(info) ? [] : [...(await keys.orgKeys(caller, query)).keys];
     },
@@ -95,10 +95,10 @@ builder.objectField(Organization, 'orgKeys', (t) =>
       nullable: true,
       description:
         'Lists the keys of the organisation, paginated as in `Query.orgKeys`; an empty page if it has none. Null if the credential cannot see the organisation; null with an error if they cannot be read.',
-      args: listArgs,
+      args: orgKeysArgs,
       // The caller sees the keys of this organisation only, as one that is bound to it.
       resolve: ({ orgID }, args, context, info) =>
-        keyPage({ ...callerOf(context, 'service'), orgID }, args, context, info),
+        readOrgKeyPage({ ...callerOf(context, 'service'), orgID }, args, context, info),
     },
     OrgKeyConnection,
     OrgKeyEdge,

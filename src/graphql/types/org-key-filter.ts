@@ -1,6 +1,6 @@
 import { keyOrders, type KeyFilter, type KeyOrder } from '../../keys/key-query.js';
 import { builder } from '../schema/builder.js';
-import { describedEnum } from '../schema/types-from-zod.js';
+import { enumValuesOf } from '../schema/types-from-zod.js';
 import { KeyStateType } from './org-key.js';
 
 export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
@@ -32,11 +32,11 @@ export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
 
 export const KeyOrderType = builder.enumType('OrgKeyOrder', {
   description: 'The order of a list of keys. Keys with equal values are ordered by hash.',
-  values: describedEnum<KeyOrder>(keyOrders),
+  values: enumValuesOf<KeyOrder>(keyOrders),
 });
 
 /** The conditions of a filter; null is the same as omitted. */
-export function filterOf(filter: (typeof OrgKeyFilter)['$inferInput'] | null | undefined): KeyFilter {
-  const given = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(given);
+export function toKeyFilter(filter: (typeof OrgKeyFilter)['$inferInput'] | null | undefined): KeyFilter {
+  const conditions = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(conditions);
 }

@@ -2,7 +2,7 @@ import type { KeyChange } from '../../keys/commands/execute-change.js';
 import { resetStatuses, type ResetStatus } from '../../keys/quota/quota-manager.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
-import { describedEnum } from '../schema/types-from-zod.js';
+import { enumValuesOf } from '../schema/types-from-zod.js';
 import { FieldChange } from './field-change.js';
 import { KeyDefinition } from './key-definition.js';
 import { OrgKey } from './org-key.js';
@@ -14,7 +14,7 @@ export type Action = 'added' | 'modified' | 'deleted' | 'restored';
 
 const QuotaResetStatus = builder.enumType('QuotaResetStatus', {
   description: 'Status of a requested reset of the live quota. A pending reset is stored and is not lost.',
-  values: describedEnum<ResetStatus>(resetStatuses),
+  values: enumValuesOf<ResetStatus>(resetStatuses),
 });
 
 export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Action }>('OrgKeyUpdate').implement({

@@ -2,17 +2,17 @@ import { keyStates, type KeyRevision, type KeyState, type StoredKey } from '../.
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
-import { describedEnum } from '../schema/types-from-zod.js';
+import { enumValuesOf } from '../schema/types-from-zod.js';
 import { HistoryEntry } from './history-entry.js';
 import { KeyDefinition } from './key-definition.js';
-import { versionOfCursor } from '../schema/cursor.js';
+import { decodeVersionCursor } from '../schema/cursor.js';
 import { Organization } from './organization.js';
 import { connectionPage } from '../schema/pagination.js';
 import { Quota } from './quota.js';
 
 export const KeyStateType = builder.enumType('KeyState', {
   description: 'State of a key: whether it can be used, and if not, why.',
-  values: describedEnum<KeyState>(keyStates),
+  values: enumValuesOf<KeyState>(keyStates),
 });
 
 export const OrgKey = builder.objectRef<StoredKey>('OrgKey');
@@ -103,7 +103,7 @@ builder.node(OrgKey, {
 
 function range(before: string | undefined, after: string | undefined) {
   return {
-    ...(before !== undefined && { before: versionOfCursor(before, 'before') }),
-    ...(after !== undefined && { after: versionOfCursor(after, 'after') }),
+    ...(before !== undefined && { before: decodeVersionCursor(before, 'before') }),
+    ...(after !== undefined && { after: decodeVersionCursor(after, 'after') }),
   };
 }

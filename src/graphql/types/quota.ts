@@ -1,6 +1,6 @@
 import { quotaRejections, type Consumption, type QuotaFigures, type QuotaRejection } from '../../keys/quota/quota.js';
 import { builder } from '../schema/builder.js';
-import { describedEnum } from '../schema/types-from-zod.js';
+import { enumValuesOf } from '../schema/types-from-zod.js';
 
 export const Quota = builder.objectRef<QuotaFigures>('Quota').implement({
   description:
@@ -40,14 +40,14 @@ export const QuotaEffect = builder.objectRef<{ before: QuotaFigures; after: Quot
     summary: t.string({
       description:
         'The effect as an English sentence, for display. Example: Reset drops 8,120 used requests, renews at 2026-03-02T12:00:00.000Z.',
-      resolve: ({ before, after }) => summaryOf(before, after),
+      resolve: ({ before, after }) => describeEffect(before, after),
     }),
   }),
 });
 
 const RefusalType = builder.enumType('QuotaRefusal', {
   description: 'Why requests are not allowed.',
-  values: describedEnum<QuotaRejection>(quotaRejections),
+  values: enumValuesOf<QuotaRejection>(quotaRejections),
 });
 
 export const QuotaConsumption = builder.objectRef<Consumption>('QuotaConsumption').implement({
@@ -69,13 +69,15 @@ export const QuotaConsumption = builder.objectRef<Consumption>('QuotaConsumption
   }),
 });
 
-function summaryOf(before: QuotaFigures, after: QuotaFigures): string {
+function describeEffect(before: QuotaFigures, after: QuotaFigures): string {
   const parts: string[] = [];
   if (after.used < before.used) parts.push(`Reset drops ${before.used.toLocaleString('en')} used requests`);
   if (before.max !== after.max)
-    parts.push(`${parts.length ? 'the' : 'The'} maximum changes from ${text(before.max)} to ${text(after.max)}`);
+    parts.push(
+      `${parts.length ? 'the' : 'The'} maximum changes from ${formatMax(before.max)} to ${formatMax(after.max)}`,
+    );
   if (after.renewsAt !== before.renewsAt && after.renewsAt !== undefined) {
-    parts.push(`${parts.length ? '' : 'The quota '}renews at ${moment(after.renewsAt)}`);
+    parts.push(`${parts.length ? '' : 'The quota '}renews at ${formatTime(after.renewsAt)}`);
   }
   if (after.renewsAt === undefined && before.renewsAt !== undefined) {
     parts.push(`${parts.length ? '' : 'The quota '}no longer renews`);
@@ -83,9 +85,9 @@ function summaryOf(before: QuotaFigures, after: QuotaFigures): string {
   return parts.length === 0 ? 'The quota does not change.' : `${parts.join(', ')}.`;
 }
 
-const text = (max: bigint | undefined) => (max === undefined ? 'unlimited' : max.toLocaleString('en'));
+const formatMax = (max: bigint | undefined) => (max === undefined ? 'unlimited' : max.toLocaleString('en'));
 
-function moment(seconds: bigint): string {
+function formatTime(seconds: bigint): string {
   const milliseconds = Number(seconds) * 1000;
   return Math.abs(milliseconds) <= 8.64e15 ? new Date(milliseconds).toISOString() : `Unix second ${seconds}`;
 }

@@ -1,7 +1,7 @@
 import type { CredentialHeader } from './credential-headers.js';
 
 /** An operation to try, complete except for its credential. Its name is the title of its tab. */
-export interface Example {
+export interface ExampleOperation {
   readonly credential: CredentialHeader['kind'];
   readonly query: string;
   /** JSON text. */
@@ -9,7 +9,7 @@ export interface Example {
 }
 
 /** An operation for each common task. All work on the keys of `npm start -- --sample`, in this order. */
-export const examples: readonly Example[] = [
+export const examples: readonly ExampleOperation[] = [
   {
     credential: 'management',
     query: `# Checks and normalises a key definition, and
