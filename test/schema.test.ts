@@ -132,7 +132,9 @@ describe('the GraphQL schema', () => {
       / At most 100 items of at most 512 characters each\. Example: /,
     );
     expect(descriptionOf('UpdateKeyInput', 'accessRights')).toMatch(/ At most 1000 items\.$/);
-    expect(descriptionOf('UpdateKeyInput', 'metaData')).toMatch(/ At most 32 levels deep, and 10000 members in all\.$/);
+    expect(descriptionOf('UpdateKeyInput', 'metaData')).toMatch(
+      / At most 32 levels deep, with at most 10000 members in total\.$/,
+    );
     expect(descriptionOf('PreviewKeyInput', 'keyID')).toMatch(/ at most 255 bytes/);
   });
 

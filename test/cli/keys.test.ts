@@ -86,7 +86,7 @@ describe('keys import', () => {
       'line 13: mtls_static_certificate_bindings belongs to the preview only',
       'line 14: hmac_string is a placeholder; send the secret itself, null to clear it, or leave it out to keep it',
       'line 15: last_updated must be Unix seconds, written in digits',
-      'line 16: quota_renewal_rate leads to a renewal beyond the range of time',
+      'line 16: quota_renewal_rate must be smaller: the quota period would end after the largest 64-bit timestamp',
       'line 17: quota_max must be at most 9223372036854775807',
       'line 18: alias The body has an object with the same member twice.',
       '2 imported, 0 skipped (already exist), 17 rejected.',

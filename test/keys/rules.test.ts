@@ -120,7 +120,7 @@ describe('a definition is refused, with the path, the code and the words', () =>
       { enableDetailRecording: true, enableDetailedRecording: false },
       ['enableDetailRecording'],
       'CONFLICTING_FIELDS',
-      'must say the same as `enableDetailedRecording`, or be left out',
+      'must have the same value as `enableDetailedRecording`, or be left out',
     ],
     [
       'a trigger above 1',

@@ -7,35 +7,35 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 export interface DocumentTypeDecoration<TResult, TVariables> {
   __apiType?: (variables: TVariables) => TResult;
 }
-/** What a key may do with one API. */
+/** Access of a key to one API. */
 export type AccessRightInput = {
-  /** What may be called; everything where the list is absent or empty. At most 1000 items. */
+  /** Allowed paths and methods. If absent or empty, all are allowed. At most 1000 items. */
   allowedUrls?: Array<AllowedUrlInput> | null | undefined;
-  /** Identifier of the API at the gateway. At most 256 characters. Example: invoices. */
+  /** Identifier of the API in the gateway. At most 256 characters. Example: invoices. */
   apiID?: string | null | undefined;
-  /** Name of the API, for people. At most 256 characters. Example: Invoices. */
+  /** Display name of the API. At most 256 characters. Example: Invoices. */
   apiName?: string | null | undefined;
-  /** The name the entry goes by, unique in its list. A gateway finds an entry by its API identifier, so make the two equal. At most 256 characters. Example: invoices. */
+  /** Name of the entry, unique in its list. Gateways find an entry by its `apiID`: use the same value for both. At most 256 characters. Example: invoices. */
   label: string;
-  /** Limits for this API alone. */
+  /** Limits for this API only. */
   limit?: LimitInput | null | undefined;
-  /** Names of the versions of the API that may be called. At most 100 items of at most 512 characters each. Example: Default. */
+  /** Names of the API versions that the key may call. At most 100 items of at most 512 characters each. Example: Default. */
   versions?: Array<string> | null | undefined;
 };
 
-/** A path that a key may call, and the methods for it. */
+/** A path that the key may call, with the allowed methods. */
 export type AllowedUrlInput = {
-  /** HTTP methods that may be used, in upper case in the normal form. At most 50 items of at most 512 characters each. Example: GET. */
+  /** Allowed HTTP methods. Stored in upper case. At most 50 items of at most 512 characters each. Example: GET. */
   methods?: Array<string> | null | undefined;
-  /** A path, as a regular expression of the gateway. It is stored as text and never run here. At most 2048 characters. Example: /invoices/.* */
+  /** Path, as a regular expression that the gateway evaluates. Keyfront only stores it. At most 2048 characters. Example: /invoices/.* */
   url?: string | null | undefined;
 };
 
-/** Credentials for HTTP basic authentication, which the gateway checks. */
+/** Credentials for HTTP Basic authentication. The gateway verifies them. */
 export type BasicAuthDataInput = {
-  /** How the password is kept: bcrypt (default) or argon2id. Another one needs the `password` to be sent again. At most 256 characters. */
+  /** Hash type of the password: bcrypt (default) or argon2id. Changing it requires sending the `password` again. At most 256 characters. */
   hashType?: string | null | undefined;
-  /** The password, in clear, of at most 72 bytes with bcrypt; it is hashed when the key is stored and never shown. An update that leaves it out keeps what is stored, null clears it. At most 1024 characters. */
+  /** Password in plain text, at most 72 bytes with bcrypt. Stored as a hash and never returned. If an update omits it, the stored password stays; null clears it. At most 1024 characters. */
   password?: string | null | undefined;
   /** User name that the gateway expects. At most 256 characters. Example: billing. */
   user?: string | null | undefined;
@@ -54,9 +54,9 @@ export type ChangeKind =
   /** A secret was set that was not set before. */
   | 'SET';
 
-/** What the gateway checks JSON web tokens of this key with. */
+/** Verification of JSON Web Tokens (JWT) by the gateway. */
 export type JwtDataInput = {
-  /** The shared secret, or the public key, that signatures are checked with. Kept encrypted, never shown; an update that leaves it out keeps what is stored, null clears it. At most 16384 characters. */
+  /** Shared secret or public key to verify signatures with. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. At most 16384 characters. */
   secret?: string | null | undefined;
 };
 
@@ -86,27 +86,27 @@ export type KeyState =
   /** The key is switched off by `isInactive`. It may also have expired. */
   | 'INACTIVE';
 
-/** Limits of one API, which the gateway enforces; each has the meaning of the key’s own field of that name. */
+/** Limits for one API. The gateway enforces them. Each field has the same meaning as the field of that name of the key. */
 export type LimitInput = {
-  /** The period that `rate` is counted over, in seconds; 0 or less switches the rate limit off. The gateway enforces it. Example: 60. */
+  /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
-  /** Requests allowed in a quota period of `quotaRenewalRate` seconds; -1, 0 or no value is unlimited. Example: 10000. */
+  /** Maximum number of requests in a quota period of `quotaRenewalRate` seconds. -1, 0 or null means unlimited. Example: 10000. */
   quotaMax?: number | string | null | undefined;
-  /** Requests left in the quota period when the definition was written; -1 is unlimited. The live quota of a new key starts from it, and tells what is left now. Example: 9500. */
+  /** Requests left in the quota period when the definition was written. -1 means unlimited. Sets the initial live quota of a new key; the live quota has the current value. Example: 9500. */
   quotaRemaining?: number | string | null | undefined;
-  /** Length of the quota period, in seconds; -1, 0 or no value never renews. Example: 2592000, which is 30 days. */
+  /** Length of the quota period, in seconds. With -1, 0 or null the quota never renews. Example: 2592000 (30 days). */
   quotaRenewalRate?: number | string | null | undefined;
-  /** Requests allowed in a period of `per` seconds; -1 is unlimited. The gateway enforces it. Example: 100. */
+  /** Maximum number of requests in a period of `per` seconds. -1 means unlimited. The gateway enforces it. Example: 100. */
   rate?: number | null | undefined;
-  /** How long the gateway holds a request over the rate limit before it tries again, in seconds; -1 is off. Example: 0.5. */
+  /** Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5. */
   throttleInterval?: number | null | undefined;
-  /** How many times the gateway tries a request again that it holds; -1 is off. Example: 3. */
+  /** Maximum number of times that the gateway retries a delayed request. -1 disables retries. Example: 3. */
   throttleRetryLimit?: number | null | undefined;
 };
 
-/** When the gateway raises events about the use of the quota. */
+/** Events that the gateway raises when quota usage reaches a limit. */
 export type MonitorInput = {
-  /** Shares of the quota at which the gateway raises an event, in percent: above 0, at most 100, the highest first. At most 100 items. Example: 90. */
+  /** Quota usage at which the gateway raises an event, in percent: above 0, at most 100, in descending order. At most 100 items. Example: 90. */
   triggerLimits?: Array<number> | null | undefined;
 };
 
@@ -141,82 +141,82 @@ export type OrgKeyOrder =
 
 /** A key definition to preview. All fields are optional; null is the same as omitted. */
 export type PreviewKeyInput = {
-  /** What the key may do, with an entry for each API. At most 1000 items. */
+  /** Access rights of the key, one entry for each API. At most 1000 items. */
   accessRights?: Array<AccessRightInput> | null | undefined;
-  /** Name of the key, for people; several keys may share one. At most 256 characters. Example: Billing, production. */
+  /** Display name of the key; need not be unique. At most 256 characters. Example: Billing, production. */
   alias?: string | null | undefined;
-  /** Obsolete number. It is carried as it is, and has no effect here. */
+  /** Obsolete. The value is stored unchanged and has no effect. */
   allowance?: number | null | undefined;
-  /** Identifiers of the policies that the gateway applies to the key, in order. At most 100 items of at most 512 characters each. Example: gold. */
+  /** Identifiers of the policies that the gateway applies to the key, in this order. At most 100 items of at most 512 characters each. Example: gold. */
   applyPolicies?: Array<string> | null | undefined;
   /**
-   * Identifier of one more policy, which is moved into `applyPolicies` with a warning. At most 512 characters.
+   * Identifier of an additional policy. The value is moved into `applyPolicies` with a warning. At most 512 characters.
    * @deprecated Use `applyPolicies`.
    */
   applyPolicyID?: string | null | undefined;
-  /** Credentials for HTTP basic authentication, which the gateway checks. */
+  /** Credentials for HTTP Basic authentication. The gateway verifies them. */
   basicAuthData?: BasicAuthDataInput | null | undefined;
-  /** Certificate of the client, or its identifier at the gateway. At most 65536 characters. */
+  /** Client certificate, or its identifier in the gateway. At most 65536 characters. */
   certificate?: string | null | undefined;
-  /** How long analytics data of the key is kept, in seconds. Example: 2592000, which is 30 days. */
+  /** Retention of the analytics data of the key, in seconds. Example: 2592000 (30 days). */
   dataExpires?: number | string | null | undefined;
-  /** When the key was created. The service sets it, and ignores it in input with a warning. */
+  /** Time at which the key was created. Set by the service; a value in input is ignored with a warning. */
   dateCreated?: string | null | undefined;
-  /** Whether the gateway records requests and responses in full. */
+  /** Whether the gateway records complete requests and responses. */
   enableDetailedRecording?: boolean | null | undefined;
-  /** When the key expires, in Unix seconds; below 1, or with no value, it never does. Example: 1893456000. */
+  /** Time at which the key expires, in Unix seconds. A key with a value below 1 or null never expires. Example: 1893456000. */
   expires?: number | string | null | undefined;
-  /** Whether the gateway wants requests to be signed with `hmacString`. */
+  /** Whether the gateway requires requests to be signed with `hmacString`. */
   hmacEnabled?: boolean | null | undefined;
-  /** The shared secret of HMAC signatures. Kept encrypted, never shown; an update that leaves it out keeps what is stored, null clears it. At most 4096 characters. */
+  /** Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. At most 4096 characters. */
   hmacString?: string | null | undefined;
-  /** Until when the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000. */
+  /** Time until which the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000. */
   idExtractorDeadline?: number | string | null | undefined;
-  /** Whether the key is switched off: no request of it may pass. */
+  /** Whether the key is disabled. The gateway rejects all requests with a disabled key. */
   isInactive?: boolean | null | undefined;
-  /** What the gateway checks JSON web tokens of this key with. */
+  /** Verification of JSON Web Tokens (JWT) by the gateway. */
   jwtData?: JwtDataInput | null | undefined;
-  /** The key identifier to preview with, of at most 255 bytes; a new one is made where it is absent. Only a preview has it. Example: acme-billing. */
+  /** Key identifier of the preview, at most 255 bytes. If absent, a new one is generated. Available in previews only. Example: acme-billing. */
   keyID?: string | number | null | undefined;
-  /** Obsolete number. It is carried as it is, and has no effect here. */
+  /** Obsolete. The value is stored unchanged and has no effect. */
   lastCheck?: number | string | null | undefined;
-  /** When the key was last updated, in Unix seconds, as text. The service sets it, and ignores it in input with a warning. Example: 1769860800. */
+  /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800. */
   lastUpdated?: string | null | undefined;
-  /** How many levels deep the gateway lets a GraphQL query be; -1 is unlimited. Example: 10. */
+  /** Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10. */
   maxQueryDepth?: number | null | undefined;
-  /** Anything you want to keep with the key, and nothing secret: reads show it. Any JSON. At most 32 levels deep, and 10000 members in all. */
+  /** Your own data about the key, as any JSON. It is returned by reads: do not store secrets in it. At most 32 levels deep, with at most 10000 members in total. */
   metaData?: unknown;
-  /** When the gateway raises events about the use of the quota. */
+  /** Events that the gateway raises when quota usage reaches a limit. */
   monitor?: MonitorInput | null | undefined;
-  /** Identifiers, at the gateway, of certificates that the key is bound to. Only a preview has them. At most 100 items of at most 512 characters each. */
+  /** Identifiers, in the gateway, of the certificates that the key is bound to. Available in previews only. At most 100 items of at most 512 characters each. */
   mtlsStaticCertificateBindings?: Array<string> | null | undefined;
-  /** Identifier, at the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
+  /** Identifier, in the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
   oauthClientID?: string | null | undefined;
-  /** Identifiers of keys by OAuth client. They are carried as they are. At most 32 levels deep, and 10000 members in all. */
+  /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key, of at most 223 bytes and the characters of key identifiers. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. At most 256 characters. Example: acme. */
+  /** Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
-  /** The period that `rate` is counted over, in seconds; 0 or less switches the rate limit off. The gateway enforces it. Example: 60. */
+  /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
-  /** Requests allowed in a quota period of `quotaRenewalRate` seconds; -1, 0 or no value is unlimited. Example: 10000. */
+  /** Maximum number of requests in a quota period of `quotaRenewalRate` seconds. -1, 0 or null means unlimited. Example: 10000. */
   quotaMax?: number | string | null | undefined;
-  /** Requests left in the quota period when the definition was written; -1 is unlimited. The live quota of a new key starts from it, and tells what is left now. Example: 9500. */
+  /** Requests left in the quota period when the definition was written. -1 means unlimited. Sets the initial live quota of a new key; the live quota has the current value. Example: 9500. */
   quotaRemaining?: number | string | null | undefined;
-  /** Length of the quota period, in seconds; -1, 0 or no value never renews. Example: 2592000, which is 30 days. */
+  /** Length of the quota period, in seconds. With -1, 0 or null the quota never renews. Example: 2592000 (30 days). */
   quotaRenewalRate?: number | string | null | undefined;
-  /** When the quota period ends, as of when the definition was written, in Unix seconds. The live quota of a new key starts from it, and tells when the period ends now. Example: 1893456000. */
+  /** End of the quota period when the definition was written, in Unix seconds. Sets the initial live quota of a new key; the live quota has the current value. Example: 1893456000. */
   quotaRenews?: number | string | null | undefined;
-  /** Requests allowed in a period of `per` seconds; -1 is unlimited. The gateway enforces it. Example: 100. */
+  /** Maximum number of requests in a period of `per` seconds. -1 means unlimited. The gateway enforces it. Example: 100. */
   rate?: number | null | undefined;
-  /** How long the gateway keeps the session of the key, in seconds. Example: 3600. */
+  /** Lifetime of the session of the key in the gateway, in seconds. Example: 3600. */
   sessionLifetime?: number | string | null | undefined;
-  /** How the gateway raises and lowers the rate limit, step by step. */
+  /** Gradual changes of the rate limit by the gateway. */
   smoothing?: SmoothingInput | null | undefined;
-  /** Labels to find the key and its traffic by, trimmed and each once. At most 100 items of at most 512 characters each. Example: production. */
+  /** Labels to find the key and its traffic. Trimmed, and without duplicates. At most 100 items of at most 512 characters each. Example: production. */
   tags?: Array<string> | null | undefined;
-  /** How long the gateway holds a request over the rate limit before it tries again, in seconds; -1 is off. Example: 0.5. */
+  /** Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5. */
   throttleInterval?: number | null | undefined;
-  /** How many times the gateway tries a request again that it holds; -1 is off. Example: 3. */
+  /** Maximum number of times that the gateway retries a delayed request. -1 disables retries. Example: 3. */
   throttleRetryLimit?: number | null | undefined;
 };
 
@@ -236,103 +236,103 @@ export type QuotaResetStatus =
   /** The counter could not be reached. The reset is stored with the definition and is applied as soon as possible. */
   | 'PENDING';
 
-/** How the gateway raises and lowers the rate limit, step by step. */
+/** Gradual changes of the rate limit by the gateway. */
 export type SmoothingInput = {
-  /** Time between two changes of the limit, in seconds. Example: 30. */
+  /** Minimum time between two changes of the rate limit, in seconds. Example: 30. */
   delay?: number | null | undefined;
-  /** Whether the limit follows the load. The other four are then required, above 0. */
+  /** Whether smoothing is enabled. If true, the other four fields are required and must be above 0. */
   enabled?: boolean | null | undefined;
-  /** By how many requests the limit changes. Example: 10. */
+  /** Number of requests by which one change raises or lowers the rate limit. Example: 10. */
   step?: number | null | undefined;
-  /** The limit to begin with, in requests. Example: 50. */
+  /** Initial rate limit, in requests. Example: 50. */
   threshold?: number | null | undefined;
-  /** The share of `step` that brings a change about, above 0 and at most 1. Example: 0.5. */
+  /** Fraction of `step` that triggers a change, above 0 and at most 1. Example: 0.5. */
   trigger?: number | null | undefined;
 };
 
 /** A key definition. In `updateOrgKey` it replaces the stored one: omitted fields are removed, except secrets, which are kept; null removes a secret. In `updateOrgKeys` it is a patch: omitted fields are kept; null removes a field. */
 export type UpdateKeyInput = {
-  /** What the key may do, with an entry for each API. At most 1000 items. */
+  /** Access rights of the key, one entry for each API. At most 1000 items. */
   accessRights?: Array<AccessRightInput> | null | undefined;
-  /** Name of the key, for people; several keys may share one. At most 256 characters. Example: Billing, production. */
+  /** Display name of the key; need not be unique. At most 256 characters. Example: Billing, production. */
   alias?: string | null | undefined;
-  /** Obsolete number. It is carried as it is, and has no effect here. */
+  /** Obsolete. The value is stored unchanged and has no effect. */
   allowance?: number | null | undefined;
-  /** Identifiers of the policies that the gateway applies to the key, in order. At most 100 items of at most 512 characters each. Example: gold. */
+  /** Identifiers of the policies that the gateway applies to the key, in this order. At most 100 items of at most 512 characters each. Example: gold. */
   applyPolicies?: Array<string> | null | undefined;
   /**
-   * Identifier of one more policy, which is moved into `applyPolicies` with a warning. At most 512 characters.
+   * Identifier of an additional policy. The value is moved into `applyPolicies` with a warning. At most 512 characters.
    * @deprecated Use `applyPolicies`.
    */
   applyPolicyID?: string | null | undefined;
-  /** Credentials for HTTP basic authentication, which the gateway checks. */
+  /** Credentials for HTTP Basic authentication. The gateway verifies them. */
   basicAuthData?: BasicAuthDataInput | null | undefined;
-  /** Certificate of the client, or its identifier at the gateway. At most 65536 characters. */
+  /** Client certificate, or its identifier in the gateway. At most 65536 characters. */
   certificate?: string | null | undefined;
-  /** How long analytics data of the key is kept, in seconds. Example: 2592000, which is 30 days. */
+  /** Retention of the analytics data of the key, in seconds. Example: 2592000 (30 days). */
   dataExpires?: number | string | null | undefined;
-  /** When the key was created. The service sets it, and ignores it in input with a warning. */
+  /** Time at which the key was created. Set by the service; a value in input is ignored with a warning. */
   dateCreated?: string | null | undefined;
   /**
-   * Earlier name of `enableDetailedRecording`, into which it is moved with a warning.
+   * Former name of `enableDetailedRecording`. The value is moved there with a warning.
    * @deprecated Use `enableDetailedRecording`.
    */
   enableDetailRecording?: boolean | null | undefined;
-  /** Whether the gateway records requests and responses in full. */
+  /** Whether the gateway records complete requests and responses. */
   enableDetailedRecording?: boolean | null | undefined;
-  /** Whether the gateway wants requests to carry an HTTP signature. Only a stored key has it. */
+  /** Whether the gateway requires requests to have an HTTP signature. Available for stored keys only. */
   enableHttpSignatureValidation?: boolean | null | undefined;
-  /** When the key expires, in Unix seconds; below 1, or with no value, it never does. Example: 1893456000. */
+  /** Time at which the key expires, in Unix seconds. A key with a value below 1 or null never expires. Example: 1893456000. */
   expires?: number | string | null | undefined;
-  /** Whether the gateway wants requests to be signed with `hmacString`. */
+  /** Whether the gateway requires requests to be signed with `hmacString`. */
   hmacEnabled?: boolean | null | undefined;
-  /** The shared secret of HMAC signatures. Kept encrypted, never shown; an update that leaves it out keeps what is stored, null clears it. At most 4096 characters. */
+  /** Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. At most 4096 characters. */
   hmacString?: string | null | undefined;
-  /** Until when the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000. */
+  /** Time until which the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000. */
   idExtractorDeadline?: number | string | null | undefined;
-  /** Whether the key is switched off: no request of it may pass. */
+  /** Whether the key is disabled. The gateway rejects all requests with a disabled key. */
   isInactive?: boolean | null | undefined;
-  /** What the gateway checks JSON web tokens of this key with. */
+  /** Verification of JSON Web Tokens (JWT) by the gateway. */
   jwtData?: JwtDataInput | null | undefined;
-  /** Obsolete number. It is carried as it is, and has no effect here. */
+  /** Obsolete. The value is stored unchanged and has no effect. */
   lastCheck?: number | string | null | undefined;
-  /** When the key was last updated, in Unix seconds, as text. The service sets it, and ignores it in input with a warning. Example: 1769860800. */
+  /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800. */
   lastUpdated?: string | null | undefined;
-  /** How many levels deep the gateway lets a GraphQL query be; -1 is unlimited. Example: 10. */
+  /** Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10. */
   maxQueryDepth?: number | null | undefined;
-  /** Anything you want to keep with the key, and nothing secret: reads show it. An object. At most 32 levels deep, and 10000 members in all. */
+  /** Your own data about the key, as a JSON object. It is returned by reads: do not store secrets in it. At most 32 levels deep, with at most 10000 members in total. */
   metaData?: Record<string, unknown> | null | undefined;
-  /** When the gateway raises events about the use of the quota. */
+  /** Events that the gateway raises when quota usage reaches a limit. */
   monitor?: MonitorInput | null | undefined;
-  /** Identifier, at the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
+  /** Identifier, in the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
   oauthClientID?: string | null | undefined;
-  /** Identifiers of keys by OAuth client. They are carried as they are. At most 32 levels deep, and 10000 members in all. */
+  /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key, of at most 223 bytes and the characters of key identifiers. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. At most 256 characters. Example: acme. */
+  /** Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
-  /** The period that `rate` is counted over, in seconds; 0 or less switches the rate limit off. The gateway enforces it. Example: 60. */
+  /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
-  /** Requests allowed in a quota period of `quotaRenewalRate` seconds; -1, 0 or no value is unlimited. Example: 10000. */
+  /** Maximum number of requests in a quota period of `quotaRenewalRate` seconds. -1, 0 or null means unlimited. Example: 10000. */
   quotaMax?: number | string | null | undefined;
-  /** Requests left in the quota period when the definition was written; -1 is unlimited. The live quota of a new key starts from it, and tells what is left now. Example: 9500. */
+  /** Requests left in the quota period when the definition was written. -1 means unlimited. Sets the initial live quota of a new key; the live quota has the current value. Example: 9500. */
   quotaRemaining?: number | string | null | undefined;
-  /** Length of the quota period, in seconds; -1, 0 or no value never renews. Example: 2592000, which is 30 days. */
+  /** Length of the quota period, in seconds. With -1, 0 or null the quota never renews. Example: 2592000 (30 days). */
   quotaRenewalRate?: number | string | null | undefined;
-  /** When the quota period ends, as of when the definition was written, in Unix seconds. The live quota of a new key starts from it, and tells when the period ends now. Example: 1893456000. */
+  /** End of the quota period when the definition was written, in Unix seconds. Sets the initial live quota of a new key; the live quota has the current value. Example: 1893456000. */
   quotaRenews?: number | string | null | undefined;
-  /** Requests allowed in a period of `per` seconds; -1 is unlimited. The gateway enforces it. Example: 100. */
+  /** Maximum number of requests in a period of `per` seconds. -1 means unlimited. The gateway enforces it. Example: 100. */
   rate?: number | null | undefined;
-  /** Identifier, at the gateway, of the certificate that RSA signatures are checked with. Only a stored key has it. At most 256 characters. */
+  /** Identifier, in the gateway, of the certificate to verify RSA signatures with. Available for stored keys only. At most 256 characters. */
   rsaCertificateID?: string | null | undefined;
-  /** How long the gateway keeps the session of the key, in seconds. Example: 3600. */
+  /** Lifetime of the session of the key in the gateway, in seconds. Example: 3600. */
   sessionLifetime?: number | string | null | undefined;
-  /** How the gateway raises and lowers the rate limit, step by step. */
+  /** Gradual changes of the rate limit by the gateway. */
   smoothing?: SmoothingInput | null | undefined;
-  /** Labels to find the key and its traffic by, trimmed and each once. At most 100 items of at most 512 characters each. Example: production. */
+  /** Labels to find the key and its traffic. Trimmed, and without duplicates. At most 100 items of at most 512 characters each. Example: production. */
   tags?: Array<string> | null | undefined;
-  /** How long the gateway holds a request over the rate limit before it tries again, in seconds; -1 is off. Example: 0.5. */
+  /** Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5. */
   throttleInterval?: number | null | undefined;
-  /** How many times the gateway tries a request again that it holds; -1 is off. Example: 3. */
+  /** Maximum number of times that the gateway retries a delayed request. -1 disables retries. Example: 3. */
   throttleRetryLimit?: number | null | undefined;
 };
 
@@ -340,21 +340,21 @@ export type UpdateKeyInput = {
 export type WarningCode =
   /** The field is deprecated; its value was moved to the field that replaces it. */
   | 'DEPRECATED_FIELD'
-  /** The value looks like milliseconds; the field holds seconds. */
+  /** The value seems to be in milliseconds; the field is in seconds. */
   | 'EXPIRES_IN_MILLISECONDS'
   /** The key has already expired. */
   | 'EXPIRES_IN_PAST'
-  /** A gateway finds an entry by its API identifier, and the label is another. */
+  /** The label differs from the API identifier, by which gateways find the entry. */
   | 'LABEL_MISMATCH'
-  /** A rate without a positive period limits nothing. */
+  /** The rate limit is disabled, because its period is 0 or less. */
   | 'LIMIT_OFF'
-  /** The quota has no renewal period, so it runs out once and for all. */
+  /** The quota has no renewal period: once used up, it stays used up. */
   | 'QUOTA_NEVER_RENEWS'
-  /** More of the quota remains than there is. */
+  /** More requests remain than the quota has in total. */
   | 'REMAINING_ABOVE_MAXIMUM'
-  /** The service sets this field itself; the value sent was ignored. */
+  /** The service sets this field; the value sent was ignored. */
   | 'SERVER_OWNED'
-  /** Gateways expect trigger limits from the highest to the lowest. */
+  /** Gateways expect trigger limits in descending order. */
   | 'TRIGGERS_NOT_DESCENDING';
 
 export type PreviewKeyQueryVariables = Exact<{

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { requirePrincipal, type AuthContext } from '../../credentials/credential.js';
 import { AppError, type Issue } from '../../lib/errors.js';
 import type { Variant } from '../../keys/definition/schema.js';
-import { inputs, problemsOf } from '../../keys/definition/parse.js';
+import { inputs, definitionIssues } from '../../keys/definition/parse.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
 import { unwrapSchema, memberOf, shapeOf, traitsOf } from '../../keys/definition/introspection.js';
@@ -60,7 +60,7 @@ function issuesIn(
     const value = given && valueOfLiteral(given.value, variables);
     // GraphQL reports a missing definition itself.
     if (!variant || value === undefined || value === null) return [];
-    const issues = known.get(value) ?? problemsOf(variant, asGraphQLReads(inputs[variant], value));
+    const issues = known.get(value) ?? definitionIssues(variant, asGraphQLReads(inputs[variant], value));
     known.set(value, issues);
     return issues;
   });

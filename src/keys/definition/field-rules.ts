@@ -1,7 +1,29 @@
+import { z } from 'zod';
 import { maxInt64 } from '../../lib/int64.js';
 import { keyIDProblem, orgIDProblem } from '../key-id.js';
 import type { IssueCode } from './issue-codes.js';
-import { z } from 'zod';
+
+/** Maximum number of issues that a response lists. Validation stops after one more. */
+export const maxIssues = 100;
+
+/** Member names that are rejected because they can reach the prototype of an object. */
+export const reservedNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** An issue with a code of ours, in the form of zod. `issues.ts` reads the code back. */
+export function customIssue(code: IssueCode, message: string, input: unknown, path: (string | number)[] = []) {
+  return { code: 'custom' as const, params: { code }, message, input, path };
+}
+
+/** Returns the code and message of an issue, or undefined for a valid value. */
+export type ValidateField<T> = (value: T) => readonly [IssueCode, string] | undefined;
+
+/** Returns a rule for one value as a check for zod. */
+export function rule<T>(validate: ValidateField<T>): z.core.$ZodCheck<T> {
+  return z.check<T>((ctx) => {
+    const issue = validate(ctx.value);
+    if (issue) ctx.issues.push(customIssue(issue[0], issue[1], ctx.value));
+  });
+}
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
 
@@ -9,7 +31,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPT
 export const httpMethod = rule<string>((text) => {
   if (methods.has(text)) return undefined;
   const method = text.trim();
-  // In capitals, the long s and the dotless i would pass for letters that they are not.
+  // ASCII only: toUpperCase maps the long s and the dotless i to S and I.
   if (/^[A-Za-z]+$/.test(method) && methods.has(method.toUpperCase())) return undefined;
   return ['UNKNOWN_METHOD', `must be one of ${[...methods].join(', ')}`];
 });
@@ -21,7 +43,7 @@ export type HashType = (typeof hashTypes)[number];
 
 export const isHashType = (value: string): value is HashType => hashTypes.some((type) => type === value);
 
-/** A hash that is slow on purpose. Fast ones are refused by name, so that the reader learns why. */
+/** A slow password hash. Fast hashes have a code of their own, so that the message can give the reason. */
 export const hashType = rule<string>((type) => {
   if (isHashType(type)) return undefined;
   return weakHashes.test(type)
@@ -29,7 +51,7 @@ export const hashType = rule<string>((type) => {
     : ['UNKNOWN_HASH_TYPE', 'must be bcrypt or argon2id'];
 });
 
-/** A secret, and not the placeholder that stands for one in a document or on a screen. */
+/** A secret, not a placeholder for one such as `***`. */
 export const secret = rule<string>((value) => {
   if (value === '')
     return ['EMPTY', 'must not be empty; send null to clear it, or leave it out to keep what is stored'];
@@ -42,44 +64,22 @@ export const percent = rule<number>((value) =>
   value > 0 && value <= 100 ? undefined : ['OUT_OF_RANGE', 'must be above 0 and at most 100'],
 );
 
-// Every update that a version can count must still find a later moment.
-const latestMoment = maxInt64 - 2n ** 32n;
+// Each of up to 2^32 later updates must get a later timestamp.
+const maxTimestamp = maxInt64 - 2n ** 32n;
 
 export const digits = rule<string>((value) =>
-  /^\d{1,19}$/.test(value) && BigInt(value) <= latestMoment
+  /^\d{1,19}$/.test(value) && BigInt(value) <= maxTimestamp
     ? undefined
     : ['MALFORMED_TIMESTAMP', 'must be Unix seconds, written in digits'],
 );
 
-/** A blank text names no organisation, as gateways write it. */
+/** Gateways export a blank text for a key without an organisation, so that blank is valid. */
 export const orgID = rule<string>((value) => {
-  const found = value.trim() === '' ? undefined : orgIDProblem(value);
-  return found === undefined ? undefined : ['MALFORMED_ORG_ID', found];
+  const problem = value.trim() === '' ? undefined : orgIDProblem(value);
+  return problem === undefined ? undefined : ['MALFORMED_ORG_ID', problem];
 });
 
 export const keyID = rule<string>((value) => {
-  const found = keyIDProblem(value);
-  return found === undefined ? undefined : ['MALFORMED_KEY_ID', found];
+  const problem = keyIDProblem(value);
+  return problem === undefined ? undefined : ['MALFORMED_KEY_ID', problem];
 });
-
-/** Names that reach an object's prototype in careless code somewhere down the line. */
-export const reservedNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
-/** The most issues of one request that are looked for and listed. */
-export const maxIssues = 100;
-
-/** A problem that zod has no code for, in zod's own form. `issues.ts` reads the code back. */
-export function problem(code: IssueCode, message: string, input: unknown, path: (string | number)[] = []) {
-  return { code: 'custom' as const, params: { code }, message, input, path };
-}
-
-/** The problem of a value, or undefined. */
-export type Finding<T> = (value: T) => readonly [IssueCode, string] | undefined;
-
-/** Returns a rule for one value as a check for zod. */
-export function rule<T>(finding: Finding<T>): z.core.$ZodCheck<T> {
-  return z.check<T>((ctx) => {
-    const found = finding(ctx.value);
-    if (found) ctx.issues.push(problem(found[0], found[1], ctx.value));
-  });
-}

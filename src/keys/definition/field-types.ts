@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { integerOf, maxInt64, minInt64 } from '../../lib/int64.js';
-import { checkFreeForm, checkFreeFormObject, freeFormBounds } from './free-form.js';
-import { problem, rule, reservedNames } from './field-rules.js';
+import { checkFreeForm, checkFreeFormObject, freeFormLimits } from './free-form.js';
+import { customIssue, rule, reservedNames } from './field-rules.js';
 import { isStorableText } from '../../lib/text.js';
 
-/** What a field is beyond its type. Faces read this; zod does not. */
+/** Properties of a field that zod does not need, for the APIs and the storage. */
 export interface FieldTraits {
-  /** The scalar a face shows where the zod type alone does not tell: a date, an identifier, free-form JSON. */
+  /** The scalar in the APIs if the zod type does not determine it: a date, an identifier, free-form JSON. */
   readonly scalar?: 'DateTime' | 'ID' | 'JSON' | 'JSONObject';
-  /** Written and never read: kept as a hash that only verifies, or encrypted. */
+  /** Write-only: stored as a hash, or encrypted. */
   readonly secret?: 'hashed' | 'sealed';
-  /** Set by the service; a client's value is ignored with a warning. */
+  /** Set by the service. A value of a client is ignored with a warning. */
   readonly serverOwned?: true;
-  /** Why not to use it, and what to use. */
+  /** Deprecation notice with the replacement. */
   readonly deprecated?: string;
-  /** The one variant that has the field; both where absent. */
+  /** The only variant that has the field. If absent, both have it. */
   readonly only?: 'preview' | 'update';
 }
 
@@ -35,7 +35,7 @@ const soundText = rule<string>((value) =>
 
 const notBlank = rule<string>((value) => (value.trim() === '' ? ['EMPTY', 'must not be empty'] : undefined));
 
-// A label becomes a member's name in REST.
+// REST uses labels as member names.
 const labelName = rule<string>((value) =>
   reservedNames.has(value) ? ['RESERVED_NAME', 'must be another label'] : undefined,
 );
@@ -44,14 +44,14 @@ const asInteger = (value: unknown, ctx: z.core.$RefinementCtx): unknown => {
   if (typeof value !== 'number' || !Number.isFinite(value)) return value;
   const integer = integerOf(value);
   if (integer !== undefined) return integer;
-  ctx.issues.push(problem('NOT_INTEGER', 'must be an integer', value));
+  ctx.issues.push(customIssue('NOT_INTEGER', 'must be an integer', value));
   return z.NEVER;
 };
 
 const asDouble = (value: unknown, ctx: z.core.$RefinementCtx): unknown => {
-  // The JSON reader yields a bigint only for an integer that no double holds.
+  // The JSON parser returns a bigint only for an integer that is not exact as a double.
   if (typeof value === 'bigint') {
-    ctx.issues.push(problem('IMPRECISE', 'has more digits than a double-precision number holds', value));
+    ctx.issues.push(customIssue('IMPRECISE', 'has more digits than a double-precision number holds', value));
     return z.NEVER;
   }
   return Object.is(value, -0) ? 0 : value;
@@ -64,16 +64,16 @@ const asInt32 = (value: unknown, ctx: z.core.$RefinementCtx): unknown => {
   const integer = asInteger(value, ctx);
   if (typeof integer !== 'bigint') return integer;
   if (integer >= BigInt(minInt32) && integer <= BigInt(maxInt32)) return Number(integer);
-  ctx.issues.push(problem('OUT_OF_RANGE', `must be from ${minInt32} to ${maxInt32}`, value));
+  ctx.issues.push(customIssue('OUT_OF_RANGE', `must be from ${minInt32} to ${maxInt32}`, value));
   return z.NEVER;
 };
 
 const bounded = (max: number) => z.string().check(soundText).max(max);
 
-/** A text of at most `max` UTF-16 units. */
+/** A text of at most `max` UTF-16 code units. */
 export const text = (description: string, max = 256, traits?: FieldTraits) => field(bounded(max), description, traits);
 
-/** A text that must say something. */
+/** A text that must not be blank. */
 export const name = (description: string, max = 256) => field(bounded(max).check(notBlank), description);
 
 /** A text with a rule of its own. */
@@ -102,21 +102,21 @@ export const int64 = (description: string, min = minInt64) =>
 export const int32 = (description: string, min = minInt32) =>
   field(z.preprocess(asInt32, z.int().min(min)), description);
 
-/** How many texts a list has at most, where it does not say. */
+/** Default maximum number of items in a list of texts. */
 export const maxTexts = 100;
 
-/** A list of texts; `blank: false` refuses those that say nothing. */
+/** A list of texts, none of them blank. */
 export const texts = (
   description: string,
-  options: { most?: number; rule?: z.core.$ZodCheck<string>; only?: 'preview' } = {},
+  options: { max?: number; rule?: z.core.$ZodCheck<string>; only?: 'preview' } = {},
 ) =>
   field(
-    z.array(bounded(512).check(notBlank, ...(options.rule ? [options.rule] : []))).max(options.most ?? maxTexts),
+    z.array(bounded(512).check(notBlank, ...(options.rule ? [options.rule] : []))).max(options.max ?? maxTexts),
     description,
     options.only ? { only: options.only } : {},
   );
 
-/** A list of numbers, each in the given rule. */
+/** A list of numbers that satisfy the rule. */
 export const doubles = (description: string, rule: z.core.$ZodCheck<number>) =>
   field(z.array(z.preprocess(asDouble, z.number().check(rule))).max(100), description);
 
@@ -126,25 +126,25 @@ export const nested = <T extends z.ZodRawShape>(description: string, object: z.Z
 export const list = <T extends z.ZodRawShape>(
   description: string,
   object: z.ZodObject<T, z.core.$strict>,
-  most: number,
-) => field(z.array(object).max(most), description);
+  max: number,
+) => field(z.array(object).max(max), description);
 
-/** Any JSON. Its numbers are exact where they are integers of 64 bits. */
+/** Any JSON. Integers of 64 bits are exact. */
 export const freeForm = (description: string) =>
-  field(z.unknown().check(checkFreeForm), `${description} ${freeFormBounds}`, { scalar: 'JSON' });
+  field(z.unknown().check(checkFreeForm), `${description} ${freeFormLimits}`, { scalar: 'JSON' });
 
 /** Any JSON object. */
 export const freeFormObject = (description: string) =>
-  field(z.unknown().check(checkFreeFormObject), `${description} ${freeFormBounds}`, { scalar: 'JSONObject' });
+  field(z.unknown().check(checkFreeFormObject), `${description} ${freeFormLimits}`, { scalar: 'JSONObject' });
 
 export const dateTime = (description: string, traits: FieldTraits) =>
   field(
     bounded(64).check(
       z.check<string>((ctx) => {
-        // In UTC the year may be another one, and RFC 3339 has four digits for it.
+        // Conversion to UTC can change the year, which has four digits in RFC 3339.
         const year = new Date(ctx.value).getUTCFullYear();
         if (!z.iso.datetime({ offset: true }).safeParse(ctx.value).success || year < 0 || year > 9999) {
-          ctx.issues.push(problem('MALFORMED_DATE', 'must be an RFC 3339 date and time with an offset', ctx.value));
+          ctx.issues.push(customIssue('MALFORMED_DATE', 'must be an RFC 3339 date and time with an offset', ctx.value));
         }
       }),
     ),

@@ -1,47 +1,47 @@
 import { z } from 'zod';
-import { maxIssues, problem, reservedNames } from './field-rules.js';
-import type { IssueCode } from './issue-codes.js';
 import { isInt64 } from '../../lib/int64.js';
 import { isStorableText } from '../../lib/text.js';
+import { customIssue, maxIssues, reservedNames } from './field-rules.js';
+import type { IssueCode } from './issue-codes.js';
 
-const mostLevels = 32;
-const mostMembers = 10_000;
-const mostCharacters = 65_536;
+const maxLevels = 32;
+const maxMembers = 10_000;
+const maxCharacters = 65_536;
 
-/** The bounds of free-form JSON, in words. */
-export const freeFormBounds = `At most ${mostLevels} levels deep, and ${mostMembers} members in all.`;
+/** The limits of free-form JSON, for descriptions of its fields. */
+export const freeFormLimits = `At most ${maxLevels} levels deep, with at most ${maxMembers} members in total.`;
 
-type Report = (code: IssueCode, message: string, path: (string | number)[]) => void;
+type ReportIssue = (code: IssueCode, message: string, path: (string | number)[]) => void;
 
 /**
- * Bounds what is stored without being understood. Stops at the first problem of a member and continues with the next,
- * until there are more problems than are listed.
+ * Validates JSON that is stored without being interpreted. Reports one issue per member, and stops when there are more
+ * issues than a response lists.
  */
-function examine(value: unknown, reportTo: Report): void {
+function validateFreeForm(value: unknown, reportIssue: ReportIssue): void {
   let members = 0;
-  let found = 0;
-  const report: Report = (code, message, path) => {
-    found += 1;
-    reportTo(code, message, path);
+  let issues = 0;
+  const report: ReportIssue = (code, message, path) => {
+    issues += 1;
+    reportIssue(code, message, path);
   };
-  /** Where the part that is visited stands. */
+  /** Path of the current node. */
   const path: (string | number)[] = [];
   const visit = (node: unknown): void => {
     if (typeof node === 'string') {
       if (!isStorableText(node)) report('MALFORMED_TEXT', 'must be well-formed Unicode without NUL', [...path]);
-      else if (node.length > mostCharacters)
-        report('TOO_LONG', `must have at most ${mostCharacters} characters`, [...path]);
+      else if (node.length > maxCharacters)
+        report('TOO_LONG', `must have at most ${maxCharacters} characters`, [...path]);
     } else if (typeof node === 'number') {
       if (!Number.isFinite(node)) report('OUT_OF_RANGE', 'must be a finite number', [...path]);
     } else if (typeof node === 'bigint') {
       if (!isInt64(node)) report('IMPRECISE', 'is an integer that 64 bits cannot hold', [...path]);
     } else if (typeof node === 'object' && node !== null) {
-      if (path.length >= mostLevels)
-        return report('TOO_DEEP', `must be nested at most ${mostLevels} levels deep`, [...path]);
+      if (path.length >= maxLevels)
+        return report('TOO_DEEP', `must be nested at most ${maxLevels} levels deep`, [...path]);
       for (const name of Object.keys(node)) {
         members += 1;
-        if (members === mostMembers + 1) report('TOO_MANY', `must have at most ${mostMembers} members in all`, []);
-        if (members > mostMembers || found > maxIssues) return;
+        if (members === maxMembers + 1) report('TOO_MANY', `must have at most ${maxMembers} members in all`, []);
+        if (members > maxMembers || issues > maxIssues) return;
         path.push(Array.isArray(node) ? Number(name) : name);
         if (!isStorableText(name))
           report('MALFORMED_TEXT', 'must have a name of well-formed Unicode without NUL', [...path]);
@@ -55,14 +55,14 @@ function examine(value: unknown, reportTo: Report): void {
 }
 
 export const checkFreeForm = z.check<unknown>((ctx) => {
-  examine(ctx.value, (code, message, path) => ctx.issues.push(problem(code, message, ctx.value, path)));
+  validateFreeForm(ctx.value, (code, message, path) => ctx.issues.push(customIssue(code, message, ctx.value, path)));
 });
 
 export const checkFreeFormObject = z.check<unknown>((ctx) => {
   if (ctx.value === undefined || ctx.value === null) return;
   if (typeof ctx.value !== 'object' || Array.isArray(ctx.value)) {
-    ctx.issues.push(problem('WRONG_TYPE', 'must be an object', ctx.value));
+    ctx.issues.push(customIssue('WRONG_TYPE', 'must be an object', ctx.value));
   } else {
-    examine(ctx.value, (code, message, path) => ctx.issues.push(problem(code, message, ctx.value, path)));
+    validateFreeForm(ctx.value, (code, message, path) => ctx.issues.push(customIssue(code, message, ctx.value, path)));
   }
 });

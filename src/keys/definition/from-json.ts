@@ -5,60 +5,60 @@ import { createObjectFactory, type CreateObject } from './object-shapes.js';
 import { unwrapSchema, memberOf, shapeOf } from './introspection.js';
 
 /**
- * A definition out of the JSON it was stored as. JSON does not tell a 64-bit integer from another number; the table
- * does. Rules are not asked again: a key stays readable when a later version gets stricter.
+ * Reads a definition from its stored JSON. JSON has one number type: the schema determines which numbers are 64-bit
+ * integers. Rules are not checked again, so that keys stay readable when a later version is stricter.
  */
 export function definitionFromJSON(json: unknown): Definition {
   return withIntegers(KeyDefinition, json) as Definition;
 }
 
-type Read = (value: unknown) => unknown;
+type ReadValue = (value: unknown) => unknown;
 
-const readers = new WeakMap<z.core.$ZodType, Read>();
+const readers = new WeakMap<z.core.$ZodType, ReadValue>();
 
 function withIntegers(schema: z.core.$ZodType, value: unknown): unknown {
   return readerOf(schema)(value);
 }
 
-function readerOf(schema: z.core.$ZodType): Read {
+function readerOf(schema: z.core.$ZodType): ReadValue {
   const known = readers.get(schema);
   if (known) return known;
-  const made = createReader(schema);
-  readers.set(schema, made);
-  return made;
+  const created = createReader(schema);
+  readers.set(schema, created);
+  return created;
 }
 
-/** Asks the table once what it knows of a schema. */
-function createReader(schema: z.core.$ZodType): Read {
+/** Creates the reader of a schema, so that the schema is inspected once. */
+function createReader(schema: z.core.$ZodType): ReadValue {
   const shape = shapeOf(schema);
   const member = memberOf(schema);
   const read = shape ? readerOfMembers(shape) : member && readerOfItems(readerOf(member));
   if (read) return (value) => (typeof value === 'object' && value !== null ? read(value) : value);
-  if (unwrapSchema(schema)._zod.def.type !== 'bigint') return asItIs;
+  if (unwrapSchema(schema)._zod.def.type !== 'bigint') return unchanged;
   return (value) => (typeof value === 'number' ? BigInt(value) : value);
 }
 
-const asItIs: Read = (value) => value;
+const unchanged: ReadValue = (value) => value;
 
-function readerOfItems(read: Read): Read {
+function readerOfItems(read: ReadValue): ReadValue {
   return (value) => (Array.isArray(value) ? value.map(read) : value);
 }
 
-/** How many combinations of names are remembered, of which the order counts: what is written again must be the same. */
-const mostOrders = 64;
+/** Maximum number of cached member orders. The order of members is kept, so that writing the definition again is lossless. */
+const maxMemberOrders = 64;
 
-function readerOfMembers(shape: z.core.$ZodShape): Read {
+function readerOfMembers(shape: z.core.$ZodShape): ReadValue {
   const fields = new Map(Object.entries(shape).map(([name, inner]) => [name, readerOf(inner)]));
-  const makers = new Map<string, CreateObject>();
+  const factories = new Map<string, CreateObject>();
   return (value) => {
     const names = Object.keys(value as object);
     const order = names.join();
-    let make = makers.get(order);
-    if (!make) {
-      make = createObjectFactory(names);
-      if (makers.size < mostOrders) makers.set(order, make);
+    let createObject = factories.get(order);
+    if (!createObject) {
+      createObject = createObjectFactory(names);
+      if (factories.size < maxMemberOrders) factories.set(order, createObject);
     }
-    const given = Object.values(value as object) as unknown[];
-    return make(given.map((member, index) => (fields.get(names[index] ?? '') ?? asItIs)(member)));
+    const values = Object.values(value as object) as unknown[];
+    return createObject(values.map((member, index) => (fields.get(names[index] ?? '') ?? unchanged)(member)));
   };
 }

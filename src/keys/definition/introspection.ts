@@ -2,36 +2,36 @@ import { z } from 'zod';
 import type { Path } from '../../lib/errors.js';
 import { fieldTraits, objectTraits, type FieldTraits } from './field-types.js';
 
-const cores = new WeakMap<z.core.$ZodType, z.core.$ZodType>();
+const unwrapped = new WeakMap<z.core.$ZodType, z.core.$ZodType>();
 
-/** What a field holds once "may be left out", "may be null" and reading rules are taken off. */
+/** Returns the schema inside optional, nullable and preprocessing wrappers. */
 export function unwrapSchema(schema: z.core.$ZodType): z.core.$ZodType {
-  const known = cores.get(schema);
+  const known = unwrapped.get(schema);
   if (known) return known;
-  const found = findCore(schema);
-  cores.set(schema, found);
-  return found;
+  const inner = findInner(schema);
+  unwrapped.set(schema, inner);
+  return inner;
 }
 
-function findCore(schema: z.core.$ZodType): z.core.$ZodType {
+function findInner(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrapSchema(schema.def.innerType);
   if (schema instanceof z.ZodPipe) return unwrapSchema(schema.def.out);
   return schema;
 }
 
-/** The fields of an object schema, or undefined for any other. */
+/** Returns the fields of an object schema, undefined for other schemas. */
 export function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | undefined {
   const inner = unwrapSchema(schema);
   return inner instanceof z.ZodObject ? inner.def.shape : undefined;
 }
 
-/** The schema of a list's members, or undefined where the schema is no list. */
+/** Returns the schema of a list's items, undefined for other schemas. */
 export function memberOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const inner = unwrapSchema(schema);
   return inner instanceof z.ZodArray ? inner.def.element : undefined;
 }
 
-/** The fields of the object that a path leads to; none where it leads to something else. */
+/** Returns the fields of the object at a path, or none if there is no object at it. */
 export function shapeAt(schema: z.core.$ZodType, path: Path): z.core.$ZodShape {
   let at: z.core.$ZodType | undefined = schema;
   for (const step of path) {
@@ -41,40 +41,40 @@ export function shapeAt(schema: z.core.$ZodType, path: Path): z.core.$ZodShape {
   return (at && shapeOf(at)) ?? {};
 }
 
-/** What a field is beyond its type. */
+/** Returns the traits of a field. */
 export function traitsOf(schema: z.core.$ZodType): FieldTraits {
   return (schema instanceof z.ZodType && fieldTraits.get(schema)) || {};
 }
 
-/** What a field means, for people. */
+/** Returns the description of a field. */
 export function descriptionOf(schema: z.core.$ZodType): string {
   const description = schema instanceof z.ZodType ? schema.description : undefined;
-  if (description === undefined) throw new Error('Every field of the table has a description.');
+  if (description === undefined) throw new Error('Every field of the definition schema must have a description.');
   return description;
 }
 
-/** The most characters of a text, in UTF-16 units; undefined for anything else. */
+/** Returns the maximum length of a text in UTF-16 code units, undefined for other schemas. */
 export function maxCharacters(schema: z.core.$ZodType): number | undefined {
   const inner = unwrapSchema(schema);
   return inner instanceof z.ZodString ? (inner.maxLength ?? undefined) : undefined;
 }
 
-/** The most members of a list; undefined for anything else. */
+/** Returns the maximum number of items of a list, undefined for other schemas. */
 export function maxMembers(schema: z.core.$ZodType): number | undefined {
   const checks = memberOf(schema) && unwrapSchema(schema)._zod.def.checks;
   return checks?.find((check) => check instanceof z.core.$ZodCheckMaxLength)?._zod.def.maximum;
 }
 
-/** The name and description of an object's type, or undefined for any other schema. */
+/** Returns the name and description of an object's type, undefined for other schemas. */
 export function objectTraitsOf(schema: z.core.$ZodType) {
   const inner = unwrapSchema(schema);
   return inner instanceof z.ZodObject ? objectTraits.get(inner) : undefined;
 }
 
-/** What a field holds that is neither object nor list. `Int` has 32 bits, `JSON` may be anything. */
+/** The type of a field that is neither object nor list. `Int` has 32 bits. */
 export type Scalar = 'Int64' | 'Int' | 'Float' | 'String' | 'Boolean' | NonNullable<FieldTraits['scalar']>;
 
-/** The scalar of a field. Throws for a type that the table has not had so far. */
+/** Returns the scalar of a field. Throws for a zod type without a scalar. */
 export function scalarOf(schema: z.core.$ZodType): Scalar {
   const { scalar } = traitsOf(schema);
   if (scalar) return scalar;
@@ -89,6 +89,6 @@ export function scalarOf(schema: z.core.$ZodType): Scalar {
     case 'boolean':
       return 'Boolean';
     default:
-      throw new Error(`The faces have no type yet for a field of kind ${inner._zod.def.type}.`);
+      throw new Error(`The zod type ${inner._zod.def.type} has no scalar; add one to scalarOf.`);
   }
 }

@@ -6,7 +6,7 @@ import { maxIssues } from './field-rules.js';
 import { shapeAt, memberOf, shapeOf } from './introspection.js';
 import { fastValidatorOf, INVALID, type FastValidator } from './fast-validator.js';
 
-const nouns: Record<string, string> = {
+const typeNames: Record<string, string> = {
   string: 'a text',
   number: 'a number',
   int: 'an integer',
@@ -18,27 +18,27 @@ const nouns: Record<string, string> = {
 
 const units: Record<string, string> = { string: 'characters', array: 'members' };
 
-const onlyIn: Record<Variant, ReadonlySet<string>> = {
+const fieldsOnlyInVariant: Record<Variant, ReadonlySet<string>> = {
   preview: fieldsOnlyIn('preview'),
   update: fieldsOnlyIn('update'),
 };
 
-/** For how many unknown fields the one that was meant is looked for. It takes time, and a body has room for thousands. */
-const mostHints = 20;
+/** Maximum number of unknown fields with a suggestion. The search takes time, and a body can have thousands of fields. */
+const maxSuggestions = 20;
 
 /**
- * Turns what zod found into our issues, at most one more than are listed. Field names in a message stand in backticks, so
- * that each API can rename them.
+ * Converts the issues of zod to ours, at most `maxIssues` + 1. Field names in a message are in backticks, so that each API
+ * can rename them.
  */
-export function issuesOf(found: readonly z.core.$ZodIssue[], variant: Variant): Issue[] {
+export function issuesOf(zodIssues: readonly z.core.$ZodIssue[], variant: Variant): Issue[] {
   const issues: Issue[] = [];
   let unknown = 0;
-  for (const issue of found) {
+  for (const issue of zodIssues) {
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
-    if (issue.code !== 'unrecognized_keys') issues.push({ path, ...verdict(issue) });
+    if (issue.code !== 'unrecognized_keys') issues.push({ path, ...codeAndMessageOf(issue) });
     else {
       for (const name of issue.keys.slice(0, maxIssues + 1)) {
-        issues.push(unknownField([...path, name], variant, ++unknown <= mostHints));
+        issues.push(unknownField([...path, name], variant, ++unknown <= maxSuggestions));
       }
     }
     if (issues.length > maxIssues) break;
@@ -46,7 +46,7 @@ export function issuesOf(found: readonly z.core.$ZodIssue[], variant: Variant): 
   return issues.slice(0, maxIssues + 1);
 }
 
-/** The error that lists the problems of a definition; when there are more than `maxIssues`, it lists the first and says so. */
+/** Returns the INVALID error with the issues of a definition. If there are more than `maxIssues`, it lists the first ones. */
 export function invalidDefinition(issues: readonly Issue[]): AppError {
   if (issues.length > maxIssues) {
     const message = `The key definition has ${maxIssues} problems and more; only the first ${maxIssues} problems are listed.`;
@@ -56,14 +56,14 @@ export function invalidDefinition(issues: readonly Issue[]): AppError {
   return new AppError('INVALID', `The key definition has ${many}.`, { issues });
 }
 
-function verdict(issue: z.core.$ZodIssue): { code: string; message: string } {
+function codeAndMessageOf(issue: z.core.$ZodIssue): { code: string; message: string } {
   switch (issue.code) {
     case 'invalid_type': {
       if (issue.message === 'is required') return { code: 'MISSING', message: issue.message };
       const received = 'received' in issue ? issue.received : undefined;
       if (received === 'Infinity' || received === 'NaN')
         return { code: 'OUT_OF_RANGE', message: 'must be a finite number' };
-      return { code: 'WRONG_TYPE', message: `must be ${nouns[issue.expected] ?? issue.expected}` };
+      return { code: 'WRONG_TYPE', message: `must be ${typeNames[issue.expected] ?? issue.expected}` };
     }
     case 'too_big': {
       const unit = units[issue.origin];
@@ -78,24 +78,28 @@ function verdict(issue: z.core.$ZodIssue): { code: string; message: string } {
     case 'custom':
       return { code: String(issue.params?.['code']), message: issue.message };
     default:
-      return { code: 'WRONG_TYPE', message: 'has the wrong form' };
+      return { code: 'WRONG_TYPE', message: 'is not valid' };
   }
 }
 
-function unknownField(path: Path, variant: Variant, mayHint: boolean): Issue {
+function unknownField(path: Path, variant: Variant, canSuggest: boolean): Issue {
   const name = String(path.at(-1));
   const other = variant === 'preview' ? 'update' : 'preview';
-  if (path.length === 1 && onlyIn[other].has(name)) {
+  if (path.length === 1 && fieldsOnlyInVariant[other].has(name)) {
     return {
       path,
       code: 'WRONG_VARIANT',
       message: `belongs to ${other === 'update' ? 'the update' : 'the preview'} only`,
     };
   }
-  const shape = mayHint ? shapeAt(KeyDefinition, path.slice(0, -1)) : {};
-  const known = Object.keys(shape).filter((field) => path.length > 1 || !onlyIn[other].has(field));
-  const meant = nearest(name, known);
-  return { path, code: 'UNKNOWN_FIELD', message: `is not a field here${meant ? `; did you mean \`${meant}\`?` : ''}` };
+  const shape = canSuggest ? shapeAt(KeyDefinition, path.slice(0, -1)) : {};
+  const known = Object.keys(shape).filter((field) => path.length > 1 || !fieldsOnlyInVariant[other].has(field));
+  const suggestion = nearest(name, known);
+  return {
+    path,
+    code: 'UNKNOWN_FIELD',
+    message: `is not a field here${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`,
+  };
 }
 
 /**
@@ -103,7 +107,7 @@ function unknownField(path: Path, variant: Variant, mayHint: boolean): Issue {
  * that no response lists. Valid parts stay.
  */
 export function withoutExcess(schema: z.core.$ZodType, value: unknown): unknown {
-  let left = maxIssues + 1;
+  let remaining = maxIssues + 1;
 
   function visit(at: z.core.$ZodType, part: unknown): unknown {
     const shape = shapeOf(at);
@@ -116,16 +120,16 @@ export function withoutExcess(schema: z.core.$ZodType, value: unknown): unknown 
     }
     const item = memberOf(at);
     if (item && Array.isArray(part)) return part.flatMap((member: unknown) => kept(item, member));
-    left -= 1;
+    remaining -= 1;
     return part;
   }
 
-  /** The part by itself, or nothing. A part without a schema is unknown, and so invalid. */
+  /** Returns the part in a list, or an empty list to drop it. A part without a schema is unknown, and so invalid. */
   function kept(at: z.core.$ZodType | undefined, part: unknown): unknown[] {
     if (at && isValid(at, part)) return [part];
-    if (left <= 0) return [];
+    if (remaining <= 0) return [];
     if (at) return [visit(at, part)];
-    left -= 1;
+    remaining -= 1;
     return [part];
   }
 
@@ -133,8 +137,8 @@ export function withoutExcess(schema: z.core.$ZodType, value: unknown): unknown 
 }
 
 /**
- * The members in the order in which validation reports their issues: the fields of the schema, then the unknown ones. In
- * any other order a required field behind the limit would be dropped, and reported as missing in front of it.
+ * Returns the members in the order in which validation reports their issues: the fields of the schema, then unknown ones.
+ * In another order, a required field could be dropped at the limit and then be reported as missing.
  */
 function inSchemaOrder(shape: z.core.$ZodShape, part: object): [string, unknown][] {
   const sent = Object.entries(part);

@@ -4,11 +4,11 @@ import { createObjectFactory } from './object-shapes.js';
 import { memberOf, shapeOf, traitsOf } from './introspection.js';
 import type { z } from 'zod';
 
-/** The type without null: in the normal form a field has a value or is absent. */
-type Solid<T> = T extends readonly (infer Item)[]
-  ? Solid<Item>[]
+/** The type without null: in the normal form, a field has a value or is absent. */
+type WithoutNull<T> = T extends readonly (infer Item)[]
+  ? WithoutNull<Item>[]
   : T extends object
-    ? { [K in keyof T]: Solid<NonNullable<T[K]>> }
+    ? { [K in keyof T]: WithoutNull<NonNullable<T[K]>> }
     : T;
 
 type WithoutSecrets = Omit<
@@ -20,18 +20,18 @@ type WithoutSecrets = Omit<
 };
 
 /** A definition in its normal form: no null, no deprecated field, no server-owned field, no secret. */
-export type Definition = { [K in keyof WithoutSecrets]: Solid<NonNullable<WithoutSecrets[K]>> };
+export type Definition = { [K in keyof WithoutSecrets]: WithoutNull<NonNullable<WithoutSecrets[K]>> };
 
 export const secretNames = ['password', 'jwtSecret', 'hmacString'] as const;
 export type SecretName = (typeof secretNames)[number];
 
-/** What a definition says of its secrets: a new value, null to clear, absent to keep. */
+/** The secrets of an update: a new value, null to clear the stored one, absent to keep it. */
 export type SecretChanges = Partial<Record<SecretName, string | null>>;
 
-/** Parts a definition into its normal form and its secrets. Pure, and the identity on a normal form. */
+/** Splits a definition into its normal form and its secrets. Pure and idempotent. */
 export function normalizeDefinition(definition: KeyDefinition): { definition: Definition; secrets: SecretChanges } {
-  const normal = solid(KeyDefinition, definition) as Definition;
-  if (normal.accessRights) normal.accessRights = normal.accessRights.map(withPlainMethods);
+  const normal = withoutNulls(KeyDefinition, definition) as Definition;
+  if (normal.accessRights) normal.accessRights = normal.accessRights.map(withUpperCaseMethods);
   if (normal.tags) normal.tags = unique(normal.tags);
   const policies = policiesOf(definition);
   if (normal.applyPolicies || policies.length > 0) normal.applyPolicies = policies;
@@ -42,7 +42,7 @@ export function normalizeDefinition(definition: KeyDefinition): { definition: De
 
 type AccessRight = NonNullable<Definition['accessRights']>[number];
 
-function withPlainMethods(right: AccessRight): AccessRight {
+function withUpperCaseMethods(right: AccessRight): AccessRight {
   if (!right.allowedUrls) return right;
   const allowedUrls = right.allowedUrls.map((allowed) =>
     allowed.methods ? { ...allowed, methods: unique(allowed.methods.map((method) => method.toUpperCase())) } : allowed,
@@ -50,7 +50,7 @@ function withPlainMethods(right: AccessRight): AccessRight {
   return { ...right, allowedUrls };
 }
 
-/** The policies of a definition, the one in the deprecated field among them. */
+/** Returns the policies of a definition, including that of the deprecated field. */
 export function policiesOf({
   applyPolicies,
   applyPolicyID,
@@ -58,7 +58,7 @@ export function policiesOf({
   return unique([...(applyPolicies ?? []), ...(applyPolicyID?.trim() ? [applyPolicyID] : [])]);
 }
 
-/** The same instant in UTC, with as many fractional digits as were given. Expects an RFC 3339 text. */
+/** Converts an RFC 3339 date and time to UTC, with the same number of fractional digits. */
 export function inUTC(dateTime: string): string {
   const fraction = /\.\d+/.exec(dateTime)?.[0] ?? '';
   const instant = new Date(dateTime.replace(fraction, ''));
@@ -66,7 +66,7 @@ export function inUTC(dateTime: string): string {
 }
 
 function secretsOf({ basicAuthData, jwtData, hmacString }: KeyDefinition): SecretChanges {
-  // Null for the whole object clears what is inside it.
+  // Null for the object clears the secret inside it.
   const password = basicAuthData === null ? null : basicAuthData?.password;
   const jwtSecret = jwtData === null ? null : jwtData?.secret;
   const secrets: SecretChanges = {};
@@ -78,57 +78,57 @@ function secretsOf({ basicAuthData, jwtData, hmacString }: KeyDefinition): Secre
 
 function unique(texts: readonly string[]): string[] {
   const trimmed = texts.map((text) => text.trim());
-  // Most lists are so short that a set of them takes longer.
+  // For short lists, indexOf is faster than a set.
   if (trimmed.length > 8) return [...new Set(trimmed)];
   return trimmed.filter((text, index) => trimmed.indexOf(text) === index);
 }
 
-type Solidify = (value: unknown) => unknown;
+type DropNulls = (value: unknown) => unknown;
 
-const solidifiers = new WeakMap<z.core.$ZodType, Solidify>();
+const nullDroppers = new WeakMap<z.core.$ZodType, DropNulls>();
 
-/** Drops null and what has no place in a normal form; inside free-form JSON null is a value. */
-function solid(schema: z.core.$ZodType, value: unknown): unknown {
-  return solidifyOf(schema)?.(value) ?? value;
+/** Removes nulls, and fields that the normal form does not have. Free-form JSON keeps its nulls. */
+function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
+  return dropNullsOf(schema)?.(value) ?? value;
 }
 
-/** Asks the table once what it knows of a schema; undefined for one whose values stay as they are. */
-function solidifyOf(schema: z.core.$ZodType): Solidify | undefined {
-  const known = solidifiers.get(schema);
+/** Returns the function for a schema, created once; undefined if values of the schema never change. */
+function dropNullsOf(schema: z.core.$ZodType): DropNulls | undefined {
+  const known = nullDroppers.get(schema);
   if (known) return known;
-  const made = createSolidify(schema);
-  if (made) solidifiers.set(schema, made);
-  return made;
+  const created = createDropNulls(schema);
+  if (created) nullDroppers.set(schema, created);
+  return created;
 }
 
-function createSolidify(schema: z.core.$ZodType): Solidify | undefined {
+function createDropNulls(schema: z.core.$ZodType): DropNulls | undefined {
   const shape = shapeOf(schema);
   if (shape) {
     const fields = Object.entries(shape)
-      .filter(([, inner]) => isKept(traitsOf(inner)))
-      .map(([name, inner]) => ({ name, solidify: solidifyOf(inner) }));
+      .filter(([, inner]) => isInNormalForm(traitsOf(inner)))
+      .map(([name, inner]) => ({ name, dropNulls: dropNullsOf(inner) }));
     const make = createObjectFactory(fields.map(({ name }) => name));
     return (value) => {
-      const given = value as Readonly<Record<string, unknown>>;
+      const fieldsOfValue = value as Readonly<Record<string, unknown>>;
       const members: unknown[] = [];
-      for (const { name, solidify } of fields) {
-        const member = given[name] ?? undefined;
-        members.push(member !== undefined && solidify ? solidify(member) : member);
+      for (const { name, dropNulls } of fields) {
+        const member = fieldsOfValue[name] ?? undefined;
+        members.push(member !== undefined && dropNulls ? dropNulls(member) : member);
       }
       return make(members);
     };
   }
   const member = memberOf(schema);
-  const solidify = member && solidifyOf(member);
-  return solidify && ((value) => (value as readonly unknown[]).map(solidify));
+  const dropNulls = member && dropNullsOf(member);
+  return dropNulls && ((value) => (value as readonly unknown[]).map(dropNulls));
 }
 
-/** Secrets go their own way, deprecated fields have been moved, and what the service owns is not taken from a client. */
-function isKept({ secret, deprecated, serverOwned }: FieldTraits): boolean {
+/** The normal form has no secrets, no deprecated fields and no fields that the service sets. */
+function isInNormalForm({ secret, deprecated, serverOwned }: FieldTraits): boolean {
   return !secret && deprecated === undefined && !serverOwned;
 }
 
-/** The definition with its secrets back in their places, for the few readers that may have them. */
+/** Adds the secrets to the definition again, for responses that echo them. */
 export function withSecrets(definition: Definition, { password, jwtSecret, hmacString }: SecretChanges): KeyDefinition {
   return {
     ...definition,

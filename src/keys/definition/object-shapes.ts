@@ -1,14 +1,14 @@
-/** Makes an object of those names whose values are not undefined; names and values stand in the same order. */
+/** Creates an object from values in the order of the names. Names whose value is undefined are left out. */
 export type CreateObject = (values: readonly unknown[]) => Record<string, unknown>;
 
-/** Other combinations of names than the first so many are not worth their place. */
-const mostTemplates = 64;
-/** So many bits are exact in a number. */
-const mostNames = 53;
+/** Maximum number of cached templates, one for each combination of present names. */
+const maxTemplates = 64;
+/** Number of bits that are exact in a double. */
+const maxNames = 53;
 
 /**
- * Objects that are put together member by member are hash tables to V8 from some twenty members on, and to copy one then
- * takes a hundred times as long. A copy of an object that was read from JSON is none, whatever is put into it.
+ * From about 20 members on, V8 turns an object that is built member by member into a hash table, and copying it then takes
+ * 100 times as long. The copy of an object from JSON.parse keeps its fast shape when members are set.
  */
 export function createObjectFactory(names: readonly string[]): CreateObject {
   const templates = new Map<number, object>();
@@ -17,7 +17,7 @@ export function createObjectFactory(names: readonly string[]): CreateObject {
   function templateFor(present: number, values: readonly unknown[]): object {
     const known = templates.get(present);
     if (known) return known;
-    if (names.length > mostNames || templates.size >= mostTemplates) return {};
+    if (names.length > maxNames || templates.size >= maxTemplates) return {};
     const template = templateOf(names.filter((_, index) => values[index] !== undefined));
     templates.set(present, template);
     return template;
@@ -35,7 +35,7 @@ export function createObjectFactory(names: readonly string[]): CreateObject {
   };
 }
 
-/** An object to copy, with a member of every name. */
+/** Returns an object to copy, with a null member for every name. */
 export function templateOf(names: readonly string[]): object {
   return JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}:null`).join()}}`) as object;
 }

@@ -9,31 +9,33 @@ import { rules, satisfiesRules } from './rules.js';
 
 type Fields = z.core.util.Mask<keyof typeof KeyDefinition.shape>;
 
-function allBut(variant: Variant) {
+function fieldsWithout(variant: Variant) {
   const others: Fields = Object.fromEntries([...fieldsOnlyIn(variant)].map((field) => [field, true as const]));
   return KeyDefinition.omit(others);
 }
 
-/** The input of an update: a definition without the fields that only a preview has, and metadata that is an object. */
-const updateFields = allBut('preview').safeExtend({
-  metaData: freeFormObject('Anything you want to keep with the key, and nothing secret: reads show it. An object.'),
+/** The input of an update: without the fields of previews, and with an object as metadata. */
+const updateFields = fieldsWithout('preview').safeExtend({
+  metaData: freeFormObject(
+    'Your own data about the key, as a JSON object. It is returned by reads: do not store secrets in it.',
+  ),
 });
 
-/** The input of a preview: a definition without the fields that only an update has. */
-const previewFields = allBut('update');
+/** The input of a preview: without the fields of updates. */
+const previewFields = fieldsWithout('update');
 
 export const PreviewInput: z.ZodType<KeyDefinition> = previewFields.check(rules);
 export const UpdateInput: z.ZodType<KeyDefinition> = updateFields.check(rules);
 
 export const inputs: Record<Variant, z.ZodType<KeyDefinition>> = { preview: PreviewInput, update: UpdateInput };
 
-/** The parsed definition, or INVALID if zod rejects it. */
+/** Return the parsed definition, or INVALID if zod rejects it. */
 export const fastValidators: Record<Variant, FastValidator> = {
   preview: fastValidator(previewFields),
   update: fastValidator(updateFields),
 };
 
-/** zod cannot compile the rules across fields, since they run beside the issues of single fields. */
+/** zod cannot compile the rules across fields, because they also run if single fields have issues. */
 function fastValidator(fields: z.ZodType<KeyDefinition>): FastValidator {
   const validate = fastValidatorOf(fields);
   return (raw) => {
@@ -42,36 +44,39 @@ function fastValidator(fields: z.ZodType<KeyDefinition>): FastValidator {
   };
 }
 
-/** What a face that validates by standard schemas takes: the definition, or all that zod finds wrong with it. */
+/** Returns a standard schema (https://standardschema.dev) that uses the fast validator first. */
 export function standardSchema(variant: Variant) {
   const { validate, ...standard } = inputs[variant]['~standard'];
-  const quickly = (raw: unknown) => {
+  const validateFast = (raw: unknown) => {
     const value = fastValidators[variant](raw);
     return value === INVALID ? validate(withoutExcess(inputs[variant], raw)) : { value: value as KeyDefinition };
   };
-  return { '~standard': { ...standard, validate: quickly } };
+  return { '~standard': { ...standard, validate: validateFast } };
 }
 
 /**
- * Reads a definition in the domain's names.
- * @throws {AppError} INVALID with the problems it has, paths in the domain's names
+ * Parses a definition. Field names and paths are those of the domain.
+ *
+ * @throws {AppError} INVALID with the issues of the definition.
  */
 export function readDefinition(variant: Variant, raw: unknown): KeyDefinition {
-  const result = parseDefinition(variant, withoutNullsOfOther(variant, raw));
+  const result = parseDefinition(variant, withoutForeignNulls(variant, raw));
   if (Array.isArray(result)) throw invalidDefinition(result);
   return result;
 }
 
-/** The problems of a definition, at most one more than are listed; none for a valid one. */
-export function problemsOf(variant: Variant, raw: unknown): readonly Issue[] {
+/** Returns the issues of a definition, at most `maxIssues` + 1; none for a valid one. */
+export function definitionIssues(variant: Variant, raw: unknown): readonly Issue[] {
   const result = parseDefinition(variant, raw);
   return Array.isArray(result) ? result : [];
 }
 
 /** Null means absent, also for a field that only the other variant has. */
-function withoutNullsOfOther(variant: Variant, raw: unknown): unknown {
+function withoutForeignNulls(variant: Variant, raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
-  const absent = othersOf[variant].filter((field) => Object.hasOwn(raw, field) && Reflect.get(raw, field) === null);
+  const absent = foreignFields[variant].filter(
+    (field) => Object.hasOwn(raw, field) && Reflect.get(raw, field) === null,
+  );
   if (absent.length === 0) return raw;
   return Object.fromEntries(Object.entries(raw).filter(([field]) => !absent.includes(field)));
 }
@@ -82,13 +87,13 @@ const tooManyValues: Issue = {
   message: `must have at most ${maxValues.toLocaleString('en')} members and items in all`,
 };
 
-const othersOf: Record<Variant, readonly string[]> = {
+const foreignFields: Record<Variant, readonly string[]> = {
   preview: [...fieldsOnlyIn('update')],
   update: [...fieldsOnlyIn('preview')],
 };
 
 function parseDefinition(variant: Variant, raw: unknown): KeyDefinition | Issue[] {
-  // A bulk change merges a stored definition with a patch, each of which may be as large as a body.
+  // A bulk update merges a stored definition with a patch, and each can be as large as a body.
   if (hasMoreValues(raw)) return [tooManyValues];
   const valid = fastValidators[variant](raw);
   if (valid !== INVALID) return valid as KeyDefinition;

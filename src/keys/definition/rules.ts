@@ -4,21 +4,21 @@ import type { KeyDefinition } from './schema.js';
 import { maxTexts } from './field-types.js';
 import type { IssueCode } from './issue-codes.js';
 import { policiesOf } from './normalize.js';
-import { maxIssues, problem } from './field-rules.js';
+import { maxIssues, customIssue } from './field-rules.js';
 import { hasMoreBytes } from '../../lib/text.js';
 
-type Report = (path: (string | number)[], code: IssueCode, message: string) => void;
+type ReportIssue = (path: (string | number)[], code: IssueCode, message: string) => void;
 
-/** The rules that concern more than one field. Every field may be absent, and is where it has a problem of its own. */
-function examine(definition: KeyDefinition, report: Report): void {
+/** Validates the rules across fields. Any field may be absent; invalid fields are absent too. */
+function validateRules(definition: KeyDefinition, report: ReportIssue): void {
   const { accessRights, basicAuthData, enableDetailedRecording, enableDetailRecording, smoothing } = definition;
 
-  const seen = new Set<string>();
+  const labels = new Set<string>();
   accessRights?.forEach(({ label }, index) => {
     if (label === undefined) return;
-    if (seen.has(label))
+    if (labels.has(label))
       report(['accessRights', index, 'label'], 'DUPLICATE_LABEL', 'must differ from the labels before it');
-    seen.add(label);
+    labels.add(label);
   });
 
   if (smoothing?.enabled === true) {
@@ -37,12 +37,12 @@ function examine(definition: KeyDefinition, report: Report): void {
     report(['basicAuthData', 'password'], 'TOO_LONG', 'must have at most 72 bytes with bcrypt, which ignores the rest');
   }
 
-  // The normal form holds the one among the others, and has to be valid itself.
+  // The normal form merges both fields and must be valid itself.
   if (policiesOf(definition).length > maxTexts) {
     report(
       ['applyPolicyID'],
       'TOO_MANY',
-      `must not be one more than ${maxTexts} policies, with those in \`applyPolicies\``,
+      `must be left out: with it, there are more than ${maxTexts} policies in \`applyPolicies\``,
     );
   }
 
@@ -51,23 +51,23 @@ function examine(definition: KeyDefinition, report: Report): void {
     report(
       ['enableDetailRecording'],
       'CONFLICTING_FIELDS',
-      'must say the same as `enableDetailedRecording`, or be left out',
+      'must have the same value as `enableDetailedRecording`, or be left out',
     );
   }
 }
 
-/** Whether a definition whose fields are valid breaks no rule across fields. */
+/** Whether a definition with valid fields satisfies all rules across fields. */
 export function satisfiesRules(definition: KeyDefinition): boolean {
   let isSatisfied = true;
-  examine(definition, () => {
+  validateRules(definition, () => {
     isSatisfied = false;
   });
   return isSatisfied;
 }
 
-/** A copy of `value` without the member that each path leads to. A list loses itself when one of its items is meant. */
+/** Returns a copy of `value` without the members at these paths. A path to a list item removes the whole list. */
 function without<T>(value: T, paths: readonly Path[]): T {
-  // Only what stands on a path is copied: the rest may be 10,000 members of free-form JSON.
+  // Copies only the objects on a path: the rest can have 10,000 members of free-form JSON.
   const copies = new Set<unknown>();
   const copyOf = (part: unknown): unknown => {
     if (typeof part !== 'object' || part === null || copies.has(part)) return part;
@@ -93,18 +93,18 @@ function without<T>(value: T, paths: readonly Path[]): T {
   return copy as T;
 }
 
-/** Runs the rules beside whatever problems single fields have, so that one answer names them all. */
+/** Validates the rules across fields even if single fields have issues, so that one response lists all issues. */
 export const rules = z.check<KeyDefinition>((ctx) => {
   if (typeof ctx.value !== 'object' || ctx.value === null || Array.isArray(ctx.value)) return;
   const failed = ctx.issues.map(({ path = [] }) =>
     path.map((step) => (typeof step === 'number' ? step : String(step))),
   );
-  const sound = failed.length === 0 ? ctx.value : without(ctx.value, failed);
-  // What has a problem of its own is absent here, and must not be said to be missing.
-  const known = new Set(failed.map(pathText));
-  examine(sound, (path, code, message) => {
-    if (ctx.issues.length <= maxIssues && !known.has(pathText(path)))
-      ctx.issues.push(problem(code, message, undefined, path));
+  const validPart = failed.length === 0 ? ctx.value : without(ctx.value, failed);
+  // Fields with an issue were removed, and must not be reported as missing.
+  const reported = new Set(failed.map(pathText));
+  validateRules(validPart, (path, code, message) => {
+    if (ctx.issues.length <= maxIssues && !reported.has(pathText(path)))
+      ctx.issues.push(customIssue(code, message, undefined, path));
   });
 });
 rules._zod.def.when = () => true;

@@ -20,81 +20,84 @@ import {
   texts,
 } from './field-types.js';
 
-/** The value that says unlimited, or off. Nothing below it is valid where it has that meaning. */
+/** The value for unlimited or off. Fields with this value accept nothing below it. */
 export const unlimited = -1n;
 const off = -1;
 
 const limits = {
   per: double(
-    'The period that `rate` is counted over, in seconds; 0 or less switches the rate limit off. The gateway enforces it. Example: 60.',
+    'Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60.',
     off,
   ),
   quotaMax: int64(
-    'Requests allowed in a quota period of `quotaRenewalRate` seconds; -1, 0 or no value is unlimited. Example: 10000.',
+    'Maximum number of requests in a quota period of `quotaRenewalRate` seconds. -1, 0 or null means unlimited. Example: 10000.',
     unlimited,
   ),
   quotaRemaining: int64(
-    'Requests left in the quota period when the definition was written; -1 is unlimited. The live quota of a new key starts from it, and tells what is left now. Example: 9500.',
+    'Requests left in the quota period when the definition was written. -1 means unlimited. Sets the initial live quota of a new key; the live quota has the current value. Example: 9500.',
     unlimited,
   ),
   quotaRenewalRate: int64(
-    'Length of the quota period, in seconds; -1, 0 or no value never renews. Example: 2592000, which is 30 days.',
+    'Length of the quota period, in seconds. With -1, 0 or null the quota never renews. Example: 2592000 (30 days).',
     unlimited,
   ),
   rate: double(
-    'Requests allowed in a period of `per` seconds; -1 is unlimited. The gateway enforces it. Example: 100.',
+    'Maximum number of requests in a period of `per` seconds. -1 means unlimited. The gateway enforces it. Example: 100.',
     off,
   ),
   throttleInterval: double(
-    'How long the gateway holds a request over the rate limit before it tries again, in seconds; -1 is off. Example: 0.5.',
+    'Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5.',
     off,
   ),
   throttleRetryLimit: int32(
-    'How many times the gateway tries a request again that it holds; -1 is off. Example: 3.',
+    'Maximum number of times that the gateway retries a delayed request. -1 disables retries. Example: 3.',
     off,
   ),
 };
 
 const AllowedUrl = z
   .strictObject({
-    methods: texts('HTTP methods that may be used, in upper case in the normal form. Example: GET.', {
+    methods: texts('Allowed HTTP methods. Stored in upper case. Example: GET.', {
       rule: is.httpMethod,
-      most: 50,
+      max: 50,
     }),
     url: name(
-      'A path, as a regular expression of the gateway. It is stored as text and never run here. Example: /invoices/.*',
+      'Path, as a regular expression that the gateway evaluates. Keyfront only stores it. Example: /invoices/.*',
       2048,
     ),
   })
-  .register(objectTraits, { name: 'AllowedUrl', description: 'A path that a key may call, and the methods for it.' });
+  .register(objectTraits, {
+    name: 'AllowedUrl',
+    description: 'A path that the key may call, with the allowed methods.',
+  });
 
 const Limit = z.strictObject(limits).register(objectTraits, {
   name: 'Limit',
   description:
-    'Limits of one API, which the gateway enforces; each has the meaning of the key’s own field of that name.',
+    'Limits for one API. The gateway enforces them. Each field has the same meaning as the field of that name of the key.',
 });
 
 const AccessRight = z
   .strictObject({
     label: label(
-      'The name the entry goes by, unique in its list. A gateway finds an entry by its API identifier, so make the two equal. Example: invoices.',
+      'Name of the entry, unique in its list. Gateways find an entry by its `apiID`: use the same value for both. Example: invoices.',
     ),
-    apiID: text('Identifier of the API at the gateway. Example: invoices.'),
-    apiName: text('Name of the API, for people. Example: Invoices.'),
-    versions: texts('Names of the versions of the API that may be called. Example: Default.'),
-    allowedUrls: list('What may be called; everything where the list is absent or empty.', AllowedUrl, 1000),
-    limit: nested('Limits for this API alone.', Limit),
+    apiID: text('Identifier of the API in the gateway. Example: invoices.'),
+    apiName: text('Display name of the API. Example: Invoices.'),
+    versions: texts('Names of the API versions that the key may call. Example: Default.'),
+    allowedUrls: list('Allowed paths and methods. If absent or empty, all are allowed.', AllowedUrl, 1000),
+    limit: nested('Limits for this API only.', Limit),
   })
-  .register(objectTraits, { name: 'AccessRight', description: 'What a key may do with one API.' });
+  .register(objectTraits, { name: 'AccessRight', description: 'Access of a key to one API.' });
 
 const BasicAuthData = z
   .strictObject({
     hashType: ruledText(
-      'How the password is kept: bcrypt (default) or argon2id. Another one needs the `password` to be sent again.',
+      'Hash type of the password: bcrypt (default) or argon2id. Changing it requires sending the `password` again.',
       is.hashType,
     ),
     password: ruledText(
-      'The password, in clear, of at most 72 bytes with bcrypt; it is hashed when the key is stored and never shown. An update that leaves it out keeps what is stored, null clears it.',
+      'Password in plain text, at most 72 bytes with bcrypt. Stored as a hash and never returned. If an update omits it, the stored password stays; null clears it.',
       is.secret,
       { secret: 'hashed' },
       1024,
@@ -103,13 +106,13 @@ const BasicAuthData = z
   })
   .register(objectTraits, {
     name: 'BasicAuthData',
-    description: 'Credentials for HTTP basic authentication, which the gateway checks.',
+    description: 'Credentials for HTTP Basic authentication. The gateway verifies them.',
   });
 
 const JwtData = z
   .strictObject({
     secret: ruledText(
-      'The shared secret, or the public key, that signatures are checked with. Kept encrypted, never shown; an update that leaves it out keeps what is stored, null clears it.',
+      'Shared secret or public key to verify signatures with. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it.',
       is.secret,
       { secret: 'sealed' },
       16_384,
@@ -117,98 +120,110 @@ const JwtData = z
   })
   .register(objectTraits, {
     name: 'JwtData',
-    description: 'What the gateway checks JSON web tokens of this key with.',
+    description: 'Verification of JSON Web Tokens (JWT) by the gateway.',
   });
 
 const Monitor = z
   .strictObject({
     triggerLimits: doubles(
-      'Shares of the quota at which the gateway raises an event, in percent: above 0, at most 100, the highest first. Example: 90.',
+      'Quota usage at which the gateway raises an event, in percent: above 0, at most 100, in descending order. Example: 90.',
       is.percent,
     ),
   })
   .register(objectTraits, {
     name: 'Monitor',
-    description: 'When the gateway raises events about the use of the quota.',
+    description: 'Events that the gateway raises when quota usage reaches a limit.',
   });
 
 const Smoothing = z
   .strictObject({
-    delay: int32('Time between two changes of the limit, in seconds. Example: 30.'),
-    enabled: flag('Whether the limit follows the load. The other four are then required, above 0.'),
-    step: int32('By how many requests the limit changes. Example: 10.'),
-    threshold: int32('The limit to begin with, in requests. Example: 50.'),
-    trigger: double('The share of `step` that brings a change about, above 0 and at most 1. Example: 0.5.'),
+    delay: int32('Minimum time between two changes of the rate limit, in seconds. Example: 30.'),
+    enabled: flag('Whether smoothing is enabled. If true, the other four fields are required and must be above 0.'),
+    step: int32('Number of requests by which one change raises or lowers the rate limit. Example: 10.'),
+    threshold: int32('Initial rate limit, in requests. Example: 50.'),
+    trigger: double('Fraction of `step` that triggers a change, above 0 and at most 1. Example: 0.5.'),
   })
   .register(objectTraits, {
     name: 'Smoothing',
-    description: 'How the gateway raises and lowers the rate limit, step by step.',
+    description: 'Gradual changes of the rate limit by the gateway.',
   });
 
 /**
- * The key definition: every field once, in the order of the key API's document (section 2.1). Inputs, outputs, wire
- * names, OpenAPI and documentation are derived from it.
+ * The key definition: every field once, in the order of section 2.1 of the key API's document. GraphQL types, REST names,
+ * OpenAPI and documentation are derived from it.
  */
 export const KeyDefinition = z.strictObject({
-  accessRights: list('What the key may do, with an entry for each API.', AccessRight, 1000),
-  alias: text('Name of the key, for people; several keys may share one. Example: Billing, production.'),
-  allowance: double('Obsolete number. It is carried as it is, and has no effect here.'),
-  applyPolicies: texts('Identifiers of the policies that the gateway applies to the key, in order. Example: gold.'),
-  applyPolicyID: text('Identifier of one more policy, which is moved into `applyPolicies` with a warning.', 512, {
-    deprecated: 'Use `applyPolicies`.',
-  }),
-  basicAuthData: nested('Credentials for HTTP basic authentication, which the gateway checks.', BasicAuthData),
-  certificate: text('Certificate of the client, or its identifier at the gateway.', 65_536),
+  accessRights: list('Access rights of the key, one entry for each API.', AccessRight, 1000),
+  alias: text('Display name of the key; need not be unique. Example: Billing, production.'),
+  allowance: double('Obsolete. The value is stored unchanged and has no effect.'),
+  applyPolicies: texts(
+    'Identifiers of the policies that the gateway applies to the key, in this order. Example: gold.',
+  ),
+  applyPolicyID: text(
+    'Identifier of an additional policy. The value is moved into `applyPolicies` with a warning.',
+    512,
+    {
+      deprecated: 'Use `applyPolicies`.',
+    },
+  ),
+  basicAuthData: nested('Credentials for HTTP Basic authentication. The gateway verifies them.', BasicAuthData),
+  certificate: text('Client certificate, or its identifier in the gateway.', 65_536),
   mtlsStaticCertificateBindings: texts(
-    'Identifiers, at the gateway, of certificates that the key is bound to. Only a preview has them.',
+    'Identifiers, in the gateway, of the certificates that the key is bound to. Available in previews only.',
     { only: 'preview' },
   ),
-  dataExpires: int64('How long analytics data of the key is kept, in seconds. Example: 2592000, which is 30 days.'),
-  dateCreated: dateTime('When the key was created. The service sets it, and ignores it in input with a warning.', {
-    serverOwned: true,
-  }),
-  enableDetailedRecording: flag('Whether the gateway records requests and responses in full.'),
-  enableDetailRecording: flag('Earlier name of `enableDetailedRecording`, into which it is moved with a warning.', {
+  dataExpires: int64('Retention of the analytics data of the key, in seconds. Example: 2592000 (30 days).'),
+  dateCreated: dateTime(
+    'Time at which the key was created. Set by the service; a value in input is ignored with a warning.',
+    {
+      serverOwned: true,
+    },
+  ),
+  enableDetailedRecording: flag('Whether the gateway records complete requests and responses.'),
+  enableDetailRecording: flag('Former name of `enableDetailedRecording`. The value is moved there with a warning.', {
     only: 'update',
     deprecated: 'Use `enableDetailedRecording`.',
   }),
   enableHttpSignatureValidation: flag(
-    'Whether the gateway wants requests to carry an HTTP signature. Only a stored key has it.',
+    'Whether the gateway requires requests to have an HTTP signature. Available for stored keys only.',
     { only: 'update' },
   ),
   expires: int64(
-    'When the key expires, in Unix seconds; below 1, or with no value, it never does. Example: 1893456000.',
+    'Time at which the key expires, in Unix seconds. A key with a value below 1 or null never expires. Example: 1893456000.',
   ),
-  hmacEnabled: flag('Whether the gateway wants requests to be signed with `hmacString`.'),
+  hmacEnabled: flag('Whether the gateway requires requests to be signed with `hmacString`.'),
   hmacString: ruledText(
-    'The shared secret of HMAC signatures. Kept encrypted, never shown; an update that leaves it out keeps what is stored, null clears it.',
+    'Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it.',
     is.secret,
     { secret: 'sealed' },
     4096,
   ),
   idExtractorDeadline: int64(
-    'Until when the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000.',
+    'Time until which the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000.',
   ),
-  isInactive: flag('Whether the key is switched off: no request of it may pass.'),
-  jwtData: nested('What the gateway checks JSON web tokens of this key with.', JwtData),
+  isInactive: flag('Whether the key is disabled. The gateway rejects all requests with a disabled key.'),
+  jwtData: nested('Verification of JSON Web Tokens (JWT) by the gateway.', JwtData),
   keyID: ruledText(
-    'The key identifier to preview with, of at most 255 bytes; a new one is made where it is absent. Only a preview has it. Example: acme-billing.',
+    'Key identifier of the preview, at most 255 bytes. If absent, a new one is generated. Available in previews only. Example: acme-billing.',
     is.keyID,
     { only: 'preview', scalar: 'ID' },
   ),
-  lastCheck: int64('Obsolete number. It is carried as it is, and has no effect here.'),
+  lastCheck: int64('Obsolete. The value is stored unchanged and has no effect.'),
   lastUpdated: ruledText(
-    'When the key was last updated, in Unix seconds, as text. The service sets it, and ignores it in input with a warning. Example: 1769860800.',
+    'Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800.',
     is.digits,
     { serverOwned: true },
   ),
-  maxQueryDepth: int32('How many levels deep the gateway lets a GraphQL query be; -1 is unlimited. Example: 10.', off),
-  metaData: freeForm('Anything you want to keep with the key, and nothing secret: reads show it. Any JSON.'),
-  monitor: nested('When the gateway raises events about the use of the quota.', Monitor),
-  oauthClientID: text('Identifier, at the gateway, of the OAuth client that the key belongs to.'),
-  oauthKeys: freeFormObject('Identifiers of keys by OAuth client. They are carried as they are.'),
+  maxQueryDepth: int32(
+    'Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10.',
+    off,
+  ),
+  metaData: freeForm('Your own data about the key, as any JSON. It is returned by reads: do not store secrets in it.'),
+  monitor: nested('Events that the gateway raises when quota usage reaches a limit.', Monitor),
+  oauthClientID: text('Identifier, in the gateway, of the OAuth client that the key belongs to.'),
+  oauthKeys: freeFormObject('Key identifiers by OAuth client. Stored unchanged.'),
   orgID: ruledText(
-    'Identifier of the organisation that owns the key, of at most 223 bytes and the characters of key identifiers. A stored key keeps its own, and another is an error; a new key without one gets that of the credential. Example: acme.',
+    'Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. Example: acme.',
     is.orgID,
   ),
   per: limits.per,
@@ -216,17 +231,17 @@ export const KeyDefinition = z.strictObject({
   quotaRemaining: limits.quotaRemaining,
   quotaRenewalRate: limits.quotaRenewalRate,
   quotaRenews: int64(
-    'When the quota period ends, as of when the definition was written, in Unix seconds. The live quota of a new key starts from it, and tells when the period ends now. Example: 1893456000.',
+    'End of the quota period when the definition was written, in Unix seconds. Sets the initial live quota of a new key; the live quota has the current value. Example: 1893456000.',
   ),
   rate: limits.rate,
   rsaCertificateID: text(
-    'Identifier, at the gateway, of the certificate that RSA signatures are checked with. Only a stored key has it.',
+    'Identifier, in the gateway, of the certificate to verify RSA signatures with. Available for stored keys only.',
     256,
     { only: 'update' },
   ),
-  sessionLifetime: int64('How long the gateway keeps the session of the key, in seconds. Example: 3600.'),
-  smoothing: nested('How the gateway raises and lowers the rate limit, step by step.', Smoothing),
-  tags: texts('Labels to find the key and its traffic by, trimmed and each once. Example: production.'),
+  sessionLifetime: int64('Lifetime of the session of the key in the gateway, in seconds. Example: 3600.'),
+  smoothing: nested('Gradual changes of the rate limit by the gateway.', Smoothing),
+  tags: texts('Labels to find the key and its traffic. Trimmed, and without duplicates. Example: production.'),
   throttleInterval: limits.throttleInterval,
   throttleRetryLimit: limits.throttleRetryLimit,
 });
@@ -234,7 +249,7 @@ export const KeyDefinition = z.strictObject({
 export type KeyDefinition = z.output<typeof KeyDefinition>;
 export type Variant = 'preview' | 'update';
 
-/** The fields that one variant has and the other has not. */
+/** The fields that only this variant has. */
 export function fieldsOnlyIn(variant: Variant): ReadonlySet<string> {
   return new Set(
     Object.entries(KeyDefinition.shape).flatMap(([field, schema]) =>

@@ -1,7 +1,7 @@
 import type { Definition, SecretName } from './normalize.js';
 import type { StoredKey } from '../key.js';
 
-/** A definition as it may be read: secrets show as set or not set. */
+/** A definition as reads return it: a flag instead of each secret. */
 export type DefinitionView = Omit<Definition, 'basicAuthData' | 'jwtData'> & {
   readonly basicAuthData?: NonNullable<Definition['basicAuthData']> & { readonly passwordSet: boolean };
   readonly jwtData?: NonNullable<Definition['jwtData']> & { readonly secretSet: boolean };
@@ -10,21 +10,21 @@ export type DefinitionView = Omit<Definition, 'basicAuthData' | 'jwtData'> & {
   readonly lastUpdated?: string;
 };
 
-/** Shows a definition beside the names of the secrets that are set. */
+/** Returns the view of a definition. */
 export function viewOf(definition: Definition, secretsSet: ReadonlySet<SecretName>): DefinitionView {
   const { basicAuthData, jwtData } = definition;
-  const plain: Omit<Definition, 'basicAuthData' | 'jwtData'> = definition;
+  const visible: Omit<Definition, 'basicAuthData' | 'jwtData'> = definition;
   const passwordSet = secretsSet.has('password');
   const secretSet = secretsSet.has('jwtSecret');
   return {
-    ...plain,
+    ...visible,
     ...((basicAuthData || passwordSet) && { basicAuthData: { ...basicAuthData, passwordSet } }),
     ...((jwtData || secretSet) && { jwtData: { ...jwtData, secretSet } }),
     hmacStringSet: secretsSet.has('hmacString'),
   };
 }
 
-/** Shows a stored key's definition, with the fields that the service owns. */
+/** Returns the view of a stored key, including the fields that the service sets. */
 export function viewOfStored({ definition, secrets, orgID, dateCreated, lastUpdated }: StoredKey): DefinitionView {
   const set = new Set<SecretName>();
   if (secrets.passwordHash !== undefined) set.add('password');

@@ -2,7 +2,7 @@ import type { Path } from '../../lib/errors.js';
 import type { KeyDefinition } from './schema.js';
 import type { WarningCode } from './issue-codes.js';
 
-/** Something to look at in a definition that is valid. Field names in the message stand in backticks. */
+/** A warning about a valid definition. Field names in the message are in backticks. */
 export interface Warning {
   readonly path: Path;
   readonly code: WarningCode;
@@ -11,36 +11,37 @@ export interface Warning {
 
 type Limits = Pick<KeyDefinition, 'rate' | 'per' | 'quotaMax' | 'quotaRemaining' | 'quotaRenewalRate'>;
 
-// The year 5138 in seconds; the year 1973 in milliseconds.
-const tooFarAhead = 100_000_000_000n;
+// In seconds, this is the year 5138; in milliseconds, the year 1973.
+const minMilliseconds = 100_000_000_000n;
 
-/** What a valid definition deserves a warning for, at the moment `now`. */
+/** Returns the warnings about a valid definition at the time `now`. */
 export function warningsOf(definition: KeyDefinition, now: Date): Warning[] {
   const warnings: Warning[] = [];
   const warn = (path: Path, code: WarningCode, message: string) => warnings.push({ path, code, message });
   const { accessRights, expires, monitor } = definition;
 
-  if (given(definition.applyPolicyID)) {
+  if (isPresent(definition.applyPolicyID)) {
     const isEmpty = definition.applyPolicyID.trim() === '';
     const message = isEmpty ? 'is empty, and was ignored; use `applyPolicies`' : 'was moved into `applyPolicies`';
     warn(['applyPolicyID'], 'DEPRECATED_FIELD', message);
   }
-  if (given(definition.enableDetailRecording)) {
+  if (isPresent(definition.enableDetailRecording)) {
     warn(['enableDetailRecording'], 'DEPRECATED_FIELD', 'was moved into `enableDetailedRecording`');
   }
   for (const field of ['dateCreated', 'lastUpdated'] as const) {
-    if (given(definition[field])) warn([field], 'SERVER_OWNED', 'is set by the service; the value sent was ignored');
+    if (isPresent(definition[field]))
+      warn([field], 'SERVER_OWNED', 'is set by the service; the value sent was ignored');
   }
 
-  if (given(expires) && expires >= tooFarAhead) {
+  if (isPresent(expires) && expires >= minMilliseconds) {
     warn(['expires'], 'EXPIRES_IN_MILLISECONDS', 'looks like milliseconds, and is read as seconds');
-  } else if (given(expires) && expires >= 1n && expires <= BigInt(Math.floor(now.getTime() / 1000))) {
+  } else if (isPresent(expires) && expires >= 1n && expires <= BigInt(Math.floor(now.getTime() / 1000))) {
     warn(['expires'], 'EXPIRES_IN_PAST', 'has passed already');
   }
 
   limitWarnings(definition, [], warn);
   accessRights?.forEach(({ label, apiID, limit }, index) => {
-    if (given(apiID) && apiID !== label) {
+    if (isPresent(apiID) && apiID !== label) {
       warn(
         ['accessRights', index, 'apiID'],
         'LABEL_MISMATCH',
@@ -59,18 +60,18 @@ export function warningsOf(definition: KeyDefinition, now: Date): Warning[] {
 
 function limitWarnings(limits: Limits, at: Path, warn: (path: Path, code: WarningCode, message: string) => void): void {
   const { rate, per, quotaMax, quotaRemaining, quotaRenewalRate } = limits;
-  if (given(rate) && rate > 0 && given(per) && per <= 0) {
+  if (isPresent(rate) && rate > 0 && isPresent(per) && per <= 0) {
     warn([...at, 'per'], 'LIMIT_OFF', 'is 0 or less, which switches the `rate` off');
   }
-  if (!given(quotaMax) || quotaMax <= 0n) return;
-  if (!given(quotaRenewalRate) || quotaRenewalRate <= 0n) {
+  if (!isPresent(quotaMax) || quotaMax <= 0n) return;
+  if (!isPresent(quotaRenewalRate) || quotaRenewalRate <= 0n) {
     warn([...at, 'quotaRenewalRate'], 'QUOTA_NEVER_RENEWS', 'is not above 0, so that the quota never renews');
   }
-  if (given(quotaRemaining) && quotaRemaining > quotaMax) {
+  if (isPresent(quotaRemaining) && quotaRemaining > quotaMax) {
     warn([...at, 'quotaRemaining'], 'REMAINING_ABOVE_MAXIMUM', 'is more than `quotaMax`');
   }
 }
 
-function given<T>(value: T | null | undefined): value is T {
+function isPresent<T>(value: T | null | undefined): value is T {
   return value !== null && value !== undefined;
 }

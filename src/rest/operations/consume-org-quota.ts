@@ -86,7 +86,7 @@ export const consumeOrgQuota = defineRoute({
             {
               "path": "amount",
               "code": "OUT_OF_RANGE",
-              "message": "must be at least 1, and of a size that can be counted"
+              "message": "must be from 1 to 4611686018427387903"
             }
           ],
           "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
