@@ -5,7 +5,7 @@ import { isAudited } from '../keys/audit.js';
 import type { Context } from './context.js';
 import { rootFieldsOf, type RequestedOperation } from './operation/root-fields.js';
 
-/** Tells of every mutation that was refused before it came to the domain, which tells of all others. */
+/** Writes mutations that were rejected before the domain to the audit log; the domain writes all others. */
 export function withAuditLog(schema: GraphQLSchema): GraphQLSchema {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const resolve = field.resolve ?? defaultFieldResolver;
@@ -30,7 +30,7 @@ interface AuditedRequest {
   readonly holder: AuthContext;
 }
 
-/** Tells of the mutations in an operation that was refused before any of it was executed. */
+/** Writes the mutations of an operation that was rejected before execution to the audit log. */
 export function auditRejectedOperation(
   audit: AuditLog,
   schema: GraphQLSchema,

@@ -5,17 +5,17 @@ import type { QuotaSummary } from '../keys/quota/quota-summary.js';
 import type { KeyService } from '../keys/key-service.js';
 import type { StoredKey } from '../keys/key.js';
 
-/** What one request asks for item by item is gathered here, and asked of the service all at once. */
+/** Batches the reads of one request: items that are requested one by one are read together. */
 export interface Loaders {
-  /** Keys by their hash; undefined for one that is none, or not the caller's to see. */
+  /** Keys by hash; undefined for a key that does not exist or is not visible to the caller. */
   readonly orgKeys: DataLoader<string, StoredKey | undefined>;
-  /** Live quotas that stand apart from their keys. */
+  /** Live quotas of keys whose counters are external. */
   readonly quotas: DataLoader<StoredKey, QuotaFigures>;
-  /** By the identifier of an organisation that the caller may see. */
+  /** Quota summaries by the identifier of an organisation that the caller can see. */
   readonly quotaSummaries: DataLoader<string, QuotaSummary>;
 }
 
-/** Loaders for one request. They remember nothing, because a mutation may lie between two questions. */
+/** Creates the loaders of one request. They do not cache: a mutation may run between two reads. */
 export function createLoaders(keys: KeyService, caller: () => CallContext): Loaders {
   const options = { cache: false };
   return {

@@ -5,7 +5,7 @@ const jsonTypes = ['application/graphql-response+json', 'application/json'] as c
 /** The media type of a response in JSON. */
 export type JSONType = (typeof jsonTypes)[number];
 
-/** Clients choose their headers. More of them, or longer ones, are negotiated at every request. */
+/** Limits of the cache: other or longer headers are negotiated for each request. */
 const maxKnown = 64;
 const maxKnownLength = 256;
 

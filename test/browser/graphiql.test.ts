@@ -123,7 +123,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
       .click();
     await expect
       .poll(() => g.page.locator('.graphiql-doc-explorer').innerText())
-      .toMatch(/Needs a management credential/);
+      .toMatch(/Requires a management credential/);
   });
 
   describe('explains in words', () => {
@@ -146,19 +146,19 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
         expect(await g.run()).toMatchObject({ errors: [{ message: 'A valid credential is required.' }] });
         words.add(await g.hint());
       }
-      expect([...words]).toEqual([expect.stringMatching(/^The credential in X-Svc-Authorization is not valid here/)]);
+      expect([...words]).toEqual([expect.stringMatching(/^The credential in X-Svc-Authorization is not valid\./)]);
     });
 
     it('that a credential stands in the header of the other kind', async () => {
       await g.write('headers', JSON.stringify({ Authorization: `Bearer ${server.t.service}` }));
       await g.run();
-      expect(await g.hint()).toMatch(/begins like a service credential.*needs a management credential there/);
+      expect(await g.hint()).toMatch(/begins like a service credential.*needs a management credential/);
     });
 
     it('that there were too many wrong ones', async () => {
       await g.write('headers', JSON.stringify({ Authorization: 'Bearer kf_mgt_wrong' }));
       for (let times = 0; times < 11; times += 1) await g.run();
-      expect(await g.hint()).toMatch(/too many wrong credentials\. Wait \d+ seconds/);
+      expect(await g.hint()).toMatch(/Too many invalid credentials\. Wait \d+ seconds/);
     });
   });
 

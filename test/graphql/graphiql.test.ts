@@ -85,8 +85,8 @@ describe('GraphiQL', () => {
         sent('', 'kf_mgt_abc'),
         /begins like a management credential.*begins with kf_svc_/,
       ],
-      ['of the right form', 'service', sent('', 'kf_svc_abc'), /is not valid here/],
-      ['of single sign-on', 'management', sent('Bearer eyJhbGciOi', ''), /is not valid here/],
+      ['of the right form', 'service', sent('', 'kf_svc_abc'), /is not valid\./],
+      ['of single sign-on', 'management', sent('Bearer eyJhbGciOi', ''), /is not valid\./],
       ['missing for the schema', 'any', sent('', ''), /require a credential\. Paste yours/],
       ['wrong for the schema', 'any', sent('Bearer kf_mgt_abc', ''), /the ones under Headers are not valid/],
     ] as const)('%s', (_, needed, headers, words) => {

@@ -22,8 +22,8 @@ type Coerce = (value: unknown) => unknown;
 
 /**
  * Coerces variables as graphql-js does, but keeps the order of the members of an input object, and does not report why a
- * value is not valid. Being prepared to report it takes most of graphql-js's time; `getVariableValues` of graphql-js
- * writes the errors of a request that has any.
+ * value is not valid: preparing those reports takes most of graphql-js's time. For a request with invalid variables,
+ * `getVariableValues` of graphql-js creates the errors.
  */
 export function compileVariables(
   schema: GraphQLSchema,

@@ -35,7 +35,7 @@ export function executeOperation(input: Omit<ExecutionContext, 'errors'>): Execu
     errors.all.length === 0 ? { data } : { errors: errors.all, data };
   const buildFailedResponse = (error: unknown): ExecutionResult => {
     deadline?.throwIfExpired();
-    // Every error has become a GraphQLError where its path was known.
+    // Every error was converted to a GraphQLError with its path.
     errors.add(error as GraphQLError, undefined);
     return buildResponse(null);
   };
@@ -67,7 +67,7 @@ function executeFields(
   source: unknown,
   path: ResponsePath | undefined,
 ): Data | Promise<Data> {
-  // Once is enough: no time passes between the synchronous starts of the fields.
+  // Checked once: the fields start synchronously, one after another.
   context.deadline?.throwIfExpired();
   const data = createData(fields);
   let isComplete = true;

@@ -11,7 +11,7 @@ import type { Deadline } from '../operation/deadline.js';
 import type { CompiledOperation } from './compile.js';
 import { executeOperation } from './execute.js';
 
-/** The arguments of graphql-js's `execute`, and what a caller may have prepared. */
+/** The arguments of graphql-js's `execute`, and values that a caller may have prepared. */
 export interface ExecuteArgs extends ExecutionArgs {
   /** Ends the execution. The result then rejects with its error. */
   readonly deadline?: Deadline | undefined;
@@ -46,7 +46,7 @@ export function createExecutor(findCompiled: FindCompiled): Execute {
   };
 }
 
-/** The error for a document without the operation, in graphql-js's words. */
+/** The error for a document without the operation, with the message of graphql-js. */
 function missingOperation(document: DocumentNode, operationName: string | null | undefined): GraphQLError {
   if (operationName != null) return new GraphQLError(`Unknown operation named "${operationName}".`);
   const hasAny = document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION);
@@ -58,10 +58,10 @@ function missingOperation(document: DocumentNode, operationName: string | null |
 /** The errors of variables that `coerceVariables` rejected. */
 function variableErrors({ schema, operation }: CompiledOperation, rawVariables: ExecutionArgs['variableValues']) {
   const definitions = operation.variableDefinitions ?? [];
-  // Each message quotes the whole variable, before a mask takes it out again.
+  // Each message quotes the whole variable; masking removes it later.
   const maxErrors = hasMoreValues(rawVariables, largeValues) ? 1 : maxVariableErrors;
   const { errors } = getVariableValues(schema, definitions, rawVariables ?? {}, { maxErrors });
-  // Both read by the same rules, which test/graphql/executor.test.ts holds.
+  // Both coerce by the same rules, as test/graphql/executor.test.ts verifies.
   if (!errors) throw new Error('graphql-js accepts variables that the executor rejected.');
   return errors;
 }

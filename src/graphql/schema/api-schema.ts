@@ -1,4 +1,4 @@
 import { builder } from './index.js';
 
-/** The API as people read it, without what only routers ask. It is for printing: a process serves `servedSchema`. */
+/** The API schema without the root fields for routers. For printing: the service uses `servedSchema`. */
 export const schema = builder.toSchema();

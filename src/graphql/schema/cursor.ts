@@ -4,15 +4,19 @@ import { integerOf, isInt64 } from '../../lib/int64.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { KeyOrder, Position } from '../../keys/key-query.js';
 
-/** A place in a list of keys. Opaque to callers; good for as long as the order is the same. */
+/** Encodes the position of a key in a list. Opaque to clients; valid for lists in the same order. */
 export function encodeCursor(key: StoredKey, orderBy: KeyOrder): string {
   return Buffer.from(stringifyJSON([orderBy, orderValueOf(key, orderBy), key.keyHash]), 'utf8').toString('base64url');
 }
 
-/** The argument that a cursor was given as. */
+/** The name of an argument that takes a cursor. */
 type CursorArgument = 'after' | 'before';
 
-/** The place that a cursor names. Throws INVALID for what is no cursor, or one of another order. */
+/**
+ * Decodes a cursor of a list of keys.
+ *
+ * @throws {AppError} INVALID when it is not a cursor, or one of another order.
+ */
 export function decodeCursor(cursor: string, orderBy: KeyOrder, argument: CursorArgument): Position {
   let decoded: unknown;
   try {
@@ -26,7 +30,11 @@ export function decodeCursor(cursor: string, orderBy: KeyOrder, argument: Cursor
   return { value: position, keyHash };
 }
 
-/** The version that a cursor of a history names. Throws INVALID for what is no cursor. */
+/**
+ * Decodes a cursor of a history.
+ *
+ * @throws {AppError} INVALID when it is not a cursor of a history.
+ */
 export function decodeVersionCursor(cursor: string, argument: CursorArgument): number {
   if (!/^\d{1,10}$/.test(cursor)) throw invalidCursorError(argument);
   return Number(cursor);
@@ -43,9 +51,9 @@ function int64Of(value: unknown): bigint | undefined {
 }
 
 function invalidCursorError(argument: CursorArgument): AppError {
-  return new AppError('INVALID', 'The cursor is not one of this list in this order.', {
+  return new AppError('INVALID', 'The cursor does not belong to this list and order.', {
     issues: [
-      { path: [argument], code: 'MALFORMED_ARGUMENT', message: 'must be a cursor of this list, in the same order' },
+      { path: [argument], code: 'MALFORMED_ARGUMENT', message: 'must be a cursor of this list in the same order' },
     ],
   });
 }

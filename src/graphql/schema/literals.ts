@@ -3,14 +3,15 @@ import { AppError } from '../../lib/errors.js';
 import { parseJSON } from '../../lib/json.js';
 
 /**
- * The value that a GraphQL literal stands for, its integers exact. A missing variable is undefined. Throws INVALID for a
- * number that cannot be kept, with its place in the literal.
+ * The value of a GraphQL literal, with exact integers. A missing variable is undefined.
+ *
+ * @throws {AppError} INVALID, with the path in the literal, for a number that cannot be represented.
  */
 export function valueOfLiteral(node: ValueNode, variables: Readonly<Record<string, unknown>> = {}): unknown {
   switch (node.kind) {
     case Kind.INT:
     case Kind.FLOAT:
-      // GraphQL writes numbers as JSON does, and only the JSON reader keeps all their digits.
+      // GraphQL numbers have the syntax of JSON numbers, and `parseJSON` keeps all digits.
       return parseJSON(node.value);
     case Kind.STRING:
     case Kind.BOOLEAN:
@@ -41,7 +42,7 @@ function withPathSegment<T>(segment: string | number, read: () => T): T {
   }
 }
 
-/** Refuses a literal that GraphQL's own Float would round, as the same number is refused in variables and in REST. */
+/** Rejects a Float literal that would be rounded, as for variables and in REST. */
 export const exactFloats: ValidationRule = (context) => {
   const check = (node: ValueNode) => {
     const type = context.getInputType();

@@ -5,18 +5,19 @@ import {
 } from '@pothos/plugin-relay';
 import { AppError, type Issue } from '../../lib/errors.js';
 
-/** How many items a page has where nothing is said, and at the most. */
+/** The default and the maximum number of items of a page. */
 export interface PageSizes {
   readonly defaultSize: number;
   readonly maxSize: number;
 }
 
-/** Those of every connection. */
+/** The page sizes of every connection. */
 export const pageSizes = { defaultSize: 20, maxSize: 100 } as const satisfies PageSizes;
 
 /**
- * A page of a list. Every connection is read through this, so that none is without bounds. Throws INVALID for a page
- * that is counted from both ends, or has fewer than no items. An empty page has no first and no last place.
+ * Reads a page of a list. Every connection uses it, so that each has a maximum size. An empty page has no cursors.
+ *
+ * @throws {AppError} INVALID for `first` together with `last`, or a negative size.
  */
 export async function connectionPage<Item>(
   args: DefaultConnectionArguments,
@@ -36,7 +37,7 @@ function pageSizeIssues({ first, last }: DefaultConnectionArguments): Issue[] {
       : [],
   );
   if (typeof first === 'number' && typeof last === 'number') {
-    const message = 'must not be given beside `first`: a page is counted from one end of the list';
+    const message = 'must not be combined with `first`';
     issues.push({ path: ['last'], code: 'MALFORMED_ARGUMENT', message });
   }
   return issues;

@@ -5,13 +5,13 @@ import { runUntilDeadline } from '../plugins/use-deadline.js';
 import { builder } from './index.js';
 import { createSubgraph } from '../federation/subgraph.js';
 
-/** The schema that is served: the API as a federation subgraph. Every root field asks for its credential first. */
+/** The schema of the service: the API as a federation subgraph. Every root field requires its credential first. */
 export const servedSchema = withAuditLog(withAuthorization(createSubgraph(builder.toSchema({ sortSchema: false }))));
 
 /**
- * Puts the question for the credential outside of everything that Pothos wraps round a resolver, because its
- * validation would otherwise tell an anonymous caller what is wrong with an input; and runs each mutation until the deadline. A
- * field begins in a time slice: the validation of a large input takes milliseconds, and each alias has its own.
+ * Wraps every root field: requires its credential before Pothos validates the arguments (validation errors would reveal
+ * the schema to anonymous clients), waits for a time slice (validation of a large input takes milliseconds, for each
+ * alias), and runs mutations until the deadline.
  */
 function withAuthorization(schema: GraphQLSchema): GraphQLSchema {
   const mutations = schema.getMutationType();
@@ -19,7 +19,7 @@ function withAuthorization(schema: GraphQLSchema): GraphQLSchema {
     for (const field of Object.values(root?.getFields() ?? {})) {
       const { credential } = field.extensions;
       if (credential === undefined)
-        throw new Error(`The root field ${field.name} does not say which credential it needs.`);
+        throw new Error(`The root field ${field.name} does not state its credential.`);
       const resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
         if (credential) callerOf(context, credential);

@@ -8,13 +8,13 @@ export interface ExampleOperation {
   readonly variables: string;
 }
 
-/** An operation for each common task. All work on the keys of `npm start -- --sample`, in this order. */
+/** An operation for each common task. All succeed on the keys of `npm start -- --sample`, in this order. */
 export const examples: readonly ExampleOperation[] = [
   {
     credential: 'management',
-    query: `# Checks and normalises a key definition, and
-# hashes its identifier. Nothing is stored. It
-# needs a management credential: paste yours over
+    query: `# Validates and normalises a key definition, and
+# hashes its identifier. Stores nothing. Requires
+# a management credential: paste yours over
 # "kf_mgt_" under Headers below, and press the
 # play button. You need to do it once: until this
 # page is reloaded, all tabs with a bare "kf_mgt_"
@@ -78,7 +78,7 @@ query PreviewProblems($input: PreviewKeyInput!) {
   },
   {
     credential: 'service',
-    query: `# The keys of an organisation, a page at a time.
+    query: `# Lists the keys of an organisation, paginated.
 # For the next page, put "endCursor" into "after"
 # under Variables. Operations on stored keys need
 # a service credential: paste yours over "kf_svc_"
@@ -107,7 +107,7 @@ query ListKeys($filter: OrgKeyFilter, $first: Int, $after: String) {
   },
   {
     credential: 'service',
-    query: `# One key: its definition, its remaining quota,
+    query: `# Reads one key: its definition, its live quota,
 # and its version, for "expectedVersion" of an
 # update.
 query ReadKey($keyID: ID!) {
@@ -136,9 +136,9 @@ query ReadKey($keyID: ID!) {
   },
   {
     credential: 'service',
-    query: `# What an update would change, field by field, and
-# what it would do to the quota. Nothing is
-# stored.
+    query: `# Predicts the result of an update: the changes,
+# field by field, and the effect on the quota.
+# Stores nothing.
 query DryRun($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int) {
   previewOrgKeyUpdate(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion) {
     version
@@ -229,8 +229,8 @@ mutation UpdateKey(
   },
   {
     credential: 'service',
-    query: `# Who changed the key, when, what and why; the
-# latest change first.
+    query: `# Shows the changes of a key: when, by which
+# credential, what and why.
 query KeyHistory($keyID: ID!, $last: Int) {
   orgKey(keyID: $keyID) {
     version
@@ -268,14 +268,14 @@ mutation RevertKey($keyID: ID!, $toVersion: Int!, $reason: String) {
     variables: `{
   "keyID": "acme-billing",
   "toVersion": 1,
-  "reason": "Back to what it was at first"
+  "reason": "Restore the initial settings"
 }`,
   },
   {
     credential: 'service',
-    query: `# Adds a key. Without "keyID" the service makes an
-# identifier. A second run returns CONFLICT: the
-# key exists.
+    query: `# Creates a key. Without "keyID" the service
+# generates an identifier. A second run returns
+# CONFLICT: the key exists.
 mutation CreateKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
   createOrgKey(keyID: $keyID, input: $input, reason: $reason) {
     action
@@ -296,7 +296,7 @@ mutation CreateKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
     "quotaRenewalRate": 86400,
     "tags": ["trial"]
   },
-  "reason": "A customer wants to try"
+  "reason": "Trial for a customer"
 }`,
   },
   {
@@ -328,7 +328,7 @@ mutation RestoreKey($keyID: ID!, $reason: String) {
 }`,
     variables: `{
   "keyID": "acme-mobile",
-  "reason": "It is not, after all"
+  "reason": "Deleted by mistake"
 }`,
   },
   {
@@ -376,9 +376,9 @@ mutation BulkReset($filter: OrgKeyFilter!, $dryRun: Boolean!, $reason: String) {
   },
   {
     credential: 'service',
-    query: `# Takes requests from the live quota, as a gateway
-# does before it admits one: the whole amount, or
-# nothing.
+    query: `# Consumes requests from the live quota, as a
+# gateway does before it forwards one: the whole
+# amount or nothing.
 mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
   consumeOrgQuota(keyID: $keyID, amount: $amount) {
     allowed
@@ -393,9 +393,9 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
   },
   {
     credential: 'service',
-    query: `# Follows changes as they take effect: press play,
+    query: `# Streams changes as they take effect: press play,
 # change a key in another tab, and come back. Send
-# the last cursor as "after" to continue there.
+# the last cursor as "after" to resume there.
 subscription FollowKeys($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {
     cursor
@@ -411,8 +411,8 @@ subscription FollowKeys($orgID: String, $after: String) {
   },
   {
     credential: 'service',
-    query: `# The query of a federated router: keys and
-# organisations that other subgraphs refer to.
+    query: `# Resolves references from other subgraphs to keys
+# and organisations, as a federation router does.
 query Entities($representations: [_Any!]!) {
   _entities(representations: $representations) {
     ... on OrgKey {

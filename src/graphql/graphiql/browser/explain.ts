@@ -6,8 +6,8 @@ export interface SentHeader extends CredentialHeader {
 }
 
 /**
- * Explains an UNAUTHENTICATED response and what to do. It uses only what the page knows: the service does not say why it
- * rejects a credential. `needed` is a kind, or `any` for the schema.
+ * Explains an UNAUTHENTICATED response and what to do, from the data of the page: the response does not state why a
+ * credential is rejected. `needed` is a kind, or `any` for the schema.
  */
 export function explainRejection(needed: CredentialHeader['kind'] | 'any', sent: readonly SentHeader[]): string {
   const secretPrefixOf = ({ prefix }: CredentialHeader) => prefix.split(' ').at(-1) ?? '';
@@ -15,19 +15,19 @@ export function explainRejection(needed: CredentialHeader['kind'] | 'any', sent:
   if (header === undefined) {
     return sent.every(({ value }) => value === '')
       ? 'The documentation and completion require a credential. Paste yours under Headers, below the operation, and press the play button: both appear then.'
-      : 'The documentation and completion require a valid credential, and the ones under Headers are not valid here. Both appear after an operation has succeeded.';
+      : 'The documentation and completion require a valid credential, but the ones under Headers are not valid. Both appear after an operation has succeeded.';
   }
   const { kind, name, prefix, value } = header;
-  const source = `The first “npm start” showed one; “npx keyfront credentials issue --kind ${kind} --label me” makes another.`;
+  const source = `The first “npm start” printed one; “npx keyfront credentials issue --kind ${kind} --label me” issues another.`;
   if (value === '') {
     return `This operation needs a ${kind} credential. Paste yours under Headers, below the operation: "${name}": "${prefix}…". ${source}`;
   }
   const other = sent.find((one) => one.kind !== kind && value.includes(secretPrefixOf(one)));
   if (other !== undefined) {
-    return `The value of ${name} begins like a ${other.kind} credential. This operation needs a ${kind} credential there, which begins with ${secretPrefixOf(header)}. ${source}`;
+    return `The value of ${name} begins like a ${other.kind} credential. This header needs a ${kind} credential, which begins with ${secretPrefixOf(header)}. ${source}`;
   }
   if (prefix.includes(' ') && !/^bearer \S/i.test(value)) {
     return `${name} must contain the word Bearer, a space, and then the credential: "${name}": "${prefix}…".`;
   }
-  return `The credential in ${name} is not valid here. Check that it is complete and belongs to this service; “npx keyfront credentials list” shows the valid ones. ${source}`;
+  return `The credential in ${name} is not valid. Check that it is complete and was issued by this service; “npx keyfront credentials list” lists the valid ones. ${source}`;
 }

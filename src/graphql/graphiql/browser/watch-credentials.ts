@@ -7,7 +7,7 @@ interface GraphQLResponse {
   }[];
 }
 
-interface Options {
+interface CredentialWatcherOptions {
   readonly credentialHeaders: readonly CredentialHeader[];
   /** Shows a text above GraphiQL; an empty one hides it. */
   readonly showHint: (text: string) => void;
@@ -18,7 +18,7 @@ interface Options {
  * Wraps `window.fetch`. A credential that was accepted is used in each tab whose header contains only a prefix, so that
  * it is pasted once; a rejected one is explained.
  */
-export function watchCredentials({ credentialHeaders, showHint, reloadSchema }: Options): void {
+export function watchCredentials({ credentialHeaders, showHint, reloadSchema }: CredentialWatcherOptions): void {
   // Accepted credentials by header name, in memory only.
   const accepted = new Map<string, string>();
   let isSchemaMissing = false;
@@ -51,7 +51,7 @@ export function watchCredentials({ credentialHeaders, showHint, reloadSchema }: 
       showHint(
         rateLimit === undefined
           ? explainRejection(needed, sent)
-          : `There were too many wrong credentials. Wait ${rateLimit.retryAfterSeconds ?? 60} seconds before the next attempt; a valid credential is accepted at once.`,
+          : `Too many invalid credentials. Wait ${rateLimit.retryAfterSeconds ?? 60} seconds before the next attempt; a valid credential is accepted immediately.`,
       );
       return response;
     }
