@@ -63,9 +63,9 @@ export function createLookup(protocol: string, allowed: AddressKind, resolveAll 
   return (hostname, options, callback) => {
     resolveAll(hostname, { all: true, family: options.family ?? 0, hints: options.hints ?? 0 }, (error, addresses) => {
       if (error) return callback(error, '');
-      const refused = rejectionOf(addresses, protocol, allowed);
+      const rejection = rejectionOf(addresses, protocol, allowed);
       const [first] = addresses;
-      if (refused || !first) return callback(refused ?? new RejectedAddressError('the name has no address'), '');
+      if (rejection || !first) return callback(rejection ?? new RejectedAddressError('the name has no address'), '');
       if (options.all === true) return callback(null, addresses);
       callback(null, first.address, first.family);
     });

@@ -1,8 +1,8 @@
 /** Detects an outage of a receiver, as opposed to failures of one key. */
 export interface CircuitBreaker {
   readonly recordSuccess: () => void;
-  /** @param askedMs the `Retry-After` of a 429 or 503 response */
-  readonly recordFailure: (keyHash: string, askedMs: number | undefined) => void;
+  /** @param requestedPauseMs the `Retry-After` of a 429 or 503 response */
+  readonly recordFailure: (keyHash: string, requestedPauseMs: number | undefined) => void;
   /** Whether so many different keys failed without a success between them that new events wait. */
   readonly isOpen: () => boolean;
   /** Remaining pause that the receiver requested; 0 if there is none. */
@@ -17,9 +17,10 @@ export function createCircuitBreaker(keysOfOutage: number, clockMs: () => number
   let untilMs = 0;
   return {
     recordSuccess: () => failed.clear(),
-    recordFailure(keyHash, askedMs) {
+    recordFailure(keyHash, requestedPauseMs) {
       failed.add(keyHash);
-      if (askedMs !== undefined) untilMs = Math.max(untilMs, clockMs() + Math.min(askedMs, maxPauseMs));
+      if (requestedPauseMs === undefined) return;
+      untilMs = Math.max(untilMs, clockMs() + Math.min(requestedPauseMs, maxPauseMs));
     },
     isOpen: () => failed.size >= keysOfOutage,
     remainingPauseMs: () => Math.max(0, untilMs - clockMs()),

@@ -105,9 +105,9 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
     });
   }
 
-  function startWorker({ webhook, cursor, remainingMs }: LeasedWebhook, askedMs: number): void {
+  function startWorker({ webhook, cursor, remainingMs }: LeasedWebhook, requestedMs: number): void {
     const post = createSignedSender(webhook, { allowed, timeoutMs, clockMs: Date.now, open });
-    const lease = leaseOf(webhook.id, remainingMs, askedMs);
+    const lease = leaseOf(webhook.id, remainingMs, requestedMs);
     const worker = createDeliveryWorker({ webhook, cursor, remainingMs }, post, {
       maySend: () => performance.now() < lease.endsMs,
       store,
@@ -126,17 +126,18 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
   }
 
   /** Stops the worker when the lease ends, because another process may then acquire it. */
-  function leaseOf(id: string, remainingMs: number, askedMs: number): Lease {
+  function leaseOf(id: string, remainingMs: number, requestedMs: number): Lease {
     const expire = () => {
       log.warn({ webhook: id }, 'the lease of a webhook could not be renewed');
       void stopWorker(id, 0);
     };
-    const endsMs = askedMs + remainingMs;
+    const endsMs = requestedMs + remainingMs;
     return { endsMs, expiry: setTimeout(expire, Math.max(0, endsMs - performance.now())).unref() };
   }
 
   async function poll(): Promise<void> {
-    const askedMs = performance.now();
+    // A lease counts from before the request: its duration on the wire must not extend it.
+    const requestedMs = performance.now();
     const found = await store.acquireLeases(holder, leaseDurationMs);
     if (isStopping) return;
     reportDamaged(found.damaged);
@@ -150,13 +151,14 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
       // Workers of changed webhooks and workers that have ended are replaced.
       if (known && known.worker.endState() === undefined && isSame(known.webhook, webhook)) {
         clearTimeout(known.lease.expiry);
-        Object.assign(known.lease, leaseOf(webhook.id, remainingMs, askedMs));
+        Object.assign(known.lease, leaseOf(webhook.id, remainingMs, requestedMs));
         known.worker.notifyOfReplays();
         continue;
       }
       // The next poll reads the state that the worker wrote.
       if (known) void stopWorker(webhook.id, stopTimeoutMs);
-      else if (!ending.has(webhook.id) && (restartAfter.get(webhook.id) ?? 0) <= askedMs) tryStartWorker(one, askedMs);
+      else if (!ending.has(webhook.id) && (restartAfter.get(webhook.id) ?? 0) <= requestedMs)
+        tryStartWorker(one, requestedMs);
     }
   }
 
@@ -168,9 +170,9 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
     damaged = ids;
   }
 
-  function tryStartWorker(one: LeasedWebhook, askedMs: number): void {
+  function tryStartWorker(one: LeasedWebhook, requestedMs: number): void {
     try {
-      startWorker(one, askedMs);
+      startWorker(one, requestedMs);
     } catch (error) {
       log.error({ err: error, webhook: one.webhook.id }, 'the delivery worker of a webhook could not be started');
     }

@@ -84,8 +84,8 @@ export function createWebhookClient(url: URL, { allowed, timeoutMs, userAgent }:
       // A response that switches protocols emits no `response`.
       request.on('close', () => end({ error: 'no response' }));
       request.on('response', (response) => {
-        const { statusCode: status = 0, headers: answered } = response;
-        end({ status, retryAfter: answered['retry-after'] });
+        const { statusCode: status = 0, headers: responseHeaders } = response;
+        end({ status, retryAfter: responseHeaders['retry-after'] });
         drain(response, request, timeoutMs);
       });
       // The lease may end while the connection is opened: check it immediately before the request is written.

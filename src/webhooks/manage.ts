@@ -113,17 +113,17 @@ export function resealWebhook(
   sealer: { seal(plaintext: string, place: string): Uint8Array; open(sealed: Uint8Array, place: string): string },
   isCurrent: (sealed: Uint8Array) => boolean,
 ): Webhook {
-  const again = (sealed: Uint8Array, what: 'url' | 'secret') => {
-    const place = webhookAAD(webhook.id, what);
+  const sealAgain = (sealed: Uint8Array, field: 'url' | 'secret') => {
+    const place = webhookAAD(webhook.id, field);
     return isCurrent(sealed) ? sealed : sealer.seal(sealer.open(sealed, place), place);
   };
   return {
     ...webhook,
-    sealedURL: again(webhook.sealedURL, 'url'),
-    sealedSecret: again(webhook.sealedSecret, 'secret'),
+    sealedURL: sealAgain(webhook.sealedURL, 'url'),
+    sealedSecret: sealAgain(webhook.sealedSecret, 'secret'),
     previous: webhook.previous && {
       ...webhook.previous,
-      sealedSecret: again(webhook.previous.sealedSecret, 'secret'),
+      sealedSecret: sealAgain(webhook.previous.sealedSecret, 'secret'),
     },
   };
 }
@@ -137,6 +137,7 @@ export function sealedValuesOf({ id, sealedURL, sealedSecret, previous }: Webhoo
   ] as const;
 }
 
+/** The error for a webhook that does not exist. */
 export function webhookNotFound(id: string): AppError {
   return new AppError('NOT_FOUND', `There is no webhook ${id}.`);
 }

@@ -23,17 +23,17 @@ const maxRetryAfterMs = 24 * hour;
  * The delay before the next attempt, with a jitter of 25 %.
  *
  * @param attempts failed attempts so far, from 1
- * @param askedMs the receiver's `Retry-After`; the longer of both delays applies
+ * @param retryAfterMs the receiver's `Retry-After`; the longer of both delays applies
  * @param random returns a number from 0 to 1
  */
 export function retryDelayMs(
-  { delaysMs: waitsMs }: RetryPolicy,
+  { delaysMs }: RetryPolicy,
   attempts: number,
-  askedMs: number | undefined,
+  retryAfterMs: number | undefined,
   random: () => number,
 ): number {
-  const usual = (waitsMs[attempts - 1] ?? waitsMs.at(-1) ?? hour) * (0.75 + random() / 2);
-  return Math.round(Math.max(usual, Math.min(askedMs ?? 0, maxRetryAfterMs)));
+  const delayMs = (delaysMs[attempts - 1] ?? delaysMs.at(-1) ?? hour) * (0.75 + random() / 2);
+  return Math.round(Math.max(delayMs, Math.min(retryAfterMs ?? 0, maxRetryAfterMs)));
 }
 
 /** Parses a `Retry-After` header (seconds or an HTTP date, RFC 9110 section 10.2.3); undefined if it is neither. */

@@ -16,8 +16,8 @@ export interface Webhook {
 }
 
 /** Associated data under which a text of a webhook is sealed. */
-export function webhookAAD(id: string, what: 'url' | 'secret'): string {
-  return `webhooks|${id}|${what}`;
+export function webhookAAD(id: string, field: 'url' | 'secret'): string {
+  return `webhooks|${id}|${field}`;
 }
 
 /** A key with a failed event. Later events of the key wait for it, so that each key's events arrive in order. */
@@ -137,6 +137,7 @@ export interface WebhookStore {
 /** Maximum number of webhooks. Each has a delivery worker with its own connections. */
 export const maxWebhooks = 50;
 
+/** The error at the maximum number of webhooks. */
 export function tooManyWebhooks(): AppError {
   return new AppError('CONFLICT', `There are ${maxWebhooks} webhooks already, which is the maximum.`);
 }
