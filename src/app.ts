@@ -36,14 +36,14 @@ export interface App extends RequestHandler {
   readonly close: () => Promise<void>;
 }
 
-/** Replaces parts in tests. Workers set `isWhole` and `inTurn`. */
+/** Replaces parts in tests. Worker processes set `isVerified` and `inTurn`. */
 export interface AppOverrides extends ServiceOverrides {
   readonly execute?: Execute | undefined;
   /** Whether GraphQL requests may skip Yoga. Default: true. */
   readonly fastPath?: boolean | undefined;
   /** Whether the parent process has verified the database file. */
   readonly isVerified?: boolean;
-  /** How to open the installation. Default: it is created when it is missing. */
+  /** How to open storage. Default: it is created if it does not exist. */
   readonly openOptions?: Pick<OpenOptions, 'access' | 'allowMigrated' | 'allowNew'>;
   readonly webhookPace?: DispatcherOptions;
 }
@@ -58,59 +58,59 @@ export async function createApp(
   secrets: ConfigSecrets,
   log: Logger,
   overrides: AppOverrides = {},
-  watch: Telemetry = {},
+  telemetry: Telemetry = {},
 ): Promise<App> {
   // First, so that an invalid file leaves nothing open.
   const documents = config.trustedDocumentsFile
     ? readTrustedDocuments(config.trustedDocumentsFile)
     : new Map<string, string>();
-  const installation = await openServices(config, secrets, overrides, {
+  const services = await openServices(config, secrets, overrides, {
     access: 'create',
     ...overrides.openOptions,
     liveQuotas: 'relay',
     report: (line) => log.warn(line),
-    watch,
+    watch: telemetry,
   });
   if (overrides.isVerified !== true && secrets.databaseURL === undefined) {
-    await requireWholeFile(installation, config, log);
+    await requireWholeFile(services, config, log);
   }
-  const { credentials, now, slices } = installation;
+  const { credentials, now, slices } = services;
   const nextSlice = slices.next;
   const audit = createAuditLog(log);
   const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
-  const keys = withQuotaMetrics(createKeyService({ ...installation.ports, audit, reportError }), watch);
-  const uses = createLastUsedRecorder(credentials, log);
+  const keys = withQuotaMetrics(createKeyService({ ...services.ports, audit, reportError }), telemetry);
+  const lastUsed = createLastUsedRecorder(credentials, log);
   const { authenticate, revalidate } = createAuthenticator({
     store: credentials,
-    uses,
+    uses: lastUsed,
     failures: createAttemptLimiter(now),
     verifyJWT: config.oidc && createOIDCVerifier(config.oidc, now, log),
     now,
     log,
-    meter: watch.meter,
+    meter: telemetry.meter,
   });
-  const purging = startPurging(installation, config.restoreWindowMs, log);
-  const shrinking = startShrinking(installation, log);
-  const checking = startStorageChecks(installation, log);
+  const purgeJob = startPurging(services, config.restoreWindowMs, log);
+  const shrinkJob = startShrinking(services, log);
+  const checkJob = startStorageChecks(services, log);
 
-  const deliverer = startDispatcher(
+  const dispatcher = startDispatcher(
     {
-      store: installation.webhooks,
-      history: installation.store,
-      feed: installation.feed,
-      open: (sealed, place) => installation.sealer.open(sealed, place),
+      store: services.webhooks,
+      history: services.store,
+      feed: services.feed,
+      open: (sealed, place) => services.sealer.open(sealed, place),
       allowed: config.webhooksTo,
       renderChange: changedPartToWire,
       log,
-      meter: watch.meter,
+      meter: telemetry.meter,
     },
     overrides.webhookPace,
   );
 
-  const health = createHealth(() => installation.whyNotReady(), log);
-  watch.meter?.registerGauge('ready', async () => ((await health.isReady()) ? 1 : 0));
+  const health = createHealth(() => services.whyNotReady(), log);
+  telemetry.meter?.registerGauge('ready', async () => ((await health.isReady()) ? 1 : 0));
 
-  const streams = createStreams(watch);
+  const streams = createStreams(telemetry);
   const graphql = createGraphQLServer({
     keys,
     revalidate,
@@ -122,7 +122,7 @@ export async function createApp(
     execute: overrides.execute,
     fastPath: overrides.fastPath,
     streams,
-    watch,
+    watch: telemetry,
   });
 
   // The path of a request. The request guard and the admission control of `http/server/server.ts` come before it.
@@ -143,20 +143,20 @@ export async function createApp(
   const { trustedProxies } = config;
 
   return {
-    services: installation,
-    ...createRequestHandler({ router, authenticate, trustedProxies, track: createRequestTracker(watch), log }),
+    services,
+    ...createRequestHandler({ router, authenticate, trustedProxies, track: createRequestTracker(telemetry), log }),
     drain: () => {
       health.drain();
       streams.drain();
-      void deliverer.stop();
+      void dispatcher.stop();
     },
     close: async () => {
       streams.drain();
-      await Promise.all([purging.stop(), shrinking.stop(), checking.stop()]);
+      await Promise.all([purgeJob.stop(), shrinkJob.stop(), checkJob.stop()]);
       await graphql.dispose();
-      await deliverer.stop();
-      await uses.close();
-      await installation.close();
+      await dispatcher.stop();
+      await lastUsed.close();
+      await services.close();
     },
   };
 }

@@ -8,36 +8,36 @@ import { connectToPrimary } from './cli/server/primary-channel.js';
 import { run } from './cli/main.js';
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
-/** Longer than the server takes to stop. What is not over by then never will be. */
-const stopWithinMs = 10_000;
-/** How long what is still open at the end is waited for, such as a collector of traces that does not answer. */
-const lingerMs = 500;
-/** The one argument that a worker gets. */
-const asWorker = '(worker)';
+/** Longer than the server takes to stop. */
+const stopTimeoutMs = 10_000;
+/** How long the exit waits for open handles, such as a connection to a trace collector that does not respond. */
+const exitTimeoutMs = 500;
+/** The only argument of a worker process. */
+const workerArgument = '(worker)';
 /** The first argument of a process that `bin/keyfront.ts` has started. It stops when the channel between them closes. */
-const asLaunched = '(launched)';
+const launchedArgument = '(launched)';
 
-// Node opens its inspector, and with it all memory, to whoever may send this signal. A handler of ours comes before it.
+// On SIGUSR1, Node would open its inspector, which exposes the memory. This handler replaces that.
 if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefined);
 
 const node = supportedNode();
 if (node !== process.execPath) await launch(node, import.meta.url, process.argv.slice(2));
 
-// The only file that touches the process, beside the launcher: every other module gets what it needs as parameters.
-// Whatever is written is for its owner, whoever writes it.
+// Only this file and the launcher use `process`: other modules receive what they need as parameters.
+// Files are readable by their owner only.
 process.umask(0o077);
-const primary = process.argv[2] === asWorker && process.send ? primaryOfThis() : undefined;
-const isLaunched = process.argv[2] === asLaunched && process.send !== undefined;
-const say = (text: string) => void process.stderr.write(text);
-// Where nobody reads what is said, there is nobody to tell.
+const primary = process.argv[2] === workerArgument && process.send ? connectWorkerToPrimary() : undefined;
+const isLaunched = process.argv[2] === launchedArgument && process.send !== undefined;
+const stderr = (text: string) => void process.stderr.write(text);
+// Errors of standard error cannot be reported.
 process.stderr.on('error', () => undefined);
-const output = createOutputWriter(process.stdout, say);
+const output = createOutputWriter(process.stdout, stderr);
 const code = await run(process.argv.slice(isLaunched ? 3 : 2), {
   env: process.env,
   stdout: output.write,
   stdoutDrained: output.drained,
-  stderr: say,
-  // Only a command that reads it should open it.
+  stderr,
+  // A getter, because reading `process.stdin` opens it.
   get stdin() {
     return process.stdin;
   },
@@ -46,7 +46,7 @@ const code = await run(process.argv.slice(isLaunched ? 3 : 2), {
   pid: process.pid,
   onStop: (callback) => {
     const stop = () => {
-      // The next signal finds Node's own handling, which ends the process at once.
+      // A second signal has Node's default effect, which ends the process at once.
       for (const signal of stopSignals) process.removeListener(signal, stop);
       process.removeListener('disconnect', stop);
       callback();
@@ -57,52 +57,52 @@ const code = await run(process.argv.slice(isLaunched ? 3 : 2), {
     else stop();
   },
   onUncaughtException: (callback) => {
-    // Rejections that nobody handles come here too.
-    process.on('uncaughtException', (fault) => {
-      setTimeout(() => process.exit(1), stopWithinMs).unref();
-      callback(fault);
+    // Node also emits unhandled rejections here.
+    process.on('uncaughtException', (error) => {
+      setTimeout(() => process.exit(1), stopTimeoutMs).unref();
+      callback(error);
     });
   },
   nodeOptions: [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)],
   startWorker,
   ...(primary && { primary }),
 });
-const lost = await output.end();
-process.exitCode = lost === 0 ? code : lost;
+const outputExitCode = await output.end();
+process.exitCode = outputExitCode === 0 ? code : outputExitCode;
 if (primary || isLaunched) {
-  // An open channel would keep the process alive, and it is not the parent that ends now.
+  // An open channel would keep the process alive. The listeners are for a parent that ends, not for this.
   process.removeAllListeners('disconnect');
   if (process.connected) process.disconnect();
 }
-setTimeout(() => process.exit(), lingerMs).unref();
+setTimeout(() => process.exit(), exitTimeoutMs).unref();
 
 function startWorker(): WorkerProcess {
-  const child = fork(process.argv[1] ?? '', [asWorker]);
-  // Node sends one connection after another, and forgets those in line when the worker ends.
-  const inLine = new Set<Socket>();
-  // Whatever goes wrong with a worker ends it, and that is told.
+  const child = fork(process.argv[1] ?? '', [workerArgument]);
+  // Connections that Node has queued but not yet sent. Node drops them when the worker ends.
+  const unsent = new Set<Socket>();
+  // An error of a worker ends it, which `exit` reports.
   child.on('error', () => undefined);
   return {
     pid: child.pid,
     send: (message, connection) => {
-      if (connection) inLine.add(connection);
+      if (connection) unsent.add(connection);
       if (!child.connected) return;
-      // Kept open until it is on its way: Node would lose one that it cannot send any more, and its client wait for ever.
+      // `keepOpen`: otherwise Node would lose a connection that it can no longer send, and its client would wait for ever.
       child.send(message, connection, { keepOpen: true }, (error) => {
-        if (connection && !error && inLine.delete(connection)) connection.destroy();
+        if (connection && !error && unsent.delete(connection)) connection.destroy();
       });
     },
     onMessage: (callback) => void child.on('message', (message) => callback(message as WorkerMessage)),
     onExit: (callback) =>
       void child.on('exit', (code, signal) =>
-        callback({ isSuccess: code === 0, reason: signal ?? `exit code ${code}`, unsent: [...inLine] }),
+        callback({ isSuccess: code === 0, reason: signal ?? `exit code ${code}`, unsent: [...unsent] }),
       ),
     kill: () => void child.kill('SIGKILL'),
   };
 }
 
-function primaryOfThis(): PrimaryProcess {
-  // A terminal, or a tool that ends a whole process group, signals workers too. The primary tells them when to stop.
+function connectWorkerToPrimary(): PrimaryProcess {
+  // A terminal, or a tool that ends a process group, also signals workers. They ignore it: the primary stops them.
   for (const signal of stopSignals) process.on(signal, () => undefined);
   return connectToPrimary(process);
 }

@@ -1,28 +1,30 @@
-import { resultsIn } from './event-stream.js';
+import { readEventStream } from './event-stream.js';
 import { parseJSON } from './json.js';
 import type { TypedDocumentString } from './generated/graphql.js';
 
-/* What a dashboard asks Keyfront with. It needs `fetch` and no package, and runs in browsers as it does in Node. */
+/* GraphQL client for Keyfront. It uses `fetch`, has no dependencies, and runs in browsers and in Node. */
 
 export * from './generated/graphql.js';
 
 export interface ClientOptions {
-  /** Where the service is, such as `https://keyfront.example.com`. */
+  /** Base URL of the service, such as `https://keyfront.example.com`. */
   readonly url: string;
-  /** Opens previews: a management credential, or a token of single sign-on. A function is asked before each request. */
+  /** For previews: a management credential, or a token of single sign-on. A function is called before each request. */
   readonly management?: Credential | undefined;
-  /** Opens the keys of organisations: a service credential. */
+  /** For the keys of organisations: a service credential. */
   readonly service?: Credential | undefined;
-  /** In the place of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
+/** A credential, or a function that returns it. */
 export type Credential = string | (() => string | Promise<string>);
 
+/** A client of one service. */
 export interface Client {
   /**
-   * Sends a document and returns its data. Fields that failed are null in it, with an error each: look at `errors` before
-   * you take a null for the value.
+   * Sends an operation and returns its data. A field that failed is null and has an entry in `errors`: check `errors`
+   * before you use a null as a value.
    *
    * @throws {KeyfrontError} if there is no data; otherwise as `fetch` does if there is no response
    */
@@ -32,12 +34,12 @@ export interface Client {
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<OperationResult<Data>>;
   /**
-   * Sends a document that asks for `orgKeyChanged` and its cursor, and yields its events, each once and in order. If the
-   * connection ends, it continues from the last cursor by itself.
+   * Sends a subscription to `orgKeyChanged` that selects its cursor, and yields the events, each once and in order. If the
+   * connection ends, it reconnects and continues after the last cursor.
    *
-   * @throws {KeyfrontError} if another connection would not help
+   * @throws {KeyfrontError} if the error is permanent
    */
-  follow<Result extends Following, Variables extends { readonly after?: string | null | undefined }>(
+  follow<Result extends ChangeSubscription, Variables extends { readonly after?: string | null | undefined }>(
     document: TypedDocumentString<Result, Variables>,
     variables: Variables,
     options?: { readonly signal?: AbortSignal | undefined },
@@ -50,11 +52,11 @@ export interface OperationResult<Data> {
   readonly errors: readonly KeyfrontError[];
 }
 
-interface Following {
+interface ChangeSubscription {
   readonly orgKeyChanged: { readonly cursor: string };
 }
 
-/** What went wrong, for programs. The README says what each means. */
+/** The kind of an error, for programs. The README describes each. */
 export type KeyfrontErrorCode =
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
@@ -66,33 +68,33 @@ export type KeyfrontErrorCode =
   | 'UNAVAILABLE'
   | 'INTERNAL';
 
-/** One problem of one value: "path message" reads as a sentence. */
+/** One problem with one value. The path followed by the message is a sentence. */
 export interface KeyfrontIssue {
   readonly path: string;
   readonly code: string;
   readonly message: string;
 }
 
-interface Details {
+interface KeyfrontErrorDetails {
   readonly issues?: readonly KeyfrontIssue[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly requestID?: string | undefined;
   readonly path?: readonly (string | number)[] | undefined;
 }
 
-/** A refusal. Its `message` is for people. */
+/** An error response of the service. Its `message` is for people. */
 export class KeyfrontError extends Error {
   readonly code: KeyfrontErrorCode;
-  /** Every problem of what was sent, or what has changed since; empty for other errors. */
+  /** INVALID: every problem of the input. CONFLICT: the fields that have changed. Otherwise empty. */
   readonly issues: readonly KeyfrontIssue[];
-  /** When to try again, where that helps. */
+  /** Seconds after which to retry; undefined if a retry does not help. */
   readonly retryAfterSeconds: number | undefined;
-  /** Names the request in the log of the service. */
+  /** Identifies the request in the log of the service. */
   readonly requestID: string | undefined;
   /** The field of the operation that failed; undefined if the operation failed as a whole. */
   readonly path: readonly (string | number)[] | undefined;
 
-  constructor(code: KeyfrontErrorCode, message: string, details: Details = {}) {
+  constructor(code: KeyfrontErrorCode, message: string, details: KeyfrontErrorDetails = {}) {
     super(message);
     this.name = 'KeyfrontError';
     this.code = code;
@@ -103,7 +105,7 @@ export class KeyfrontError extends Error {
   }
 }
 
-/** A client of one service. Integers beyond 2^53 are digits in a text, both ways: `BigInt(value)` computes with them. */
+/** Creates a client of one service. Integers beyond 2^53 are strings of digits in both directions; convert them with `BigInt`. */
 export function createClient({ url, management, service, fetch = globalThis.fetch }: ClientOptions): Client {
   const endpoint = `${url.replace(/\/+$/, '')}/graphql`;
   const post = async (accept: string, query: string, variables: unknown, signal: AbortSignal | undefined) => {
@@ -122,8 +124,8 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
     });
   };
 
-  /** The events of one connection. */
-  async function* connected<Result>(
+  /** Yields the events of one connection. */
+  async function* streamEvents<Result>(
     query: string,
     variables: unknown,
     outer: AbortSignal | undefined,
@@ -135,9 +137,9 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
     try {
       const response = await post('text/event-stream', query, variables, controller.signal);
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-      if (!isStream || !response.body) throw errorOf(await answerOf<Result>(response), response);
-      for await (const answer of resultsIn(response.body, { silentAfterMs, onSilent: abort })) {
-        yield resultOf(answer as Answer<Result>, response);
+      if (!isStream || !response.body) throw toError(await readBody<Result>(response), response);
+      for await (const result of readEventStream(response.body, { silenceTimeoutMs, onSilence: abort })) {
+        yield toResult(result as ResponseBody<Result>, response);
       }
     } finally {
       outer?.removeEventListener('abort', abort);
@@ -147,24 +149,28 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
 
   return {
     async *follow(document, variables, { signal } = {}) {
-      const isOver = () => signal?.aborted === true;
+      const isAborted = () => signal?.aborted === true;
       let { after } = variables;
-      for (let failures = 0; !isOver(); failures += 1) {
-        let waitMs = Math.min(firstWaitMs * 2 ** failures, longestWaitMs) * (0.5 + Math.random() / 2);
+      for (let failures = 0; !isAborted(); failures += 1) {
+        let delayMs = Math.min(minReconnectDelayMs * 2 ** failures, maxReconnectDelayMs) * (0.5 + Math.random() / 2);
         try {
-          for await (const event of connected<Following>(document.toString(), { ...variables, after }, signal)) {
+          for await (const event of streamEvents<ChangeSubscription>(
+            document.toString(),
+            { ...variables, after },
+            signal,
+          )) {
             after = event.data.orgKeyChanged.cursor;
             failures = 0;
             yield event as never;
           }
         } catch (error) {
-          if (isOver()) return;
+          if (isAborted()) return;
           if (error instanceof KeyfrontError) {
-            if (!passing.has(error.code)) throw error;
-            waitMs = Math.max(waitMs, (error.retryAfterSeconds ?? 0) * 1000);
+            if (!transientCodes.has(error.code)) throw error;
+            delayMs = Math.max(delayMs, (error.retryAfterSeconds ?? 0) * 1000);
           }
         }
-        await pause(waitMs, signal);
+        await wait(delayMs, signal);
       }
     },
     send: async <Data, Variables>(
@@ -174,18 +180,19 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
     ): Promise<OperationResult<Data>> => {
       const accept = 'application/graphql-response+json, application/json';
       const response = await post(accept, document.toString(), variables, signal);
-      return resultOf(await answerOf<Data>(response), response);
+      return toResult(await readBody<Data>(response), response);
     },
   };
 }
 
-const silentAfterMs = 40_000;
-const firstWaitMs = 250;
-const longestWaitMs = 15_000;
-/** What is over after a while, and may be tried again. */
-const passing: ReadonlySet<KeyfrontErrorCode> = new Set(['UNAVAILABLE', 'RATE_LIMITED']);
+/** The service sends an event or a comment about every 12 seconds. */
+const silenceTimeoutMs = 40_000;
+const minReconnectDelayMs = 250;
+const maxReconnectDelayMs = 15_000;
+/** Errors after which a retry can succeed. */
+const transientCodes: ReadonlySet<KeyfrontErrorCode> = new Set(['UNAVAILABLE', 'RATE_LIMITED']);
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const end = () => {
@@ -202,20 +209,20 @@ function secretOf(credential: Credential | undefined): string | undefined | Prom
   return typeof credential === 'function' ? credential() : credential;
 }
 
-/** An answer of GraphQL, or of the server before it, which is in the form of REST. */
-interface Answer<Result> {
+/** A GraphQL response, or an error response of the HTTP server, which has the form of REST. */
+interface ResponseBody<Result> {
   readonly data?: Result | null;
   readonly errors?: readonly {
     readonly message: string;
     readonly path?: readonly (string | number)[];
-    readonly extensions?: Details & { readonly code?: KeyfrontErrorCode };
+    readonly extensions?: KeyfrontErrorDetails & { readonly code?: KeyfrontErrorCode };
   }[];
   readonly code?: KeyfrontErrorCode;
   readonly message?: string;
 }
 
-/** The body of a response; an empty answer when it is not JSON, as of a proxy. */
-async function answerOf<Result>(response: Response): Promise<Answer<Result>> {
+/** Parses the body of a response. Returns an empty object if it is not JSON, such as from a proxy. */
+async function readBody<Result>(response: Response): Promise<ResponseBody<Result>> {
   try {
     const body = parseJSON(await response.text());
     if (typeof body === 'object' && body !== null) return body;
@@ -225,30 +232,30 @@ async function answerOf<Result>(response: Response): Promise<Answer<Result>> {
   return {};
 }
 
-function resultOf<Data>(answer: Answer<Data>, response: Response): OperationResult<Data> {
-  const { data, errors = [] } = answer;
-  if (!data) throw errorOf(answer, response);
-  return { data, errors: errors.map((error) => errorOf({ errors: [error] }, response)) };
+function toResult<Data>(body: ResponseBody<Data>, response: Response): OperationResult<Data> {
+  const { data, errors = [] } = body;
+  if (!data) throw toError(body, response);
+  return { data, errors: errors.map((error) => toError({ errors: [error] }, response)) };
 }
 
-function errorOf({ errors: [first] = [], code, message }: Answer<unknown>, response: Response): KeyfrontError {
+function toError({ errors: [first] = [], code, message }: ResponseBody<unknown>, response: Response): KeyfrontError {
   const { status, headers } = response;
-  const { code: named = code, ...details } = first?.extensions ?? {};
-  const wait = Number(headers.get('retry-after') ?? Number.NaN);
+  const { code: errorCode = code, ...details } = first?.extensions ?? {};
+  const retryAfter = Number(headers.get('retry-after') ?? Number.NaN);
   return new KeyfrontError(
-    named ?? codeOf(status),
-    first?.message ?? message ?? `The service answered with status ${status}.`,
+    errorCode ?? codeOfStatus(status),
+    first?.message ?? message ?? `The service returned status ${status}.`,
     {
       ...details,
       path: first?.path,
-      retryAfterSeconds: details.retryAfterSeconds ?? (Number.isFinite(wait) ? wait : undefined),
+      retryAfterSeconds: details.retryAfterSeconds ?? (Number.isFinite(retryAfter) ? retryAfter : undefined),
       requestID: details.requestID ?? headers.get('x-request-id') ?? undefined,
     },
   );
 }
 
-/** Of answers that are not Keyfront's: a proxy before it may speak for it. */
-function codeOf(status: number): KeyfrontErrorCode {
+/** The code for a response that is not Keyfront's, such as one of a proxy. */
+function codeOfStatus(status: number): KeyfrontErrorCode {
   if (status === 401) return 'UNAUTHENTICATED';
   if (status === 429) return 'RATE_LIMITED';
   return status >= 502 && status <= 504 ? 'UNAVAILABLE' : 'INTERNAL';

@@ -1,17 +1,22 @@
 import { parseJSON } from './json.js';
 
-/** What a stream of results says, each read from its text. Ends where the service ends it, throws where it breaks or falls silent. */
-export async function* resultsIn(
+/**
+ * Parses the results in an event stream. Returns after the `complete` event.
+ *
+ * @param silenceTimeoutMs milliseconds without data after which `onSilence` is called
+ * @throws {Error} if the connection is closed before the `complete` event
+ */
+export async function* readEventStream(
   body: ReadableStream<Uint8Array>,
-  { silentAfterMs, onSilent }: { readonly silentAfterMs: number; readonly onSilent: () => void },
+  { silenceTimeoutMs, onSilence }: { readonly silenceTimeoutMs: number; readonly onSilence: () => void },
 ): AsyncGenerator<unknown, void> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   let text = '';
   try {
     for (;;) {
-      // The service says something every dozen seconds: a connection that says nothing is gone, and nobody may tell.
-      const timer = setTimeout(onSilent, silentAfterMs);
+      // A connection can be lost without an error. The service sends data regularly, so that silence means a lost one.
+      const timer = setTimeout(onSilence, silenceTimeoutMs);
       const { done, value } = await reader.read().finally(() => clearTimeout(timer));
       if (done) throw new Error('The connection was closed.');
       text += decoder.decode(value, { stream: true });

@@ -4,11 +4,11 @@ const stringToken = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs;
 /**
  * Reads a JSON text as `JSON.parse` specifies it. Node 24 and 26 may return another name for a member whose name is
  * escaped (https://github.com/nodejs/node/issues/63785), so these names are replaced by plain ones while it reads.
- * @throws {SyntaxError} when the text is not valid JSON
+ * @throws {SyntaxError} if the text is not valid JSON
  */
 export function parseJSON(text: string): unknown {
   if (!text.includes('\\')) return JSON.parse(text);
-  // No name in the text begins with the mark, because the text does not contain it.
+  // The text does not contain the mark, so that no name starts with it.
   let mark = '#';
   while (text.includes(mark)) mark += '#';
   const names = new Map<string, string>();
@@ -19,13 +19,13 @@ export function parseJSON(text: string): unknown {
     return `"${name}"${colon}`;
   });
   const value: unknown = JSON.parse(plain);
-  return names.size === 0 ? value : renamed(value, names);
+  return names.size === 0 ? value : restoreNames(value, names);
 }
 
-function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+function restoreNames(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+  if (Array.isArray(value)) return value.map((item) => restoreNames(item, names));
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [names.get(name) ?? name, renamed(member, names)]),
+    Object.entries(value).map(([name, member]) => [names.get(name) ?? name, restoreNames(member, names)]),
   );
 }
