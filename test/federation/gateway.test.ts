@@ -66,11 +66,6 @@ describe('composition with another subgraph', () => {
     expect((hints ?? []).map(({ message }) => message)).toEqual([]);
   });
 
-  it('gives the supergraph in test/federation/supergraph.graphql', async () => {
-    const urls = { company: 'http://company.test/graphql', keyfront: 'http://keyfront.test/graphql' };
-    await expect(`${compose(keyfrontSDL, urls).supergraphSdl}\n`).toMatchFileSnapshot('supergraph.graphql');
-  });
-
   it('works with the composition of another vendor as well', () => {
     const { errors } = composeByGuild([
       { name: 'company', typeDefs: parse(companySDL) },
