@@ -99,7 +99,7 @@ describe('keyfront check', () => {
     ['the newest entry being there', 'DELETE FROM audit WHERE version_after = 3'],
     ['any entry being there', 'DELETE FROM audit WHERE version_after > 0'],
     ['a signature', "UPDATE audit SET mac = x'00' WHERE version_after = 2"],
-    ['a signature being there', 'UPDATE audit SET mac = NULL WHERE version_after = 2'],
+    ['a signature being there', "UPDATE audit SET mac = x'' WHERE version_after = 2"],
     [
       'an entry and its signature, for those of another version',
       `UPDATE audit SET (definition, link, mac) = (SELECT definition, link, mac FROM audit WHERE key_hash = '${hash1}' AND version_after = 1)
@@ -149,7 +149,7 @@ describe('keyfront check', () => {
     ['the end of its period', 'quota_renews = 1'],
     ['its link to the history', "history_link = x'00'"],
     ['its signature', "mac = x'00'"],
-    ['its signature being there', 'mac = NULL'],
+    ['its signature being there', "mac = x''"],
     ['its signature for another’s', `mac = (SELECT mac FROM keys WHERE key_hash = '${hash2}')`],
   ])('names a key of which somebody changed %s', async (what, change) => {
     tamper(`UPDATE keys SET ${change} WHERE key_hash = '${hash1}'`);

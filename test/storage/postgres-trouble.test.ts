@@ -419,7 +419,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
   it('leaves backups to the tools of the server, in words', async () => {
     for (const command of ['backup', 'restore']) {
       const { code, said } = await folder.keyfront([command, `${folder.folder}-copy`], env);
-      expect([code, said]).toStrictEqual([1, expect.stringContaining('PostgreSQL has pg_')]);
+      expect([code, said]).toStrictEqual([1, expect.stringMatching(/pg_(dump|restore)/)]);
     }
   });
 

@@ -60,7 +60,7 @@ describe('The command line, where live counters cannot be reached', () => {
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_remaining: 4 });
     await t.close();
     const text = await c.keyfront(['reset', 'k', '--text'], env);
-    expect([text.code, text.out]).toEqual([0, expect.stringContaining('begins anew as soon as it can be reached')]);
+    expect([text.code, text.out]).toEqual([0, expect.stringContaining('is reset as soon as the counter is reachable')]);
     const json = await c.keyfront(['reset', 'k', '--json'], env);
     expect(JSON.parse(json.out)).toMatchObject({ quota: null, quota_reset: 'pending' });
     const exported = await c.keyfront(['keys', 'export'], env);

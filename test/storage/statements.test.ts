@@ -35,7 +35,6 @@ describe('D-15 a statement', () => {
     expect([...new Set(interpolations())].toSorted().join('\n')).toMatchInlineSnapshot(`
       "storage/postgres/advisory-lock.ts: key
       storage/postgres/counters.ts: pageSize
-      storage/postgres/discard-key.ts: name
       storage/postgres/feed-horizon.ts: next
       storage/postgres/feed.ts: horizon
       storage/postgres/key-query.ts: columns
@@ -82,6 +81,9 @@ describe('D-15 a statement', () => {
       storage/sql/dialect.ts: message
       storage/sql/dialect.ts: parameter
       storage/sql/dialect.ts: table
+      storage/sql/key-maintenance.ts: forUpdate
+      storage/sql/key-maintenance.ts: inList('$1', 'text')
+      storage/sql/key-maintenance.ts: table
       storage/sql/schema.ts: bytes
       storage/sql/schema.ts: bytesLiteral(emptySHA256)
       storage/sql/schema.ts: clustered
@@ -120,8 +122,6 @@ describe('D-15 a statement', () => {
       storage/sql/webhook-statements.ts: updateFrom(['next_version', 'last_version', 'attempts', 'due', 'why'])
       storage/sqlite/counters.ts: pageSize
       storage/sqlite/counters.ts: select
-      storage/sqlite/history.ts: names.join(', ')
-      storage/sqlite/history.ts: names.map((column) => \`@\${column}\`).join(', ')
       storage/sqlite/key-query.ts: conditions.join(' AND ')
       storage/sqlite/key-query.ts: from
       storage/sqlite/key-query.ts: maxSortedRows + 1
@@ -130,7 +130,8 @@ describe('D-15 a statement', () => {
       storage/sqlite/key-store.ts: columns.map((column) => \`\${column} = @\${column}\`).join(', ')
       storage/sqlite/key-store.ts: names.join(', ')
       storage/sqlite/key-store.ts: names.map((column) => \`@\${column}\`).join(', ')
-      storage/sqlite/key-store.ts: pageSize
+      storage/sqlite/key-store.ts: revisionNames.join(', ')
+      storage/sqlite/key-store.ts: revisionNames.map((column) => \`@\${column}\`).join(', ')
       storage/sqlite/migrate.ts: index + 1
       storage/sqlite/rows.ts: entriesAtOnce
       storage/sqlite/rows.ts: keysAtOnce

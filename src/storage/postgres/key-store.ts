@@ -1,32 +1,28 @@
 import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { KeyTransition, IntegrityReport, KeyStore } from '../../keys/ports.js';
+import type { KeyTransition, KeyStore } from '../../keys/ports.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { matchesFilter } from '../sql/key-filter.js';
 import { keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
-import { integrityError, type SignedRow } from '../records/signed.js';
+import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
 import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
 import { withinBudget } from '../within-budget.js';
 import { prepared } from '../sql/session.js';
-import { inSnapshot, inTransaction, type PgPool, type Session } from './pool.js';
-import { discardKey } from './discard-key.js';
+import { type PgPool, type Session } from './pool.js';
 import { readCounters } from './counters.js';
 import { createGroupWrite, type WriteCommand } from './group-write.js';
-import { createHistory } from './history.js';
+import { createHistory } from '../sql/history.js';
+import { createKeyMaintenance } from '../sql/key-maintenance.js';
+import { revisionLayouts, type RevisionRow } from '../records/revision.js';
 import { boundedPageStatement, countStatement } from './key-query.js';
 import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
-import { purgeKeys } from './purge-keys.js';
 import { createQuotaOutbox } from '../sql/quota-outbox.js';
 import { createPgSession } from './session.js';
 import { isValidPgText } from './sought.js';
 
-const pageSize = 500;
-const inspectedAtOnce = 100;
-
-const page = prepared('SELECT * FROM keys WHERE key_hash > $1 ORDER BY key_hash LIMIT $2');
 /** A row of a page, or what is known of one that was not read. */
 type PageRow = { readonly page_count: bigint; readonly page_bytes: bigint } & (
   SignedRow<KeyRow> | { readonly [column in keyof SignedRow<KeyRow>]: null }
@@ -67,13 +63,14 @@ export function createKeyStore(
   const { run } = connections;
   const rows = createKeyRows(authenticity);
   const { table } = rows;
-  const history = createHistory(authenticity, connections, rows, slices);
+  const session = createPgSession(connections);
+  const revisions = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
   const change = createGroupWrite(connections, rows, watch, slices);
-  const { outbox, signedRowOf } = createQuotaOutbox(createPgSession(connections), authenticity);
+  const { outbox, signedRowOf } = createQuotaOutbox(session, authenticity);
 
   const { prepare, prepareInSlices } = createPreparation({
     signedKey: table.signed,
-    signedEntry: history.table.signed,
+    signedEntry: revisions.signed,
     slices,
   });
   const stepOf = ({ stored, change: changed, row, entry }: PreparedChange): WriteCommand<KeyTransition> => ({
@@ -84,24 +81,19 @@ export function createKeyStore(
     terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(changed.next) },
   });
 
-  async function* pages(size: number): AsyncIterable<SignedRow<KeyRow>[]> {
-    for (let last = ''; ;) {
-      const after = last;
-      const found = await run((session) => session.query<SignedRow<KeyRow>>(page, [after, size]));
-      yield found;
-      const final = found.at(-1);
-      if (final === undefined) return;
-      last = final.key_hash;
-    }
+  async function findRow(keyHash: string, orgID?: string): Promise<SignedRow<KeyRow> | undefined> {
+    const found = await run((connection) => rows.lookUp(connection, [keyHash], orgID));
+    // Verified in a time slice: the signature covers the definition.
+    await slices.next();
+    return found.get(keyHash)?.read();
   }
 
   return {
     ...outbox,
+    ...createHistory(session, authenticity, findRow, slices),
+    ...createKeyMaintenance(session, authenticity),
     async find(keyHash, orgID) {
-      const found = await run((session) => rows.lookUp(session, [keyHash], orgID));
-      const slice = slices.next();
-      if (slice) await slice;
-      const row = found.get(keyHash)?.read();
+      const row = await findRow(keyHash, orgID);
       return row && keyFromRow(row);
     },
     async findMany(keyHashes, reads, orgID) {
@@ -154,38 +146,6 @@ export function createKeyStore(
         answer: undefined,
       })),
     add: (keys) => (keys.length === 0 ? Promise.resolve([]) : addAll(keys)),
-    async *all() {
-      for await (const found of pages(pageSize)) {
-        for (const row of found) {
-          yield { keyHash: row.key_hash, key: table.isAuthentic(row) ? keyFromRow(row) : undefined };
-        }
-      }
-    },
-    discard: (keyHash) => run((session) => inTransaction(session, () => discardKey(session, table, keyHash))),
-    historyOf: (keyHash, range = {}, reads) => history.read(keyHash, range, reads),
-    definitionAt: (keyHash, version) => history.definitionAt(keyHash, version),
-    purge: (moment) => purgeKeys(run, table, slices, moment),
-    async *verifyIntegrity() {
-      for await (const found of pages(inspectedAtOnce)) {
-        const hashes = found.map(({ key_hash }) => key_hash);
-        const inspected = await run((session) =>
-          inSnapshot(session, async () => {
-            // Read again: services may go on while it is looked at.
-            const now = await session.query<SignedRow<KeyRow>>(
-              'SELECT * FROM keys WHERE key_hash = ANY ($1::text[]) ORDER BY key_hash',
-              [hashes],
-            );
-            const all: IntegrityReport[] = [];
-            for (const row of now) all.push(await history.inspect(session, row));
-            return all;
-          }),
-        );
-        yield* inspected;
-      }
-      for (const keyHash of await history.withoutKey()) {
-        yield { keyHash, exists: false, key: undefined, isHistoryIntact: false, isIndexed: true };
-      }
-    },
     counters: readCounters(wide),
     consume: (keyHash, decide, orgID) =>
       change(

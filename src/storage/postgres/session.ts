@@ -1,6 +1,6 @@
 import { postgresDialect } from '../sql/dialect.js';
 import type { Prepared, SqlSession, Value, Work } from '../sql/session.js';
-import { inTransaction, type PgPool, type Session } from './pool.js';
+import { inSnapshot, inTransaction, type PgPool, type Session } from './pool.js';
 
 /** A session on the connections of a pool, one for each piece of work. */
 export function createPgSession({ run }: PgPool): SqlSession {
@@ -10,6 +10,7 @@ export function createPgSession({ run }: PgPool): SqlSession {
       run((session) => session.query<Row>(statement, values)),
     run: <Row>(statement: Prepared, values: readonly Value[] = []) =>
       run((session) => session.write<Row>(statement, values)),
+    snapshot: (work) => run((session) => inSnapshot(session, () => runAll(session, work()))),
     transaction: (work) => run((session) => inTransaction(session, () => runAll(session, work()))),
   };
 }

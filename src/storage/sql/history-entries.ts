@@ -48,17 +48,6 @@ export function isUnbroken(
   );
 }
 
-/** The newest entry of a history, where each follows the one before it and the key stands at the end; else undefined. */
-export function lastLinked(
-  key: KeyRow,
-  rows: Iterable<SignedRow<RevisionRow>>,
-  isGood: (row: SignedRow<RevisionRow>) => boolean,
-): RevisionRow | undefined {
-  const chain = createChain(isGood);
-  for (const row of rows) if (!chain.add(row)) return undefined;
-  return chain.endAt(key);
-}
-
 /** Follows a history from its first entry on, for whoever reads it piece by piece. */
 export function createChain(isGood: (row: SignedRow<RevisionRow>) => boolean) {
   let last: RevisionRow | undefined;

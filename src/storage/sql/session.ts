@@ -42,6 +42,8 @@ export interface SqlSession {
    * statement: rows that are read to be changed need `Dialect.forUpdate`.
    */
   readonly transaction: <T>(work: () => Work<T>) => Promise<T>;
+  /** Runs work that writes nothing on one snapshot of the database. */
+  readonly snapshot: <T>(work: () => Work<T>) => Promise<T>;
 }
 
 /** A statement that inserts one row, with a parameter for each column. */

@@ -1,13 +1,14 @@
-import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { StoredKey } from '../../keys/key.js';
-import type { KeyTransition, Discarded, IntegrityReport, KeyStore } from '../../keys/ports.js';
+import type { KeyTransition, KeyStore } from '../../keys/ports.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { mapInSlices } from '../time-slices.js';
 import { readCounters } from './counters.js';
 import { createWriteGate, type WriteGate } from './write-gate.js';
-import { createHistory } from './history.js';
+import { createHistory } from '../sql/history.js';
+import { createKeyMaintenance } from '../sql/key-maintenance.js';
+import { revisionColumns, revisionLayouts, type RevisionRow } from '../records/revision.js';
 import { createQuotaOutbox, insertQuotaChange } from '../sql/quota-outbox.js';
 import { createSqliteSession, parametersOf } from './session.js';
 import { createReader, type Reader } from './reader.js';
@@ -17,11 +18,7 @@ import { keyColumns, keyLayouts, keyFromRow, keyToRow, termsOf, type KeyRow } fr
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
 
-const pageSize = 500;
-
-/** How much one transaction removes: keys, and bytes of them with their histories. One key may have more. */
-const maxPurged = 100;
-const maxPurgedBytes = 1024 * 1024;
+const revisionNames = [...revisionColumns, 'mac'] as const;
 
 const selectMany = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
   WHERE in_time() AND key_hash IN (SELECT value FROM json_each(@hashes))`;
@@ -47,22 +44,28 @@ export function createKeyStore(
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { read, write } = guard;
   const table = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
-  const history = createHistory(database, authenticity, guard);
+  const session = createSqliteSession(database, guard);
+  const revisions = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
+  const history = createHistory(session, authenticity, (keyHash) => read(() => find(keyHash)), guard.slices);
   const { prepare, prepareInSlices } = createPreparation({
     signedKey: table.signed,
-    signedEntry: history.signed,
+    signedEntry: revisions.signed,
     slices: guard.slices,
   });
-  const { outbox, valuesOf } = createQuotaOutbox(createSqliteSession(database, guard), authenticity);
+  const { outbox, valuesOf } = createQuotaOutbox(session, authenticity);
   const addQuotaChange = database.prepare<[object]>(insertQuotaChange.text);
-  const dropQuotaChanges = database.prepare<[string]>('DELETE FROM quota_changes WHERE key_hash = ?');
+  const addEntry = database.prepare<[SignedRow<RevisionRow>]>(
+    `INSERT INTO audit (${revisionNames.join(', ')}) VALUES (${revisionNames.map((column) => `@${column}`).join(', ')})`,
+  );
+  // The owner of a key never changes, so the first entry states it, however long the history is.
+  const hasHistory = database.prepare<[string, string | null], object>(
+    `SELECT 1 FROM (SELECT org_id FROM audit WHERE key_hash = ? ORDER BY version_after LIMIT 1)
+     WHERE org_id = coalesce(?, org_id)`,
+  );
   const names = [...keyColumns, 'mac'] as const;
   // With an organisation, another's row is not even read: the time taken does not show that it exists.
   const select = database.prepare<[string, string | null], SignedRow<KeyRow>>(
     'SELECT * FROM keys WHERE key_hash = ? AND org_id = coalesce(?, org_id)',
-  );
-  const page = database.prepare<[string], SignedRow<KeyRow>>(
-    `SELECT * FROM keys WHERE key_hash > ? ORDER BY key_hash LIMIT ${pageSize}`,
   );
   const insert = database.prepare<[SignedRow<KeyRow>]>(
     `INSERT INTO keys (${names.join(', ')}) VALUES (${names.map((column) => `@${column}`).join(', ')})`,
@@ -80,23 +83,7 @@ export function createKeyStore(
   const addTerm = database.prepare<[string, string, string]>(
     'INSERT INTO key_terms (term, key_hash, org_id) VALUES (?, ?, ?)',
   );
-  const hasTerm = database.prepare<[string, string, string], object>(
-    'SELECT 1 FROM key_terms WHERE term = ? AND key_hash = ? AND org_id = ?',
-  );
   const dropTerm = database.prepare<[string, string]>('DELETE FROM key_terms WHERE term = ? AND key_hash = ?');
-  const remove = database.prepare<[string]>('DELETE FROM keys WHERE key_hash = ?');
-  const deletedBefore = database.prepare<[bigint, bigint, string], { deleted: bigint; key_hash: string }>(
-    `SELECT deleted, key_hash FROM keys WHERE deleted < ? AND (deleted, key_hash) > (?, ?)
-     ORDER BY deleted, key_hash LIMIT ${pageSize}`,
-  );
-  const sizeWithHistory = database
-    .prepare<[string], bigint>(
-      `SELECT octet_length(definition) + (
-         SELECT coalesce(sum(octet_length(definition) + octet_length(changes)), 0) FROM audit a
-         WHERE a.key_hash = k.key_hash
-       ) FROM keys k WHERE key_hash = ?`,
-    )
-    .pluck();
 
   /**
    * Another look for a key that was not found but has a history. Another process may have added it in between, and it may
@@ -105,7 +92,7 @@ export function createKeyStore(
    * @throws {AppError} INTERNAL when the row is missing.
    */
   function notThere(keyHash: string, orgID: string | null): SignedRow<KeyRow> | undefined {
-    if (!history.has(keyHash, orgID)) return undefined;
+    if (!hasHistory.get(keyHash, orgID)) return undefined;
     const row = select.get(keyHash, null);
     if (!row) throw integrityError(`The key ${keyHash}`);
     return orgID === null || row.org_id === orgID ? row : undefined;
@@ -123,7 +110,7 @@ export function createKeyStore(
     if (!before) insert.run(row);
     else if ([...indexed].some((column) => before[column] !== row[column])) replace.run(row);
     else replaceInPlace.run(row);
-    history.add(entry);
+    addEntry.run(entry);
     if (change.quotaChange) addQuotaChange.run(parametersOf(valuesOf(change.quotaChange)));
 
     const terms = termsOf(next);
@@ -170,43 +157,6 @@ export function createKeyStore(
     put(prepare(undefined, () => change));
     return true;
   }
-  /** Removes the first of the keys, as many as one transaction removes in milliseconds, and at least one. */
-  function purgePart(keyHashes: readonly string[], moment: bigint): { readonly seen: number; readonly purged: number } {
-    let bytes = 0;
-    let seen = 0;
-    let purged = 0;
-    for (const keyHash of keyHashes.slice(0, maxPurged)) {
-      bytes += Number(sizeWithHistory.get(keyHash) ?? 0n);
-      if (seen > 0 && bytes > maxPurgedBytes) break;
-      seen += 1;
-      const row = select.get(keyHash, null);
-      // A key may have been restored since. What is damaged stays to be looked into: its date may be what was damaged.
-      if (!row || row.deleted === null || row.deleted >= moment || !table.isAuthentic(row)) continue;
-      for (const term of termsOf(keyFromRow(row))) dropTerm.run(term, keyHash);
-      history.forget(keyHash);
-      dropQuotaChanges.run(keyHash);
-      remove.run(keyHash);
-      purged += 1;
-    }
-    return { seen, purged };
-  }
-  const dropTerms = database.prepare<[string]>('DELETE FROM key_terms WHERE key_hash = ?');
-  function discardOne(keyHash: string): Discarded {
-    const row = select.get(keyHash, null);
-    if (row && table.isAuthentic(row)) return 'intact';
-    if (!row && !history.has(keyHash, null)) return 'absent';
-    // The row does not tell which terms it had.
-    dropTerms.run(keyHash);
-    history.forget(keyHash);
-    dropQuotaChanges.run(keyHash);
-    remove.run(keyHash);
-    return 'discarded';
-  }
-  /** Reads the row and what belongs to it in one transaction: another process may write in between. */
-  function ofKey<T>(keyHash: string, readMore: (row: KeyRow | undefined) => T): T {
-    return database.transaction(() => readMore(find(keyHash)))();
-  }
-
   function counted({ sql, parameters }: Statement): number {
     return Number(database.prepare<[object], { count: bigint }>(sql).get(parameters)?.count ?? 0n);
   }
@@ -216,31 +166,10 @@ export function createKeyStore(
     return keyFromRow(row);
   }
 
-  /** The key with all that belongs to it, at one moment: services may go on while it is looked at. */
-  const inspectOne = database.transaction((keyHash: string): IntegrityReport | undefined => {
-    const row = select.get(keyHash, null);
-    if (!row) return undefined;
-    // What belongs to a row is held against what the row says, and a damaged one says nothing.
-    const nothing = { keyHash, exists: true, key: undefined, isHistoryIntact: true, isIndexed: true };
-    if (!table.isAuthentic(row)) return nothing;
-    const key = keyFromRow(row);
-    const isIndexed = [...termsOf(key)].every((term) => hasTerm.get(term, keyHash, key.orgID));
-    return { ...nothing, key, isHistoryIntact: history.isWhole(row), isIndexed };
-  });
-
-  async function* rows(): AsyncIterable<SignedRow<KeyRow>> {
-    for (let last = ''; ;) {
-      const found = await read(() => page.all(last));
-      yield* found;
-      await turnOfOthers();
-      const final = found.at(-1);
-      if (final === undefined) return;
-      last = final.key_hash;
-    }
-  }
-
   return {
     ...outbox,
+    ...history,
+    ...createKeyMaintenance(session, authenticity),
     find: (keyHash, orgID) =>
       read(() => {
         const row = find(keyHash, orgID);
@@ -279,42 +208,6 @@ export function createKeyStore(
     update: updateKey,
     reseal: (keyHash, change) => write(() => resealOne(keyHash, change)),
     add: (keys) => write(() => keys.map(addOne)),
-    async *all() {
-      for await (const row of rows()) {
-        yield { keyHash: row.key_hash, key: table.isAuthentic(row) ? keyFromRow(row) : undefined };
-      }
-    },
-    discard: (keyHash) => write(() => discardOne(keyHash)),
-    historyOf: (keyHash, range = {}, reads) => history.read(() => find(keyHash), range, reads),
-    definitionAt: (keyHash, version) => read(() => ofKey(keyHash, (row) => row && history.definitionAt(row, version))),
-    async purge(moment) {
-      const before = BigInt(moment.getTime());
-      let purged = 0;
-      for (let place = { deleted: -(2n ** 63n), key_hash: '' }; ;) {
-        const { deleted, key_hash: after } = place;
-        const page = await read(() => deletedBefore.all(before, deleted, after));
-        for (let from = 0; from < page.length;) {
-          const rest = page.slice(from).map(({ key_hash }) => key_hash);
-          const part = await write(() => purgePart(rest, before));
-          purged += part.purged;
-          from += part.seen;
-          await turnOfOthers();
-        }
-        const last = page.at(-1);
-        if (last === undefined) return purged;
-        place = last;
-      }
-    },
-    async *verifyIntegrity() {
-      for await (const { key_hash } of rows()) {
-        const found = await read(() => inspectOne(key_hash));
-        if (found) yield found;
-        await turnOfOthers();
-      }
-      for (const keyHash of await read(() => history.withoutKey())) {
-        yield { keyHash, exists: false, key: undefined, isHistoryIntact: false, isIndexed: true };
-      }
-    },
     counters: readCounters(reader),
     consume: (keyHash, decide, orgID) =>
       write(() => {

@@ -29,6 +29,7 @@ export function createSqliteSession(database: Database, { read, write }: WriteGa
     run: <Row>(statement: Prepared, values: readonly Value[] = []) =>
       write(() => execute(statement, values) as readonly Row[]),
     transaction: (work) => write(() => runAll(work())),
+    snapshot: <T>(work: () => Work<T>) => read(() => database.transaction(() => runAll(work()))()),
   };
 }
 
