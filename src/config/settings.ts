@@ -146,7 +146,7 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_METRICS_PORT: port
       .optional()
       .describe(
-        'Port at which Prometheus reads /metrics, without a credential and apart from all else. Default: none, and nothing is measured.',
+        'Port at which Prometheus reads /metrics, without a credential and on a separate listener. Default: none, and nothing is measured.',
       ),
     KEYFRONT_METRICS_HOST: nonEmpty('must not be empty: give an address.')
       .prefault('127.0.0.1')

@@ -34,61 +34,61 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
 
   const requests = new Counter({
     name: 'keyfront_requests_total',
-    help: 'Requests answered.',
+    help: 'Completed requests.',
     labelNames: ['face', 'operation', 'verdict'] as const,
     registers,
   });
   const durations = new Histogram({
     name: 'keyfront_request_duration_seconds',
-    help: 'Time from the arrival of a request to its answer, waiting in line included.',
+    help: 'Time from the arrival of a request to its response, including queue time.',
     labelNames: ['face', 'operation'] as const,
     buckets: fast,
     registers,
   });
   const refused = new Counter({
     name: 'keyfront_refused_total',
-    help: 'Requests turned away before anything of them was carried out.',
+    help: 'Requests rejected before execution.',
     labelNames: ['reason'] as const,
     registers,
   });
   const wrongCredentials = new Counter({
     name: 'keyfront_authentication_failures_total',
-    help: 'Credentials presented that open nothing.',
+    help: 'Invalid credentials presented.',
     labelNames: ['kind', 'reason'] as const,
     registers,
   });
   const quotas = new Counter({
     name: 'keyfront_quota_verdicts_total',
-    help: 'What gateways were told that asked for a part of a quota.',
+    help: 'Outcomes of quota consumption.',
     labelNames: ['verdict'] as const,
     registers,
   });
   const webhooks = new Counter({
     name: 'keyfront_webhook_attempts_total',
-    help: 'Attempts to deliver an event to a webhook, and events that were given up (dead).',
+    help: 'Attempts to deliver an event to a webhook, and events that became dead letters (dead).',
     labelNames: ['outcome'] as const,
     registers,
   });
   const batchSizes = new Histogram({
     name: 'keyfront_commit_batch_size',
-    help: 'Changes that were brought to the disk together.',
+    help: 'Changes in one group commit.',
     buckets: batches,
     registers,
   });
   const commits = new Histogram({
     name: 'keyfront_commit_duration_seconds',
-    help: 'Time that a group of changes took, from its begin to the disk.',
+    help: 'Duration of a group commit, from its begin to the end of the disk sync.',
     buckets: fast,
     registers,
   });
   const failures = new Counter({
     name: 'keyfront_commit_failures_total',
-    help: 'Groups of changes that failed as a whole.',
+    help: 'Group commits that failed.',
     registers,
   });
   new Gauge({
     name: 'keyfront_build_info',
-    help: 'Always 1. What runs.',
+    help: 'Always 1; the label is the version of the service.',
     labelNames: ['version'] as const,
     registers,
     aggregator: 'first',
@@ -108,7 +108,7 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
   const readingOf = async (what: GaugeName) => (await sources.get(what)?.()) ?? 0;
   new Gauge({
     name: 'keyfront_queue_length',
-    help: 'How many wait for their turn.',
+    help: 'Entries in a queue.',
     labelNames: ['queue'] as const,
     registers,
     aggregator: 'sum',
@@ -120,7 +120,7 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
   });
   new Gauge({
     name: 'keyfront_wal_bytes',
-    help: 'Size of the write-ahead log of SQLite.',
+    help: 'Size of the SQLite write-ahead log in bytes.',
     registers,
     aggregator: 'max',
     async collect() {
@@ -129,7 +129,7 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
   });
   new Gauge({
     name: 'keyfront_streams',
-    help: 'Subscriptions that are open.',
+    help: 'Open subscriptions.',
     registers,
     aggregator: 'sum',
     async collect() {
@@ -138,7 +138,7 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
   });
   new Gauge({
     name: 'keyfront_ready',
-    help: 'Whether /ready says yes (1) or no (0).',
+    help: '1 if /ready returns 200, otherwise 0.',
     registers,
     aggregator: 'min',
     async collect() {
