@@ -29,7 +29,7 @@ const globalID = (type: string, hash: string) => Buffer.from(`${type}:${hash}`).
 const key = (keyID: string) => ({ __typename: 'OrgKey', keyHash: sha256(keyID) });
 
 describe('_entities', () => {
-  it('finds a key by each of its keys, and an organisation by its identifier', async () => {
+  it('resolves a key by each key field, and an organisation by its identifier', async () => {
     const answer = await ask([
       key('k1'),
       { __typename: 'OrgKey', id: globalID('OrgKey', sha256('k2')) },
@@ -44,19 +44,19 @@ describe('_entities', () => {
     ]);
   });
 
-  it('takes the `id` that a key answers', async () => {
+  it('accepts the `id` that a key returns', async () => {
     const { body } = await t.graphql('{ orgKey(keyID: "k1") { id } }');
     const { id } = (body['data'] as { orgKey: { id: string } }).orgKey;
     expect(entitiesOf(await ask([{ __typename: 'OrgKey', id }]))).toEqual([{ keyID: 'k1', orgID: 'globex' }]);
   });
 
-  it('answers in the order asked for, and the same key as often as it is asked for', async () => {
+  it('returns entities in the requested order, including duplicates', async () => {
     const asked = ['k5', 'k1', 'k5', 'k0'];
     const answer = await ask(asked.map(key));
     expect(entitiesOf(answer).map((found) => (found as { keyID: string }).keyID)).toEqual(asked);
   });
 
-  it('is null where there is no such key, it is deleted, or the identifier is of another type', async () => {
+  it('returns null for a key that is unknown or deleted, and for an identifier of another type', async () => {
     const answer = await ask([
       key('nobody'),
       key('gone'),
@@ -68,7 +68,7 @@ describe('_entities', () => {
     expect(entitiesOf(answer)).toEqual([null, null, null, null, { keyID: 'k0', orgID: 'acme' }]);
   });
 
-  it('A-08 G-17 authorises each representation alone: another organisation’s is as good as none', async () => {
+  it('A-08 G-17 authorizes each representation alone, and returns null for another organisation', async () => {
     const representations = [
       key('k0'),
       key('k1'),
@@ -117,7 +117,7 @@ describe('_entities', () => {
     expect(asked).toHaveLength(5);
   });
 
-  it('G-17 refuses more than 100 representations and looks at none', async () => {
+  it('G-17 rejects more than 100 representations without reading any', async () => {
     const answer = await ask(Array.from({ length: 101 }, (_, index) => key(`k${index}`)));
     expect(issuesOf(answer)).toEqual(['representations TOO_MANY']);
     expect(answer.body['data']).toBeNull();
@@ -133,7 +133,7 @@ describe('_entities', () => {
     ['a text', 'OrgKey'],
     ['a list', [key('k1')]],
     ['a number', 7],
-  ])('G-17 refuses a representation that is or has %s', async (_, representation) => {
+  ])('G-17 rejects a representation that is or has %s', async (_, representation) => {
     const answer = await ask([key('k1'), representation]);
     expect([codeOf(answer), answer.body['data']]).toEqual(['INVALID', null]);
     expect(issuesOf(answer)).toEqual(['representations[1].__typename MALFORMED_ARGUMENT']);
@@ -148,7 +148,7 @@ describe('_entities', () => {
     ['an id of no graph', { __typename: 'OrgKey', id: '%%%' }],
     ['an organisation without its identifier', { __typename: 'Organization', name: 'acme' }],
     ['an organisation of null', { __typename: 'Organization', id: null }],
-  ])('G-17 answers a representation with %s with an error of its own, and the others as they are', async (_, bad) => {
+  ])('G-17 returns an error for a representation with %s, and resolves the others', async (_, bad) => {
     const answer = await ask([bad, key('k1')]);
     expect(errorsOf(answer).map(({ path, extensions }) => [path, extensions.code])).toEqual([
       [['_entities', 0], 'INVALID'],
@@ -156,7 +156,7 @@ describe('_entities', () => {
     expect(entitiesOf(answer)).toEqual([null, { keyID: 'k1', orgID: 'globex' }]);
   });
 
-  it('does not look at members that are no key of the type', async () => {
+  it('ignores members that are not key fields of the type', async () => {
     const answer = await t.graphql(
       `{ _entities(representations: [{ __typename: "OrgKey", keyHash: "${sha256('k1')}", orgID: "acme", __proto__: { a: 1 } }]) {
          ... on OrgKey { keyID orgID } } }`,
@@ -164,12 +164,12 @@ describe('_entities', () => {
     expect(entitiesOf(answer)).toEqual([{ keyID: 'k1', orgID: 'globex' }]);
   });
 
-  it('needs a service credential before it says anything of a representation', async () => {
+  it('requires a service credential before it validates representations', async () => {
     const answer = await ask([{ __typename: 'Nothing' }], { 'x-svc-authorization': 'kf_svc_wrong' });
     expect([codeOf(answer), issuesOf(answer)]).toEqual(['UNAUTHENTICATED', []]);
   });
 
-  it('shows no secret of a key', async () => {
+  it('returns no secret of a key', async () => {
     await t.importKeys({ key_id: 'secretive', org_id: 'acme', hmac_string: 'CANARY-hmac' });
     const answer = await t.graphql(
       `query ($r: [_Any!]!) { _entities(representations: $r) { ... on OrgKey { definition { hmacStringSet } } } }`,
@@ -184,11 +184,11 @@ describe('_service', () => {
   const sdl = '{ _service { sdl } }';
   const nobody = { authorization: '', 'x-svc-authorization': '' };
 
-  it('is open in development', async () => {
+  it('is available without a credential in development', async () => {
     expect((await t.graphql(sdl, {}, nobody)).text).toContain('@key');
   });
 
-  it('G-16 takes a credential of either kind in production', async () => {
+  it('G-16 accepts a credential of either kind in production', async () => {
     const production = await startApp({ NODE_ENV: 'production' });
     expect(codeOf(await production.graphql(sdl, {}, nobody))).toBe('UNAUTHENTICATED');
     expect((await production.graphql(sdl, {}, nobody)).text).not.toContain('@key');
@@ -205,7 +205,7 @@ describe('the quota summary of an organisation', () => {
   const organisationOf = ({ body }: Answer) =>
     (body['data'] as { orgKey: { organization: object } }).orgKey.organization;
 
-  it('adds up what its keys have at this moment, a period that has ended counted as renewed', async () => {
+  it('sums the live quotas of the keys, with ended periods renewed', async () => {
     const own = await startApp();
     await own.importKeys(
       {
@@ -232,7 +232,7 @@ describe('the quota summary of an organisation', () => {
     await own.close();
   });
 
-  it('shows the greatest 64-bit integer for a sum beyond it', async () => {
+  it('caps sums at the largest 64-bit integer', async () => {
     const own = await startApp();
     const max = 9223372036854775807n;
     await own.importKeys({ key_id: 'a', org_id: 'o', quota_max: max }, { key_id: 'b', org_id: 'o', quota_max: max });

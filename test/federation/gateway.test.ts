@@ -60,13 +60,13 @@ afterAll(async () => {
 });
 
 describe('composition with another subgraph', () => {
-  it('has no error and no hint', () => {
+  it('composes without errors and hints', () => {
     const { errors, hints } = compose(keyfrontSDL);
     expect(errors ?? []).toEqual([]);
     expect((hints ?? []).map(({ message }) => message)).toEqual([]);
   });
 
-  it('works with the composition of another vendor as well', () => {
+  it('composes with the tool of another vendor', () => {
     const { errors } = composeByGuild([
       { name: 'company', typeDefs: parse(companySDL) },
       { name: 'keyfront', typeDefs: parse(keyfrontSDL) },
@@ -74,19 +74,19 @@ describe('composition with another subgraph', () => {
     expect(errors ?? []).toEqual([]);
   });
 
-  it('leaves `node` to the graph that hands identifiers on', () => {
+  it('omits `node`, which another subgraph implements', () => {
     expect(keyfrontSDL).not.toMatch(/^ {2}node\(/m);
     expect(keyfrontSDL).toContain('@key(fields: "id")');
   });
 
-  it('is what the service answers to a router that asks for it', async () => {
+  it('equals the SDL that the service returns to a router', async () => {
     const { body } = await t.graphql('{ _service { sdl } }');
     expect((body['data'] as { _service: { sdl: string } })._service.sdl.trimEnd()).toBe(keyfrontSDL.trimEnd());
   });
 });
 
 describe('queries through a gateway', () => {
-  it('goes from an organisation by its name to its keys and their quota', async () => {
+  it('resolves an organisation by name, its keys and their quotas', async () => {
     const { data, errors } = await gateway.ask(
       `query ($name: String!) { organization(name: $name) {
          name plan
@@ -112,7 +112,7 @@ describe('queries through a gateway', () => {
     });
   });
 
-  it('goes from people to their keys, and from keys to the organisation that another graph knows', async () => {
+  it('resolves keys of people, and the organisations of keys in another subgraph', async () => {
     const { data, errors } = await gateway.ask(
       '{ users { edges { node { name orgKey { keyID definition { alias } organization { name plan } } } } } }',
       {},
@@ -129,7 +129,7 @@ describe('queries through a gateway', () => {
     ]);
   });
 
-  it('answers an organisation that has no keys with an empty page and zeros', async () => {
+  it('returns an empty page and zeros for an organisation without keys', async () => {
     const { data, errors } = await gateway.ask(
       '{ organization(name: "Newcomer") { name orgKeys { totalCount edges { cursor } } quotaSummary { keys max } } }',
       {},
@@ -141,7 +141,7 @@ describe('queries through a gateway', () => {
     });
   });
 
-  it('shows a caller who is bound to one organisation nothing of another, and all that other graphs know', async () => {
+  it('returns nothing of another organisation to a bound credential, but all fields of other subgraphs', async () => {
     const { secret } = await t.issue('service', { orgID: 'globex' });
     const { data } = await gateway.ask(
       '{ users { edges { node { name orgKey { keyID } organization { plan orgKeys { totalCount } } } } } }',
@@ -160,7 +160,7 @@ describe('queries through a gateway', () => {
     ]);
   });
 
-  it('keeps integers of 64 bits exact in answers, in variables and in texts', async () => {
+  it('keeps 64-bit integers exact in responses, variables and strings', async () => {
     const expires = '9223372036854775807';
     const preview = 'data { expires quotaMax }';
     const texts = await gateway.ask(
@@ -179,7 +179,7 @@ describe('queries through a gateway', () => {
     expect(stored.data).toEqual({ orgKey: { definition: { expires } } });
   });
 
-  it('refuses a bare number that the gateway has rounded beyond the range, where the service itself takes it exactly', async () => {
+  it('rejects a bare number that the gateway has rounded out of range, although the service accepts the exact one', async () => {
     const query = '{ previewKey(input: { expires: 9223372036854775807 }) { data { expires } } }';
     const through = await gateway.ask(query, {}, headers);
     expect(through.errors[0]?.extensions?.['issues']).toMatchObject([{ path: 'expires', code: 'OUT_OF_RANGE' }]);
@@ -199,7 +199,7 @@ describe('mutations and errors through a gateway', () => {
     expect(data).toEqual({ updateOrgKey: { version: 2, key: 'billing' } });
   });
 
-  it('hands on the code and the issues of a refusal', async () => {
+  it('forwards the code and the issues of an error', async () => {
     const { errors } = await gateway.ask('{ previewKey(input: { rate: -5, tags: [""] }) { keyID } }', {}, headers);
     const [error] = errors;
     expect(error?.extensions).toMatchObject({ code: 'INVALID', serviceName: 'keyfront' });
@@ -209,7 +209,7 @@ describe('mutations and errors through a gateway', () => {
     ]);
   });
 
-  it('says CONFLICT for a stale version, and UNAUTHENTICATED where no credential came along', async () => {
+  it('returns CONFLICT for a stale version, and UNAUTHENTICATED without a credential', async () => {
     const stale = await gateway.ask(update, { version: 1 }, headers);
     expect(stale.errors.map(({ extensions }) => extensions?.['code'])).toEqual(['CONFLICT']);
     const anonymous = await gateway.ask('{ organization(name: "Globex") { name orgKeys { totalCount } } }');

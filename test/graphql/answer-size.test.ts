@@ -20,8 +20,8 @@ const importLarge = () =>
 const tooLarge =
   'The response exceeds 2 MiB and was omitted. Changes that the operation made are saved. Request smaller pages or fewer fields.';
 
-describe('an answer', () => {
-  it('G-09 of more than 2 MiB is left out, and one of less is not', async () => {
+describe('the response limit', () => {
+  it('G-09 omits a response of more than 2 MiB, and returns a smaller one', async () => {
     await importLarge();
     const query = 'query ($n: Int) { orgKeys(first: $n) { edges { node { definition { metaData } } } } }';
     const answer = await t.graphql(query, { n: 40 });
@@ -33,7 +33,7 @@ describe('an answer', () => {
     expect(dataOf<{ edges: object[] }>(await t.graphql(query, { n: 30 })).edges).toHaveLength(30);
   });
 
-  it('G-09 has 2 MiB and not a byte more', async () => {
+  it('G-09 allows exactly 2 MiB', async () => {
     // In JSON, quotes take two bytes, as the letter does, and the key four.
     const part = '"\\é🔑\n'.repeat(7000);
     const aliases = Array.from({ length: 14 }, (_, index) => `d${index}: definition { metaData }`).join(' ');
@@ -51,7 +51,7 @@ describe('an answer', () => {
     expect(errorsOf(await send(longest + 1))[0]?.extensions.code).toBe('TOO_LARGE');
   });
 
-  it('G-09 of a mutation that is too large says that the change stands, and it does', async () => {
+  it('G-09 reports that the change of a mutation is saved when its response is too large', async () => {
     await importLarge();
     const answer =
       await t.graphql(`mutation { updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) {
@@ -60,7 +60,7 @@ describe('an answer', () => {
     for (const name of names) expect((await stateOf(t, name)).key?.definition.alias).toBe('changed');
   });
 
-  it('G-09 that is too large keeps its errors, which tell what did not go through', async () => {
+  it('G-09 keeps the errors of a response that is too large', async () => {
     await importLarge();
     const read =
       'updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) { items { orgKey { definition { metaData } } } }';
@@ -76,7 +76,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('G-09 of a rejected definition with thousands of problems lists 100 of them, and is INVALID', async () => {
+  it('G-09 lists 100 of thousands of problems of an invalid definition', async () => {
     const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyID } }';
     const answer = await t.graphql(query, {
       input: { accessRights: Array(100).fill({ label: 'a', allowedUrls: Array(90).fill(1) }) },
@@ -88,7 +88,7 @@ describe('an answer', () => {
 });
 
 describe('the size of a value', () => {
-  it('is that of its JSON, to the byte', () => {
+  it('computes the size of the JSON of a value, to the byte', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary', maxDepth: 5 }), (value) => {
         const bytes = Buffer.byteLength(JSON.stringify(value));
@@ -100,7 +100,7 @@ describe('the size of a value', () => {
   });
 
   it.each([[{ a: undefined, b: 1 }], [[1e21, -0, 1e-7, 0.1]], ['\u2028\ud800"\\\u0000\u007f'], [{}], [[]], ['']])(
-    'is that of its JSON for %j',
+    'computes the size of the JSON of %j',
     (value) => {
       const bytes = Buffer.byteLength(JSON.stringify(value));
       expect([isLongerThan(value, bytes), isLongerThan(value, bytes - 1)]).toEqual([false, true]);

@@ -72,7 +72,7 @@ describe('updateOrgKeys', () => {
     ),
   );
 
-  it('is a dry run unless told otherwise: it says what would become of each key, and stores nothing', async () => {
+  it('is a dry run by default: predicts the outcome for each key and stores nothing', async () => {
     const before = await everyState('a', 'b', 'c', 'd');
     const answer = dataOf<Bulk>(
       await t.graphql(`mutation { updateOrgKeys(filter: { tag: "x" }, patch: { rate: 5 }) { ${selected} } }`),
@@ -86,7 +86,7 @@ describe('updateOrgKeys', () => {
     expect(await everyState('a', 'b', 'c', 'd')).toStrictEqual(before);
   });
 
-  it('does then what the dry run said, with a history entry for each key', async () => {
+  it('makes the changes that the dry run predicted, with a history entry for each key', async () => {
     const request = {
       filter: { tag: 'x' },
       patch: { rate: 5, applyPolicies: ['gold'] },
@@ -106,7 +106,7 @@ describe('updateOrgKeys', () => {
     });
   });
 
-  it('sets the fields of the patch, clears those that are null, and leaves all others and the secrets', async () => {
+  it('sets the fields of the patch, clears null fields, and keeps other fields and secrets', async () => {
     await updateAll({ filter: { orgID: 'acme' }, patch: { rate: null, per: 60, tags: null }, dryRun: false });
     expect(await definitionOf('a')).toStrictEqual({ alias: 'A', per: 60, quotaMax: 10n, quotaRemaining: 4n });
     expect(await definitionOf('b')).toStrictEqual({ alias: 'B', per: 60 });
@@ -118,7 +118,7 @@ describe('updateOrgKeys', () => {
     expect(await definitionOf('c')).toMatchObject({ basicAuthData: { user: 'v', hashType: 'bcrypt' } });
   });
 
-  it('reports what concerns one key in its item, and changes the others', async () => {
+  it('reports the error of one key in its item, and changes the others', async () => {
     const answer = await updateAll({ patch: { orgID: 'acme', rate: 9 }, dryRun: false });
     expect(codesOf(answer)).toStrictEqual({ a: 'ok', b: 'ok', c: 'INVALID', d: 'INVALID' });
     expect(itemOf(answer, 'c')).toMatchObject({
@@ -135,7 +135,7 @@ describe('updateOrgKeys', () => {
     expect(deleted.items).toStrictEqual([]);
   });
 
-  it('cannot change a deleted key, also where it is asked for', async () => {
+  it('does not change a deleted key, even if the filter matches it', async () => {
     await t.graphql('mutation { deleteOrgKey(keyID: "a") { status } }');
     const before = await everyState('a');
     const answer = await updateAll({ filter: { state: 'DELETED' }, patch: { rate: 9 }, dryRun: false });
@@ -143,7 +143,7 @@ describe('updateOrgKeys', () => {
     expect(await everyState('a')).toStrictEqual(before);
   });
 
-  it('reports a key that another changed in between, and does not overwrite it', async () => {
+  it('reports a key that was changed concurrently, and does not overwrite it', async () => {
     const { store, ports } = t.app.services;
     const original = { ...store };
     const meddled = ports.hashKeyID('b');
@@ -187,7 +187,7 @@ describe('updateOrgKeys', () => {
     expect((await everyState('a', 'b', 'c', 'd')).map(({ key }) => key?.version)).toStrictEqual([2, 1, 2, 2]);
   });
 
-  it('refuses a patch that is wrong for every key, with every problem', async () => {
+  it('rejects a patch that is invalid for every key, with all issues', async () => {
     const before = await everyState('a', 'b', 'c', 'd');
     const answer = await t.graphql(updating, { filter: {}, patch: { rate: -2, tags: [' '], nope: 1 }, dryRun: false });
     expect(codeOf(answer)).toBe('INVALID');
@@ -197,7 +197,7 @@ describe('updateOrgKeys', () => {
     expect(await everyState('a', 'b', 'c', 'd')).toStrictEqual(before);
   });
 
-  it('sees and changes only the keys of a bound credential', async () => {
+  it('changes only keys of the organisation of a bound credential', async () => {
     const headers = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };
     expect(idsOf(await updateAll({ patch: { rate: 9 }, dryRun: false }, headers))).toStrictEqual(['c', 'd']);
     expect(
@@ -206,7 +206,7 @@ describe('updateOrgKeys', () => {
     expect((await everyState('a', 'b')).map(({ key }) => key?.version)).toStrictEqual([1, 1]);
   });
 
-  it('needs a filter, a patch and a service credential', async () => {
+  it('requires a filter, a patch and a service credential', async () => {
     expect(codeOf(await t.graphql('mutation { updateOrgKeys(patch: {}) { dryRun } }'))).toBe('INVALID');
     expect(codeOf(await t.graphql('mutation { updateOrgKeys(filter: {}) { dryRun } }'))).toBe('INVALID');
     expect(codeOf(await t.graphql(updating, { filter: {}, patch: {}, dryRun: null }))).toBe('INVALID');
@@ -218,7 +218,7 @@ describe('updateOrgKeys', () => {
 });
 
 describe('the history of a key that a dry run returns', () => {
-  it('has the changes that are stored', async () => {
+  it('lists only stored changes', async () => {
     await t.importKeys({ key_id: 'stored', org_id: 'acme' });
     const items = 'items { orgKey { version history(last: 5) { edges { node { version } } } } }';
     const query = `mutation { updateOrgKeys(filter: {}, patch: { alias: "new" }, dryRun: true) { ${items} } }`;
@@ -228,7 +228,7 @@ describe('the history of a key that a dry run returns', () => {
   });
 });
 
-describe('a change of very many keys', () => {
+describe('a change of many keys', () => {
   beforeEach(() =>
     t.importKeys(
       ...Array.from({ length: 205 }, (_, index) => ({ key_id: `k${index}`, org_id: index < 200 ? 'acme' : 'globex' })),
@@ -240,7 +240,7 @@ describe('a change of very many keys', () => {
     return found;
   };
 
-  it('is refused as a whole beyond 200 keys, and changes none', async () => {
+  it('rejects a change of more than 200 keys, and changes none', async () => {
     for (const dryRun of [true, false]) {
       const answer = await t.graphql(updating, { filter: {}, patch: { rate: 1 }, dryRun });
       expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['filter TOO_MANY']]);
@@ -248,13 +248,13 @@ describe('a change of very many keys', () => {
     expect(new Set(await versions())).toStrictEqual(new Set([1]));
   });
 
-  it('takes 200 at once', async () => {
+  it('changes 200 keys in one call', async () => {
     const answer = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 1 }, dryRun: false });
     expect([answer.items.length, answer.hasNextPage]).toStrictEqual([200, false]);
     expect((await versions()).filter((version) => version === 2)).toHaveLength(200);
   });
 
-  it('goes page by page through all of them, each once, also where the change takes a key out of the filter', async () => {
+  it('changes all keys page by page, each once, even if the change excludes a key from the filter', async () => {
     const found: string[] = [];
     let after: string | null = null;
     do {
@@ -273,7 +273,7 @@ describe('a change of very many keys', () => {
     expect(new Set(await versions())).toStrictEqual(new Set([2]));
   });
 
-  it('has pages of at most 200 keys, and of 200 where only the place is given', async () => {
+  it('limits pages to 200 keys, the default after a cursor', async () => {
     expect((await updateAll({ first: 1000 })).items).toHaveLength(200);
     const first = await updateAll({ first: 1 });
     expect(first.items).toHaveLength(1);
@@ -287,13 +287,13 @@ describe('a change of very many keys', () => {
     });
   });
 
-  it.each([0, -1, -2147483648])('is refused with a page of %i keys, and changes none', async (first) => {
+  it.each([0, -1, -2147483648])('rejects a page of %i keys, and changes none', async (first) => {
     const answer = await t.graphql(updating, { filter: {}, patch: { rate: 1 }, dryRun: false, first });
     expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['first OUT_OF_RANGE']]);
     expect(new Set(await versions())).toStrictEqual(new Set([1]));
   });
 
-  it('is refused with a cursor that is none', async () => {
+  it('rejects an invalid cursor', async () => {
     expect(issuesOf(await t.graphql(updating, { filter: {}, patch: {}, after: 'x' }))).toStrictEqual([
       'after MALFORMED_ARGUMENT',
     ]);
@@ -317,7 +317,7 @@ describe('resetOrgQuotas', () => {
     }
   });
 
-  it('begins the quotas of many organisations anew, and says what each drops', async () => {
+  it('resets the quotas of many organisations, and reports the dropped requests', async () => {
     t.clock.now = new Date(t.clock.now.getTime() + 60_000);
     const now = BigInt(t.clock.now.getTime() / 1000);
     const foretold = await resetAll({});
@@ -339,7 +339,7 @@ describe('resetOrgQuotas', () => {
     }
   });
 
-  it('resets only what the filter names, and only a bound credential’s own', async () => {
+  it('resets only keys that match the filter, within the organisation of a bound credential', async () => {
     await resetAll({ filter: { orgID: 'acme' }, dryRun: false });
     expect((await everyState('acme-once', 'globex-once')).map(({ key }) => key?.quota.used)).toStrictEqual([0n, 10n]);
     const headers = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };

@@ -28,7 +28,7 @@ async function pagesOf(selection: string) {
 }
 
 it.each(['totalCount', 'n: totalCount __typename ...Count', '... on OrgKeyConnection { ...Count }'])(
-  'reads no key for a list with the selection %s',
+  'reads no keys for the selection %s',
   async (selection) => {
     const { list, pages } = await pagesOf(selection.includes('Count }') ? selection : `${selection} ...Count`);
     expect(list).toMatchObject({ totalCount: 1 });
@@ -37,7 +37,7 @@ it.each(['totalCount', 'n: totalCount __typename ...Count', '... on OrgKeyConnec
 );
 
 it.each(['edges { node { version } }', 'pageInfo { hasNextPage }', '... { edges { cursor } }'])(
-  'reads a page for a list with the selection totalCount and %s',
+  'reads a page for the selection totalCount and %s',
   async (selection) => {
     const { pages } = await pagesOf(`...Count ${selection}`);
     expect(pages).toBe(1);

@@ -55,8 +55,8 @@ const hash: Ports['hashPassword'] = (_, type) =>
 const withPassword = 'input: { basicAuthData: { user: "u", password: "correct horse" } }';
 const everyState = () => Promise.all(['a', 'b', 'c', 'new'].map((keyID) => stateOf(t, keyID)));
 
-describe('a query', () => {
-  it('G-10 that takes longer than the deadline is UNAVAILABLE, and no later resolver of it runs', async () => {
+describe('the deadline of a query', () => {
+  it('G-10 fails a query with UNAVAILABLE after the deadline, and runs no later resolver', async () => {
     const ran: string[] = [];
     const gate = createGate();
     const { graphql } = plant(t, {
@@ -92,7 +92,7 @@ describe('a query', () => {
   it.each([
     ['application/json', 200],
     ['application/graphql-response+json', 503],
-  ])('G-10 that takes longer is answered to clients of %s with status %i', async (accept, status) => {
+  ])('G-10 reports a query past its deadline to clients of %s with status %i', async (accept, status) => {
     const gate = createGate();
     const { graphql } = plant(t, { deadlineMs, keys: { orgKey: () => gate.pass().then(() => undefined as never) } });
     const response = graphql('{ orgKey(keyID: "a") { keyHash } }', {}, { accept });
@@ -103,7 +103,7 @@ describe('a query', () => {
     expect(answer.headers.get('retry-after')).toBe('1');
   });
 
-  it('G-10 that is in time is answered whole', async () => {
+  it('G-10 returns the full response of a query within the deadline', async () => {
     const { graphql } = plant(t, { deadlineMs });
     expect(dataOf(await graphql('{ orgKeys { edges { node { history { edges { cursor } } } } } }'))).toHaveProperty(
       'edges',
@@ -111,7 +111,7 @@ describe('a query', () => {
   });
 });
 
-describe('a mutation', () => {
+describe('the deadline of a mutation', () => {
   it.each([
     ['updateOrgKey', `updateOrgKey(keyID: "a", ${withPassword}) { version }`],
     ['createOrgKey', `createOrgKey(keyID: "new", ${withPassword.replace('{', '{ orgID: "acme",')}) { version }`],
@@ -120,7 +120,7 @@ describe('a mutation', () => {
       `updateOrgKeys(filter: {}, ${withPassword.replace('input', 'patch')}, dryRun: false) { items { error { code } } }`,
     ],
   ])(
-    'G-10 %s whose password hashing outlasts the deadline is UNAVAILABLE, and writes nothing then or later',
+    'G-10 fails %s with UNAVAILABLE when password hashing exceeds the deadline, and writes nothing',
     async (name, mutation) => {
       const gate = createGate();
       let waiting = 0;
@@ -160,7 +160,7 @@ describe('a mutation', () => {
     ['revertOrgKey(keyID: "a", toVersion: 1) { version }'],
     ['consumeOrgQuota(keyID: "a") { allowed }'],
     ['resetOrgQuotas(filter: {}, dryRun: false) { items { error { code } } }'],
-  ])('G-10 %s that storage keeps waiting is not written after the deadline', async (mutation) => {
+  ])('G-10 does not write %s that waits for storage past the deadline', async (mutation) => {
     const { store, quotas } = ports();
     const gate = createGate();
     const { graphql } = plant(t, {
@@ -180,7 +180,7 @@ describe('a mutation', () => {
     expect(await everyState()).toStrictEqual(before);
   });
 
-  it('G-10 whose transaction began in time goes on to its end, and its answer tells what it did', async () => {
+  it('G-10 completes a mutation whose transaction started in time, and reports its result', async () => {
     const { store } = ports();
     const { graphql } = plant(t, {
       deadlineMs,
@@ -196,7 +196,7 @@ describe('a mutation', () => {
     expect((await stateOf(t, 'a')).key?.definition).toMatchObject({ alias: 'after' });
   });
 
-  it('G-10 after another one in the operation does not begin after the deadline, and the one before stays done', async () => {
+  it('G-10 does not start the next mutation after the deadline, and keeps the previous one', async () => {
     const { store } = ports();
     let steps = 0;
     const { graphql } = plant(t, {
@@ -227,7 +227,7 @@ describe('a mutation', () => {
     expect(after.slice(1)).toStrictEqual(others);
   });
 
-  it('G-10 after one that was done in time does not keep the answer waiting', async () => {
+  it('G-10 does not delay the response by a mutation after one that completed in time', async () => {
     const gate = createGate();
     const { graphql } = plant(t, { deadlineMs, ports: { hashPassword: () => gate.pass().then(() => '') } });
     const response = graphql(`mutation {
@@ -240,7 +240,7 @@ describe('a mutation', () => {
     expect((await stateOf(t, 'a')).key?.definition).toMatchObject({ alias: 'done' });
   });
 
-  it('G-10 of many keys tells for each whether it was changed in time', async () => {
+  it('G-10 reports for each key of a bulk change whether it was changed in time', async () => {
     const { store } = ports();
     let updates = 0;
     const { graphql } = plant(t, {
@@ -297,7 +297,7 @@ describe('a mutation', () => {
     }
   });
 
-  it('G-10 of many keys hashes no further password after the deadline', async () => {
+  it('G-10 hashes no more passwords of a bulk change after the deadline', async () => {
     let hashes = 0;
     const { graphql } = plant(t, {
       deadlineMs,
@@ -318,7 +318,7 @@ describe('a mutation', () => {
     expect(hashes).toBe(2);
   });
 
-  it('G-10 that is in time is answered as ever, and nothing is left waiting', async () => {
+  it('G-10 returns the response of a mutation within the deadline, and leaves no timers', async () => {
     const { graphql } = plant(t, { deadlineMs });
     const answer = await graphql(`mutation { updateOrgKey(keyID: "a", ${withPassword}) { version } }`);
     expect(dataOf(answer)).toStrictEqual({ version: 2 });

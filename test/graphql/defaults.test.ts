@@ -27,7 +27,7 @@ describe('an argument with a default', () => {
   it.each([
     ['orderBy', 'OrgKeyOrder', 'KEY_HASH'],
     ['descending', 'Boolean', 'false'],
-  ])('orgKeys takes null for %s as if it were left out', async (argument, type, value) => {
+  ])('treats null for %s of orgKeys as omitted', async (argument, type, value) => {
     const page = '{ edges { cursor node { keyHash } } }';
     const wanted = await ask(`{ orgKeys(${argument}: ${value}) ${page} }`);
     for (const [declared, passed, variables] of ways(argument, type)) {
@@ -37,7 +37,7 @@ describe('an argument with a default', () => {
     }
   });
 
-  it('consumeOrgQuota takes null for an amount as if it were left out: one request', async () => {
+  it('treats a null amount of consumeOrgQuota as one request', async () => {
     let used = 0;
     for (const [declared, passed, variables] of ways('amount', 'Int64')) {
       const mutation = `mutation ${parenthesised(declared)} { consumeOrgQuota(keyID: "a" ${passed}) { allowed quota { used } } }`;
@@ -45,21 +45,18 @@ describe('an argument with a default', () => {
     }
   });
 
-  it.each(['updateOrgKey', 'previewOrgKeyUpdate'])(
-    '%s resets no quota for null, as if it were left out',
-    async (name) => {
-      await ask('mutation { consumeOrgQuota(keyID: "b", amount: 7) { allowed } }');
-      const kind = name === 'updateOrgKey' ? 'mutation' : 'query';
-      const input = 'input: {quotaMax: 100, quotaRenewalRate: 3600}';
-      const { used } = (await ask('{ orgKey(keyID: "b") { quota { used } } }'))['quota'] as { used: number };
-      for (const [declared, passed, variables] of ways('resetQuota', 'Boolean')) {
-        const operation = `${kind} ${parenthesised(declared)} { ${name}(keyID: "b", ${input} ${passed}) { quotaEffect { after { used } } } }`;
-        expect(await ask(operation, variables)).toEqual({ quotaEffect: { after: { used } } });
-      }
-    },
-  );
+  it.each(['updateOrgKey', 'previewOrgKeyUpdate'])('resets no quota in %s if resetQuota is null', async (name) => {
+    await ask('mutation { consumeOrgQuota(keyID: "b", amount: 7) { allowed } }');
+    const kind = name === 'updateOrgKey' ? 'mutation' : 'query';
+    const input = 'input: {quotaMax: 100, quotaRenewalRate: 3600}';
+    const { used } = (await ask('{ orgKey(keyID: "b") { quota { used } } }'))['quota'] as { used: number };
+    for (const [declared, passed, variables] of ways('resetQuota', 'Boolean')) {
+      const operation = `${kind} ${parenthesised(declared)} { ${name}(keyID: "b", ${input} ${passed}) { quotaEffect { after { used } } } }`;
+      expect(await ask(operation, variables)).toEqual({ quotaEffect: { after: { used } } });
+    }
+  });
 
-  it('updateOrgKeys resets no quota for null, and changes nothing where dryRun is left out', async () => {
+  it('resets no quota in updateOrgKeys for null, and changes nothing without dryRun', async () => {
     await ask('mutation { consumeOrgQuota(keyID: "c", amount: 7) { allowed } }');
     for (const [declared, passed, variables] of ways('resetQuota', 'Boolean')) {
       const operation = `mutation ${parenthesised(declared)} {
@@ -76,7 +73,7 @@ describe('an argument with a default', () => {
     });
   });
 
-  it.each(['updateOrgKeys', 'resetOrgQuotas'])('%s refuses null for dryRun, and changes nothing', async (name) => {
+  it.each(['updateOrgKeys', 'resetOrgQuotas'])('rejects null for dryRun of %s, and changes nothing', async (name) => {
     const patch = name === 'updateOrgKeys' ? ', patch: {}' : '';
     const answer = await t.graphql(`mutation { ${name}(filter: {} ${patch}, dryRun: null) { dryRun } }`);
     expect(codeOf(answer)).toBe('INVALID');

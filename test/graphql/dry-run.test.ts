@@ -49,7 +49,7 @@ const verdict = (answer: Answer) =>
     : [codeOf(answer), errorsOf(answer)[0]?.message.replace(/column \d+/, 'column'), issuesOf(answer), answer.status];
 
 describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
-  it('answers exactly what updateOrgKey then does, and writes nothing', { timeout: 600_000 }, async () => {
+  it('predicts exactly what updateOrgKey then does, and writes nothing', { timeout: 600_000 }, async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, quota_renewal_rate: 60 });
     const counts = { done: 0, refused: 0 };
     const situation = fc.record({
@@ -86,7 +86,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     expect(Math.min(counts.done, counts.refused)).toBeGreaterThan((counts.done + counts.refused) / 10);
   });
 
-  it('tells what the history then tells', async () => {
+  it('predicts the changes that the history then records', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'a', hmac_string: 'x' });
     const input = { alias: 'b', hmacString: 'y', basicAuthData: { password: 'p' }, expires: '9223372036854775807' };
     const { changes } = await preview(input);
@@ -104,14 +104,14 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     ]);
   });
 
-  it('leaves key, counter and history as they are', async () => {
+  it('does not change the key, its counter or its history', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, hmac_string: 'x' });
     const before = await stateOf(t, 'k1');
     await preview({ quotaMax: 5, hmacString: null, basicAuthData: { password: 'p' } }, { resetQuota: true });
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
   });
 
-  it('hashes no password', async () => {
+  it('hashes no passwords', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const { ports } = t.app.services;
     const keys = createKeyService({ ...ports, hashPassword: () => Promise.reject(new Error('was asked to hash')) });
@@ -125,7 +125,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     }
   });
 
-  it('shows no change for a definition that is there already, its secrets sent again', async () => {
+  it('reports no changes for the stored definition with its secrets', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const input = {
       alias: 'a',
@@ -148,7 +148,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     ]);
   });
 
-  it('shows a password that is sent again as changed, because nobody can tell', async () => {
+  it('reports an unchanged password as changed, because hashes cannot be compared', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', basic_auth_data: { password: 'p' } });
     const input = { basicAuthData: { password: 'p' } };
     const changes = [{ path: 'basicAuthData.password', kind: 'CHANGED', before: null, after: null }];
@@ -156,7 +156,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     expect(await update(input)).toMatchObject({ changes });
   });
 
-  it('shows no value of a secret, in no answer and no log line', async () => {
+  it('returns and logs no secret', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', jwt_data: { secret: 'hunter2-old' } });
     const input = { jwtData: { secret: 'hunter2-new' }, hmacString: 'hunter2', basicAuthData: { password: 'hunter2' } };
     const { text } = await send(previewing, input);
@@ -164,7 +164,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     expect(text + t.logs()).not.toContain('hunter2');
   });
 
-  it('answers NOT_FOUND for a key that is foreign, deleted or none', async () => {
+  it('returns NOT_FOUND for a key that is unknown, deleted or of another organisation', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const { secret } = await t.issue('service', { orgID: 'globex' });
     const query = '{ previewOrgKeyUpdate(keyID: "k1", input: {}, expectedVersion: 7) { version } }';
@@ -174,7 +174,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     expect(codeOf(await t.graphql(query.replace('k1', 'nobody')))).toBe('NOT_FOUND');
   });
 
-  it('needs a service credential, and may be asked by GET', async () => {
+  it('requires a service credential, and can be requested by GET', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const query = '{ previewOrgKeyUpdate(keyID: "k1", input: {}) { version } }';
     expect(codeOf(await t.graphql(query, {}, { 'x-svc-authorization': '' }))).toBe('UNAUTHENTICATED');
@@ -184,7 +184,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
   });
 });
 
-describe('the effect on the quota, in words', () => {
+describe('the summary of the effect on the quota', () => {
   const summary = async (input: Wire, resetQuota = false) => {
     const { quotaEffect } = await preview(input, { resetQuota });
     expect((await update(input, { resetQuota })).quotaEffect).toStrictEqual(quotaEffect);
@@ -201,16 +201,16 @@ describe('the effect on the quota, in words', () => {
   );
   const day = { quotaMax: 10_000, quotaRenewalRate: 86_400 };
 
-  it('says what a reset drops and when the quota renews', async () => {
+  it('states the dropped requests and the renewal of a reset', async () => {
     t.clock.now = new Date(t.clock.now.getTime() + 60_000);
     expect(await summary(day, true)).toBe('Reset drops 8,120 used requests, renews at 2026-02-01T12:01:00.000Z.');
   });
 
-  it('says that nothing happens', async () => {
+  it('states that the quota does not change', async () => {
     expect(await summary(day)).toBe('The quota does not change.');
   });
 
-  it('says how the maximum moves', async () => {
+  it('states the change of the maximum', async () => {
     expect(await summary({ ...day, quotaMax: 5000 })).toBe('The maximum changes from 10,000 to 5,000.');
     expect(await summary({ ...day, quotaMax: -1 })).toBe('The maximum changes from 5,000 to unlimited.');
     expect(await summary({ ...day, quotaMax: 7 }, true)).toBe(
@@ -218,13 +218,13 @@ describe('the effect on the quota, in words', () => {
     );
   });
 
-  it('says that a quota renews no more, and that it renews again', async () => {
+  it('states that a quota no longer renews, and that it renews again', async () => {
     expect(await summary({ quotaMax: 10_000 })).toBe('The quota no longer renews.');
     t.clock.now = new Date(t.clock.now.getTime() + 2 * 86_400_000);
     expect(await summary(day)).toBe('The quota renews at 2026-02-03T12:00:00.000Z.');
   });
 
-  it('says the second where no date can be written', async () => {
+  it('states the Unix second if it is not a valid date', async () => {
     expect(await summary({ quotaMax: 10_000 })).toBe('The quota no longer renews.');
     t.clock.now = new Date(t.clock.now.getTime() + 2 * 86_400_000);
     expect(await summary({ quotaMax: 10_000, quotaRenewalRate: '9223372036854775807' })).toBe(

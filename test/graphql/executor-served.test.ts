@@ -118,7 +118,7 @@ beforeAll(async () => {
 });
 
 describe(`The response of the service (FUZZ_SEED=${seed})`, () => {
-  it("is the response with Yoga's executor and with graphql-js, to the byte", { timeout: 3_600_000 }, async () => {
+  it("equals the response with Yoga's executor and with graphql-js, to the byte", { timeout: 3_600_000 }, async () => {
     const counts = { requests: 0, withData: 0, withErrors: 0, mutations: 0, refused: 0 };
     const cases = runs('EXECUTOR_RUNS', 200);
     const recent: Request[] = [];
@@ -144,13 +144,13 @@ describe(`The response of the service (FUZZ_SEED=${seed})`, () => {
     }
   });
 
-  it("has a member that is called `then`, which Yoga's executor takes for a promise", async () => {
+  it("returns a member named `then`, which Yoga's executor treats as a promise", async () => {
     const query = 'query ($input: PreviewKeyInput!) { then: previewKey(input: $input) { data { then: metaData } } }';
     const { body } = await own.graphql(query, { input: { metaData: { then: 1 } } });
     expect(body).toEqual({ data: { then: { data: { then: { then: 1 } } } } });
   });
 
-  it('is the whole schema for an introspection query', async () => {
+  it('returns the whole schema for an introspection query', async () => {
     const request = { query: getIntrospectionQuery(), operationName: undefined, variables: {}, headers: {} };
     const [first, second] = [await ask(own, request), await ask(own, request)];
     for (const other of Object.values(others)) expect(await ask(other, request)).toBe(first);
@@ -160,7 +160,7 @@ describe(`The response of the service (FUZZ_SEED=${seed})`, () => {
   it.each([
     ['application/json', 200],
     ['application/graphql-response+json', 400],
-  ])('to variables that are not valid has, as %s, the status %i', async (accept, status) => {
+  ])('returns, as %s, the status %i for invalid variables', async (accept, status) => {
     const query = 'query ($first: Int) { orgKeys(first: $first) { edges { cursor } } }';
     for (let time = 0; time < 2; time += 1) {
       const { text, ...answer } = await own.graphql(query, { first: 'c4n4ry' }, { accept });

@@ -185,21 +185,21 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
 
   it.each<[string, () => Execute]>([
     [
-      'forgets the name of the operation',
+      'ignores the operation name',
       () => {
         const run = createOwn(schema);
         return (args) => run({ ...args, operationName: args.operationName && 'O0' });
       },
     ],
     [
-      'shows null where there may be none',
+      'returns null for a non-nullable field',
       () => {
         const twin = buildTroubleSchema(sdl.replaceAll('sure: Thing!', 'sure: Thing'));
         return createOwn(twin);
       },
     ],
     [
-      'gives a resolver a default too few',
+      'omits a default argument',
       () => {
         const twin = buildTroubleSchema(sdl.replace('text: String', 'text: String = "surprise"'));
         return createOwn(twin);
@@ -215,18 +215,18 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
         };
       },
     ],
-  ])('would be found out where it %s', { timeout: 120_000 }, async (_, plant) => {
+  ])('detects an executor that %s', { timeout: 120_000 }, async (_, plant) => {
     expect(await withUnheard(async () => firstDifference(plant(), 4_000))).toBeDefined();
   });
 
-  it('may have a field that is called like a member of every object', async () => {
+  it('executes a field named like a member of Object.prototype', async () => {
     const query = '{ __proto__: __typename constructor: __typename toString: __typename then: __typename }';
     const run = createOwn(schema);
     const { data } = await run({ schema, document: parse(query) });
     expect(text(data)).toBe('{"__proto__":"Query","constructor":"Query","toString":"Query","then":"Query"}');
   });
 
-  it('runs nothing of what a client sends as code, however a text looks', async () => {
+  it('runs no text of a client as code', async () => {
     // What graphql-jit 0.8.9 takes for its own mark of a date, and puts into the code of its plan as it stands.
     const mark = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
     const query = `{ echo(text: "${mark}globalThis.planted=1") }`;

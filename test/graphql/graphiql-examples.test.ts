@@ -31,7 +31,7 @@ async function send(t: TestApp, { query, variables, credential }: ExampleOperati
 }
 
 describe('the examples of GraphiQL', () => {
-  it('call every operation but `node`, which machines use', () => {
+  it('call every operation except `node` and `_service`', () => {
     const called = examples.flatMap(({ query }) => [...query.matchAll(/^ {2}(\w+)\(/gm)].map(([, field]) => field));
     const roots = [servedSchema.getQueryType(), servedSchema.getMutationType(), servedSchema.getSubscriptionType()];
     const fields = roots.flatMap((type) => Object.keys(type?.getFields() ?? {}));
@@ -39,7 +39,7 @@ describe('the examples of GraphiQL', () => {
   });
 
   it.each(examples.map((example) => [nameOf(example), example] as const))(
-    '%s works on the sample keys as they come',
+    'runs %s on the sample keys',
     async (name, example) => {
       const t = await startSample();
       const before = examples.find((one) => nameOf(one) === 'DeleteKey');
@@ -62,7 +62,7 @@ describe('the examples of GraphiQL', () => {
     },
   );
 
-  it('work one after the other, from the first tab to the last', async () => {
+  it('run one after another, from the first tab to the last', async () => {
     const t = await startSample();
     for (const example of examples) {
       const { errors = [] } = await send(t, example);
@@ -74,7 +74,7 @@ describe('the examples of GraphiQL', () => {
     await t.close();
   });
 
-  it('ListKeys leads to a next page', async () => {
+  it('fetch the next page with the cursor of ListKeys', async () => {
     const t = await startSample();
     const [list] = examples.filter((one) => nameOf(one) === 'ListKeys');
     if (!list) throw new Error('There is no such example.');
@@ -88,7 +88,7 @@ describe('the examples of GraphiQL', () => {
     expect(next).toContain('acme-mobile');
   });
 
-  it('say under which header a credential belongs, and fit into the window', () => {
+  it('name the header of the credential, in lines of at most 50 characters', () => {
     for (const { query, credential } of examples.slice(0, 3)) {
       if (query.includes('credential')) expect(query).toContain(headerFor(credential).prefix.slice(-7));
     }

@@ -22,7 +22,7 @@ describe('GraphiQL', () => {
     ['development, switched off', { KEYFRONT_GRAPHIQL: 'off' }, 404],
     ['production', { NODE_ENV: 'production' }, 404],
     ['production, switched on', { NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' }, 200],
-  ])('G-22 in %s is there or not, as it is set', async (_, env, status) => {
+  ])('G-22 serves GraphiQL in %s as configured', async (_, env, status) => {
     const own = await startApp(env);
     const root = await own.send('/', asBrowser);
     const script = await own.send('/graphiql/graphiql.js');
@@ -34,7 +34,7 @@ describe('GraphiQL', () => {
     expect(endpoint.text).not.toContain('<');
   });
 
-  it('G-22 contains the prefixes of credentials only, a header for each kind', async () => {
+  it('G-22 contains only prefixes of credentials, one header for each kind', async () => {
     expect(credentialHeaders.map(({ kind }) => kind)).toEqual(credentialKinds);
     expect(JSON.parse(headersTemplate(credentialHeaders))).toStrictEqual({
       Authorization: 'Bearer kf_mgt_',
@@ -45,13 +45,13 @@ describe('GraphiQL', () => {
     for (const secret of [t.management, t.service]) expect(page + text).not.toContain(secret);
   });
 
-  it('loads only files that are served', () => {
+  it('references only files that are served', () => {
     const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
     expect(named.length).toBeGreaterThan(4);
     expect(named.filter((path) => !graphiqlAssets.has(path))).toEqual([]);
   });
 
-  it('lets no script run but those of its own origin, and none be made out of a text', async () => {
+  it('allows scripts of its own origin only, and no eval', async () => {
     for (const path of ['/', '/graphiql/page.js', '/graphiql/graphql.worker.js']) {
       const policy = (await t.send(path)).headers.get('content-security-policy') ?? '';
       expect(policy).toContain("default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self';");
@@ -60,13 +60,13 @@ describe('GraphiQL', () => {
     expect(page).not.toMatch(/<script(?![^>]* src="\/)|\son\w+=|style="/);
   });
 
-  it('answers other paths below its own with 404, and other methods with 405', async () => {
+  it('returns 404 for unknown paths and 405 for other methods', async () => {
     expect((await t.send('/graphiql/nothing.js')).status).toBe(404);
     expect((await t.send('/graphiql')).status).toBe(404);
     expect((await t.send('/graphiql/page.js', { method: 'POST' })).status).toBe(405);
   });
 
-  describe('explains a refused credential by what can be seen of it:', () => {
+  describe('explains a rejected credential that is', () => {
     const sent = (management: string, service: string): SentHeader[] => [
       { kind: 'management', name: 'Authorization', prefix: 'Bearer kf_mgt_', value: management },
       { kind: 'service', name: 'X-Svc-Authorization', prefix: 'kf_svc_', value: service },

@@ -34,14 +34,14 @@ const asking = [
 ];
 
 describe('in production, introspection', () => {
-  it.each(asking)('G-11 is refused without a credential, like a field that does not exist: %j', async (query) => {
+  it.each(asking)('G-11 rejects introspection without a credential like an unknown field: %j', async (query) => {
     const unknown = await t.graphql('{ nope }', {}, noCredential);
     const answer = await t.graphql(query, { name: 'KeyDefinition' }, noCredential);
     expect(shownBy(answer)).toStrictEqual(shownBy(unknown));
     expect(answer.body).not.toHaveProperty('data');
   });
 
-  it('G-11 is refused over GET as well', async () => {
+  it('G-11 rejects introspection over GET', async () => {
     for (const query of ['{ __schema { queryType { name } } }', '{ __type(name: "Query") { name } }']) {
       const headers = { 'apollo-require-preflight': 'true' };
       const answer = await t.send(`/graphql?query=${encodeURIComponent(query)}`, { headers });
@@ -51,7 +51,7 @@ describe('in production, introspection', () => {
   });
 
   it.each(['A', 'B'])(
-    'G-11 is refused in a document of two operations, when %s is asked for',
+    'G-11 rejects introspection in a document of two operations when %s is requested',
     async (operationName) => {
       const query = 'query A { __typename } query B { __schema { queryType { name } } }';
       const answer = await t.send('/graphql', {
@@ -64,7 +64,7 @@ describe('in production, introspection', () => {
     },
   );
 
-  it('G-11 is answered for a valid credential of either kind', async () => {
+  it('G-11 allows introspection with a valid credential of either kind', async () => {
     for (const headers of [
       { ...noCredential, authorization: `Bearer ${t.management}` },
       { ...noCredential, 'x-svc-authorization': t.service },
@@ -82,7 +82,7 @@ describe('in production, introspection', () => {
     }
   });
 
-  it('G-11 is refused for a credential that is unknown, expired, revoked, or in the header of the other kind', async () => {
+  it('G-11 rejects introspection with a credential that is unknown, expired, revoked or in the header of the other kind', async () => {
     const expired = await t.issue('management', { expires: new Date(t.clock.now.getTime() - 1) });
     const revoked = await t.issue('service');
     await t.app.services.credentials.revoke(revoked.id, t.clock.now);
@@ -98,7 +98,7 @@ describe('in production, introspection', () => {
     }
   });
 
-  it('G-11 is decided for each request anew, whoever asked with the same document before', async () => {
+  it('G-11 decides for each request, also when the document is cached', async () => {
     const first = '{ __schema { first: queryType { name } } }';
     const second = '{ __schema { second: queryType { name } } }';
     const codes: unknown[] = [];
@@ -116,7 +116,7 @@ describe('in production, introspection', () => {
     expect(codes).toStrictEqual(['UNAUTHENTICATED', 'data', 'UNAUTHENTICATED', 'data', 'UNAUTHENTICATED', 'data']);
   });
 
-  it('G-11 leaves __typename to everybody, under any alias', async () => {
+  it('G-11 allows __typename without a credential, under any alias', async () => {
     const answer = await t.graphql('query Health { __typename a: __typename __schema: __typename }', {}, noCredential);
     expect(answer.body).toStrictEqual({ data: { __typename: 'Query', a: 'Query', __schema: 'Query' } });
   });
@@ -190,7 +190,7 @@ function hintsIn(answer: Answer, request: string): string[] {
 }
 
 describe('in production, an operation without a credential', () => {
-  it.each(nearMisses)('G-12 learns nothing of what the schema has: %s', async (query, variables = {}) => {
+  it.each(nearMisses)('G-12 reveals no names of the schema: %s', async (query, variables = {}) => {
     const answer = await t.graphql(query, variables, noCredential);
     expect(errorsOf(answer)).toHaveLength(1);
     expect(answer.text).not.toMatch(/did you mean/i);
@@ -200,7 +200,7 @@ describe('in production, an operation without a credential', () => {
     expect(shownBy(answer)).toStrictEqual(shownBy(await t.graphql(unknown, {}, noCredential)));
   });
 
-  it('G-12 would learn names from most of these in development, where they are meant to help', async () => {
+  it('G-12 reveals names for most of these in development, as hints', async () => {
     const development = await startApp();
     const hinting: string[] = [];
     for (const [query, variables = {}] of nearMisses) {
@@ -211,7 +211,7 @@ describe('in production, an operation without a credential', () => {
     expect(hinting.length).toBeGreaterThan(20);
   });
 
-  it('G-12 is told that a credential is needed, as a failed request to those who ask for the newer media type', async () => {
+  it('G-12 returns UNAUTHENTICATED, as a failed request for application/graphql-response+json', async () => {
     const accept = { accept: 'application/graphql-response+json' };
     const answer = await t.graphql('{ orgKey(keyID: "k1") { version } }', {}, { ...noCredential, ...accept });
     expect(answer.status).toBe(401);
@@ -226,14 +226,14 @@ describe('in production, an operation without a credential', () => {
     expect((await t.graphql('{ nope }', {}, noCredential)).status).toBe(200);
   });
 
-  it('G-12 changes nothing, valid as it may be', async () => {
+  it('G-12 changes nothing, even if it is valid', async () => {
     const before = await stateOf(t, 'k1');
     await t.graphql('mutation { updateOrgKey(keyID: "k1", input: { alias: "x" }) { status } }', {}, noCredential);
     await t.graphql('mutation { deleteOrgKey(keyID: "k1") { version } }', {}, noCredential);
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
   });
 
-  it('G-12 is told of its syntax, which says nothing of the schema', async () => {
+  it('G-12 returns syntax errors, which reveal nothing of the schema', async () => {
     const answer = await t.graphql('{ previewKey(input: {}', {}, noCredential);
     expect(codeOf(answer)).toBe('INVALID');
     expect(hintsIn(answer, '{ previewKey(input: {}')).toStrictEqual([]);
@@ -241,12 +241,12 @@ describe('in production, an operation without a credential', () => {
 });
 
 describe('hints', () => {
-  it('G-12 are given to the holder of a credential in production', async () => {
+  it('G-12 are returned with a valid credential in production', async () => {
     const answer = await t.graphql('{ orgKey(keyID: "k1") { versio } }');
     expect(errorsOf(answer)[0]?.message).toBe('Cannot query field "versio" on type "OrgKey". Did you mean "version"?');
   });
 
-  it('G-12 are given to everybody in development', async () => {
+  it('G-12 are returned without a credential in development', async () => {
     const development = await startApp();
     const answer = await development.graphql('{ nod }', {}, noCredential);
     await development.close();
@@ -262,7 +262,7 @@ describe('KEYFRONT_INTROSPECTION', () => {
     [{ NODE_ENV: 'production' }, 'UNAUTHENTICATED'],
     [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'open' }, 'data'],
     [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'credential' }, 'UNAUTHENTICATED'],
-  ])('G-11 with %j answers a caller without a credential with %s', async (env, expected) => {
+  ])('G-11 returns with %j, without a credential, %s', async (env, expected) => {
     const own = await startApp(env);
     const answer = await own.graphql('{ __schema { queryType { name } } }', {}, noCredential);
     const holder = await own.graphql('{ __schema { queryType { name } } }');
@@ -271,7 +271,7 @@ describe('KEYFRONT_INTROSPECTION', () => {
     expect(dataOf(holder)).toStrictEqual({ queryType: { name: 'Query' } });
   });
 
-  it.each(['', 'on', 'closed', 'OPEN'])('refuses %j', (value) => {
+  it.each(['', 'on', 'closed', 'OPEN'])('rejects %j', (value) => {
     expect(() => readConfig({ KEYFRONT_INTROSPECTION: value })).toThrow(
       'KEYFRONT_INTROSPECTION must be one of open, credential.',
     );

@@ -17,13 +17,13 @@ function listed(members: object) {
   return { value, count: () => count };
 }
 
-it('looks for long integers once in an object that a response shows many times', () => {
+it('examines an object once that a response contains repeatedly', () => {
   const { value, count } = listed({ a: 1, b: { c: 'text' } });
   for (let times = 0; times < 200; times += 1) expect(type.serialize(value)).toBe(value);
   expect(count()).toBe(1);
 });
 
-it('writes long integers as text at every depth, each time', () => {
+it('writes large integers as strings at every depth', () => {
   const value = { a: [9007199254740993n], b: { c: 2 ** 60 } };
   for (let times = 0; times < 2; times += 1) {
     expect(type.serialize(value)).toEqual({ a: ['9007199254740993'], b: { c: '1152921504606846976' } });

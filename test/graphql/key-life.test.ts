@@ -97,7 +97,7 @@ async function refused(request: () => Promise<Answer>, keyIDs = ['k1']): Promise
 }
 
 describe('createOrgKey', () => {
-  it('creates a key under the identifier given, at version 1, and says what it did', async () => {
+  it('creates a key with the given identifier at version 1', async () => {
     const answer = await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'New', quotaMax: 5 } });
     expect(dataOf(answer)).toStrictEqual({
       action: 'added',
@@ -121,7 +121,7 @@ describe('createOrgKey', () => {
     });
   });
 
-  it('makes an identifier of the organisation’s and 32 hex digits where none is given', async () => {
+  it('generates an identifier from the organisation and 32 hex digits', async () => {
     for (const keyID of [undefined, null]) {
       const { key, keyHash } = dataOf<Record<string, string>>(await create({ keyID, input: { orgID: 'acme' } }));
       expect(key).toMatch(/^acme[0-9a-f]{32}$/);
@@ -131,7 +131,7 @@ describe('createOrgKey', () => {
     expect(await allHashes(t)).toHaveLength(2);
   });
 
-  it('remembers who, when and why', async () => {
+  it('records who, when and why', async () => {
     const answer = await create({
       keyID: 'k1',
       input: { orgID: 'acme', hmacString: 'hunter2' },
@@ -152,7 +152,7 @@ describe('createOrgKey', () => {
     ]);
   });
 
-  it('keeps the password hashed and the other secrets sealed, and shows none', async () => {
+  it('stores the password hashed and the other secrets encrypted, and returns none', async () => {
     const input = {
       orgID: 'acme',
       basicAuthData: { user: 'u', password: 'hunter2-password' },
@@ -179,14 +179,14 @@ describe('createOrgKey', () => {
     expect(answer.text + t.logs() + JSON.stringify(audit)).not.toContain('hunter2');
   });
 
-  it('begins the quota with what the definition says remains of it', async () => {
+  it('starts the quota with quotaRemaining of the definition', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme', quotaMax: 100, quotaRemaining: 40, quotaRenewalRate: 60 } });
     expect(await read('k1', 'quota { max used remaining renewsAt }')).toStrictEqual({
       quota: { max: 100, used: 60, remaining: 40, renewsAt: 1769860860 },
     });
   });
 
-  it('ignores the dates a client sends, with a warning', async () => {
+  it('ignores dates in the input, with a warning', async () => {
     const input = { orgID: 'acme', dateCreated: '2020-01-01T00:00:00Z', lastUpdated: '17' };
     expect(dataOf(await create({ keyID: 'k1', input }))).toMatchObject({
       warnings: [{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }],
@@ -198,42 +198,42 @@ describe('createOrgKey', () => {
   });
 
   it.each([[{}], [{ orgID: null }], [{ orgID: '' }], [{ orgID: '  ' }]])(
-    'refuses %j, which names no owner',
+    'rejects %j, which has no owner',
     async (input) => {
       const answer = await refused(() => create({ keyID: 'k1', input }));
       expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['orgID MISSING']]);
     },
   );
 
-  it('refuses a definition with every problem, and creates nothing', async () => {
+  it('rejects a definition with all issues, and creates nothing', async () => {
     const answer = await refused(() => create({ keyID: 'k1', input: { rate: 'x', tags: [' '], nope: 1 } }));
     expect(issuesOf(answer)).toStrictEqual(['nope UNKNOWN_FIELD', 'rate WRONG_TYPE', 'tags[0] EMPTY']);
   });
 
-  it.each(['', 'a/b', '..', '\u202e', 'x'.repeat(256)])('refuses the identifier %j', async (keyID) => {
+  it.each(['', 'a/b', '..', '\u202e', 'x'.repeat(256)])('rejects the identifier %j', async (keyID) => {
     const answer = await refused(() => create({ keyID, input: { orgID: 'acme' } }));
     expect(issuesOf(answer)).toStrictEqual(['keyID MALFORMED_KEY_ID']);
   });
 
-  it('gives a bound credential’s organisation to a key that names none', async () => {
+  it('uses the organisation of a bound credential by default', async () => {
     expect(dataOf(await create({ keyID: 'k1' }, bound))).toMatchObject({ action: 'added' });
     expect(await read('k1', 'orgID')).toStrictEqual({ orgID: 'acme' });
     expect(dataOf(await create({ keyID: 'k2', input: { orgID: 'acme' } }, bound))).toMatchObject({ action: 'added' });
   });
 
-  it('answers FORBIDDEN where a bound credential names another organisation', async () => {
+  it('returns FORBIDDEN for another organisation than that of a bound credential', async () => {
     const answer = await refused(() => create({ keyID: 'k1', input: { orgID: 'globex' } }, bound));
     expect(codeOf(answer)).toBe('FORBIDDEN');
   });
 
-  it('answers CONFLICT for a key that exists, which stays as it is', async () => {
+  it('returns CONFLICT for an existing key, and does not change it', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'first' } });
     const answer = await refused(() => create({ keyID: 'k1', input: { orgID: 'acme', alias: 'second' } }));
     expect(codeOf(answer)).toBe('CONFLICT');
     expect(errorsOf(answer)[0]?.message).toBe('The key exists already; it is not overwritten.');
   });
 
-  it('answers CONFLICT for a deleted key that can be restored, and says so', async () => {
+  it('returns CONFLICT for a deleted key, and states that it can be restored', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
     await remove('k1');
     const answer = await refused(() => create({ keyID: 'k1', input: { orgID: 'acme' } }));
@@ -241,7 +241,7 @@ describe('createOrgKey', () => {
     expect(errorsOf(answer)[0]?.message).toBe('The key was deleted and can be restored; it is not overwritten.');
   });
 
-  it('answers CONFLICT for a foreign key, deleted or not, with no word more than that it is taken', async () => {
+  it('returns CONFLICT for a key of another organisation, without details', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
     const taken = await refused(() => create({ keyID: 'k1' }, foreign));
     await remove('k1');
@@ -252,7 +252,7 @@ describe('createOrgKey', () => {
     }
   });
 
-  it('lets one of many that create the same key at once win', async () => {
+  it('creates a key once for many concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => create({ keyID: 'k1', input: { orgID: 'acme', alias: `a${index}` } })),
     );
@@ -268,7 +268,7 @@ describe('deleteOrgKey', () => {
     await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'x', quotaMax: 5, tags: ['a'] } });
   });
 
-  it('deletes, as a new version that the history remembers', async () => {
+  it('deletes a key as a new version, with a history entry', async () => {
     expect(dataOf(await remove('k1', { reason: 'left us' }))).toStrictEqual({
       action: 'deleted',
       key: 'k1',
@@ -283,7 +283,7 @@ describe('deleteOrgKey', () => {
     expect(audit.at(-1)).toMatchObject({ operation: 'delete', reason: 'left us', versionBefore: 1, versionAfter: 2 });
   });
 
-  it('takes the key away from every read, change and use', async () => {
+  it('removes the key from every read, change and use', async () => {
     await remove('k1');
     expect(await read('k1')).toBeNull();
     const attempts = [
@@ -303,7 +303,7 @@ describe('deleteOrgKey', () => {
     }
   });
 
-  it('answers NOT_FOUND for a foreign key, as for one that never was', async () => {
+  it('returns NOT_FOUND for a key of another organisation, as for an unknown one', async () => {
     const answers = [
       await refused(() => remove('k1', {}, foreign)),
       await refused(() => remove('nobody', {}, foreign)),
@@ -312,7 +312,7 @@ describe('deleteOrgKey', () => {
     expect(errorsOf(answers[0] as Answer)[0]?.message).toBe(errorsOf(answers[1] as Answer)[0]?.message);
   });
 
-  it('answers CONFLICT where the key has another version than is expected', async () => {
+  it('returns CONFLICT for a stale expectedVersion', async () => {
     expect(codeOf(await refused(() => remove('k1', { expectedVersion: 2 })))).toBe('CONFLICT');
     expect(dataOf(await remove('k1', { expectedVersion: 1 }))).toMatchObject({ version: 2 });
   });
@@ -332,7 +332,7 @@ describe('restoreOrgKey', () => {
     });
   });
 
-  it('puts the key back as it was, as a new version', async () => {
+  it('restores the key unchanged, as a new version', async () => {
     const before = (await stateOf(t, 'k1')).key;
     await remove('k1');
     t.clock.now = new Date(t.clock.now.getTime() + 30 * day - 1);
@@ -356,13 +356,13 @@ describe('restoreOrgKey', () => {
     expect(dataOf(await consume('k1'))).toStrictEqual({ allowed: true, refusal: null });
   });
 
-  it('answers NOT_FOUND once the window has passed, also before the key is purged', async () => {
+  it('returns NOT_FOUND after the retention, also before the purge', async () => {
     await remove('k1');
     t.clock.now = new Date(t.clock.now.getTime() + 30 * day);
     expect(codeOf(await refused(() => restore('k1')))).toBe('NOT_FOUND');
   });
 
-  it('answers NOT_FOUND for a key that is not deleted, foreign, or none', async () => {
+  it('returns NOT_FOUND for a key that is not deleted, unknown or of another organisation', async () => {
     expect(codeOf(await refused(() => restore('k1')))).toBe('NOT_FOUND');
     expect(codeOf(await refused(() => restore('nobody')))).toBe('NOT_FOUND');
     await remove('k1');
@@ -370,13 +370,13 @@ describe('restoreOrgKey', () => {
     expect(dataOf(await restore('k1', {}, bound))).toMatchObject({ version: 3 });
   });
 
-  it('answers CONFLICT where the key has another version than is expected', async () => {
+  it('returns CONFLICT for a stale expectedVersion', async () => {
     await remove('k1');
     expect(codeOf(await refused(() => restore('k1', { expectedVersion: 1 })))).toBe('CONFLICT');
     expect(dataOf(await restore('k1', { expectedVersion: 2 }))).toMatchObject({ version: 3 });
   });
 
-  it('restores nothing where the window is set to none', async () => {
+  it('restores nothing without a retention', async () => {
     const strict = await startApp({ KEYFRONT_RESTORE_DAYS: '0' });
     await strict.importKeys({ key_id: 'k1', org_id: 'acme' });
     await strict.graphql('mutation { deleteOrgKey(keyID: "k1") { status } }');
@@ -389,7 +389,7 @@ describe('a purge', () => {
   const restoreDays = 30;
   const purge = () => t.app.services.store.purge(new Date(t.clock.now.getTime() - restoreDays * day));
 
-  it('removes what can no longer be restored with all that was remembered, and nothing else', async () => {
+  it('removes keys past their retention with their history, and nothing else', async () => {
     await t.importKeys(...['k1', 'k2', 'k3'].map((key_id) => ({ key_id, org_id: 'acme', tags: ['a'] })));
     await remove('k1');
     t.clock.now = new Date(t.clock.now.getTime() + day);
@@ -404,7 +404,7 @@ describe('a purge', () => {
     expect(await allHashes(t)).toStrictEqual([sha256('k2'), sha256('k3')].toSorted());
   });
 
-  it('makes room for a new key of the same identifier, which begins at version 1 with a history of its own', async () => {
+  it('allows a new key with the same identifier, at version 1 with a new history', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme', tags: ['old'], hmacString: 's' } });
     await update('k1', { input: { tags: ['old'] } });
     await remove('k1');
@@ -424,7 +424,7 @@ describe('a purge', () => {
     });
   });
 
-  it('comes with the next start of the service', async () => {
+  it('runs at the next start of the service', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'keyfront-purge-'));
     const first = await startApp({ KEYFRONT_DATA: folder });
     await first.importKeys({ key_id: 'old', org_id: 'acme' }, { key_id: 'recent', org_id: 'acme' });
@@ -450,7 +450,7 @@ describe('revertOrgKey', () => {
     await update('k1', { input: { alias: 'two', quotaMax: 20, hmacString: 'hmac-two', tags: ['b'] } });
   });
 
-  it('puts the definition of an earlier version back, as a new version', async () => {
+  it('restores the definition of an earlier version as a new version', async () => {
     const answer = await revert('k1', 1, { reason: 'undo', expectedVersion: 2 });
     expect(dataOf(answer)).toMatchObject({
       action: 'modified',
@@ -472,14 +472,14 @@ describe('revertOrgKey', () => {
     });
   });
 
-  it('can itself be undone, and may go to the version at hand', async () => {
+  it('can be reverted, and accepts the current version', async () => {
     await revert('k1', 1);
     expect(dataOf(await revert('k1', 2))).toMatchObject({ version: 4 });
     expect(await read('k1', 'definition { alias }')).toStrictEqual({ definition: { alias: 'two' } });
     expect(dataOf(await revert('k1', 4))).toMatchObject({ version: 5, changes: [] });
   });
 
-  it('leaves secrets and the live quota as they are', async () => {
+  it('keeps secrets and the live quota', async () => {
     for (let index = 0; index < 7; index += 1) await consume('k1');
     const before = (await stateOf(t, 'k1')).key;
     await revert('k1', 1);
@@ -492,7 +492,7 @@ describe('revertOrgKey', () => {
     });
   });
 
-  it('ignores how the password was hashed then', async () => {
+  it('ignores the former hash type of the password', async () => {
     await update('k1', { input: { basicAuthData: { user: 'u', password: 'first', hashType: 'bcrypt' } } });
     await update('k1', { input: { basicAuthData: { user: 'v', password: 'second', hashType: 'argon2id' } } });
     expect(dataOf(await revert('k1', 3))).toMatchObject({
@@ -507,7 +507,7 @@ describe('revertOrgKey', () => {
     });
   });
 
-  it('puts the definition back that a restored key had before it was deleted', async () => {
+  it('restores the definition before a deletion', async () => {
     await remove('k1');
     await restore('k1');
     await update('k1', { input: { alias: 'five' } });
@@ -515,11 +515,11 @@ describe('revertOrgKey', () => {
     expect(await read('k1', 'definition { alias }')).toStrictEqual({ definition: { alias: 'two' } });
   });
 
-  it.each([0, -1, 3, 2147483647])('answers NOT_FOUND for version %i, which never was', async (version) => {
+  it.each([0, -1, 3, 2147483647])('returns NOT_FOUND for the unknown version %i', async (version) => {
     expect(codeOf(await refused(() => revert('k1', version)))).toBe('NOT_FOUND');
   });
 
-  it('answers NOT_FOUND for a foreign key and for none', async () => {
+  it('returns NOT_FOUND for a key that is unknown or of another organisation', async () => {
     expect(codeOf(await refused(() => revert('k1', 1, {}, foreign)))).toBe('NOT_FOUND');
     expect(codeOf(await refused(() => revert('nobody', 1)))).toBe('NOT_FOUND');
   });
@@ -546,29 +546,26 @@ describe('a stale change', () => {
     ['dry run', () => t.graphql('{ previewOrgKeyUpdate(keyID: "k1", input: {}, expectedVersion: 1) { version } }')],
   ];
 
-  it.each(stale)(
-    'of the kind %s is refused with the version at hand and the paths changed since',
-    async (_, attempt) => {
-      const answer = await refused(attempt);
-      expect(codeOf(answer)).toBe('CONFLICT');
-      expect(errorsOf(answer)[0]?.message).toBe('The key has version 3 by now, not 1.');
-      expect(issuesOf(answer)).toStrictEqual([
-        'accessRights.gone CHANGED_SINCE',
-        'accessRights["in voices"].limit.rate CHANGED_SINCE',
-        'alias CHANGED_SINCE',
-        'hmacString CHANGED_SINCE',
-        'metaData CHANGED_SINCE',
-        'rate CHANGED_SINCE',
-      ]);
-      expect(answer.text).not.toContain('hunter2');
-    },
-  );
+  it.each(stale)('rejects a stale %s with the current version and the changed paths', async (_, attempt) => {
+    const answer = await refused(attempt);
+    expect(codeOf(answer)).toBe('CONFLICT');
+    expect(errorsOf(answer)[0]?.message).toBe('The key has version 3 by now, not 1.');
+    expect(issuesOf(answer)).toStrictEqual([
+      'accessRights.gone CHANGED_SINCE',
+      'accessRights["in voices"].limit.rate CHANGED_SINCE',
+      'alias CHANGED_SINCE',
+      'hmacString CHANGED_SINCE',
+      'metaData CHANGED_SINCE',
+      'rate CHANGED_SINCE',
+    ]);
+    expect(answer.text).not.toContain('hunter2');
+  });
 
   it.each([
     ['UNAVAILABLE', new AppError('UNAVAILABLE', 'Storage is busy.')],
     ['INTERNAL', new AppError('INTERNAL', 'An entry is damaged.')],
     ['an unexpected error', new Error('An entry is damaged.')],
-  ])('is a CONFLICT without paths when the history cannot be read (%s)', async (_, failure) => {
+  ])('returns CONFLICT without paths if the history cannot be read (%s)', async (_, failure) => {
     const { store } = t.app.services;
     const original = { ...store };
     store.definitionAt = () => Promise.reject(failure);
@@ -586,28 +583,25 @@ describe('a stale change', () => {
     expect(t.logs().includes(failure.message)).toBe(!(failure instanceof AppError && failure.code === 'UNAVAILABLE'));
   });
 
-  it('names only what differs from the version it was meant for', async () => {
+  it('lists only paths that differ from expectedVersion', async () => {
     const answer = await refused(() => update('k1', { expectedVersion: 2 }));
     expect(issuesOf(answer)).toStrictEqual(['hmacString CHANGED_SINCE', 'rate CHANGED_SINCE']);
     await revert('k1', 1);
     expect(issuesOf(await update('k1', { expectedVersion: 1 }))).toStrictEqual(['hmacString CHANGED_SINCE']);
   });
 
-  it.each([0, -5, 4, 2147483647])(
-    'meant for version %i, which never was, is refused without paths',
-    async (expectedVersion) => {
-      const answer = await refused(() => update('k1', { expectedVersion }));
-      expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['CONFLICT', []]);
-    },
-  );
+  it.each([0, -5, 4, 2147483647])('rejects the unknown version %i without paths', async (expectedVersion) => {
+    const answer = await refused(() => update('k1', { expectedVersion }));
+    expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['CONFLICT', []]);
+  });
 
-  it('of a foreign key is NOT_FOUND, whatever version it is meant for', async () => {
+  it('returns NOT_FOUND for a key of another organisation, for any version', async () => {
     for (const expectedVersion of [1, 3, 9]) {
       expect(codeOf(await refused(() => update('k1', { expectedVersion }, foreign)))).toBe('NOT_FOUND');
     }
   });
 
-  it('loses to all but one of many that were meant for the same version', async () => {
+  it('accepts one of many concurrent changes with the same expectedVersion', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => update('k1', { expectedVersion: 3, input: { alias: `a${index}` } })),
     );
@@ -620,7 +614,7 @@ describe('a stale change', () => {
 });
 
 describe('the history of a key', () => {
-  it('tells who, when, what and why, oldest first, with secrets masked', async () => {
+  it('lists who, when, what and why, oldest first, without secrets', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, hmac_string: 'hunter2-a' });
     t.clock.now = new Date(t.clock.now.getTime() + 1500);
     const answer = await update(
@@ -666,7 +660,7 @@ describe('the history of a key', () => {
     expect(JSON.stringify(await entries('k1'))).not.toContain(t.service);
   });
 
-  it('is paged forwards and backwards, each entry once', async () => {
+  it('pages forwards and backwards, each entry once', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
     for (let index = 2; index <= 11; index += 1) await update('k1');
     const all = Array.from({ length: 11 }, (_, index) => index + 1);
@@ -694,7 +688,7 @@ describe('the history of a key', () => {
     expect(between.edges.map(({ node }) => node.version)).toStrictEqual([5, 6]);
   });
 
-  it('has 20 entries a page where nothing is said, and 100 at the most', async () => {
+  it('returns 20 entries per page by default, at most 100', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
     for (let index = 0; index < 101; index += 1) await update('k1');
     expect(await entries('k1')).toHaveLength(20);
@@ -709,13 +703,13 @@ describe('the history of a key', () => {
     '(after: "1.5")',
     '(first: -1)',
     '(last: 1, before: "99999999999")',
-  ])('refuses %s', async (args) => {
+  ])('rejects %s', async (args) => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
     const answer = await send('orgKey', '$keyID: ID', `history${args} { edges { cursor } }`, { keyID: 'k1' });
     expect(codeOf(answer)).toBe('INVALID');
   });
 
-  it('goes on after a key was deleted and restored', async () => {
+  it('continues after a deletion and a restore', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
     await remove('k1');
     await restore('k1');
@@ -736,11 +730,11 @@ describe('a reason', () => {
     await remove('gone');
   });
 
-  it.each(changes)('of %s may be left out, or have up to 500 characters', async (_, change) => {
+  it.each(changes)('accepts a reason of %s that is absent or has up to 500 characters', async (_, change) => {
     expect(codeOf(await change('x'.repeat(500)))).toBeUndefined();
   });
 
-  it.each(changes)('of %s is refused where it is longer, or no sound text, and nothing changes', async (_, change) => {
+  it.each(changes)('rejects a reason of %s that is longer or malformed, and changes nothing', async (_, change) => {
     for (const [reason, code] of [
       ['x'.repeat(501), 'TOO_LONG'],
       ['a\0b', 'MALFORMED_TEXT'],
@@ -753,13 +747,13 @@ describe('a reason', () => {
   });
 });
 
-describe('changing', () => {
+describe('a change', () => {
   it.each([
     'createOrgKey(input: {})',
     'deleteOrgKey(keyID: "k1")',
     'restoreOrgKey(keyID: "k1")',
     'revertOrgKey(keyID: "k1", toVersion: 1)',
-  ])('needs a service credential: %s', async (operation) => {
+  ])('requires a service credential: %s', async (operation) => {
     for (const secret of ['', t.management]) {
       const answer = await t.graphql(`mutation { ${operation} { status } }`, {}, { 'x-svc-authorization': secret });
       expect(codeOf(answer)).toBe('UNAUTHENTICATED');

@@ -40,7 +40,7 @@ function refusalOf(answer: Answer): string {
 const passes = (answer: Answer) => !answer.text.includes('; the maximum is ');
 
 describe('depth', () => {
-  it('G-02 lets fields be nested 10 deep and refuses 11', async () => {
+  it('G-02 allows a depth of 10 and rejects 11', async () => {
     expect(passes(await t.graphql(`{ ${nested(10)} }`))).toBe(true);
     expect(refusalOf(await t.graphql(`{ ${nested(11)} }`))).toBe(
       'The operation nests fields 11 deep; the maximum is 10.',
@@ -66,7 +66,7 @@ describe('depth', () => {
     expect(refusalOf(await t.graphql(query))).toMatch(/nests fields 1[12] deep/);
   });
 
-  it('G-02 answers the longest way there is', async () => {
+  it('G-02 allows the deepest path of the schema', async () => {
     const query = '{ orgKeys { edges { node { history { edges { node { changes { path } } } } } } } }';
     expect(dataOf(await t.graphql(query))).toHaveProperty('edges');
   });
@@ -75,27 +75,27 @@ describe('depth', () => {
 describe('aliases', () => {
   const aliased = (count: number) => times(count, (index) => `a${index}: __typename`);
 
-  it('G-03 refuses 16 aliases, __typename included', async () => {
+  it('G-03 rejects 16 aliases, including __typename', async () => {
     expect(Object.keys((await t.graphql(`{ ${aliased(15)} }`)).body['data'] as object)).toHaveLength(15);
     expect(refusalOf(await t.graphql(`{ ${aliased(16)} }`))).toBe('The operation has 16 aliases; the maximum is 15.');
     expect(refusalOf(await t.graphql(`{ ${aliased(101)} }`))).toContain('has 101 aliases');
   });
 
-  it('G-03 counts aliases wherever they are: in fields, and in a fragment for each time it is spread', async () => {
+  it('G-03 counts aliases in fields, and in a fragment each time it is spread', async () => {
     const inside = (count: number) => `{ a: orgKeys(first: 1) { ...E } b: orgKeys(first: 1) { ...E } }
       fragment E on OrgKeyConnection { edges { ${times(count, (index) => `c${index}: cursor`)} } }`;
     expect(dataOf(await t.graphql(inside(6).replace('a: ', '')))).toHaveProperty('edges');
     expect(refusalOf(await t.graphql(inside(7)))).toContain('has 16 aliases');
   });
 
-  it('G-03 does not spare a credential from the limit on aliases, nor a stranger', async () => {
+  it('G-03 limits aliases with and without a credential', async () => {
     const anonymous = { authorization: '', 'x-svc-authorization': '' };
     expect(refusalOf(await t.graphql(`{ ${aliased(16)} }`, {}, anonymous))).toContain('has 16 aliases');
   });
 });
 
 describe('directives', () => {
-  it('G-04 refuses 6 directives, a repeated @skip included', async () => {
+  it('G-04 rejects 6 directives, including a repeated @skip', async () => {
     const skipping = (count: number) =>
       `query ($no: Boolean = false) { ${times(count, () => '__typename @skip(if: $no)')} }`;
     expect(dataOf<string>(await t.graphql(skipping(5)))).toBe('Query');
@@ -114,19 +114,19 @@ describe('directives', () => {
       'fragments, for each time they are spread',
       `{ ...F ...F } fragment F on Query ${'@aa '.repeat(5)} { __typename }`,
     ],
-  ])('G-04 counts directives that nobody knows on %s, and says so in one error', async (_, query) => {
+  ])('G-04 counts unknown directives on %s, in one error', async (_, query) => {
     expect(refusalOf(await t.graphql(query))).toContain('has 10 directives');
   });
 });
 
 describe('length', () => {
-  it('G-06 refuses 1,001 tokens', async () => {
+  it('G-06 rejects 1,001 tokens', async () => {
     const ones = (count: number) => `{ previewKey(input: { metaData: [${'1 '.repeat(count - 16)}] }) { keyID } }`;
     expect(dataOf(await t.graphql(ones(1000)))).toHaveProperty('keyID');
     expect(refusalOf(await t.graphql(ones(1001)))).toBe('The operation has too many tokens; the maximum is 1,000.');
   });
 
-  it('G-06 refuses 15,001 characters, comments included', async () => {
+  it('G-06 rejects 15,001 characters, including comments', async () => {
     const padded = (length: number) => '{ __typename } #'.padEnd(length, 'x');
     expect(dataOf<string>(await t.graphql(padded(15_000)))).toBe('Query');
     expect(refusalOf(await t.graphql(padded(15_001)))).toBe(
@@ -134,19 +134,19 @@ describe('length', () => {
     );
   });
 
-  it('G-06 takes no notice of how long variables are, within the limit of the body', async () => {
+  it('G-06 does not count variables, within the limit of the body', async () => {
     const input = { metaData: { text: 'x'.repeat(60_000) } };
     const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash } }';
     expect(dataOf(await t.graphql(query, { input }))).toHaveProperty('keyHash');
   });
 
-  it('G-06 refuses a query of 5 MB before it is read', async () => {
+  it('G-06 rejects a query of 5 MB before it is read', async () => {
     const answer = await t.graphql(`{ ${'a'.repeat(5_000_000)} }`);
     expect(answer.status).toBe(413);
     expect(errorsOf(answer)[0]?.extensions.code).toBe('TOO_LARGE');
   });
 
-  it('G-06 refuses a query of 5 MB in a URL', async () => {
+  it('G-06 rejects a query of 5 MB in a URL', async () => {
     const answer = await t.send(`/graphql?query=${encodeURIComponent(`{ ${'a'.repeat(5_000_000)} }`)}`, {
       headers: { accept: 'application/json', 'apollo-require-preflight': 'true' },
     });
@@ -158,7 +158,7 @@ describe('mutations', () => {
   const updating = (count: number) =>
     times(count, (index) => `m${index}: updateOrgKey(keyID: "k1", input: { alias: "${index}" }) { version }`);
 
-  it('G-21 runs 5 mutations one after the other, and refuses 6 with nothing written', async () => {
+  it('G-21 runs 5 mutations one after another, and rejects 6 without writing', async () => {
     const before = await stateOf(t, 'k1');
     expect(refusalOf(await t.graphql(`mutation { ${updating(6)} }`))).toBe(
       'The operation has 6 mutations; the maximum is 5.',
@@ -174,7 +174,7 @@ describe('mutations', () => {
     expect(refusalOf(await t.graphql(query))).toContain('has 6 mutations');
   });
 
-  it('G-21 names by path the mutation that failed: those before it are done, those after it not begun', async () => {
+  it('G-21 reports the path of a failed mutation, and does not start later ones', async () => {
     const before = await stateOf(t, 'k1');
     const answer = await t.graphql(`mutation {
       a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
@@ -186,7 +186,7 @@ describe('mutations', () => {
     expect(key?.definition).toMatchObject({ alias: 'a' });
   });
 
-  it('G-05 refuses a batch with no element of it executed', async () => {
+  it('G-05 rejects a batch without executing any element', async () => {
     const before = await stateOf(t, 'k1');
     const one = { query: `mutation { ${updating(1)} }` };
     for (const batch of [[one], [one, one], Array<object>(10).fill(one), []]) {
@@ -215,7 +215,7 @@ describe('cost', () => {
     expect(refusalOf(await t.graphql(literal('2147483647')))).toContain('costs 70,300');
   });
 
-  it('G-09 reads page sizes from variables, also where the same document was cheap before', async () => {
+  it('G-09 reads page sizes from variables, also for a cached document', async () => {
     const query = declared('$outer: Int, $inner: Int');
     expect(dataOf(await t.graphql(query, { outer: 1, inner: 1 }))).toHaveProperty('edges');
     expect(refusalOf(await t.graphql(query, { outer: 100, inner: 100 }))).toContain('costs 70,300');
@@ -230,7 +230,7 @@ describe('cost', () => {
     expect(dataOf(await t.graphql(query, { outer: 100, inner: null }))).toHaveProperty('edges');
   });
 
-  it('G-09 takes a page of no given size for one of 20', async () => {
+  it('G-09 counts 20 items for a page without a size', async () => {
     for (const variables of [{}, { outer: null, inner: null }]) {
       expect(dataOf(await t.graphql(declared('$outer: Int, $inner: Int'), variables))).toHaveProperty('edges');
     }
@@ -238,13 +238,13 @@ describe('cost', () => {
     expect(refusalOf(await t.graphql(`{ ${five} }`))).toContain('costs 70,300');
   });
 
-  it('G-09 reads `last` where there is no `first`', async () => {
+  it('G-09 reads `last` without `first`', async () => {
     const query = `query ($n: Int) { orgKeys(last: $n) { ${listed.replace('first: $inner', 'first: null, last: $n')} } }`;
     expect(refusalOf(await t.graphql(query, { n: 100 }))).toContain('costs 70,300');
     expect(dataOf(await t.graphql(query, { n: 2 }))).toHaveProperty('edges');
   });
 
-  it('G-09 takes what is no size for the largest page', async () => {
+  it('G-09 counts an invalid page size as the maximum', async () => {
     const query = declared('$outer: Int, $inner: Int');
     for (const odd of ['1', 1.5e300, [1], {}, true]) {
       expect(refusalOf(await t.graphql(query, { outer: 100, inner: odd }))).toContain('costs 70,300');
@@ -258,7 +258,7 @@ describe('cost', () => {
     expect(refusalOf(await t.graphql(query))).toContain('costs 70,300');
   });
 
-  it('G-09 counts the keys of a bulk change as a page of 200, and refuses it with nothing written', async () => {
+  it('G-09 counts a bulk change as a page of 200, and rejects it without writing', async () => {
     const before = await stateOf(t, 'k1');
     const whole = 'items { orgKey { history(first: 100) { edges { node { version at } } } } }';
     const bulk = (first: string) =>
@@ -269,19 +269,19 @@ describe('cost', () => {
     expect(dataOf(await t.graphql(bulk(', first: 10')))).toHaveProperty('items');
   });
 
-  it('G-09 answers 100 keys at most however many are asked for', async () => {
+  it('G-09 returns at most 100 keys for any page size', async () => {
     const page = dataOf<{ edges: object[] }>(await t.graphql('{ orgKeys(first: 100000) { edges { cursor } } }'));
     expect(page.edges).toHaveLength(100);
   });
 });
 
-describe('what everybody needs', () => {
+describe('operations within the limits', () => {
   const file = readFileSync(join(import.meta.dirname, 'operations.graphql'), 'utf8');
   const document = parse(`${file}\n${readFileSync(join(import.meta.dirname, 'subscriptions.graphql'), 'utf8')}`);
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
 
   it.each(operations.map((operation) => [operation.name?.value ?? '', operation] as const))(
-    'our own %s is within the limits',
+    'allows our own %s',
     (_, operation) => {
       const { depth, aliases, directives, cost } = sizeOfOperation(schema, document, operation, {});
       expect({ depth, aliases, directives }).toStrictEqual({ depth: expect.any(Number), aliases: 0, directives: 0 });
@@ -291,7 +291,7 @@ describe('what everybody needs', () => {
     },
   );
 
-  it('all our operations in one document are within the limits of length', async () => {
+  it('allows all our operations in one document', async () => {
     const answer = await t.send('/graphql', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
@@ -300,7 +300,7 @@ describe('what everybody needs', () => {
     expect(dataOf(answer)).toHaveProperty('keyHash');
   });
 
-  it('a page of 100 keys with all there is about each is answered', async () => {
+  it('returns a page of 100 keys with all fields', async () => {
     const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
     const needed = fragments.filter(({ name }) => ['OrgKey', 'Definition', 'Figures'].includes(name.value)).map(print);
     const query = `query { orgKeys(first: 100) { edges { node { ...OrgKey } } } } ${needed.join('\n')}`;
@@ -309,7 +309,7 @@ describe('what everybody needs', () => {
     expect(page.edges[0]?.node.definition.smoothing).toMatchObject({ step: 10 });
   });
 
-  it.each([true, false])('the standard introspection query is answered, with all its options %s', async (on) => {
+  it.each([true, false])('allows the standard introspection query with the options %s', async (on) => {
     const query = getIntrospectionQuery({
       inputValueDeprecation: on,
       schemaDescription: on,
@@ -323,7 +323,7 @@ describe('what everybody needs', () => {
   it.each([
     ['circular', 'types { fields { type { fields { type { fields { type { fields { type { name } } } } } } } } }'],
     ['of fields, their arguments, and those’ fields', 'types { fields { args { type { inputFields { name } } } } }'],
-  ])('an introspection query that is %s is refused', async (_, selected) => {
+  ])('rejects an introspection query that is %s', async (_, selected) => {
     expect(refusalOf(await t.graphql(`{ __schema { ${selected} } }`))).toMatch(
       /nests lists of introspection [45] deep; the maximum is 3/,
     );
@@ -332,14 +332,14 @@ describe('what everybody needs', () => {
     );
   });
 
-  it('a type is found by its name, with the fields of its fields', async () => {
+  it('allows a query of a type by name, with the fields of its fields', async () => {
     const query = '{ __type(name: "OrgKey") { fields { name type { name fields { name } } } } }';
     expect(dataOf(await t.graphql(query))).toHaveProperty('fields');
   });
 });
 
-describe('a refusal', () => {
-  it('names every limit that an operation is beyond', async () => {
+describe('the error of the limits', () => {
+  it('lists every limit that an operation exceeds', async () => {
     const answer = await t.graphql(`{ ${times(16, (index) => `a${index}: a @a { ${nested(10)} }`)} }`);
     expect(errorsOf(answer)[0]?.message).toBe(
       'The operation nests fields 11 deep; the maximum is 10, and has 16 aliases; the maximum is 15, and has 16 directives; the maximum is 5.',
@@ -354,13 +354,13 @@ describe('a refusal', () => {
   it.each([
     ['application/json', 200],
     ['application/graphql-response+json', 400],
-  ])('is answered to clients of %s with status %i, as other refused operations are', async (accept, status) => {
+  ])('returns to clients of %s the status %i, as for other rejected operations', async (accept, status) => {
     for (const query of [`{ ${nested(11)} }`, `{ ${'a '.repeat(1000)} }`, `{ ${'a'.repeat(15_000)} }`, '{ nope }']) {
       expect((await t.graphql(query, {}, { accept })).status).toBe(status);
     }
   });
 
-  it('comes before anything is run', async () => {
+  it('rejects before anything is executed', async () => {
     let steps = 0;
     const count = () => {
       steps += 1;
@@ -383,7 +383,7 @@ describe('a refusal', () => {
     expect(steps).toBe(0);
   });
 
-  it('G-14 quotes nothing of what was sent', async () => {
+  it('G-14 quotes nothing of the request', async () => {
     const secret = 'hunter2';
     const input = `(input: {hmacString: "${secret}"})`;
     for (const query of [
@@ -400,7 +400,7 @@ describe('a refusal', () => {
     expect(t.logs()).not.toContain(secret);
   });
 
-  it('concerns the operation that is to be executed, and no other in the document', async () => {
+  it('measures the requested operation only', async () => {
     const query = `query A { __typename } query B { ${nested(11)} }`;
     const send = (operationName: string) =>
       t.send('/graphql', {

@@ -7,7 +7,7 @@ import { createReadBudget } from '../../src/keys/read-budget.js';
 import { AppError } from '../../src/lib/errors.js';
 import { withoutStackTraces } from '../../src/lib/stack-traces.js';
 
-it('makes the errors that clients get without stack traces', () => {
+it('creates errors for clients without stack traces', () => {
   const thrown = new GraphQLError('Field error.', { originalError: new AppError('UNAVAILABLE', 'Try again.') });
   expect(maskError(thrown).stack).not.toContain('\n    at ');
   expect(new Error('later').stack).toContain('\n    at ');
@@ -23,7 +23,7 @@ it('restores stack traces when work throws', () => {
   expect(Error.stackTraceLimit).toBe(limit);
 });
 
-it('fails all reads of a request whose time is up with one error', () => {
+it('fails all reads of a request past its deadline with one error', () => {
   const reads = createReadBudget(5_000, 1_000, () => 0);
   expect(reads.expired()).toBe(reads.expired());
 });

@@ -46,7 +46,7 @@ function expectMasked(answer: Answer, logs: string): void {
 }
 
 describe.each(thrown)('%s', (_, value) => {
-  it('G-15 is masked where a resolver throws it', async () => {
+  it('G-15 masks an error that a resolver throws', async () => {
     const { graphql, logs } = plant(t, { keys: { stateOf: () => fail(value) } });
     const answer = await graphql(query);
     expectMasked(answer, logs());
@@ -54,19 +54,19 @@ describe.each(thrown)('%s', (_, value) => {
     expect(answer.status).toBe(200);
   });
 
-  it('G-15 is masked where a promise is rejected with it', async () => {
+  it('G-15 masks an error that a promise rejects with', async () => {
     const { graphql, logs } = plant(t, { keys: { orgKey: async () => fail(value) } });
     expectMasked(await graphql(query), logs());
   });
 
-  it('G-15 is masked where a mutation throws it', async () => {
+  it('G-15 masks an error that a mutation throws', async () => {
     const { graphql, logs } = plant(t, { keys: { deleteOrgKey: () => fail(value) } });
     const answer = await graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
     expectMasked(answer, logs());
     expect(errorsOf(answer)[0]?.path).toStrictEqual(['deleteOrgKey']);
   });
 
-  it('G-15 is masked where the context throws it, and the request has failed', async () => {
+  it('G-15 masks an error that the context throws, and fails the request', async () => {
     const { graphql, logs } = plant(t, { authenticate: async () => fail(value) });
     const answer = await graphql(query);
     expectMasked(answer, logs());
@@ -82,7 +82,7 @@ describe.each(thrown)('%s', (_, value) => {
     'onContextBuilding',
     'onExecute',
     'onExecutionResult',
-  ])('G-15 is masked where a plugin throws it %s', async (hook) => {
+  ])('G-15 masks an error that a plugin throws %s', async (hook) => {
     const { graphql, logs } = plant(t, { plugins: [{ [hook]: () => fail(value) }] });
     const answer = await graphql(query);
     expectMasked(answer, logs());
@@ -90,7 +90,7 @@ describe.each(thrown)('%s', (_, value) => {
   });
 });
 
-describe('a value that its type cannot show', () => {
+describe('a value that its type cannot serialize', () => {
   it.each([
     ['an Int64', 'quota { used }', { quotaOf: () => ({ used: Symbol(secret) }) }],
     ['an Int', 'version', { orgKey: async () => ({ version: secret }) }],
@@ -98,14 +98,14 @@ describe('a value that its type cannot show', () => {
     ['an enum', 'state', { stateOf: () => secret }],
     ['what is never null', 'version', { orgKey: async () => ({ version: null }) }],
     ['anything, being an Error', 'state', { stateOf: () => new Error(secret) }],
-  ])('G-15 is masked for %s', async (_, selected, keys) => {
+  ])('G-15 masks the error for %s', async (_, selected, keys) => {
     const { graphql, logs } = plant(t, { keys: keys as never });
     expectMasked(await graphql(`{ orgKey(keyID: "k1") { ${selected} } }`), logs());
   });
 });
 
-describe('what fails beside GraphQL', () => {
-  it('G-15 is masked as well, and not answered with its stack', async () => {
+describe('an error outside GraphQL', () => {
+  it('G-15 masks it, and returns no stack', async () => {
     const { whyNotReady } = t.app.services;
     Object.assign(t.app.services, { whyNotReady: () => fail(new Error(secret)) });
     const answer = await t.send('/ready');

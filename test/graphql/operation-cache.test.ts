@@ -35,7 +35,7 @@ const name = (index: number) => `q${index < 0 ? 'w' : ''}${Math.abs(index)}`;
 const mebibyte = 1024 * 1024;
 
 describe('distinct queries', () => {
-  it('G-20 do not make the heap grow by 20 MiB, however many', async () => {
+  it('G-20 grow the heap by less than 20 MiB in any number', async () => {
     const { graphql } = plant(t, {});
     const grown = await growth(runs('CACHE_RUNS', 2000), (index) =>
       graphql(`query ${name(index)} { previewKey(input: { alias: "x" }) { keyID } }`),
@@ -43,7 +43,7 @@ describe('distinct queries', () => {
     expect(grown).toBeLessThan(20 * mebibyte);
   });
 
-  it('G-20 of the largest size do not either, be they valid, invalid or no GraphQL at all', async () => {
+  it('G-20 grow the heap by less than 20 MiB at the maximum size, valid or not', async () => {
     const { graphql } = plant(t, {});
     const many = '1 '.repeat(970);
     const kinds = [`{ previewKey(input: { metaData: [${many}] }) { keyID } }`, `{ nope(a: [${many}]) }`];
@@ -54,7 +54,7 @@ describe('distinct queries', () => {
     expect(grown).toBeLessThan(20 * mebibyte);
   });
 
-  it('G-20 do not keep the bodies that they came in', async () => {
+  it('G-20 do not retain the request bodies', async () => {
     const { graphql } = plant(t, {});
     // The careful reader of JSON is the one for integers of this size.
     const variables = (index: number) => ({ a: 9007199254740993n, pad: `${index} `.repeat(15_000) });
@@ -69,7 +69,7 @@ describe('the cache of operations', () => {
   const createDocumentCache = () => createOperationCache(servedSchema).documents;
   const put = (cache: ReturnType<typeof createDocumentCache>, text: string) => cache.set(text, parse(text));
 
-  it('gives back what was put in', () => {
+  it('returns a cached document', () => {
     const cache = createDocumentCache();
     const document = parse('{ a }');
     cache.set('{ a }', document);
@@ -77,7 +77,7 @@ describe('the cache of operations', () => {
     expect(cache.get('{ b }')).toBeUndefined();
   });
 
-  it('drops what has not been used for longest', () => {
+  it('evicts the least recently used document', () => {
     const cache = createDocumentCache();
     const large = (index: number) => `{ a${index} ${'a '.repeat(900)} }`;
     put(cache, '{ used }');
@@ -91,14 +91,14 @@ describe('the cache of operations', () => {
     expect(cache.get(large(199))).toBeDefined();
   });
 
-  it('counts a document that is put in twice once', () => {
+  it('counts a document once that is added twice', () => {
     const cache = createDocumentCache();
     put(cache, '{ kept }');
     for (let index = 0; index < 20_000; index += 1) put(cache, '{ again }');
     expect(cache.get('{ kept }')).toBeDefined();
   });
 
-  it('gives the executor the same document for the same text', async () => {
+  it('passes the same document to the executor for the same text', async () => {
     const documents: unknown[] = [];
     const execute: Execute = ({ document }) => {
       documents.push(document);

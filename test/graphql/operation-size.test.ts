@@ -49,35 +49,32 @@ describe('the cost of an operation', () => {
     expect(costOf(query)).toBe(cost);
   });
 
-  it('counts an entity for each representation that a router sends', () => {
+  it('counts an entity for each representation', () => {
     const query = 'query ($r: [Any!]!) { entities(representations: $r) { ... on Thing { name things { total } } } }';
     expect(costOf(query, { r: Array<object>(50).fill({}) })).toBe(50 + 50 * (1 + 20 + 1));
     expect(costOf('{ entities(representations: [1, 2, 3]) { __typename } }')).toBe(3 + 3);
   });
 
-  it('is the same in fragments as without them', () => {
+  it('is equal with and without fragments', () => {
     const plain = '{ thing { things(first: 10) { total nodes { name list { name } } } } }';
     const spread = `{ ...A } fragment A on Query { thing { ... { ...B } } } fragment B on Thing { things(first: 10) { ...C ...D } }
       fragment C on Things { total } fragment D on Things { ... on Things { nodes { ...E } } } fragment E on Thing { name list { name } }`;
     expect(sizeOf(spread)).toStrictEqual(sizeOf(plain));
   });
 
-  it('counts what no type knows as one each', () => {
+  it('counts unknown fields as 1 each', () => {
     expect(
       costOf('{ nope { nope(first: 100) { nope } } ...Nope ... on Nope { a } thing { ... on Nope { a { b } } } }'),
     ).toBe(7);
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])(
-    'takes a variable called $%s for one that was not given',
-    (name) => {
-      expect(costOf(`query ($${name}: Int) { thing { things(first: $${name}) { total } } }`)).toBe(1 + 20 + 1);
-    },
-  );
+  it.each(['__proto__', 'constructor', 'toString'])('treats a variable named $%s as absent', (name) => {
+    expect(costOf(`query ($${name}: Int) { thing { things(first: $${name}) { total } } }`)).toBe(1 + 20 + 1);
+  });
 });
 
 describe('counts', () => {
-  it('of a thousand doublings are Infinity, and take no time', () => {
+  it('are Infinity for a thousand doublings, without delay', () => {
     const fragments = Array.from(
       { length: 1100 },
       (_, i) => `fragment F${i} on Query { a: thing @a { name } ...F${i + 1} ...F${i + 1} }`,
@@ -94,7 +91,7 @@ describe('counts', () => {
     });
   });
 
-  it('stop where a fragment comes back to itself', () => {
+  it('stop at a fragment that contains itself', () => {
     expect(
       sizeOf(
         '{ ...A } fragment A on Query { thing { name } ...B ...A } fragment B on Query { a: thing { name } ...A }',

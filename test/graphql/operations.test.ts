@@ -48,7 +48,7 @@ async function refused(send: () => Promise<Answer>): Promise<Answer> {
 }
 
 describe('previewKey', () => {
-  it('answers apiModel, data, keyHash, keyID and warnings', async () => {
+  it('returns apiModel, data, keyHash, keyID and warnings', async () => {
     const answer = await t.graphql(
       `query ($input: PreviewKeyInput!) { previewKey(input: $input) {
         apiModel keyHash keyID warnings { path code message }
@@ -90,7 +90,7 @@ describe('previewKey', () => {
     });
   });
 
-  it('shows secrets as set or not set, and never their values', async () => {
+  it('returns secrets as set or not set, never their values', async () => {
     const answer = await t.graphql(`{ previewKey(input: {
       basicAuthData: { user: "u", password: "hunter2-hunter2" }, jwtData: { secret: "hunter2-jwt" }, hmacString: "hunter2-hmac" }) {
       data { hmacStringSet basicAuthData { user hashType passwordSet } jwtData { secretSet } } }
@@ -115,14 +115,14 @@ describe('previewKey', () => {
     expect(await allHashes(t)).toStrictEqual([sha256('k1')]);
   });
 
-  it('takes a number for an identifier, as GraphQL does', async () => {
+  it('accepts a number as an identifier, as GraphQL does', async () => {
     const answer = await t.graphql('{ previewKey(input: { keyID: 17 }) { keyID keyHash } }');
     expect(dataOf(answer)['previewKey']).toStrictEqual({ keyID: '17', keyHash: sha256('17') });
   });
 });
 
 describe('updateOrgKey', () => {
-  it('answers what it did and the key after it', async () => {
+  it('returns the action and the key after it', async () => {
     const answer = await t.graphql(update, {
       keyID: 'k1',
       input: { alias: 'after', quotaMax: 50, tags: ['a'], hmacString: 's', applyPolicyID: 'gold', orgID: 'acme' },
@@ -181,12 +181,12 @@ describe('updateOrgKey', () => {
     expect((await stateOf(t, 'k1')).audit.at(-1)?.quotaUsedBeforeReset).toBeUndefined();
   });
 
-  it.each([1, 0, '1', 'true', [true], {}])('refuses resetQuota: %j, and nothing is written', async (resetQuota) => {
+  it.each([1, 0, '1', 'true', [true], {}])('rejects resetQuota: %j, and writes nothing', async (resetQuota) => {
     const answer = await refused(() => t.graphql(update, { keyID: 'k1', input: {}, resetQuota }));
     expect(codesOf(answer)).toStrictEqual(['INVALID']);
   });
 
-  it('updates where expectedVersion is the version at hand, or null', async () => {
+  it('updates if expectedVersion is the current version or null', async () => {
     const first = await t.graphql(update, { keyID: 'k1', input: {}, expectedVersion: 1 });
     expect(dataOf(first)['updateOrgKey']).toMatchObject({ version: 2 });
     const second = await t.graphql(update, { keyID: 'k1', input: {}, expectedVersion: null });
@@ -194,7 +194,7 @@ describe('updateOrgKey', () => {
   });
 
   it.each([2, 0, -1, 2147483647])(
-    'answers CONFLICT for expectedVersion %i, and nothing is written',
+    'returns CONFLICT for expectedVersion %i, and writes nothing',
     async (expectedVersion) => {
       const answer = await refused(() =>
         t.graphql(update, { keyID: 'k1', input: { alias: 'lost' }, expectedVersion, resetQuota: true }),
@@ -206,7 +206,7 @@ describe('updateOrgKey', () => {
     },
   );
 
-  it('answers NOT_FOUND for an unknown key, and creates none', async () => {
+  it('returns NOT_FOUND for an unknown key, and creates none', async () => {
     const answer = await refused(() =>
       t.graphql(update, { keyID: 'nobody', input: { orgID: 'acme' }, resetQuota: true }),
     );
@@ -223,14 +223,14 @@ describe('updateOrgKey', () => {
   });
 
   it.each(['', 'a\0b', '\ud800', 'a/b', 'a\\b', '..', 'a\nb', '\u202e', 'x'.repeat(256)])(
-    'refuses the key identifier %j',
+    'rejects the key identifier %j',
     async (keyID) => {
       const answer = await refused(() => t.graphql(update, { keyID, input: {} }));
       expect(issuesOf(answer)).toStrictEqual(['keyID MALFORMED_KEY_ID']);
     },
   );
 
-  it('runs two updates of one request one after the other', async () => {
+  it('runs two updates of one request one after another', async () => {
     const answer = await t.graphql(`mutation {
       a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
       b: updateOrgKey(keyID: "k1", input: { alias: "b" }, expectedVersion: 2) { version }
@@ -238,7 +238,7 @@ describe('updateOrgKey', () => {
     expect(dataOf(answer)).toStrictEqual({ a: { version: 2 }, b: { version: 3 } });
   });
 
-  it('keeps what the first of two updates did where the second fails', async () => {
+  it('keeps the first of two updates if the second fails', async () => {
     const answer = await t.graphql(`mutation {
       a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
       b: updateOrgKey(keyID: "nobody", input: {}) { version }
@@ -263,28 +263,31 @@ describe('Int64', () => {
     ['9007199254740993', '9007199254740993'],
     ['9223372036854775807', '9223372036854775807'],
     ['-9223372036854775808', '-9223372036854775808'],
-  ])('takes %s as a literal, a number and a text, in every place, and answers it exactly', async (digits, answered) => {
-    const body = (query: string, variables: string) => `{"query":${JSON.stringify(query)},"variables":${variables}}`;
-    const send = (text: string) =>
-      t.send('/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}` },
-        body: text,
-      });
-    const answers = [
-      await t.graphql(`{ previewKey(input: { expires: ${digits} }) { data { expires } } }`),
-      await t.graphql(`{ previewKey(input: { expires: "${digits}" }) { data { expires } } }`),
-      await t.graphql(`query ($n: Int64 = ${digits}) { previewKey(input: { expires: $n }) { data { expires } } }`),
-      await send(body(preview, `{"n":${digits}}`)),
-      await send(body(preview, `{"n":"${digits}"}`)),
-      await send(body(viaInput, `{"input":{"expires":${digits}}}`)),
-      await send(body(viaInput, `{"input":{"expires":"${digits}"}}`)),
-    ];
-    for (const answer of answers) expect(expires(answer)).toBe(answered);
-    expect((await send(body(viaInput, `{"input":{"expires":${digits}}}`))).text).toContain(JSON.stringify(answered));
-  });
+  ])(
+    'accepts %s as a literal, a number and a string in every position, and returns it exactly',
+    async (digits, answered) => {
+      const body = (query: string, variables: string) => `{"query":${JSON.stringify(query)},"variables":${variables}}`;
+      const send = (text: string) =>
+        t.send('/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}` },
+          body: text,
+        });
+      const answers = [
+        await t.graphql(`{ previewKey(input: { expires: ${digits} }) { data { expires } } }`),
+        await t.graphql(`{ previewKey(input: { expires: "${digits}" }) { data { expires } } }`),
+        await t.graphql(`query ($n: Int64 = ${digits}) { previewKey(input: { expires: $n }) { data { expires } } }`),
+        await send(body(preview, `{"n":${digits}}`)),
+        await send(body(preview, `{"n":"${digits}"}`)),
+        await send(body(viaInput, `{"input":{"expires":${digits}}}`)),
+        await send(body(viaInput, `{"input":{"expires":"${digits}"}}`)),
+      ];
+      for (const answer of answers) expect(expires(answer)).toBe(answered);
+      expect((await send(body(viaInput, `{"input":{"expires":${digits}}}`))).text).toContain(JSON.stringify(answered));
+    },
+  );
 
-  it('takes an integral float, as REST does', async () => {
+  it('accepts an integral float, as REST does', async () => {
     expect(expires(await t.graphql('{ previewKey(input: { expires: 1.893456e+09 }) { data { expires } } }'))).toBe(
       1893456000,
     );
@@ -304,7 +307,7 @@ describe('Int64', () => {
     '[]',
     '{}',
     '1e30',
-  ])('refuses %s in a literal and in a variable', async (literal) => {
+  ])('rejects %s in a literal and in a variable', async (literal) => {
     const inLiteral = await t.graphql(`{ previewKey(input: { expires: ${literal} }) { keyID } }`);
     expect(codesOf(inLiteral)).toStrictEqual(['INVALID']);
     const body = JSON.stringify({ query: viaInput }).replace('}"}', `}","variables":{"input":{"expires":${literal}}}}`);
@@ -320,7 +323,7 @@ describe('Int64', () => {
     }
   });
 
-  it('answers integers beyond 53 bits inside free-form JSON as decimal strings', async () => {
+  it('returns integers beyond 53 bits in free-form JSON as decimal strings', async () => {
     const answer = await t.graphql(
       `{ previewKey(input: { metaData: { big: 9007199254740993, small: 1, list: [9223372036854775807] } }) { data { metaData } } }`,
     );
@@ -356,7 +359,7 @@ describe('a definition that is not valid', () => {
     accessRights: [{ apiID: "a" }, { label: "b", allowedUrls: [{ methods: ["hunter2"] }] }],
     basicAuthData: { hashType: "md5", password: "***" } }`;
 
-  it('in a variable is answered with every problem and its path, and quotes no value', async () => {
+  it('returns all issues with paths for a variable, and quotes no value', async () => {
     const previewed = await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', { i: wrong });
     const updated = await refused(() => t.graphql(update, { keyID: 'k1', input: wrong }));
     for (const answer of [previewed, updated]) {
@@ -367,7 +370,7 @@ describe('a definition that is not valid', () => {
     }
   });
 
-  it('in a literal is answered alike', async () => {
+  it('returns the same issues for a literal', async () => {
     const previewed = await t.graphql(`{ previewKey(input: ${literal}) { keyID } }`);
     const updated = await refused(() =>
       t.graphql(`mutation { updateOrgKey(keyID: "k1", input: ${literal}) { status } }`),
@@ -379,7 +382,7 @@ describe('a definition that is not valid', () => {
     }
   });
 
-  it('in a mixture of literal, nested variables and default values is answered alike', async () => {
+  it('returns the same issues for a mixture of literals, nested variables and defaults', async () => {
     const answer = await t.graphql(
       `query ($rate: Float, $url: [AllowedUrlInput!], $tags: [String!] = [" "]) { previewKey(input: {
         rate: $rate, quotaMax: -2, tags: $tags, accessRights: [{ label: "a", allowedUrls: $url }] }) { keyID } }`,
@@ -395,7 +398,7 @@ describe('a definition that is not valid', () => {
     expect(answer.text).not.toContain('hunter2');
   });
 
-  it('only by a rule, which GraphQL’s types do not know, names all its problems too', async () => {
+  it('returns all issues of a definition that only violates rules', async () => {
     const answer = await t.graphql(
       `{ previewKey(input: { smoothing: { enabled: true }, dateCreated: "yesterday", tags: [" "] }) { keyID } }`,
     );
@@ -410,7 +413,7 @@ describe('a definition that is not valid', () => {
     ]);
   });
 
-  it('of the other variant says so', async () => {
+  it('reports fields of the other variant', async () => {
     const answer = await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', {
       i: { rsaCertificateID: 'x', enableDetailRecording: true },
     });
@@ -419,7 +422,7 @@ describe('a definition that is not valid', () => {
     expect(issuesOf(literal)).toStrictEqual(['keyID WRONG_VARIANT']);
   });
 
-  it('as a whole, not an object, is refused without being quoted', async () => {
+  it('rejects a definition that is not an object, without quoting it', async () => {
     for (const input of ['"hunter2"', '["hunter2"]', '17', 'true', 'null', 'HUNTER2']) {
       const answer = await t.graphql(`{ previewKey(input: ${input}) { keyID } }`);
       expect(codesOf(answer)).not.toStrictEqual([]);
@@ -433,7 +436,7 @@ describe('a definition that is not valid', () => {
     }
   });
 
-  it('with numbers out of all bounds is refused, as a literal, as a default value and in a variable', async () => {
+  it('rejects numbers out of range in a literal, a default and a variable', async () => {
     for (const number of ['1e400', '-1e999']) {
       for (const query of [
         `{ previewKey(input: { expires: ${number} }) { keyID } }`,
@@ -473,7 +476,7 @@ describe('GraphQL’s own errors', () => {
     ' ',
     '{',
     '# only a comment',
-  ])('of syntax quote nothing: %j', async (query) => {
+  ])('quote nothing in syntax errors: %j', async (query) => {
     const answer = await t.graphql(query);
     expect(new Set(codesOf(answer))).toStrictEqual(new Set(['INVALID']));
     expect(answer.text).not.toContain('hunter2');
@@ -491,7 +494,7 @@ describe('GraphQL’s own errors', () => {
     ['{ previewKey { keyID } }', expect.stringContaining('"input" of type "PreviewKeyInput!" is required')],
     ['{ previewKey(input: {}) }', expect.stringContaining('must have a selection of subfields')],
     ['{ ...f }', 'Unknown fragment "f".'],
-  ])('name what the schema does not have: %s', async (query, message) => {
+  ])('name unknown parts of the schema: %s', async (query, message) => {
     const answer = await t.graphql(query);
     expect(codesOf(answer)[0]).toBe('INVALID');
     expect(errorsOf(answer)[0]?.message).toStrictEqual(message);
@@ -534,7 +537,7 @@ describe('an operation', () => {
       body: JSON.stringify(body),
     });
 
-  it('is chosen by its name', async () => {
+  it('is selected by its name', async () => {
     const query =
       'query A { previewKey(input: {alias: "a"}) { data { alias } } } query B { previewKey(input: {alias: "b"}) { data { alias } } }';
     expect(dataOf(await send({ query, operationName: 'B' }))).toMatchObject({ previewKey: { data: { alias: 'b' } } });
@@ -542,19 +545,19 @@ describe('an operation', () => {
     expect(codesOf(await send({ query, operationName: 'C' }))).toStrictEqual(['INVALID']);
   });
 
-  it('that is not there is not quoted by its name', async () => {
+  it('quotes no unknown operation name', async () => {
     const answer = await send({ query: 'query A { previewKey(input: {}) { keyID } }', operationName: 'hunter2' });
     expect(codesOf(answer)).toStrictEqual(['INVALID']);
     expect(answer.text).not.toContain('hunter2');
   });
 
-  it('is explained by the chosen one of several', async () => {
+  it('reports the issues of the selected operation of several', async () => {
     const query = `query A { previewKey(input: { rate: "x" }) { keyID } } mutation B { updateOrgKey(keyID: "k1", input: { per: "x" }) { status } }`;
     expect(issuesOf(await send({ query, operationName: 'A' }))).toStrictEqual(['rate WRONG_TYPE']);
     expect(codesOf(await send({ query, operationName: 'B' }))).toStrictEqual(['UNAUTHENTICATED']);
   });
 
-  it('may have fragments and aliases at its root', async () => {
+  it('can have fragments and aliases at its root', async () => {
     const answer = await send({
       query: `query { ...f ... on Query { b: previewKey(input: {keyID: "b"}) { ...g } } }
         fragment f on Query { a: previewKey(input: {keyID: "a"}) { ...g } }
@@ -563,19 +566,19 @@ describe('an operation', () => {
     expect(dataOf(answer)).toStrictEqual({ a: { keyID: 'a' }, b: { keyID: 'b' } });
   });
 
-  it('is explained inside fragments and aliases at its root, each on its own', async () => {
+  it('reports issues inside fragments and aliases at its root, each alone', async () => {
     const query = `query { ...f ... on Query { b: previewKey(input: {per: "x"}) { keyID } } }
       fragment f on Query { a: previewKey(input: {rate: "x"}) { keyID } }`;
     expect(issuesOf(await send({ query }))).toStrictEqual(['per WRONG_TYPE', 'rate WRONG_TYPE']);
     expect(codesOf(await send({ query }, { authorization: '' }))).toStrictEqual(['UNAUTHENTICATED']);
   });
 
-  it('whose fragments go round in circles is refused', async () => {
+  it('rejects cyclic fragments', async () => {
     const answer = await send({ query: '{ ...f } fragment f on Query { ...g } fragment g on Query { ...f }' });
     expect(codesOf(answer)).toContain('INVALID');
   });
 
-  it('answers each of its fields that may be answered with data or with an error of its own', async () => {
+  it('returns data or an error for each of its fields', async () => {
     const answer = await t.graphql(
       `{ a: previewKey(input: { tags: [" "] }) { keyID } b: previewKey(input: {}) { keyID } }`,
     );
@@ -607,7 +610,7 @@ describe('an operation', () => {
     expect(answer.text).not.toContain('S3CRET');
   });
 
-  it('may be asked for by GET, where it only reads', async () => {
+  it('can be requested by GET if it is a query', async () => {
     const query = encodeURIComponent('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }');
     const variables = encodeURIComponent('{"i":{"keyID":"k"}}');
     const headers = {
@@ -624,7 +627,7 @@ describe('an operation', () => {
     expect(codesOf(answer)).toStrictEqual(['INVALID']);
   });
 
-  it('is refused as a batch, with nothing done', async () => {
+  it('is rejected as a batch, without effects', async () => {
     const one = { query: 'mutation { updateOrgKey(keyID: "k1", input: {}) { status } }' };
     const answer = await refused(() => send([one, one], { 'x-svc-authorization': t.service }));
     expect(answer.status).toBe(400);
@@ -644,7 +647,7 @@ describe('an operation', () => {
     [{ query: '{ __typename }', operationName: 1 }],
     [{ query: '{ __typename }', nonsense: 1 }],
     [{ query: '{ __typename }', extensions: 'x' }],
-  ])('is refused where the body is %j', async (body) => {
+  ])('is rejected if the body is %j', async (body) => {
     const answer = await send(body, { accept: 'application/graphql-response+json' });
     expect(answer.status).toBe(400);
     expect(codesOf(answer)).toStrictEqual(['INVALID']);
@@ -652,7 +655,7 @@ describe('an operation', () => {
   });
 
   it.each(['', '{', 'hunter2', '{"query":"{ __typename }"} hunter2', '{"query":"{ __typename }","query":"hunter2"}'])(
-    'is refused where the body is the text %j, which is not quoted',
+    'is rejected if the body is the text %j, which is not quoted',
     async (body) => {
       const answer = await t.send('/graphql', {
         method: 'POST',
@@ -678,7 +681,7 @@ describe('an operation', () => {
     ],
     ['application/json; charset=latin1', '{"query":"{ __typename }"}'],
     ['application/graphql-response+json', '{"query":"{ __typename }"}'],
-  ])('is refused in a body of type %s', async (type, body) => {
+  ])('is rejected in a body of type %s', async (type, body) => {
     const answer = await refused(() =>
       t.send('/graphql', { method: 'POST', headers: { 'content-type': type, 'x-svc-authorization': t.service }, body }),
     );
@@ -686,7 +689,7 @@ describe('an operation', () => {
     expect(codesOf(answer)).toStrictEqual(['INVALID']);
   });
 
-  it('is refused in a body over the limit, announced or not', async () => {
+  it('is rejected in a body above the limit, with and without Content-Length', async () => {
     const body = JSON.stringify({ query: '{ __typename }', variables: { pad: 'x'.repeat(128 * 1024) } });
     const pieces = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new TextEncoder().encode(' '.repeat(4096))),
@@ -703,13 +706,13 @@ describe('an operation', () => {
     }
   });
 
-  it('is refused in a compressed body', async () => {
+  it('is rejected in a compressed body', async () => {
     const answer = await send({ query: '{ __typename }' }, { 'content-encoding': 'gzip' });
     expect(answer.status).toBe(415);
     expect(codesOf(answer)).toStrictEqual(['INVALID']);
   });
 
-  it.each(['PUT', 'DELETE', 'PATCH'])('is refused over %s', async (method) => {
+  it.each(['PUT', 'DELETE', 'PATCH'])('is rejected over %s', async (method) => {
     const answer = await t.send('/graphql', {
       method,
       headers: { 'content-type': 'application/json' },
@@ -731,7 +734,7 @@ describe('a caller without a credential', () => {
   };
 
   it.each(['{}', '{ rate: "x" }', '{ rate: 1, nope: 2 }', '{ tags: [" "] }', '{ expires: 1e999 }', '"x"', 'null'])(
-    'learns nothing of what is wrong with %s in a literal',
+    'receives no issues of %s in a literal',
     async (literal) => {
       unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID } }`, {}, anonymous));
       unauthenticated(
@@ -742,7 +745,7 @@ describe('a caller without a credential', () => {
   );
 
   it.each([[{}], [{ rate: 'x' }], [{ nope: 1 }], [{ tags: [' '] }], ['x'], [null], [undefined]])(
-    'learns nothing of what is wrong with %j in a variable',
+    'receives no issues of %j in a variable',
     async (input) => {
       unauthenticated(
         await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', { i: input }, anonymous),
@@ -767,8 +770,8 @@ describe('a caller without a credential', () => {
   });
 });
 
-describe('an error that was not expected', () => {
-  it('is masked in the answer and told in the log', async () => {
+describe('an unexpected error', () => {
+  it('is masked in the response and logged', async () => {
     await t.app.services.close();
     const answer = await t.graphql(update, { keyID: 'k1', input: {} });
     expect(errorsOf(answer)).toHaveLength(1);

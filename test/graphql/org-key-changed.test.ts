@@ -47,7 +47,7 @@ async function take(stream: EventStream, count: number): Promise<(string | null)
 const beginning = Buffer.from('0.0.').toString('base64url');
 
 describe('orgKeyChanged', () => {
-  it('tells at once where it begins, and then every change once', async () => {
+  it('sends its starting cursor at once, then every change once', async () => {
     const stream = await follow();
     expect([stream.status, stream.headers.get('content-type')]).toStrictEqual([200, 'text/event-stream']);
     const begun = changeOf(await stream.next());
@@ -60,7 +60,7 @@ describe('orgKeyChanged', () => {
     expect(await take(again, 4)).toStrictEqual(['k1 2', 'k1 3', 'k1 4', 'k1 5']);
   });
 
-  it('tells the key as it is now, and none where it is deleted; no secret of either', async () => {
+  it('sends the current key, null for a deleted one, and no secrets', async () => {
     const canary = 'Xq7-canary-secret';
     await change('k1', { hmac_string: canary, basic_auth_data: { password: canary }, alias: 'first' });
     await change('k1', { alias: 'second', hmac_string: `${canary} 2` });
@@ -87,7 +87,7 @@ describe('orgKeyChanged', () => {
     expect(texts.join()).not.toContain(canary);
   });
 
-  it('goes on from the last cursor of a broken connection: every change once, while keys are changed', async () => {
+  it('resumes from the last cursor of a broken connection: every change once, while keys are changed', async () => {
     const writing = Promise.all(
       ['k1', 'k2'].map(async (keyID) => {
         for (let count = 0; count < 60; count += 1) await change(keyID);
@@ -127,7 +127,7 @@ describe('orgKeyChanged', () => {
     expect(later).toBeUndefined();
   });
 
-  it('is refused without a service credential before anything else is looked at', async () => {
+  it('rejects a request without a service credential before all other checks', async () => {
     const { management } = s.t;
     const queries = [
       'subscription { orgKeyChanged { cursor } }',
@@ -150,7 +150,7 @@ describe('orgKeyChanged', () => {
     expect([bare.status, codesOf(await bare.rest())]).toStrictEqual([401, ['UNAUTHENTICATED']]);
   });
 
-  it('refuses a bad cursor with 400, and an answer that is no stream with 406, in words', async () => {
+  it('rejects an invalid cursor with 400, and other media types with 406', async () => {
     const refused = await follow({ variables: { after: 'nonsense' } });
     const [answer] = await refused.rest();
     expect(refused.status).toBe(400);
@@ -171,7 +171,7 @@ describe('orgKeyChanged', () => {
     expect(bare.status).toBe(400);
   });
 
-  it('tells a subscriber nothing of consumed quotas, which are no changes of keys', async () => {
+  it('sends no events for consumed quotas', async () => {
     const stream = await follow({ variables: { orgID: 'acme' } });
     await stream.next();
     await s.t.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed } }');
@@ -179,7 +179,7 @@ describe('orgKeyChanged', () => {
     expect(await take(stream, 1)).toStrictEqual(['k1 2']);
   });
 
-  it('tells how far it has been followed where only others’ keys are changed', async () => {
+  it('sends checkpoints while only keys of other organisations change', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
       const { orgKeyChanges } = (
@@ -205,11 +205,11 @@ describe('orgKeyChanged', () => {
   });
 });
 
-describe('a stream of changes that goes wrong', () => {
+describe('a failing stream of changes', () => {
   const query = 'subscription { orgKeyChanged { cursor entry { version } key { keyID } } }';
   const event = { cursor: 'c1', entry: undefined };
 
-  it('ends with the error, which says nothing that is not for callers and is told to the log', async () => {
+  it('ends with a masked error, and logs it', async () => {
     const planted = plant(s.t, {
       keys: {
         orgKeyChanges: async () =>
@@ -262,7 +262,7 @@ describe('a stream of changes that goes wrong', () => {
     expect(planted.logs()).toContain('A history entry fails its integrity check');
   });
 
-  it('masks what fails within an event, and ends where the event is lost with it', async () => {
+  it('masks an error within an event, and ends if the event is lost', async () => {
     const entry = { keyHash: 'x', versionAfter: 2 };
     const planted = plant(s.t, {
       keys: {
@@ -283,7 +283,7 @@ describe('a stream of changes that goes wrong', () => {
     expect(JSON.stringify(results)).not.toContain('S3CRET');
   });
 
-  it('G-10 gives each event as long as an operation, and the stream as long as it goes on', async () => {
+  it('G-10 applies the deadline to each event, not to the stream', async () => {
     let isStuck = false;
     let isAsked = false;
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -316,7 +316,7 @@ describe('a stream of changes that goes wrong', () => {
     ]);
   });
 
-  it('G-09 leaves out an event that is larger than an answer may be, and ends', async () => {
+  it('G-09 omits an event above the response limit, and ends', async () => {
     const planted = plant(s.t, {
       keys: {
         orgKeyChanges: async () =>
@@ -371,7 +371,7 @@ describe('a stream of changes that goes wrong', () => {
       expect(await attempt()).toBe(429);
     });
 
-    it('counts a wrong credential in the other header once, however long the stream lasts', async () => {
+    it('counts an invalid credential in the other header once per stream', async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       try {
         const stream = await follow({ headers: { authorization: `Bearer ${createToken('management')}` } });
@@ -387,7 +387,7 @@ describe('a stream of changes that goes wrong', () => {
     });
   });
 
-  it('is one of so many for a credential, and of so many in all, and refused beyond in words', async () => {
+  it('rejects streams above the maximum per credential and per process', async () => {
     const planted = plant(s.t, { streams: createStreams({}, { ofCredential: 2, ofProcess: 3 }) });
     const another = { 'x-svc-authorization': (await s.t.issue('service')).secret };
     const opened = [await planted.subscribe(query), await planted.subscribe(query)];
@@ -412,7 +412,7 @@ describe('a stream of changes that goes wrong', () => {
     }
   });
 
-  it('O-01 ends in words when the service stops, which then stops at once', async () => {
+  it('O-01 ends with an error when the service stops, which does not delay the stop', async () => {
     const stream = await follow();
     const begun = changeOf(await stream.next());
     s.t.app.drain();
@@ -425,7 +425,7 @@ describe('a stream of changes that goes wrong', () => {
   });
 });
 
-describe('a reader of changes', () => {
+describe('a slow or disconnected client', () => {
   /** Reads of the feed, however many follow it. */
   const reads = () => vi.spyOn(s.t.app.services.feed, 'read');
   const opening = (service: string) =>
@@ -448,7 +448,7 @@ describe('a reader of changes', () => {
     return text.length;
   };
 
-  it('who has gone is forgotten, and nothing is looked at any more', async () => {
+  it('stops reading when the client disconnects', async () => {
     const socket = subscribe('subscription { orgKeyChanged { cursor } }');
     await new Promise((resolve) => socket.once('data', resolve));
     const spy = reads();
@@ -464,7 +464,7 @@ describe('a reader of changes', () => {
     expect(await open()).toBeGreaterThan(0);
   });
 
-  it('who has gone before reading anything leaves nothing behind', async () => {
+  it('releases all resources of a client that disconnects before it reads', async () => {
     const { feed } = s.t.app.services;
     const real = feed.subscribe.bind(feed);
     let following = 0;
@@ -486,7 +486,7 @@ describe('a reader of changes', () => {
     expect((await planted.subscribe(query)).status).toBe(200);
   });
 
-  it('who takes nothing is not read for, and what is held for them is bounded', async () => {
+  it('limits the memory for a client that reads nothing', async () => {
     const large = 'x'.repeat(60_000);
     const socket = subscribe(
       `subscription { orgKeyChanged(after: "${beginning}") { cursor entry { changes { before after } } } }`,
@@ -504,7 +504,7 @@ describe('a reader of changes', () => {
     socket.destroy();
   });
 
-  it('who stalls is cut off after the time that any answer may take, and who keeps up is not', async () => {
+  it('disconnects a stalled client after the response timeout, and no other', async () => {
     await s.close();
     s = await startServer({}, { timeouts: { headersMs: 5_000, requestMs: 5_000, responseMs: 700, idleMs: 1_000 } });
     await s.t.importKeys({ key_id: 'k1', org_id: 'acme' });

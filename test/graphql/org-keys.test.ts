@@ -171,7 +171,7 @@ const filters: [object, (key: Key) => boolean][] = [
 ];
 
 describe('orgKeys', () => {
-  it('lists all keys that are not deleted, by hash, 20 a page where nothing is said', async () => {
+  it('lists all keys that are not deleted, by hash, 20 per page by default', async () => {
     const all = await walk({}, 100);
     expect(all).toStrictEqual(expected(isHere));
     expect(idsOf(await list({}))).toStrictEqual(all.slice(0, 20));
@@ -180,7 +180,7 @@ describe('orgKeys', () => {
     ).toStrictEqual(all.slice(0, 20));
   });
 
-  it.each(filters)('lists for %j exactly those for which it holds', async (filter, matches) => {
+  it.each(filters)('lists exactly the matching keys for %j', async (filter, matches) => {
     const order = 'aliasPrefix' in filter && filter.aliasPrefix !== '' ? 'ALIAS' : 'KEY_HASH';
     expect(await walk({ filter }, 100)).toStrictEqual(expected((key) => isHere(key) && matches(key), order));
     expect(await walk({ filter, orderBy: 'KEY_HASH' }, 100)).toStrictEqual(
@@ -188,13 +188,13 @@ describe('orgKeys', () => {
     );
   });
 
-  it('lists for state DELETED the deleted ones, and no others', async () => {
+  it('lists only deleted keys for state DELETED', async () => {
     expect(await walk({ filter: { state: 'DELETED' } }, 100)).toStrictEqual(expected((key) => !isHere(key)));
     expect(await walk({ filter: { state: 'DELETED', orgID: 'globex' } }, 100)).toStrictEqual(['globex-9']);
     expect(await walk({ filter: { state: 'DELETED', tag: 'eu', policy: 'gold' } }, 100)).toStrictEqual(['acme-2']);
   });
 
-  it('lists for three filters at once those for which all of them hold', async () => {
+  it('lists keys that match all of three conditions', async () => {
     let found = 0;
     for (const [index, [one, isOne]] of filters.entries()) {
       for (const [other, isOther] of filters.slice(index + 1)) {
@@ -211,7 +211,7 @@ describe('orgKeys', () => {
   });
 
   it.each(Object.keys(orders).flatMap((order) => [false, true].map((descending) => ({ orderBy: order, descending }))))(
-    'walks every key once in the order $orderBy, descending: $descending, forwards and backwards, whatever the page',
+    'pages through every key once by $orderBy, descending: $descending, forwards and backwards, for any page size',
     async ({ orderBy, descending }) => {
       const filter = { updatedSince: 0, orgID: 'acme' };
       const wanted = expected((key) => isHere(key) && key.org_id === 'acme', orderBy, descending);
@@ -229,7 +229,7 @@ describe('orgKeys', () => {
     },
   );
 
-  it('lists between two places', async () => {
+  it('lists keys between two cursors', async () => {
     const all = await list({ first: 100, orderBy: 'ALIAS' });
     const [third, ninth] = [all.edges[2]?.cursor, all.edges[8]?.cursor];
     const between = idsOf(all).slice(3, 8);
@@ -240,7 +240,7 @@ describe('orgKeys', () => {
     expect(idsOf(await list({ orderBy: 'ALIAS', before: third }))).toStrictEqual(idsOf(all).slice(0, 2));
   });
 
-  it('answers an empty page without places, and a page of none', async () => {
+  it('returns an empty page without cursors, also for `first: 0`', async () => {
     const page = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
     expect(await list({ filter: { tag: 'none' } })).toStrictEqual({ edges: [], pageInfo: page });
     expect(await list({ first: 0 })).toStrictEqual({ edges: [], pageInfo: { ...page, hasNextPage: true } });
@@ -248,12 +248,12 @@ describe('orgKeys', () => {
     expect(await list({ after: last })).toStrictEqual({ edges: [], pageInfo: { ...page, hasPreviousPage: true } });
   });
 
-  it.each([-1, -2147483648])('refuses a page of %i', async (size) => {
+  it.each([-1, -2147483648])('rejects a page of %i', async (size) => {
     expect(codeOf(await t.graphql(listing(), { first: size }))).toBe('INVALID');
     expect(codeOf(await t.graphql(listing(), { last: size }))).toBe('INVALID');
   });
 
-  it('refuses a cursor of another order', async () => {
+  it('rejects a cursor of another order', async () => {
     for (const from of Object.keys(orders)) {
       const { endCursor } = (await list({ orderBy: from, first: 2 })).pageInfo;
       for (const to of Object.keys(orders).filter((order) => order !== from)) {
@@ -281,14 +281,14 @@ describe('orgKeys', () => {
     encoded('["LAST_UPDATED",1,2]'),
     encoded('["__proto__",1,"x"]'),
     encoded('["LAST_UPDATED",1,"x"'),
-  ])('refuses %j as a cursor, and names the argument', async (cursor) => {
+  ])('rejects %j as a cursor, and names the argument', async (cursor) => {
     const after = await t.graphql(listing(), { orderBy: 'LAST_UPDATED', after: cursor });
     expect([codeOf(after), issuesOf(after)]).toStrictEqual(['INVALID', ['after MALFORMED_ARGUMENT']]);
     const before = await t.graphql(listing(), { orderBy: 'LAST_UPDATED', last: 1, before: cursor });
     expect([codeOf(before), issuesOf(before)]).toStrictEqual(['INVALID', ['before MALFORMED_ARGUMENT']]);
   });
 
-  it('refuses what is no filter, and quotes no value', async () => {
+  it('rejects an invalid filter, and quotes no value', async () => {
     for (const filter of [
       { nope: 1 },
       { state: 'hunter2' },
@@ -302,7 +302,7 @@ describe('orgKeys', () => {
     }
   });
 
-  it('counts only when asked, all that match and not the page', async () => {
+  it('counts all matching keys only if selected', async () => {
     const { store } = t.app.services;
     const original = { ...store };
     let counts = 0;
@@ -323,7 +323,7 @@ describe('orgKeys', () => {
     }
   });
 
-  it('goes on where it was while keys come, go and move between the pages', async () => {
+  it('keeps its position while keys are created, deleted and reordered', async () => {
     const own = await startApp();
     const ids = Array.from({ length: 30 }, (_, index) => `k${index}`);
     await own.importKeys(...ids.map((key_id) => ({ key_id, org_id: 'acme' })));
@@ -347,7 +347,7 @@ describe('orgKeys', () => {
     await own.close();
   });
 
-  it('pages through updates beyond 53 bits without a slip', async () => {
+  it('pages exactly through update times beyond 53 bits', async () => {
     const own = await startApp();
     const moments = Array.from({ length: 6 }, (_, index) => String(9_000_000_000_000_000_001n + BigInt(index >> 1)));
     await own.importKeys(
@@ -365,7 +365,7 @@ describe('orgKeys', () => {
     await own.close();
   });
 
-  it('has at most 100 keys a page', async () => {
+  it('returns at most 100 keys per page', async () => {
     const own = await startApp();
     await own.importKeys(...Array.from({ length: 101 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
     for (const size of [100, 101, 2147483647]) {
@@ -383,7 +383,7 @@ describe('orgKey', () => {
   const read = async (args: object, headers = {}) =>
     dataOf<Record<string, unknown> | null>(await t.graphql(one, args, headers));
 
-  it('finds a key by its identifier and by the hash of that', async () => {
+  it('returns a key by its identifier and by its hash', async () => {
     const key = await read({ keyID: 'acme-0' });
     expect(key).toStrictEqual({
       id: expect.any(String),
@@ -415,18 +415,18 @@ describe('orgKey', () => {
     [{ keyHash: '' }],
     [{ keyID: deleted[0] }],
     [{ keyHash: sha256(String(deleted[0])) }],
-  ])('answers null for %j, because there is none or it is deleted', async (args) => {
+  ])('returns null for %j, which is unknown or deleted', async (args) => {
     expect(await read(args)).toBeNull();
   });
 
   it.each([[{}], [{ keyID: null, keyHash: null }], [{ keyID: 'acme-0', keyHash: sha256('acme-0') }]])(
-    'refuses %j, which is not exactly one of the two',
+    'rejects %j, which is not exactly one argument',
     async (args) => {
       expect(codeOf(await t.graphql(one, args))).toBe('INVALID');
     },
   );
 
-  it('refuses an identifier that none can be', async () => {
+  it('rejects an identifier that is not valid', async () => {
     expect(issuesOf(await t.graphql(one, { keyID: 'a/b' }))).toStrictEqual(['keyID MALFORMED_KEY_ID']);
   });
 
@@ -438,11 +438,11 @@ describe('orgKey', () => {
     ['acme-5', 'EXPIRED'],
     ['acme-7', 'ACTIVE'],
     ['acme-8', 'ACTIVE'],
-  ])('shows the state of %s as %s', async (keyID, state) => {
+  ])('returns the state of %s as %s', async (keyID, state) => {
     expect(await read({ keyID })).toMatchObject({ state });
   });
 
-  it('shows secrets as set or not set only', async () => {
+  it('returns secrets as set or not set only', async () => {
     const answer = await t.graphql(`{ orgKey(keyID: "secretive") {
       definition { hmacStringSet basicAuthData { user hashType passwordSet } jwtData { secretSet } }
       history { edges { node { changes { path kind before after } } } } } }`);
@@ -464,12 +464,12 @@ describe('node', () => {
   const idOf = async (keyID: string) =>
     dataOf<{ id: string }>(await t.graphql('query ($k: ID!) { orgKey(keyID: $k) { id } }', { k: keyID })).id;
 
-  it('finds a key again by the id it was answered with', async () => {
+  it('returns a key by its global identifier', async () => {
     const id = await idOf('acme-0');
     expect(dataOf(await t.graphql(node, { id }))).toStrictEqual({ id, __typename: 'OrgKey', keyID: 'acme-0' });
   });
 
-  it('answers null for a key that is deleted or never was', async () => {
+  it('returns null for a key that is deleted or unknown', async () => {
     for (const keyID of [String(deleted[0]), 'nobody']) {
       const id = btoa(`OrgKey:${sha256(keyID)}`);
       expect(dataOf(await t.graphql(node, { id }))).toBeNull();
@@ -477,7 +477,7 @@ describe('node', () => {
   });
 
   it.each(['', 'hunter2', btoa('hunter2'), btoa('hunter2:1'), btoa('Quota:hunter2'), btoa(':x'), btoa('OrgKey:')])(
-    'refuses %j, which no field answered, without quoting it',
+    'rejects %j, which is not a global identifier, without quoting it',
     async (id) => {
       const answer = await t.graphql(node, { id });
       expect(codeOf(answer)).toBe('INVALID');
@@ -489,7 +489,7 @@ describe('node', () => {
 describe('a credential that is bound to an organisation', () => {
   const foreign = 'globex-0';
 
-  it('lists only that organisation’s keys, whatever the filter and the order', async () => {
+  it('lists only keys of its organisation, for every filter and order', async () => {
     const own = (key: Key) => key.org_id === 'acme';
     for (const orderBy of Object.keys(orders)) {
       expect(await walk({ orderBy }, 3, false, boundHeaders())).toStrictEqual(
@@ -504,20 +504,20 @@ describe('a credential that is bound to an organisation', () => {
     expect(await walk({ filter: { state: 'DELETED' } }, 100, true, boundHeaders())).toStrictEqual(['acme-2']);
   });
 
-  it('gets nothing, and counts nothing, where the filter asks for another organisation', async () => {
+  it('lists and counts nothing if the filter names another organisation', async () => {
     const page = await list({ filter: { orgID: 'globex' } }, 'totalCount', boundHeaders());
     expect(page.edges).toStrictEqual([]);
     expect(page.totalCount).toBe(0);
     expect((await list({}, 'totalCount', boundHeaders())).totalCount).toBe(many.length / 2 - 1);
   });
 
-  it('cannot read on behind a foreign key’s place', async () => {
+  it('cannot page from the cursor of a key of another organisation', async () => {
     const { edges } = await list({ filter: { orgID: 'globex' }, first: 1 });
     const page = await list({ after: edges[0]?.cursor }, '', boundHeaders());
     expect(idsOf(page).every((id) => id.startsWith('acme-'))).toBe(true);
   });
 
-  it('sees null for a foreign key by identifier, hash and node id, as for one that never was', async () => {
+  it('receives null for a key of another organisation by identifier, hash and id', async () => {
     const query =
       'query ($id: ID, $hash: String, $node: ID!) { a: orgKey(keyID: $id) { keyID } b: orgKey(keyHash: $hash) { keyID } c: node(id: $node) { id } }';
     const ask = (keyID: string): Promise<Answer> =>
@@ -528,9 +528,9 @@ describe('a credential that is bound to an organisation', () => {
   });
 });
 
-describe('reading', () => {
+describe('a read', () => {
   it.each(['{ orgKeys { edges { cursor } } }', '{ orgKey(keyID: "acme-0") { id } }', '{ node(id: "x") { id } }'])(
-    'needs a service credential: %s',
+    'requires a service credential: %s',
     async (query) => {
       for (const headers of [{ 'x-svc-authorization': '' }, { 'x-svc-authorization': t.management }]) {
         expect(codeOf(await t.graphql(query, {}, headers))).toBe('UNAUTHENTICATED');

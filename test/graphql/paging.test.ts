@@ -32,7 +32,7 @@ async function sizeOf(name: string, first: number | null, last: number | null) {
 }
 
 describe('a connection', () => {
-  it('can be walked from either end, in every place of the schema that has one', () => {
+  it('takes first, last, after and before everywhere in the schema', () => {
     const found = Object.values(schema.getTypeMap())
       .filter(isObjectType)
       .flatMap((type) =>
@@ -49,7 +49,7 @@ describe('a connection', () => {
     }
   });
 
-  it.each(names)('%s has 20 items a page where nothing is said, and 100 however many are asked for', async (name) => {
+  it.each(names)('returns 20 items of %s by default, and at most 100', async (name) => {
     expect(await sizeOf(name, null, null)).toBe(20);
     for (const size of [0, 1, 100]) {
       expect([await sizeOf(name, size, null), await sizeOf(name, null, size)]).toEqual([size, size]);
@@ -59,7 +59,7 @@ describe('a connection', () => {
     }
   });
 
-  it.each(names)('%s refuses a page that is counted from both ends', async (name) => {
+  it.each(names)('rejects first together with last for %s', async (name) => {
     for (const [first, last] of [
       [1, 1],
       [5, 2],
@@ -70,7 +70,7 @@ describe('a connection', () => {
     }
   });
 
-  it.each(names)('%s refuses a page of fewer than no items, and names every argument at fault', async (name) => {
+  it.each(names)('rejects negative page sizes of %s, and names each argument', async (name) => {
     for (const size of [-1, -2147483648]) {
       const fromFront = await ask(name, size, null);
       expect([codeOf(fromFront), issuesOf(fromFront)]).toEqual(['INVALID', ['first OUT_OF_RANGE']]);

@@ -11,7 +11,7 @@ afterAll(async () => t.close());
 const aliases = Array.from({ length: 15 }, (_, n) => `a${n}: previewKey(input: $input) { keyHash }`);
 const query = `query ($input: PreviewKeyInput!) { ${aliases.join(' ')} }`;
 
-it('begins every root field in a time slice of its own', async () => {
+it('starts every root field in its own time slice', async () => {
   const events: string[] = [];
   const { graphql } = plant(t, {
     nextSlice: () => {
@@ -33,7 +33,7 @@ it('takes no time slice for a field whose credential is missing', async () => {
   expect(slices).toBe(0);
 });
 
-it('begins no field of a query whose time is up when its slice comes', async () => {
+it('starts no field of a query past its deadline', async () => {
   let previews = 0;
   const { graphql } = plant(t, {
     deadlineMs: 1,

@@ -33,7 +33,7 @@ describe.each(['open', 'credential'])('A subscription, introspection being %s,',
   };
   const service = () => apps[introspection]?.service;
 
-  it.each(types)('is rejected with 401 without a credential or with a wrong one, for Accept: %s', async (accept) => {
+  it.each(types)('is rejected with 401 without a valid credential, for Accept: %s', async (accept) => {
     for (const credential of [undefined, 'wrong']) {
       const answer = await follow(accept, credential);
       expect([answer.status, answer.text]).toEqual([401, expect.stringContaining('UNAUTHENTICATED')]);
@@ -73,7 +73,7 @@ describe.each(['open', 'credential'])('A subscription, introspection being %s,',
     expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID']);
   });
 
-  it('may have @skip and @include below its root field', async () => {
+  it('can have @skip and @include below its root field', async () => {
     const query = 'subscription { orgKeyChanged { cursor entry @skip(if: true) { version } } }';
     const answer = await follow('text/event-stream', service(), query);
     expect([answer.status, answer.body]).toEqual([
@@ -83,7 +83,7 @@ describe.each(['open', 'credential'])('A subscription, introspection being %s,',
   });
 });
 
-describe('An operation that is no subscription', () => {
+describe('A query or mutation', () => {
   const app = () => apps['open'] as TestApp;
   const headers = () => ({ 'x-svc-authorization': app().service });
 

@@ -61,7 +61,7 @@ const refusedAsUntrusted = (answer: Answer) => {
   expect(answer.body).not.toHaveProperty('data');
 };
 
-describe('where only trusted documents are answered', () => {
+describe('with trusted documents only', () => {
   let t: TestApp;
   beforeAll(async () => {
     t = await startApp(onlyTrusted);
@@ -69,7 +69,7 @@ describe('where only trusted documents are answered', () => {
   });
   afterAll(() => t.close());
 
-  it('G-19 the documents that codegen wrote preview, update and read by their ids', async () => {
+  it('G-19 executes documents of codegen by their ids', async () => {
     const preview = await ask(t, PreviewKeyDocument, {
       input: { keyID: 'k2', alias: 'x', expires: '9007199254740993' },
     });
@@ -85,7 +85,7 @@ describe('where only trusted documents are answered', () => {
   it.each([
     ['with a prefix', idOf(PreviewKeyDocument)],
     ['without', hexOf(PreviewKeyDocument)],
-  ])('G-19 an id is taken in either place %s', async (_, id) => {
+  ])('G-19 accepts an id in either place %s', async (_, id) => {
     const variables = { input: { keyID: 'k2' } };
     for (const request of [
       { documentId: id, variables },
@@ -103,7 +103,7 @@ describe('where only trusted documents are answered', () => {
     }
   });
 
-  it('G-19 a mutation by its id over GET is refused and writes nothing', async () => {
+  it('G-19 rejects a mutation by its id over GET, and writes nothing', async () => {
     const before = await stateOf(t, 'k1');
     const variables = JSON.stringify({ keyID: 'k1', input: { alias: 'over GET' } });
     const answer = await get(t, { documentId: idOf(UpdateOrgKeyDocument), variables });
@@ -126,7 +126,7 @@ describe('where only trusted documents are answered', () => {
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
   });
 
-  it('G-19 an id does not let a text beside it in, be it the same text', async () => {
+  it('G-19 rejects a text sent with an id, even if it is the same text', async () => {
     const id = idOf(PreviewKeyDocument);
     for (const query of [textOf(id), '{ __typename }']) {
       refusedAsUntrusted(await post(t, { query, documentId: id, variables: { input: {} } }));
@@ -135,7 +135,7 @@ describe('where only trusted documents are answered', () => {
     }
   });
 
-  it('G-19 nothing that is sent makes a document trusted', async () => {
+  it('G-19 never adds documents from requests', async () => {
     const query = '{ __typename }';
     const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(query) } };
     for (let round = 0; round < 2; round += 1) {
@@ -155,7 +155,7 @@ describe('where only trusted documents are answered', () => {
     'constructor',
     '\ud800',
     '',
-  ])('G-19 the unknown id %j is refused, whoever asks', async (documentId) => {
+  ])('G-19 rejects the unknown id %j, with and without a credential', async (documentId) => {
     for (const headers of [{}, { authorization: '', 'x-svc-authorization': '' }]) {
       const answer = await post(t, { documentId, variables: { input: {} } }, headers);
       expect(errorsOf(answer)).toMatchObject([
@@ -166,7 +166,7 @@ describe('where only trusted documents are answered', () => {
   });
 
   it.each([5, true, [idOf(PreviewKeyDocument)], { id: idOf(PreviewKeyDocument) }])(
-    'G-19 %j is no id, and no reason to fail',
+    'G-19 rejects %j as an id without an internal error',
     async (id) => {
       for (const request of [{ documentId: id }, { extensions: { persistedQuery: { version: 1, sha256Hash: id } } }]) {
         const answer = await post(t, request);
@@ -177,7 +177,7 @@ describe('where only trusted documents are answered', () => {
   );
 
   it.each([{}, { extensions: {} }, { extensions: 'x' }, { extensions: { persistedQuery: null } }, { variables: {} }])(
-    'G-19 %j names no document and is told what to send',
+    'G-19 rejects %j without a document, and states what to send',
     async (request) => {
       const answer = await post(t, request);
       refusedAsUntrusted(answer);
@@ -185,13 +185,13 @@ describe('where only trusted documents are answered', () => {
     },
   );
 
-  it('G-19 a refusal is a failed request to those who ask for the newer media type', async () => {
+  it('G-19 rejects with a failed request for application/graphql-response+json', async () => {
     const accept = { accept: 'application/graphql-response+json' };
     expect((await post(t, { query: '{ __typename }' }, accept)).status).toBe(400);
     expect((await post(t, { documentId: 'x' }, accept)).status).toBe(400);
   });
 
-  it('G-19 the variables of a trusted document are checked as always, and its problems told in full', async () => {
+  it('G-19 validates the variables of a trusted document, with all issues', async () => {
     const variables = { input: { rate: 'x', tags: [' '] } };
     const answer = await post(t, { documentId: idOf(PreviewKeyDocument), variables });
     expect(errorsOf(answer)[0]?.extensions).toMatchObject({
@@ -200,14 +200,14 @@ describe('where only trusted documents are answered', () => {
     });
   });
 
-  it('G-19 a trusted document needs its credential as ever', async () => {
+  it('G-19 requires the credential of a trusted document', async () => {
     const nobody = { authorization: '', 'x-svc-authorization': '' };
     const answer = await post(t, { documentId: idOf(OrgKeyDocument), variables: { keyID: 'k1' } }, nobody);
     expect(codeOf(answer)).toBe('UNAUTHENTICATED');
   });
 });
 
-describe('where trusted documents are answered beside others', () => {
+describe('with trusted and other documents', () => {
   let t: TestApp;
   beforeAll(async () => {
     t = await startApp({ KEYFRONT_TRUSTED_DOCUMENTS: file });
@@ -215,13 +215,13 @@ describe('where trusted documents are answered beside others', () => {
   });
   afterAll(() => t.close());
 
-  it('G-19 both are', async () => {
+  it('G-19 executes trusted and other documents', async () => {
     const preview = await ask(t, PreviewKeyDocument, { input: { keyID: 'k2' } });
     expect(preview.previewKey.keyID).toBe('k2');
     expect((await post(t, { query: '{ __typename }' })).body).toStrictEqual({ data: { __typename: 'Query' } });
   });
 
-  it('G-19 a text with its own hash is answered, and not kept for those who send the hash alone', async () => {
+  it('G-19 executes a text with its own hash, and does not store it under the hash', async () => {
     const query = '{ __typename }';
     const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(query) } };
     for (let round = 0; round < 2; round += 1) {
@@ -237,7 +237,7 @@ describe('where trusted documents are answered beside others', () => {
     expect((await post(t, { query, documentId })).body).toStrictEqual({ data: { __typename: 'Query' } });
   });
 
-  it('G-19 a text with the hash of another is refused, and neither runs', async () => {
+  it('G-19 rejects a text with the hash of another, and executes neither', async () => {
     const query = 'mutation { updateOrgKey(keyID: "k1", input: {alias: "mismatch"}) { status } }';
     const before = await stateOf(t, 'k1');
     for (const id of [idOf(UpdateOrgKeyDocument), hexOf(PreviewKeyDocument), 'x', '']) {
@@ -253,9 +253,9 @@ describe('where trusted documents are answered beside others', () => {
   });
 });
 
-describe('where introspection needs a credential', () => {
+describe('with introspection by credential', () => {
   it.each([{}, { KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' }])(
-    'G-19 rejects a trusted id and an unknown one alike without a credential: %j',
+    'G-19 rejects trusted and unknown ids alike without a credential: %j',
     async (env) => {
       const own = await startApp({ KEYFRONT_TRUSTED_DOCUMENTS: file, KEYFRONT_INTROSPECTION: 'credential', ...env });
       const none = { authorization: '', 'x-svc-authorization': '' };
@@ -278,7 +278,7 @@ describe('where introspection needs a credential', () => {
 });
 
 describe('without trusted documents', () => {
-  it('G-19 an id is refused with its reason', async () => {
+  it('G-19 rejects an id with the reason', async () => {
     const t = await startApp();
     const answer = await post(t, { documentId: idOf(PreviewKeyDocument), variables: { input: {} } });
     await t.close();
@@ -339,7 +339,7 @@ describe('a file of trusted documents', () => {
       JSON.stringify({ a: '{ previewKey(input: {rate: 9007199254740993}) { keyID } }' }),
       '"a" does not match the schema: Float cannot represent this value exactly.',
     ],
-  ])('G-19 that %s is named, with the reason, before anything is opened', async (_, content, reason) => {
+  ])('G-19 reports a file that %s, with the reason, before storage is opened', async (_, content, reason) => {
     const path = await c.file('documents.json', content);
     const { code, said } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_TRUSTED_DOCUMENTS: path });
     expect(code).toBe(1);
@@ -348,7 +348,7 @@ describe('a file of trusted documents', () => {
     expect(existsSync(c.folder)).toBe(false);
   });
 
-  it('G-19 that is not there, or is a folder, is named', async () => {
+  it('G-19 reports a file that is missing or a folder', async () => {
     for (const [path, reason] of [
       ['/nowhere/documents.json', 'ENOENT'],
       [import.meta.dirname, 'EISDIR'],
@@ -359,7 +359,7 @@ describe('a file of trusted documents', () => {
     }
   });
 
-  it('G-19 has all its problems told at once', async () => {
+  it('G-19 reports all invalid entries of a file at once', async () => {
     const path = await c.file(
       'documents.json',
       JSON.stringify({ a: '{', b: '{ nope }', [sha256(valid)]: valid, c: 5 }),
@@ -368,7 +368,7 @@ describe('a file of trusted documents', () => {
     expect(said.match(/^ {2}"\w+" /gm)).toStrictEqual(['  "a" ', '  "b" ', '  "c" ']);
   });
 
-  it('G-19 may name its documents by hashes with and without a prefix, and by names', async () => {
+  it('G-19 accepts hashes with and without a prefix, and names', async () => {
     const sha1 = createHash('sha1').update(valid).digest('hex');
     const ids = [`sha256:${sha256(valid)}`, sha256(`${valid}#`), sha1, 'health', 'x-app:1.0'];
     const entries = ids.map((id, index) => [id, index === 1 ? `${valid}#` : valid] as const);
@@ -381,7 +381,7 @@ describe('a file of trusted documents', () => {
     await t.close();
   });
 
-  it('G-19 is needed where nothing else is to be answered', async () => {
+  it('G-19 is required if only trusted documents are executed', async () => {
     const { code, said } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' });
     expect(code).toBe(1);
     expect(said).toContain('KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on needs a file of them in KEYFRONT_TRUSTED_DOCUMENTS.');
