@@ -34,7 +34,7 @@ export interface RouteExample {
 }
 
 /** One operation of the key API: its route, its documentation, its examples and its handler. */
-export interface Route {
+export interface RouteDefinition {
   /** The `operationId` of the documentation, and the name in logs and metrics. */
   readonly operation: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -70,7 +70,7 @@ export const tags = {
 export type Tag = keyof typeof tags;
 
 /** Keeps the name of an operation as a literal type. */
-export function defineRoute<const Name extends string>(route: Route & { readonly operation: Name }) {
+export function defineRoute<const Name extends string>(route: RouteDefinition & { readonly operation: Name }) {
   return route;
 }
 

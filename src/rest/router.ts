@@ -9,7 +9,7 @@ import { isAudited } from '../keys/audit.js';
 import type { AuditLog, CallContext } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
-import { preconditionFailedStatus, unsupportedMediaTypeStatus, type RouteCall, type Route } from './route.js';
+import { preconditionFailedStatus, unsupportedMediaTypeStatus, type RouteCall, type RouteDefinition } from './route.js';
 import { routes } from './routes.js';
 
 interface RESTDeps extends Pick<RouteCall, 'nextSlice'> {
@@ -19,7 +19,7 @@ interface RESTDeps extends Pick<RouteCall, 'nextSlice'> {
 
 /** Creates the routes of the key API. They throw errors that are not meant for clients. */
 export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRoute[] {
-  function handlerOf(route: Route): Handler {
+  function handlerOf(route: RouteDefinition): Handler {
     return async (request, wildcard) => {
       const { id: requestID, record, query } = request;
       record.operation = route.operation;
@@ -45,7 +45,7 @@ export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRout
 }
 
 /** Whether a route writes. */
-function isChange({ method, operation }: Route): boolean {
+function isChange({ method, operation }: RouteDefinition): boolean {
   return method !== 'GET' && operation !== 'previewKey';
 }
 

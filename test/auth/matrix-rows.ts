@@ -2,7 +2,7 @@ import { servedSchema } from '../../src/graphql/schema/served.js';
 import { healthPaths } from '../../src/http/health.js';
 import { docsAssets } from '../../src/rest/docs-page/assets.js';
 import { documentPath } from '../../src/rest/docs-page/serve.js';
-import type { Route } from '../../src/rest/route.js';
+import type { RouteDefinition } from '../../src/rest/route.js';
 import { routes } from '../../src/rest/routes.js';
 import { credentialKinds, type CredentialKind } from '../../src/credentials/credential.js';
 
@@ -166,7 +166,7 @@ function graphqlDoor(operation: string, name: string, row: Row, kinds: readonly 
   };
 }
 
-function restDoor({ operation, method, path, credential }: Route, row: Row): Door {
+function restDoor({ operation, method, path, credential }: RouteDefinition, row: Row): Door {
   return {
     name: `REST ${operation}`,
     isREST: true,

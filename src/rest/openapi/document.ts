@@ -8,7 +8,13 @@ import { statuses } from '../../http/error-response.js';
 import { responseExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';
 import { objectSchema, type JSONSchema } from './json-schema.js';
-import { commonErrors, preconditionFailedStatus, tags, unsupportedMediaTypeStatus, type Route } from '../route.js';
+import {
+  commonErrors,
+  preconditionFailedStatus,
+  tags,
+  unsupportedMediaTypeStatus,
+  type RouteDefinition,
+} from '../route.js';
 import { routes } from '../routes.js';
 
 /** The OpenAPI document of the key API, generated from its routes and the definition schema. */
@@ -53,7 +59,7 @@ function paths(): JSONSchema {
   return Object.fromEntries(byPath);
 }
 
-function pathItem(route: Route): JSONSchema {
+function pathItem(route: RouteDefinition): JSONSchema {
   const { operation, method, credential, errors, tag, summary, description, parameters, input, output } = route;
   const { success, isVersioned, mayReset, examples } = route;
   return {
@@ -88,7 +94,7 @@ const requestIDHeader = {
   'X-Request-ID': { description: 'Identifies the request in the log of the service.', schema: { type: 'string' } },
 };
 
-const etagHeader = (examples: Route['examples']) => ({
+const etagHeader = (examples: RouteDefinition['examples']) => ({
   ETag: {
     description: 'The version of the key, for `If-Match`. State and live quota do not change it.',
     schema: { type: 'string' },
@@ -114,7 +120,7 @@ const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
 };
 
 /** The response of each error status. CONFLICT concerns a version, or a key that exists. */
-function failuresOf(code: ErrorCode, { operation, examples }: Route): [number, JSONSchema][] {
+function failuresOf(code: ErrorCode, { operation, examples }: RouteDefinition): [number, JSONSchema][] {
   const isStale = code === 'CONFLICT' && operation !== 'createOrgKey';
   const status = isStale ? preconditionFailedStatus : statuses[code];
   const shown = responseExamples(examples, status);
@@ -162,7 +168,7 @@ function schemas(): JSONSchema {
   return Object.fromEntries(components);
 }
 
-function responseSchema({ members, optional }: Route['output']): JSONSchema {
+function responseSchema({ members, optional }: RouteDefinition['output']): JSONSchema {
   return { type: 'object', required: Object.keys(members), properties: { ...members, ...optional } };
 }
 

@@ -1,7 +1,7 @@
-import type { RouteExample, Route } from '../route.js';
+import type { RouteExample, RouteDefinition } from '../route.js';
 import type { JSONSchema } from './json-schema.js';
 
-type Examples = Route['examples'];
+type Examples = RouteDefinition['examples'];
 
 /** The parameters of an operation with their values in the examples. */
 export function parameterExamples(examples: Examples, parameters: readonly JSONSchema[]): JSONSchema[] {
