@@ -38,9 +38,9 @@ export function auditRejectedOperation(
   request: AuditedRequest,
   error: unknown,
 ): void {
-  const found = rootFieldsOf(schema, operation);
-  if (found?.definition.operation !== OperationTypeNode.MUTATION) return;
-  for (const { field } of found.fields) {
+  const requested = rootFieldsOf(schema, operation);
+  if (requested?.definition.operation !== OperationTypeNode.MUTATION) return;
+  for (const { field } of requested.fields) {
     audit({ operation: field.name, keyHash: undefined, ...auditFieldsOf(request), outcome: { error } });
   }
 }

@@ -20,7 +20,7 @@ export function createLoaders(keys: KeyService, caller: () => CallContext): Load
   const options = { cache: false };
   return {
     orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),
-    quotas: new DataLoader((found) => keys.quotasOf(found), options),
+    quotas: new DataLoader((storedKeys) => keys.quotasOf(storedKeys), options),
     quotaSummaries: new DataLoader((orgIDs) => keys.summariseQuotas(orgIDs, caller().reads), options),
   };
 }

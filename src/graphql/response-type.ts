@@ -6,10 +6,10 @@ const jsonTypes = ['application/graphql-response+json', 'application/json'] as c
 export type JSONType = (typeof jsonTypes)[number];
 
 /** Limits of the cache: other or longer headers are negotiated for each request. */
-const maxKnown = 64;
-const maxKnownLength = 256;
+const maxCached = 64;
+const maxCachedLength = 256;
 
-const known = new Map<string, JSONType | undefined>();
+const cache = new Map<string, JSONType | undefined>();
 
 /**
  * The type of a response in JSON to a request with this `Accept` header; undefined when Yoga may respond with another type
@@ -17,9 +17,9 @@ const known = new Map<string, JSONType | undefined>();
  */
 export function negotiateJSON(accept: string | null): JSONType | undefined {
   const header = accept || '*/*';
-  if (known.has(header)) return known.get(header);
+  if (cache.has(header)) return cache.get(header);
   const type = preferredType(header, jsonTypes) === undefined ? undefined : firstMatch(header);
-  if (known.size < maxKnown && header.length <= maxKnownLength) known.set(header, type);
+  if (cache.size < maxCached && header.length <= maxCachedLength) cache.set(header, type);
   return type;
 }
 

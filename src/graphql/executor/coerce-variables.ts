@@ -15,7 +15,7 @@ import {
 import { isIterableObject } from './guards.js';
 
 /** Coerces the variables of an operation; undefined when one of them is not valid. */
-export type CoerceVariables = (given: Readonly<Record<string, unknown>>) => Record<string, unknown> | undefined;
+export type CoerceVariables = (values: Readonly<Record<string, unknown>>) => Record<string, unknown> | undefined;
 
 /** Coerces an input value; undefined when it is not valid. */
 type Coerce = (value: unknown) => unknown;
@@ -55,8 +55,8 @@ const coercers = new WeakMap<GraphQLInputType, Coerce>();
 
 /** The coercer of a type, created once. */
 function coercerOf(type: GraphQLInputType): Coerce {
-  const known = coercers.get(type);
-  if (known) return known;
+  const cached = coercers.get(type);
+  if (cached) return cached;
   // A type may contain itself.
   coercers.set(type, (value) => created(value));
   const created = createCoercer(type);
@@ -79,18 +79,18 @@ function createCoercer(type: GraphQLInputType): Coerce {
 
 function coercerOfList(coerce: Coerce): Coerce {
   return (value) => {
-    const given: readonly unknown[] = Array.isArray(value)
+    const original: readonly unknown[] = Array.isArray(value)
       ? (value as unknown[])
       : isIterableObject(value)
         ? [...value]
         : [value];
-    let items = given as unknown[];
-    for (let index = 0; index < given.length; index += 1) {
-      const found = coerce(given[index]);
-      if (found === undefined) return undefined;
-      if (found === given[index]) continue;
-      if (items === given) items = [...given];
-      items[index] = found;
+    let items = original as unknown[];
+    for (let index = 0; index < original.length; index += 1) {
+      const coerced = coerce(original[index]);
+      if (coerced === undefined) return undefined;
+      if (coerced === original[index]) continue;
+      if (items === original) items = [...original];
+      items[index] = coerced;
     }
     return items;
   };
@@ -105,24 +105,24 @@ function coercerOfObject(type: GraphQLInputObjectType): Coerce {
   }));
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    const given = value as Readonly<Record<string, unknown>>;
-    let record = given as Record<string, unknown>;
-    let known = 0;
+    const original = value as Readonly<Record<string, unknown>>;
+    let record = original as Record<string, unknown>;
+    let knownCount = 0;
     for (const { name, coerce, defaultValue, isRequired } of fields) {
-      const member = given[name];
+      const member = original[name];
       if (member === undefined && isRequired) return undefined;
-      const found = member === undefined ? defaultValue : coerce(member);
+      const coerced = member === undefined ? defaultValue : coerce(member);
       if (member !== undefined) {
-        if (found === undefined) return undefined;
-        known += 1;
+        if (coerced === undefined) return undefined;
+        knownCount += 1;
       }
-      if (found === member) continue;
+      if (coerced === member) continue;
       // Most objects need no change. V8 copies an object that was read from JSON faster than it builds another.
-      if (record === given) record = { ...given };
-      record[name] = found;
+      if (record === original) record = { ...original };
+      record[name] = coerced;
     }
     // It has a member that is unknown, or undefined, which JSON does not have.
-    if (Object.keys(given).length !== known) return undefined;
+    if (Object.keys(original).length !== knownCount) return undefined;
     return type.isOneOf && !isOne(Object.values(record)) ? undefined : record;
   };
 }

@@ -90,8 +90,8 @@ function addConditions({ selections }: SelectionSetNode, conditions: Set<string>
       if (name.value !== 'skip' && name.value !== 'include') continue;
       for (const { value } of args) if (value.kind === Kind.VARIABLE) conditions.add(value.name.value);
     }
-    const below = selection.kind === Kind.FRAGMENT_SPREAD ? undefined : selection.selectionSet;
-    if (below) addConditions(below, conditions);
+    const nested = selection.kind === Kind.FRAGMENT_SPREAD ? undefined : selection.selectionSet;
+    if (nested) addConditions(nested, conditions);
   }
 }
 
@@ -103,8 +103,8 @@ function addConditions({ selections }: SelectionSetNode, conditions: Set<string>
 export function collectFields(compiled: CompiledOperation, variables: VariableValues): readonly CompiledField[] {
   const { operation, rootType, rootFields } = compiled;
   const values = compiled.conditions.map((name) => String(variables[name])).join();
-  const known = rootFields.get(values);
-  if (known) return known;
+  const cached = rootFields.get(values);
+  if (cached) return cached;
   if (!rootType) {
     const message = `Schema is not configured to execute ${operation.operation} operation.`;
     throw new GraphQLError(message, { nodes: operation });
@@ -125,8 +125,8 @@ export function collectSubfields(
   { nodes, subfields }: CompiledField,
   type: GraphQLObjectType,
 ): readonly CompiledField[] {
-  const known = subfields.get(type);
-  if (known) return known;
+  const cached = subfields.get(type);
+  if (cached) return cached;
   const fields = compileFields(compiled, variables, type, nodes);
   subfields.set(type, fields);
   return fields;
@@ -142,12 +142,12 @@ function compileFields(
   type: GraphQLObjectType,
   parents: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
 ): readonly CompiledField[] {
-  const found = new Map<string, [FieldNode, ...FieldNode[]]>();
+  const nodesByName = new Map<string, [FieldNode, ...FieldNode[]]>();
   const visited = new Set<string>();
   for (const { selectionSet } of parents) {
-    if (selectionSet) collect(compiled, variables, type, selectionSet, found, visited);
+    if (selectionSet) collectNodes(compiled, variables, type, selectionSet, nodesByName, visited);
   }
-  const fields = [...found].flatMap(([responseName, nodes]) => {
+  const fields = [...nodesByName].flatMap(([responseName, nodes]) => {
     const definition = getFieldDefinition(compiled.schema, type, nodes[0].name.value);
     if (!definition) return [];
     const valueType = getNullableType(definition.type);
@@ -166,12 +166,12 @@ export function hasDefaultResolver({ resolve }: GraphQLField<unknown, unknown>):
 }
 
 /** Adds the fields of a selection set and of its fragments that apply to this type, by their names in the response. */
-function collect(
+function collectNodes(
   compiled: CompiledOperation,
   variables: VariableValues,
   type: GraphQLObjectType,
   { selections }: SelectionSetNode,
-  found: Map<string, [FieldNode, ...FieldNode[]]>,
+  nodesByName: Map<string, [FieldNode, ...FieldNode[]]>,
   visited: Set<string>,
 ): void {
   for (const selection of selections) {
@@ -179,15 +179,15 @@ function collect(
     if (!shouldInclude(selection, variables)) continue;
     if (selection.kind === Kind.FIELD) {
       const name = (selection.alias ?? selection.name).value;
-      const nodes = found.get(name);
+      const nodes = nodesByName.get(name);
       if (nodes) nodes.push(selection);
-      else found.set(name, [selection]);
+      else nodesByName.set(name, [selection]);
       continue;
     }
     if (selection.kind === Kind.FRAGMENT_SPREAD) visited.add(selection.name.value);
     const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? compiled.fragments[selection.name.value] : selection;
-    if (fragment && doesApply(fragment.typeCondition, compiled.schema, type)) {
-      collect(compiled, variables, type, fragment.selectionSet, found, visited);
+    if (fragment && matchesType(fragment.typeCondition, compiled.schema, type)) {
+      collectNodes(compiled, variables, type, fragment.selectionSet, nodesByName, visited);
     }
   }
 }
@@ -198,7 +198,7 @@ function shouldInclude(selection: SelectionNode, variables: VariableValues): boo
   return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.['if'] !== false;
 }
 
-function doesApply(condition: NamedTypeNode | undefined, schema: GraphQLSchema, type: GraphQLObjectType): boolean {
+function matchesType(condition: NamedTypeNode | undefined, schema: GraphQLSchema, type: GraphQLObjectType): boolean {
   if (!condition || condition.name.value === type.name) return true;
   const abstract = schema.getType(condition.name.value);
   return isAbstractType(abstract) && schema.isSubType(abstract, type);

@@ -44,8 +44,8 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
   const completers = new WeakMap<GraphQLOutputType, CompleteValue>();
 
   function completerOf(type: GraphQLOutputType): CompleteValue {
-    const known = completers.get(type);
-    if (known) return known;
+    const cached = completers.get(type);
+    if (cached) return cached;
     const created = isNonNullType(type)
       ? completerOfNonNull(type as GraphQLNonNull<GraphQLOutputType>)
       : completerOfNullable(type);
@@ -89,19 +89,19 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
       if (items) return items;
       const pending: Promise<unknown>[] = [];
       const completeItem = (item: unknown, key: number) => {
-        const place = { prev: path, key, typename: undefined };
+        const itemPath = { prev: path, key, typename: undefined };
         try {
-          const found = isPromise(item)
-            ? item.then((resolved) => complete(context, field, place, resolved, info))
-            : complete(context, field, place, item, info);
-          if (!isPromise(found)) return found;
-          const handled = found.then(undefined, (error: unknown) =>
-            handleFieldError(context, field, ofType, place, error),
+          const completedItem = isPromise(item)
+            ? item.then((resolved) => complete(context, field, itemPath, resolved, info))
+            : complete(context, field, itemPath, item, info);
+          if (!isPromise(completedItem)) return completedItem;
+          const handled = completedItem.then(undefined, (error: unknown) =>
+            handleFieldError(context, field, ofType, itemPath, error),
           );
           pending.push(handled);
           return handled;
         } catch (error) {
-          return handleFieldError(context, field, ofType, place, error);
+          return handleFieldError(context, field, ofType, itemPath, error);
         }
       };
       try {
@@ -118,8 +118,8 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
 
   function completerOfAbstract(type: GraphQLAbstractType): CompleteValue {
     const resolveType = type.resolveType ?? defaultTypeResolver;
-    return (context, field, path, value, known) => {
-      const info = known ?? buildResolveInfo(context, field, path);
+    return (context, field, path, value, knownInfo) => {
+      const info = knownInfo ?? buildResolveInfo(context, field, path);
       const complete = (name: unknown) =>
         completerOf(ensureValidRuntimeType(type, name, value, info))(context, field, path, value, info);
       const name = resolveType(value, context.contextValue, info, type);
@@ -200,10 +200,10 @@ function ensureValidRuntimeType(
   value: unknown,
   { schema, parentType, fieldName, fieldNodes: nodes }: GraphQLResolveInfo,
 ): GraphQLObjectType {
-  const must = `Abstract type "${type.name}" must resolve to an Object type at runtime for field "${parentType.name}.${fieldName}"`;
+  const requirement = `Abstract type "${type.name}" must resolve to an Object type at runtime for field "${parentType.name}.${fieldName}"`;
   if (name == null) {
-    const either = `Either the "${type.name}" type should provide a "resolveType" function or each possible type should provide an "isTypeOf" function.`;
-    throw new GraphQLError(`${must}. ${either}`, { nodes });
+    const advice = `Either the "${type.name}" type should provide a "resolveType" function or each possible type should provide an "isTypeOf" function.`;
+    throw new GraphQLError(`${requirement}. ${advice}`, { nodes });
   }
   if (isObjectType(name)) {
     throw new GraphQLError(
@@ -211,18 +211,18 @@ function ensureValidRuntimeType(
     );
   }
   if (typeof name !== 'string') {
-    throw new GraphQLError(`${must} with value ${inspect(value)}, received "${inspect(name)}".`);
+    throw new GraphQLError(`${requirement} with value ${inspect(value)}, received "${inspect(name)}".`);
   }
-  const found = schema.getType(name);
-  if (!found) {
+  const runtimeType = schema.getType(name);
+  if (!runtimeType) {
     const message = `Abstract type "${type.name}" was resolved to a type "${name}" that does not exist inside the schema.`;
     throw new GraphQLError(message, { nodes });
   }
-  if (!isObjectType(found)) {
+  if (!isObjectType(runtimeType)) {
     throw new GraphQLError(`Abstract type "${type.name}" was resolved to a non-object type "${name}".`, { nodes });
   }
-  if (!schema.isSubType(type, found)) {
+  if (!schema.isSubType(type, runtimeType)) {
     throw new GraphQLError(`Runtime Object type "${name}" is not a possible type for "${type.name}".`, { nodes });
   }
-  return found;
+  return runtimeType;
 }

@@ -79,9 +79,9 @@ function entitiesField(api: GraphQLSchema): RootField {
     extensions: { credential: 'service' },
     resolve: (_source, { representations }: { representations: readonly unknown[] }, context) =>
       entitiesOf(representations).map(async ({ name, entity, representation }) => {
-        const found = await entity.find(representation, context);
-        if (found) typeNames.set(found, name);
-        return found;
+        const resolved = await entity.find(representation, context);
+        if (resolved) typeNames.set(resolved, name);
+        return resolved;
       }),
   };
 }

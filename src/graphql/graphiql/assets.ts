@@ -17,7 +17,7 @@ const contentSecurityPolicy = [
 // Sent with every file: a worker has only the policy of its own response.
 const headers = { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' };
 
-const names = [
+const fileNames = [
   'page.css',
   'page.js',
   'icon.svg',
@@ -31,5 +31,5 @@ const names = [
 /** GraphiQL by path. Its scripts are files of their own, so that the policy can forbid inline scripts. */
 export const graphiqlAssets: ReadonlyMap<string, StaticAsset> = new Map([
   ['/', browserFile('graphiql/page.html', headers)],
-  ...names.map((name) => [`/graphiql/${name}`, browserFile(`graphiql/${name}`, headers)] as const),
+  ...fileNames.map((name) => [`/graphiql/${name}`, browserFile(`graphiql/${name}`, headers)] as const),
 ]);

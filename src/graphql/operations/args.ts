@@ -21,11 +21,11 @@ export const keyArgs = builder.args((t) => ({
 }));
 
 /** The options of a change; null is the same as omitted. */
-export function toChangeOptions(args: {
+export function toChangeOptions(options: {
   expectedVersion?: number | null | undefined;
   reason?: string | null | undefined;
 }): ChangeOptions {
-  return { expectedVersion: args.expectedVersion ?? undefined, reason: args.reason ?? undefined };
+  return { expectedVersion: options.expectedVersion ?? undefined, reason: options.reason ?? undefined };
 }
 
 /** The arguments of an update and of its preview. */

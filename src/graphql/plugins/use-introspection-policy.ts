@@ -7,6 +7,7 @@ import { documentIDOf } from './use-trusted-documents.js';
 
 /** Who may introspect the schema: all clients, or requests with a valid credential only. */
 export const introspectionPolicies = ['open', 'credential'] as const;
+/** The value of `KEYFRONT_INTROSPECTION`. */
 export type IntrospectionPolicy = (typeof introspectionPolicies)[number];
 
 /**

@@ -8,6 +8,7 @@ import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import type { ServerContext } from '../context.js';
 import { requestError } from '../errors.js';
 
+/** The maximum size of a request body. */
 export const bodyLimitBytes = 128 * 1024;
 
 /**

@@ -74,9 +74,9 @@ export const builder = new SchemaBuilder<OurTypes>({
   defaultFieldNullability: false,
   validation: {
     validationError: ({ issues }) => {
-      const found = issuesOf(issues as Parameters<typeof issuesOf>[0], 'update');
+      const definitionIssues = issuesOf(issues as Parameters<typeof issuesOf>[0], 'update');
       // The path starts with the argument. Clients expect paths in the definition.
-      return invalidDefinition(found.map((issue) => ({ ...issue, path: issue.path.slice(1) })));
+      return invalidDefinition(definitionIssues.map((issue) => ({ ...issue, path: issue.path.slice(1) })));
     },
   },
 });

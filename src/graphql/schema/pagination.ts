@@ -19,18 +19,18 @@ export const pageSizes = { defaultSize: 20, maxSize: 100 } as const satisfies Pa
  *
  * @throws {AppError} INVALID for `first` together with `last`, or a negative size.
  */
-export async function connectionPage<Item>(
+export async function readConnectionPage<Item>(
   args: DefaultConnectionArguments,
   toCursor: (item: Item) => string,
   read: (range: ResolveCursorConnectionArgs) => Promise<Item[]>,
 ) {
-  const issues = pageSizeIssues(args);
+  const issues = validatePageSize(args);
   if (issues.length > 0) throw new AppError('INVALID', 'The page is not valid.', { issues });
   const page = await resolveCursorConnection<Promise<Item[]>>({ args, ...pageSizes, toCursor }, read);
   return page.edges.length > 0 ? page : { ...page, pageInfo: { ...page.pageInfo, startCursor: null, endCursor: null } };
 }
 
-function pageSizeIssues({ first, last }: DefaultConnectionArguments): Issue[] {
+function validatePageSize({ first, last }: DefaultConnectionArguments): Issue[] {
   const issues: Issue[] = Object.entries({ first, last }).flatMap(([name, size]) =>
     typeof size === 'number' && size < 0
       ? [{ path: [name], code: 'OUT_OF_RANGE' as const, message: 'must not be negative' }]

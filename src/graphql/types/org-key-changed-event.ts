@@ -9,7 +9,7 @@ import { OrgKey } from './org-key.js';
  *
  * @throws {AppError} INTERNAL when it fails its integrity check: its fields are null, and the event keeps its cursor.
  */
-function entryOf({ entry, isUnreadable }: SubscribedChange): SubscribedChange['entry'] {
+function requireEntry({ entry, isUnreadable }: SubscribedChange): SubscribedChange['entry'] {
   if (isUnreadable) throw new AppError('INTERNAL', 'A history entry fails its integrity check; see `keyfront check`.');
   return entry;
 }
@@ -25,18 +25,18 @@ export const OrgKeyChangedEvent = builder.objectRef<SubscribedChange>('OrgKeyCha
     keyHash: t.string({
       nullable: true,
       description: 'Hash of the key identifier, also for a deleted or purged key. Null if `entry` is null.',
-      resolve: (event) => entryOf(event)?.keyHash,
+      resolve: (event) => requireEntry(event)?.keyHash,
     }),
     orgID: t.string({
       nullable: true,
       description: 'Identifier of the organisation that owns the key. Null if `entry` is null.',
-      resolve: (event) => entryOf(event)?.orgID,
+      resolve: (event) => requireEntry(event)?.orgID,
     }),
     entry: t.field({
       type: HistoryEntry,
       nullable: true,
       description: 'The change, as in the history of the key. Null for a checkpoint.',
-      resolve: entryOf,
+      resolve: requireEntry,
     }),
     key: t.field({
       type: OrgKey,
@@ -44,7 +44,7 @@ export const OrgKeyChangedEvent = builder.objectRef<SubscribedChange>('OrgKeyCha
       description:
         'The key as it is now, which can be newer than the change. Null if it is deleted or `entry` is null.',
       resolve: (event, _, { loaders }) => {
-        const entry = entryOf(event);
+        const entry = requireEntry(event);
         return entry && loaders.orgKeys.load(entry.keyHash);
       },
     }),

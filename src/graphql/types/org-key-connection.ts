@@ -7,7 +7,7 @@ import type { CallContext } from '../../keys/ports.js';
 import { callerOf, type Context } from '../context.js';
 import { builder, type SchemaTypes } from '../schema/builder.js';
 import { encodeCursor, decodeCursor } from '../schema/cursor.js';
-import { connectionPage } from '../schema/pagination.js';
+import { readConnectionPage } from '../schema/pagination.js';
 import { toKeyFilter, KeyOrderType, OrgKeyFilter } from './org-key-filter.js';
 import { OrgKey } from './org-key.js';
 import { Organization } from './organization.js';
@@ -69,7 +69,7 @@ export async function readOrgKeyPage(
 ): Promise<OrgKeyPage> {
   const filter = toKeyFilter(args.filter);
   const orderBy = args.orderBy ?? defaultOrder(filter);
-  const page = await connectionPage<StoredKey>(
+  const page = await readConnectionPage<StoredKey>(
     args,
     (key) => encodeCursor(key, orderBy),
     async ({ before, after, limit, inverted }) => {

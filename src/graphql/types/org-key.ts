@@ -7,7 +7,7 @@ import { HistoryEntry } from './history-entry.js';
 import { KeyDefinition } from './key-definition.js';
 import { decodeVersionCursor } from '../schema/cursor.js';
 import { Organization } from './organization.js';
-import { connectionPage } from '../schema/pagination.js';
+import { readConnectionPage } from '../schema/pagination.js';
 import { Quota } from './quota.js';
 
 export const KeyStateType = builder.enumType('KeyState', {
@@ -86,7 +86,7 @@ builder.node(OrgKey, {
         description:
           'The changes of the key up to its `version`, oldest first: `last: 5` returns the five newest. Errors: NOT_FOUND if the key was purged during the request.',
         resolve: (key, args, { keys, reads }) =>
-          connectionPage<KeyRevision>(
+          readConnectionPage<KeyRevision>(
             args,
             ({ versionAfter }) => String(versionAfter),
             async ({ before, after, limit, inverted }) =>

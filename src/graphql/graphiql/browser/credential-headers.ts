@@ -6,6 +6,7 @@ export interface CredentialHeader {
   readonly prefix: string;
 }
 
+/** The headers of both kinds of credential. */
 export const credentialHeaders: readonly CredentialHeader[] = [
   { kind: 'management', name: 'Authorization', prefix: 'Bearer kf_mgt_' },
   { kind: 'service', name: 'X-Svc-Authorization', prefix: 'kf_svc_' },
