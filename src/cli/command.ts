@@ -14,8 +14,8 @@ export interface Option {
 }
 
 /** One command. The parser, the help and the list of commands in OPERATING.md are generated from it. */
-export interface Command {
-  /** One or two words, such as `backup` or `keys import`. */
+export interface CLICommand {
+  /** The name, such as `backup` or `keys import`. */
   readonly name: string;
   /** One line in the imperative, without a period. */
   readonly summary: string;

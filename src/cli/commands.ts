@@ -1,4 +1,4 @@
-import type { Command } from './command.js';
+import type { CLICommand } from './command.js';
 import { backupCommand } from './commands/backup.js';
 import { checkCommand } from './commands/check.js';
 import { issueCommand } from './commands/credentials/issue.js';
@@ -32,7 +32,7 @@ import { rotateWebhookCommand } from './commands/webhooks/rotate.js';
 import { testWebhookCommand } from './commands/webhooks/test.js';
 
 /** All commands, in the order of the help. */
-export const commands: readonly Command[] = [
+export const commands: readonly CLICommand[] = [
   serveCommand,
   issueCommand,
   listCredentialsCommand,

@@ -1,12 +1,12 @@
 import { Command as Program, Help, InvalidArgumentError, Option as ProgramOption } from 'commander';
 import { printableLines } from '../lib/text.js';
 import { version } from '../lib/version.js';
-import type { Command, Option, OptionValues } from './command.js';
+import type { CLICommand, Option, OptionValues } from './command.js';
 import { environmentVariables } from './environment.js';
 import { formatUsage } from './help.js';
 import type { IO } from './io.js';
 
-type Execute = (command: Command, options: OptionValues, args: readonly string[]) => Promise<void>;
+type Execute = (command: CLICommand, options: OptionValues, args: readonly string[]) => Promise<void>;
 
 const defaultExitCodes: Readonly<Record<number, string>> = {
   0: 'done',
@@ -26,7 +26,7 @@ const layout = {
 };
 
 /** Creates the parser of the command line. It calls `execute` with the command that the arguments name. */
-export function createProgram(commands: readonly Command[], io: IO, execute: Execute): Program {
+export function createProgram(commands: readonly CLICommand[], io: IO, execute: Execute): Program {
   const program = new Program('keyfront')
     .description('Key management for API gateways. Without a command, starts the server (same as `serve`).')
     .usage('[command] [arguments] [options]')
@@ -49,7 +49,7 @@ export function createProgram(commands: readonly Command[], io: IO, execute: Exe
   return program;
 }
 
-function addCommand(program: Program, command: Command, execute: Execute): void {
+function addCommand(program: Program, command: CLICommand, execute: Execute): void {
   const { name, summary, description, arguments: args = [], options = {}, environment = [] } = command;
   const [first = '', second] = name.split(' ');
   const group = program.commands.find((child) => child.name() === first);
@@ -116,7 +116,7 @@ function withoutValues(message: string): string {
     .replace(/ argument '[^]*' is invalid\. It is/, ' has no value: what follows is');
 }
 
-function formatExamplesAndExitCodes({ examples, exitCodes }: Command): string {
+function formatExamplesAndExitCodes({ examples, exitCodes }: CLICommand): string {
   const lines = examples.map((example) => `  ${example}\n`).join('');
   return `\nExamples:\n${lines}\n${formatSection('Exit codes', { ...defaultExitCodes, ...exitCodes })}`;
 }

@@ -8,7 +8,7 @@ const saveIntervalMs = 5_000;
 
 /** Reads the change feed to its end, sends the events, and waits for more. Resolves when the session is stopping. */
 export async function deliverNewEvents(session: DeliverySession, startCursor: string): Promise<void> {
-  const { webhook, deps, queue, breaker, feedEvent, stateEvent, isStopping, settle } = session;
+  const { webhook, deps, queue, breaker, feedEvent, stateEvent, isStopping, recordResults } = session;
   const { feed, storage, clockMs } = deps;
   let cursor = startCursor;
   let savedMs = clockMs();
@@ -43,7 +43,7 @@ export async function deliverNewEvents(session: DeliverySession, startCursor: st
     // If the page was not completed, the next read starts at its first event without a result.
     const firstOpen = events.findIndex((event) => !completed.has(event));
     const reached = firstOpen === -1 ? cursor : events[firstOpen - 1]?.cursor;
-    if (reached !== undefined) await settle(enqueuedKeys, { cursor: reached });
+    if (reached !== undefined) await recordResults(enqueuedKeys, { cursor: reached });
     savedMs = clockMs();
   }
 
@@ -86,7 +86,7 @@ export async function deliverNewEvents(session: DeliverySession, startCursor: st
     if (page.events.length > 0) await deliverPage(page.events);
     // Events of other organisations only move the cursor, which is saved at intervals.
     else if (hasMoved && clockMs() - savedMs > saveIntervalMs) {
-      await settle([], { cursor });
+      await recordResults([], { cursor });
       savedMs = clockMs();
     }
     if (!page.hasMore) await changed;

@@ -13,10 +13,13 @@ import { eventIDOf, unverifiedEventIDOf, type RenderChange } from './event.js';
 import { retryDelayMs, type RetryPolicy } from './retry-policy.js';
 import { createRetryQueue } from './retry-queue.js';
 import type { SignedSender } from './sign-and-send.js';
-import type { DeadLetter, LeasedWebhook, RetryState, Settlement, WebhookStore } from './webhook.js';
+import type { DeadLetter, LeasedWebhook, RetryState, DeliveryResults, WebhookStore } from './webhook.js';
 
 export interface DeliveryWorkerDeps {
-  readonly store: Pick<WebhookStore, 'hasLease' | 'settle' | 'retryStates' | 'dueReplays' | 'change' | 'deliveryStats'>;
+  readonly store: Pick<
+    WebhookStore,
+    'hasLease' | 'recordResults' | 'retryStates' | 'dueReplays' | 'change' | 'deliveryStats'
+  >;
   readonly history: Pick<KeyStore, 'historyOf'>;
   readonly feed: Pick<ChangeFeed, 'read'>;
   readonly holder: string;
@@ -85,7 +88,7 @@ export function createDeliverySession({ webhook }: LeasedWebhook, send: SignedSe
   }
 
   /** Writes the retry states of keys, as they are when the write starts. Writes run one after the other. */
-  function settle(keyHashes: Iterable<string>, more: Settlement = {}): Promise<void> {
+  function recordResults(keyHashes: Iterable<string>, more: DeliveryResults = {}): Promise<void> {
     const write = writing.then(async () => {
       if (hasEnded) return;
       const [failing, done]: [RetryState[], string[]] = [[], []];
@@ -94,7 +97,7 @@ export function createDeliverySession({ webhook }: LeasedWebhook, send: SignedSe
         if (state) failing.push(state);
         else done.push(keyHash);
       }
-      const isHeld = await storage(() => store.settle(holder, webhook.id, { ...more, failing, done }));
+      const isHeld = await storage(() => store.recordResults(holder, webhook.id, { ...more, failing, done }));
       if (isHeld) return;
       log.warn('the lease of the webhook has ended');
       end();
@@ -133,7 +136,7 @@ export function createDeliverySession({ webhook }: LeasedWebhook, send: SignedSe
     if (attempts < retryPolicy.maxAttempts) {
       const dueMs = clockMs() + retryDelayMs(retryPolicy, attempts, retryAfterMs, random);
       queue.set({ ...state, attempts, dueMs, lastError: detail });
-      return settle([keyHash]);
+      return recordResults([keyHash]);
     }
     const eventID = entry ? eventIDOf(entry) : unverifiedEventIDOf(keyHash, version);
     const letter: DeadLetter = {
@@ -149,7 +152,7 @@ export function createDeliverySession({ webhook }: LeasedWebhook, send: SignedSe
     log.error({ event: eventID, keyHash, version, why: detail }, 'webhook event given up');
     meter?.webhookAttempted('dead');
     queue.advance(state);
-    await settle([keyHash], { dead: [letter] });
+    await recordResults([keyHash], { dead: [letter] });
     deadLetters += 1;
     if (deadLetters < maxDeadLetters) return;
     // A command may have discarded dead letters meanwhile.
@@ -185,7 +188,7 @@ export function createDeliverySession({ webhook }: LeasedWebhook, send: SignedSe
     stateEvent,
     attempt,
     recordFailure,
-    settle,
+    recordResults,
     readEntries,
     end,
     fail,

@@ -21,7 +21,7 @@ export async function replayDeadLetters(session: DeliverySession): Promise<void>
 }
 
 async function redrive(session: DeliverySession, letter: DeadLetter): Promise<void> {
-  const { log, settle, deps } = session;
+  const { log, recordResults, deps } = session;
   const { retryPolicy, clockMs, random } = deps;
   const { keyHash, version, eventID } = letter;
   const entries = await session.readEntries(keyHash, version, 1);
@@ -29,14 +29,14 @@ async function redrive(session: DeliverySession, letter: DeadLetter): Promise<vo
   const isSame = entry && [eventIDOf(entry), unverifiedEventIDOf(keyHash, version)].includes(eventID);
   if (entries && !isSame) {
     log.warn({ event: eventID, keyHash, version }, 'the key has been purged with the content of a dead letter');
-    return settle([], { redriven: [eventID] });
+    return recordResults([], { redriven: [eventID] });
   }
   const { status, detail, retryAfterMs } = entry ? await session.attempt(entry) : failedIntegrityCheck;
-  if (status === 'delivered') return settle([], { redriven: [eventID] });
+  if (status === 'delivered') return recordResults([], { redriven: [eventID] });
   if (status !== 'failed') return;
   const attempts = letter.attempts + 1;
   const isExhausted = attempts >= retryPolicy.maxAttempts;
   const dueMs = isExhausted ? undefined : clockMs() + retryDelayMs(retryPolicy, attempts, retryAfterMs, random);
   const diedAt = new Date(clockMs());
-  return settle([], { replayFailed: [{ ...letter, attempts, lastError: detail, diedAt, dueMs }] });
+  return recordResults([], { replayFailed: [{ ...letter, attempts, lastError: detail, diedAt, dueMs }] });
 }

@@ -7,7 +7,7 @@ const pageSize = 20;
 
 /** Retries keys when they are due. Resolves when the session is stopping and no retry is in flight. */
 export async function retryKeys(session: DeliverySession): Promise<void> {
-  const { deps, log, queue, breaker, stateEvent, isStopping, settle } = session;
+  const { deps, log, queue, breaker, stateEvent, isStopping, recordResults } = session;
   const { clockMs } = deps;
   const retrying = new Set<string>();
   const running = new Set<Promise<void>>();
@@ -56,7 +56,7 @@ export async function retryKeys(session: DeliverySession): Promise<void> {
         log.warn({ keyHash, version: nextVersion }, 'the key has been purged with its waiting events');
         queue.remove(keyHash);
         unwritten = 0;
-        await settle([keyHash]);
+        await recordResults([keyHash]);
         continue;
       }
       const wasOpen = breaker.isOpen();
@@ -71,13 +71,13 @@ export async function retryKeys(session: DeliverySession): Promise<void> {
         unwritten += 1;
         if (unwritten < pageSize && queue.get(keyHash)) continue;
         unwritten = 0;
-        await settle([keyHash]);
+        await recordResults([keyHash]);
       } else if (status === 'failed') {
         unwritten = 0;
         await session.recordFailure(current, entry, detail, retryAfterMs);
       }
     }
-    if (unwritten > 0) await settle([keyHash]);
+    if (unwritten > 0) await recordResults([keyHash]);
   }
 
   /** The waiting entries of a key; undefined if the next one fails its integrity check. */

@@ -67,7 +67,7 @@ export interface Leases {
 }
 
 /** Results of deliveries, written in one transaction. */
-export interface Settlement {
+export interface DeliveryResults {
   readonly cursor?: string | undefined;
   readonly failing?: readonly RetryState[];
   /** Hashes of keys without waiting events. */
@@ -131,7 +131,7 @@ export interface WebhookStore {
   /** Dead letters whose replay is due. */
   dueReplays(webhookID: string, nowMs: number, limit: number): Promise<DeadLetter[]>;
   /** False, with nothing written, if the owner has lost the lease. A recalled lease is held until it ends. */
-  settle(holder: string, webhookID: string, settlement: Settlement): Promise<boolean>;
+  recordResults(holder: string, webhookID: string, settlement: DeliveryResults): Promise<boolean>;
 }
 
 /** Maximum number of webhooks. Each has a delivery worker with its own connections. */

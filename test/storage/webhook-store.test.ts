@@ -95,14 +95,14 @@ describeEngines('the store of webhooks', (engine) => {
     expect(await ids(other, 'two', 60_000)).toStrictEqual([]);
     // It may be held for longer by whoever holds it.
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a start']);
-    expect(await store.settle('one', 'a', { cursor: 'further' })).toBe(true);
-    expect(await other.settle('two', 'a', { cursor: 'wrong' })).toBe(false);
+    expect(await store.recordResults('one', 'a', { cursor: 'further' })).toBe(true);
+    expect(await other.recordResults('two', 'a', { cursor: 'wrong' })).toBe(false);
     await store.releaseLeases('one');
     expect(await ids(other, 'two', 200)).toStrictEqual(['a further']);
-    expect(await store.settle('one', 'a', { cursor: 'late', failing: [failing('h')], dead: [dead('e')] })).toBe(false);
+    expect(await store.recordResults('one', 'a', { cursor: 'late', failing: [failing('h')], dead: [dead('e')] })).toBe(false);
     expect(await store.retryStates('a')).toStrictEqual([]);
     await wait(250);
-    expect(await other.settle('two', 'a', { cursor: 'late' })).toBe(false);
+    expect(await other.recordResults('two', 'a', { cursor: 'late' })).toBe(false);
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a further']);
   });
 
@@ -123,7 +123,7 @@ describeEngines('the store of webhooks', (engine) => {
     expect(await store.acquireLeases('one', 60_000)).toStrictEqual({ held: [], recalled, damaged: [] });
     expect(await other.acquireLeases('two', 60_000)).toStrictEqual({ held: [], recalled: [], damaged: [] });
     // What was delivered until then is still written, but not for a webhook that is gone.
-    expect(await store.settle('one', 'a', { cursor: 'further' })).toBe(isThere);
+    expect(await store.recordResults('one', 'a', { cursor: 'further' })).toBe(isThere);
     await other.releaseRecalled('two', 'a');
     expect(await other.isRecalled('a')).toBe(true);
     await store.releaseRecalled('one', 'a');
@@ -169,11 +169,11 @@ describeEngines('the store of webhooks', (engine) => {
     await store.add(webhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
     const [first, second] = [failing('h1'), failing('h2', { dueMs: 500, lastError: '', attempts: 0 })];
-    expect(await store.settle('one', 'a', { cursor: 'c1', failing: [first, second], dead: [dead('e1')] })).toBe(true);
+    expect(await store.recordResults('one', 'a', { cursor: 'c1', failing: [first, second], dead: [dead('e1')] })).toBe(true);
     expect(await store.retryStates('a')).toStrictEqual([second, first]);
     expect(await store.deliveryStats()).toStrictEqual([{ webhookID: 'a', retryingKeys: 2, deadLetters: 1 }]);
     const later = { ...first, nextVersion: 3, attempts: 2 };
-    await store.settle('one', 'a', { failing: [later], done: ['h2'], dead: [dead('e1', { attempts: 31 })] });
+    await store.recordResults('one', 'a', { failing: [later], done: ['h2'], dead: [dead('e1', { attempts: 31 })] });
     expect(await store.retryStates('a')).toStrictEqual([later]);
     expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([dead('e1', { attempts: 31 })]);
     expect((await store.acquireLeases('one', 60_000)).held[0]?.cursor).toBe('c1');
@@ -185,14 +185,14 @@ describeEngines('the store of webhooks', (engine) => {
     const letters = ['e1', 'e2', 'e3'].map((eventID, index) =>
       dead(eventID, { diedAt: new Date(at.getTime() + index) }),
     );
-    await store.settle('one', 'a', { dead: letters });
+    await store.recordResults('one', 'a', { dead: letters });
     expect(await store.dueReplays('a', 10_000, 10)).toStrictEqual([]);
     expect(await store.replay({ webhookID: 'a', eventID: 'e2' }, 5_000)).toBe(1);
     expect(await store.dueReplays('a', 4_999, 10)).toStrictEqual([]);
     expect(await store.dueReplays('a', 5_000, 10)).toMatchObject([{ eventID: 'e2', attempts: 0, dueMs: 5_000 }]);
     expect(await store.replay({ webhookID: 'a' }, 6_000)).toBe(2);
     expect((await store.dueReplays('a', 9_000, 2)).map(({ eventID }) => eventID)).toStrictEqual(['e2', 'e1']);
-    await store.settle('one', 'a', { redriven: ['e1'] });
+    await store.recordResults('one', 'a', { redriven: ['e1'] });
     expect(await store.discard({ webhookID: 'a', eventID: 'e2' })).toBe(1);
     expect(await store.discard({ webhookID: 'b' })).toBe(0);
     expect((await store.deadLetters({ webhookID: 'a' }, 10)).map(({ eventID }) => eventID)).toStrictEqual(['e3']);
@@ -202,14 +202,14 @@ describeEngines('the store of webhooks', (engine) => {
   it('recalls the lease when a dead letter is discarded, and then keeps no failed replay of it', async () => {
     await store.add(webhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
-    await store.settle('one', 'a', { dead: [dead('e1'), dead('e2')] });
+    await store.recordResults('one', 'a', { dead: [dead('e1'), dead('e2')] });
     expect(await store.discard({ webhookID: 'a', eventID: 'unknown' })).toBe(0);
     expect(await store.hasLease('one', 'a')).toBe(true);
     expect(await store.discard({ webhookID: 'a', eventID: 'e1' })).toBe(1);
     expect(await store.hasLease('one', 'a')).toBe(false);
     expect(await store.isRecalled('a')).toBe(true);
     const replayFailed = ['e1', 'e2'].map((eventID) => dead(eventID, { attempts: 31, dueMs: 7_000 }));
-    expect(await store.settle('one', 'a', { replayFailed })).toBe(true);
+    expect(await store.recordResults('one', 'a', { replayFailed })).toBe(true);
     expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual(replayFailed.slice(1));
   });
 

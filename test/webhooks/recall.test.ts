@@ -210,7 +210,7 @@ describeEngines('after a command has returned', (engine) => {
         diedAt: new Date(),
       };
       const dead = [{ ...letter, attempts: 1, lastError: 'a test', dueMs: undefined }];
-      await webhooks.settle('another process', id, { cursor: await feed.latestCursor(), dead });
+      await webhooks.recordResults('another process', id, { cursor: await feed.latestCursor(), dead });
       await webhooks.releaseLeases('another process');
       await webhooks.replay({ webhookID: id }, Date.now());
       deliver(at);

@@ -4,7 +4,7 @@ import type { Config, ConfigSecrets } from '../../config/config.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';
 import { syncFile, syncName } from '../../lib/durable-file.js';
 import { openServices, type Services } from '../../storage/open-storage.js';
-import type { Command, OptionValues } from '../command.js';
+import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { withServices } from '../key-client/open.js';
@@ -12,7 +12,7 @@ import { createProgressLine } from '../output/progress.js';
 import { verifyInstallation } from '../verify-installation.js';
 import { databaseCopyName, describeNewestChange, digestFile, writeManifest, type Manifest } from './backup-manifest.js';
 
-export const backupCommand: Command = {
+export const backupCommand: CLICommand = {
   name: 'backup',
   summary: 'Copy the database to a new folder and verify the copy',
   description:

@@ -1,11 +1,11 @@
-import type { Command } from '../command.js';
+import type { CLICommand } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { withServices } from '../key-client/open.js';
 import { createProgressLine } from '../output/progress.js';
 import { verifyInstallation } from '../verify-installation.js';
 
-export const checkCommand: Command = {
+export const checkCommand: CLICommand = {
   name: 'check',
   summary: 'Verify the integrity of the database, the histories and the encrypted secrets',
   description: 'Opens the storage read-only and changes nothing. Services may run meanwhile.',

@@ -1,6 +1,6 @@
 import { withWireIssuePaths } from '../../rest/json-body.js';
 import { definitionFromWire } from '../../wire/field-names.js';
-import type { Command, OptionValues } from '../command.js';
+import type { CLICommand, OptionValues } from '../command.js';
 import { keyVariables } from '../environment.js';
 import { readDefinitionObject } from '../input/definitions.js';
 import type { IO } from '../io.js';
@@ -9,7 +9,7 @@ import { runKeyCommand } from '../key-client/run-key-command.js';
 import { changeResultToJSON, formatChangeResult, hasNoEffect } from '../output/diff.js';
 import { toJSONLine } from '../output/json.js';
 
-export const diffCommand: Command = {
+export const diffCommand: CLICommand = {
   name: 'diff',
   summary: 'Show the field-level changes that an update would make',
   description: `Changes nothing. ${definitionFile}`,

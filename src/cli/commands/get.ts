@@ -1,13 +1,13 @@
 import { printable } from '../../lib/text.js';
 import { definitionToWire } from '../../wire/field-names.js';
-import type { Command, OptionValues } from '../command.js';
+import type { CLICommand, OptionValues } from '../command.js';
 import { keyVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { cannotAccess, keyLocation, keyOptions } from '../key-client/options.js';
 import { runKeyCommand } from '../key-client/run-key-command.js';
 import { toIndentedJSON } from '../output/json.js';
 
-export const getCommand: Command = {
+export const getCommand: CLICommand = {
   name: 'get',
   summary: 'Print the definition of a key, without secrets',
   description: `\`put\` accepts the output. ${keyLocation}`,

@@ -1,5 +1,5 @@
 import { printable } from '../../lib/text.js';
-import type { Command, OptionValues } from '../command.js';
+import type { CLICommand, OptionValues } from '../command.js';
 import { keyVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { cannotAccess, keyLocation, keyOptions } from '../key-client/options.js';
@@ -12,7 +12,7 @@ import { toJSONLine } from '../output/json.js';
 const defaultLimit = 20;
 const maxLimit = 100;
 
-export const historyCommand: Command = {
+export const historyCommand: CLICommand = {
   name: 'history',
   summary: 'List the changes of a key, newest first',
   description: keyLocation,

@@ -4,13 +4,13 @@ import { migratedFrom } from '../../storage/migrated.js';
 import { copyStore, type CopyResult } from '../../storage/sql/copy-store.js';
 import type { openForMoving } from '../../storage/postgres/engine.js';
 import { lockRows, type LockedRows } from '../../storage/sqlite/rows.js';
-import type { Command } from '../command.js';
+import type { CLICommand } from '../command.js';
 import { storageVariables } from '../environment.js';
 import { UsageError, type IO } from '../io.js';
 import { createProgressLine } from '../output/progress.js';
 import { verifyInstallation } from '../verify-installation.js';
 
-export const migrateStoreCommand: Command = {
+export const migrateStoreCommand: CLICommand = {
   name: 'migrate-store',
   summary: 'Copy the data folder to the PostgreSQL database of KEYFRONT_DATABASE_URL',
   description:

@@ -8,7 +8,7 @@ import type { JSONValue } from '../../lib/json.js';
 import { printable } from '../../lib/text.js';
 import { withWireIssuePaths, warningsMember } from '../../rest/json-body.js';
 import { definitionFromWire, definitionToWire } from '../../wire/field-names.js';
-import type { Command, OptionValues } from '../command.js';
+import type { CLICommand, OptionValues } from '../command.js';
 import { colorVariables } from '../environment.js';
 import { readDefinitions } from '../input/definitions.js';
 import type { IO } from '../io.js';
@@ -23,7 +23,7 @@ import {
 } from '../output/format.js';
 import { toJSONLine } from '../output/json.js';
 
-export const previewCommand: Command = {
+export const previewCommand: CLICommand = {
   name: 'preview',
   summary: 'Validate key definitions without storing anything',
   description:
@@ -99,7 +99,7 @@ async function previewDefinition(
     if (body instanceof AppError) throw body;
     return { location, valid: await validate(body), issues: [] };
   } catch (error) {
-    // Any other error says nothing about the definition.
+    // Any other error does not concern the definition.
     if (!(error instanceof AppError) || !['INVALID', 'TOO_LARGE', 'FORBIDDEN'].includes(error.code)) throw error;
     return { location, issues: problemsOf(error) };
   }

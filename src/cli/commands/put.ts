@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
 import { definitionFromWire } from '../../wire/field-names.js';
-import type { Command, OptionValues } from '../command.js';
+import type { CLICommand, OptionValues } from '../command.js';
 import { keyVariables } from '../environment.js';
 import { readDefinitionObject } from '../input/definitions.js';
 import { UsageError, type IO } from '../io.js';
@@ -16,7 +16,7 @@ import {
 import { parseNumberOption, runKeyCommand, stringOption } from '../key-client/run-key-command.js';
 import { printChange } from '../output/diff.js';
 
-export const putCommand: Command = {
+export const putCommand: CLICommand = {
   name: 'put',
   summary: 'Replace the definition of a key',
   description: `Secrets that the new definition omits stay unchanged. ${definitionFile}`,

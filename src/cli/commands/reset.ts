@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { Command, OptionValues } from '../command.js';
+import type { CLICommand, OptionValues } from '../command.js';
 import { keyVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { changeExitCodes, keyLocation, keyOptions, reasonOption } from '../key-client/options.js';
@@ -7,7 +7,7 @@ import type { KeyChangeResult, KeyClient } from '../key-client/port.js';
 import { runKeyCommand, stringOption } from '../key-client/run-key-command.js';
 import { printChange } from '../output/diff.js';
 
-export const resetCommand: Command = {
+export const resetCommand: CLICommand = {
   name: 'reset',
   summary: 'Reset the live quota of a key',
   description: `The definition stays unchanged. ${keyLocation}`,

@@ -6,14 +6,14 @@ import { syncFile, syncName } from '../../lib/durable-file.js';
 import { restoringFile } from '../../storage/open-engine.js';
 import { openServices } from '../../storage/open-storage.js';
 import { makePrivateFolder } from '../../storage/sqlite/private-files.js';
-import type { Command, OptionValues } from '../command.js';
+import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { createProgressLine } from '../output/progress.js';
 import { verifyInstallation } from '../verify-installation.js';
 import { databaseCopyName, describeNewestChange, digestFile, readManifest, type Manifest } from './backup-manifest.js';
 
-export const restoreCommand: Command = {
+export const restoreCommand: CLICommand = {
   name: 'restore',
   summary: 'Restore a backup to an empty data folder and verify it',
   description: 'The data folder must contain the key ring and nothing else.',

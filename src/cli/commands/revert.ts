@@ -1,5 +1,5 @@
 import { withWireIssuePaths } from '../../rest/json-body.js';
-import type { Command, OptionValues } from '../command.js';
+import type { CLICommand, OptionValues } from '../command.js';
 import { keyVariables } from '../environment.js';
 import { UsageError, type IO } from '../io.js';
 import {
@@ -12,7 +12,7 @@ import {
 import { parseNumberOption, runKeyCommand, stringOption } from '../key-client/run-key-command.js';
 import { printChange } from '../output/diff.js';
 
-export const revertCommand: Command = {
+export const revertCommand: CLICommand = {
   name: 'revert',
   summary: 'Revert a key to an earlier version by creating a new version',
   description: `Secrets and the live quota stay unchanged. ${keyLocation}`,

@@ -1,7 +1,7 @@
-import type { Command } from '../command.js';
+import type { CLICommand } from '../command.js';
 import { storageVariables } from '../environment.js';
 
-export const serveCommand: Command = {
+export const serveCommand: CLICommand = {
   name: 'serve',
   summary: 'Start the server: GraphQL, REST key API and GraphiQL',
   description:

@@ -145,7 +145,11 @@ export function createWebhookStore(
     retryStates: async (id) => (await all<RetryStateRow>(sql.retryStates, [id])).map(retryStateFromRow),
     dueReplays: async (id, nowMs, limit) =>
       (await all<DeadRow>(sql.dueReplays, [id, BigInt(nowMs), limit])).map(deadLetterFromRow),
-    settle: (holder, id, { cursor = null, failing = [], done = [], dead = [], replayFailed = [], redriven = [] }) =>
+    recordResults: (
+      holder,
+      id,
+      { cursor = null, failing = [], done = [], dead = [], replayFailed = [], redriven = [] },
+    ) =>
       transaction(function* () {
         if ((yield* query(sql.advance, [id, holder, cursor])).length === 0) return false;
         for (const key of failing) {

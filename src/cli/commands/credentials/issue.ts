@@ -1,13 +1,13 @@
 import { credentialKinds } from '../../../credentials/credential.js';
 import { issueCredential } from '../../../credentials/issue.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import { parseDuration } from '../../input/duration.js';
 import { parseOrganisation } from '../../input/organisation.js';
 import { UsageError, type IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 
-export const issueCommand: Command = {
+export const issueCommand: CLICommand = {
   name: 'credentials issue',
   summary: 'Issue a credential and print its secret once',
   description: 'Standard output contains only the secret, so that a script can read it.',

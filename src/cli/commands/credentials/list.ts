@@ -1,12 +1,12 @@
 import type { Credential } from '../../../credentials/credential.js';
 import { printable } from '../../../lib/text.js';
-import type { Command } from '../../command.js';
+import type { CLICommand } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { formatTable } from '../../output/table.js';
 
-export const listCredentialsCommand: Command = {
+export const listCredentialsCommand: CLICommand = {
   name: 'credentials list',
   summary: 'List credentials with their state and last use, without their secrets',
   examples: ['keyfront credentials list'],

@@ -1,9 +1,9 @@
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 
-export const revokeCommand: Command = {
+export const revokeCommand: CLICommand = {
   name: 'credentials revoke',
   summary: 'Revoke a credential',
   description: 'Running services reject it from the next request on.',

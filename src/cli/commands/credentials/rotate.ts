@@ -1,11 +1,11 @@
 import { rotateCredential } from '../../../credentials/issue.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import { parseOverlap } from '../../input/duration.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 
-export const rotateCredentialCommand: Command = {
+export const rotateCredentialCommand: CLICommand = {
   name: 'credentials rotate',
   summary: 'Issue a replacement credential and print its secret once',
   description: 'The old credential stays valid for the overlap period.',

@@ -1,12 +1,12 @@
 import { AppError } from '../../../lib/errors.js';
 import { createLogger } from '../../../lib/log.js';
 import { createAuditLog } from '../../../telemetry/audit-log.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import { UsageError, type IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 
-export const discardKeyCommand: Command = {
+export const discardKeyCommand: CLICommand = {
   name: 'keys discard',
   summary: 'Permanently delete a damaged key and its history',
   description:

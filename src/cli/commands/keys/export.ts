@@ -6,7 +6,7 @@ import { quotaFigures } from '../../../keys/quota/quota.js';
 import type { ScannedKey } from '../../../keys/ports.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { definitionToWire } from '../../../wire/field-names.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
@@ -14,7 +14,7 @@ import { toJSONLine } from '../../output/json.js';
 import { createProgressLine } from '../../output/progress.js';
 import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from '../damaged-keys.js';
 
-export const exportCommand: Command = {
+export const exportCommand: CLICommand = {
   name: 'keys export',
   summary: 'Export all keys as JSON Lines',
   description: 'Deleted keys are not exported. `keys import` reads the same format.',

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { printable } from '../../../lib/text.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import { importLines } from '../../input/import-lines.js';
 import { splitLines } from '../../input/jsonl.js';
@@ -9,7 +9,7 @@ import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { createProgressLine } from '../../output/progress.js';
 
-export const importCommand: Command = {
+export const importCommand: CLICommand = {
   name: 'keys import',
   summary: 'Import keys from a JSON Lines file',
   description:

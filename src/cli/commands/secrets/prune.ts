@@ -2,14 +2,14 @@ import { dropInactiveKeys, loadKeyRing } from '../../../crypto/key-ring.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { sealedValuesOf } from '../../../webhooks/manage.js';
-import type { Command } from '../../command.js';
+import type { CLICommand } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { createDamagedKeyReport, damagedExitCode } from '../damaged-keys.js';
 import { cannotDecrypt, requireIntactWebhooks, sealedSecretsOf, skippedSummary } from './sealed-secrets.js';
 
-export const pruneCommand: Command = {
+export const pruneCommand: CLICommand = {
   name: 'secrets prune',
   summary: 'Remove unused keys from the key ring',
   description:

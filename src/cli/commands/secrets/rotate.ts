@@ -6,7 +6,7 @@ import type { ScannedKey } from '../../../keys/ports.js';
 import { AppError, codeOf } from '../../../lib/errors.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { resealWebhook } from '../../../webhooks/manage.js';
-import type { Command } from '../../command.js';
+import type { CLICommand } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
@@ -14,7 +14,7 @@ import { createProgressLine } from '../../output/progress.js';
 import { createDamagedKeyReport, damagedExitCode } from '../damaged-keys.js';
 import { cannotDecrypt, requireIntactWebhooks, skippedSummary } from './sealed-secrets.js';
 
-export const rotateKeyRingCommand: Command = {
+export const rotateKeyRingCommand: CLICommand = {
   name: 'secrets rotate',
   summary: 'Add a key to the key ring and re-encrypt all secrets with it',
   description:

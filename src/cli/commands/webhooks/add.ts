@@ -1,14 +1,14 @@
 import { AppError } from '../../../lib/errors.js';
 import { parseReceiverURL, RejectedAddressError } from '../../../webhooks/address-policy.js';
 import { addWebhook } from '../../../webhooks/manage.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import { parseOrganisation } from '../../input/organisation.js';
 import { UsageError, type IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { stringOption } from '../../key-client/run-key-command.js';
 
-export const addWebhookCommand: Command = {
+export const addWebhookCommand: CLICommand = {
   name: 'webhooks add',
   summary: 'Add a webhook that receives signed key changes, and print its signing secret once',
   description:

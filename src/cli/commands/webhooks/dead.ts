@@ -1,5 +1,5 @@
 import { printable } from '../../../lib/text.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
@@ -10,7 +10,7 @@ import { findWebhook, webhookExitCodes } from './find-webhook.js';
 
 const maxListed = 1_000;
 
-export const listDeadLettersCommand: Command = {
+export const listDeadLettersCommand: CLICommand = {
   name: 'webhooks dead',
   summary: 'List the dead letters of a webhook, oldest first',
   description: `A dead letter is an event whose delivery failed permanently. Prints a table on a terminal, otherwise one line of JSON per event; at most ${maxListed.toLocaleString('en')} events.`,

@@ -1,12 +1,12 @@
 import { untilReleased } from '../../../webhooks/manage.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { stringOption } from '../../key-client/run-key-command.js';
 import { deadLetterExitCodes, eventOption, findWebhook } from './find-webhook.js';
 
-export const discardDeadLettersCommand: Command = {
+export const discardDeadLettersCommand: CLICommand = {
   name: 'webhooks discard',
   summary: 'Delete dead letters',
   arguments: ['ID'],

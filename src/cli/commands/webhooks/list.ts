@@ -1,7 +1,7 @@
 import { printable } from '../../../lib/text.js';
 import { redactedURL } from '../../../webhooks/address-policy.js';
 import { webhookAAD, type DeliveryStats, type Webhook } from '../../../webhooks/webhook.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
@@ -11,7 +11,7 @@ import { formatTable } from '../../output/table.js';
 import { damagedExitCode } from '../damaged-keys.js';
 import { damagedWebhookMessage } from './find-webhook.js';
 
-export const listWebhooksCommand: Command = {
+export const listWebhooksCommand: CLICommand = {
   name: 'webhooks list',
   summary: 'List webhooks with their pending and dead-lettered events',
   description:

@@ -1,11 +1,11 @@
 import { changeWebhook } from '../../../webhooks/manage.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { webhookExitCodes } from './find-webhook.js';
 
-export const pauseWebhookCommand: Command = {
+export const pauseWebhookCommand: CLICommand = {
   name: 'webhooks pause',
   summary: 'Pause a webhook',
   description: 'Changes made during the pause are sent after `webhooks resume`.',

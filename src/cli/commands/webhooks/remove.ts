@@ -1,11 +1,11 @@
 import { untilReleased, webhookNotFound } from '../../../webhooks/manage.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { webhookExitCodes } from './find-webhook.js';
 
-export const removeWebhookCommand: Command = {
+export const removeWebhookCommand: CLICommand = {
   name: 'webhooks remove',
   summary: 'Remove a webhook with its pending events and dead letters',
   arguments: ['ID'],

@@ -1,11 +1,11 @@
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { stringOption } from '../../key-client/run-key-command.js';
 import { deadLetterExitCodes, eventOption, findWebhook } from './find-webhook.js';
 
-export const replayDeadLettersCommand: Command = {
+export const replayDeadLettersCommand: CLICommand = {
   name: 'webhooks replay',
   summary: 'Queue dead letters for another delivery',
   description: 'Events keep their IDs. They may arrive after newer events.',

@@ -1,11 +1,11 @@
 import { changeWebhook } from '../../../webhooks/manage.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { webhookExitCodes } from './find-webhook.js';
 
-export const resumeWebhookCommand: Command = {
+export const resumeWebhookCommand: CLICommand = {
   name: 'webhooks resume',
   summary: 'Resume a paused webhook from where it stopped',
   description: 'Also resumes a webhook that the service has paused.',

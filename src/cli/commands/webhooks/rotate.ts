@@ -1,12 +1,12 @@
 import { rotateWebhook, untilReleased } from '../../../webhooks/manage.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import { parseOverlap } from '../../input/duration.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { webhookExitCodes } from './find-webhook.js';
 
-export const rotateWebhookCommand: Command = {
+export const rotateWebhookCommand: CLICommand = {
   name: 'webhooks rotate',
   summary: 'Replace the signing secret of a webhook and print the new one once',
   description: 'Messages are signed with both secrets during the overlap period.',

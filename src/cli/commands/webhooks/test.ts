@@ -1,12 +1,12 @@
 import { pingMessage } from '../../../webhooks/event.js';
 import { createSignedSender } from '../../../webhooks/sign-and-send.js';
-import type { Command, OptionValues } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { findWebhook } from './find-webhook.js';
 
-export const testWebhookCommand: Command = {
+export const testWebhookCommand: CLICommand = {
   name: 'webhooks test',
   summary: 'Send a signed ping to a webhook and print the status of the response',
   description: 'The ping is sent at once, before events that are pending.',
