@@ -99,7 +99,9 @@ describeEngines('the store of webhooks', (engine) => {
     expect(await other.recordResults('two', 'a', { cursor: 'wrong' })).toBe(false);
     await store.releaseLeases('one');
     expect(await ids(other, 'two', 200)).toStrictEqual(['a further']);
-    expect(await store.recordResults('one', 'a', { cursor: 'late', failing: [failing('h')], dead: [dead('e')] })).toBe(false);
+    expect(await store.recordResults('one', 'a', { cursor: 'late', failing: [failing('h')], dead: [dead('e')] })).toBe(
+      false,
+    );
     expect(await store.retryStates('a')).toStrictEqual([]);
     await wait(250);
     expect(await other.recordResults('two', 'a', { cursor: 'late' })).toBe(false);
@@ -169,7 +171,9 @@ describeEngines('the store of webhooks', (engine) => {
     await store.add(webhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
     const [first, second] = [failing('h1'), failing('h2', { dueMs: 500, lastError: '', attempts: 0 })];
-    expect(await store.recordResults('one', 'a', { cursor: 'c1', failing: [first, second], dead: [dead('e1')] })).toBe(true);
+    expect(await store.recordResults('one', 'a', { cursor: 'c1', failing: [first, second], dead: [dead('e1')] })).toBe(
+      true,
+    );
     expect(await store.retryStates('a')).toStrictEqual([second, first]);
     expect(await store.deliveryStats()).toStrictEqual([{ webhookID: 'a', retryingKeys: 2, deadLetters: 1 }]);
     const later = { ...first, nextVersion: 3, attempts: 2 };
