@@ -6,10 +6,10 @@ import {
   type CredentialStore,
   type Authenticator,
   type AuthContext,
-  type Identity,
   type RejectionReason,
 } from './credential.js';
 import { AppError } from '../lib/errors.js';
+import type { Principal } from '../keys/key.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
 import type { AttemptLimiter } from './attempt-limiter.js';
@@ -21,26 +21,26 @@ interface AuthenticatorDeps {
   readonly store: CredentialStore;
   readonly uses: Pick<LastUsedRecorder, 'note'>;
   readonly failures: AttemptLimiter;
-  /** Undefined where single sign-on is not set up. */
+  /** Undefined if single sign-on is not configured. */
   readonly verifyJWT: VerifyJWT | undefined;
   readonly now: () => Date;
   readonly log: Logger;
   readonly meter?: Meter | undefined;
 }
 
-/** Why a credential opens nothing: for the log alone. */
+/** Why a credential is not valid. Logged, and never part of a response. */
 interface TokenRejection {
   readonly reason: RejectionReason;
   readonly credentialID?: string;
-  /** Whether it is no guess, and does not count as a failed attempt. */
+  /** Whether it does not count as a failed attempt. */
   readonly isExcused?: boolean;
   /** After how many seconds it can be verified, when that is not possible now. */
   readonly retryAfterSeconds?: number;
 }
 
 /**
- * Reads both credential headers. A header that is missing, malformed, repeated, unknown, expired, revoked or of the
- * other kind yields no credential, and nothing but the log tells which of these it was.
+ * Verifies both credential headers. A header that is missing, malformed, repeated, unknown, expired, revoked or of the other
+ * kind yields no principal. Only the log has the reason.
  */
 export function createAuthenticator({
   store,
@@ -51,17 +51,17 @@ export function createAuthenticator({
   log,
   meter,
 }: AuthenticatorDeps): Authenticator {
-  async function verifyToken(kind: CredentialKind, token: string): Promise<Identity | TokenRejection> {
+  async function verifyToken(kind: CredentialKind, token: string): Promise<Principal | TokenRejection> {
     const found = await store.findBySecretHash(hashToken(token), now());
     if (found === undefined) return { reason: 'unknown' };
     const { id, label, orgID, state } = found;
     if (found.kind !== kind) return { reason: 'other kind', credentialID: id };
     if (state !== 'active') return { reason: state, credentialID: id };
     uses.note(id, now());
-    return { id, kind, label, orgID };
+    return { credentialID: id, label, orgID };
   }
 
-  async function verify(kind: CredentialKind, presented: string): Promise<Identity | TokenRejection> {
+  async function verify(kind: CredentialKind, presented: string): Promise<Principal | TokenRejection> {
     const token = kind === 'management' ? bearerToken(presented) : presented;
     if (token !== undefined && isTokenShaped(token)) return verifyToken(kind, token);
     if (kind === 'management' && token !== undefined && verifyJWT && isJWTShaped(token)) return verifyJWT(token);
@@ -69,30 +69,33 @@ export function createAuthenticator({
   }
 
   async function authenticate({ headers, requestID, clientAddress }: AuthRequest): Promise<AuthContext> {
-    const identities: Partial<Record<CredentialKind, Identity>> = {};
+    const principals: Partial<Record<CredentialKind, Principal>> = {};
     const unverified: Partial<Record<CredentialKind, AppError>> = {};
     for (const kind of credentialKinds) {
       const presented = headers.get(headerOf[kind]) ?? '';
-      // A request that holds nothing guesses nothing.
+      // A missing credential is not a failed attempt.
       if (presented === '') continue;
       const found = await verify(kind, presented);
       if (!('reason' in found)) {
-        identities[kind] = found;
+        principals[kind] = found;
         continue;
       }
-      const { isExcused = false, retryAfterSeconds, ...why } = found;
+      const { isExcused = false, retryAfterSeconds, ...rejection } = found;
       const wait =
-        isExcused || clientAddress === undefined ? undefined : failures.count(clientAddress, markOf(presented));
+        isExcused || clientAddress === undefined ? undefined : failures.count(clientAddress, attemptKeyOf(presented));
       if (wait !== undefined) unverified[kind] = tooManyAttempts(wait);
       if (retryAfterSeconds !== undefined) unverified[kind] = notVerifiable(retryAfterSeconds);
       const level = wait === undefined ? 'info' : 'debug';
-      // Well after the answer: a line that says more takes longer, and how long the answer took tells nothing then.
+      // After the response, so that its time does not depend on the length of the log line.
       setTimeout(() => {
-        meter?.authenticationFailed(kind, why.reason);
-        log[level]({ event: 'authentication', verdict: 'refused', kind, ...why, clientAddress, requestID }, 'refused');
-      }, tellAfterMs);
+        meter?.authenticationFailed(kind, rejection.reason);
+        log[level](
+          { event: 'authentication', verdict: 'refused', kind, ...rejection, clientAddress, requestID },
+          'refused',
+        );
+      }, logDelayMs);
     }
-    return { ...identities, ...(Object.keys(unverified).length > 0 && { unverified }) };
+    return { ...principals, ...(Object.keys(unverified).length > 0 && { unverified }) };
   }
 
   return {
@@ -105,7 +108,7 @@ export function createAuthenticator({
   };
 }
 
-const tellAfterMs = 20;
+const logDelayMs = 20;
 
 function tooManyAttempts(retryAfterSeconds: number): AppError {
   return new AppError('RATE_LIMITED', 'Too many attempts with credentials that are not valid.', { retryAfterSeconds });
@@ -117,14 +120,14 @@ function notVerifiable(retryAfterSeconds: number): AppError {
 
 const headerOf: Record<CredentialKind, string> = { management: 'authorization', service: 'x-svc-authorization' };
 
-/** The token of `Bearer <token>`. A repeated header arrives joined by a comma and has no such form. */
+/** Returns the token of `Bearer <token>`. A repeated header is joined by a comma and does not match. */
 function bearerToken(header: string): string | undefined {
   return /^bearer ([\w.~+/-]+=*)$/i.exec(header)?.[1];
 }
 
-/** By which attempts at one credential are known: as much of ours as its prefix and 30 of its 190 random bits. */
-function markOf(header: string): string {
+/** Identifies repeated attempts with one credential: the prefix of a token and 30 of its 190 random bits. */
+function attemptKeyOf(header: string): string {
   const token = header.replace(/^[a-z]+ +/i, '');
-  // All of an issuer's tokens begin alike, and no two signatures end so.
+  // All tokens of one issuer start alike; the ends of their signatures differ.
   return isJWTShaped(token) ? token.slice(-12) : token.slice(0, 12);
 }

@@ -1,6 +1,7 @@
 import { AppError } from '../lib/errors.js';
+import type { Principal } from '../keys/key.js';
 
-/** What a credential opens: `management` the preview, `service` the organisation keys. Neither opens the other's door. */
+/** `management` credentials authorize previews, `service` credentials the keys of organisations. */
 export const credentialKinds = ['management', 'service'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
@@ -16,89 +17,86 @@ export const rejectionReasons = [
   'organisation',
   'keys unavailable',
 ] as const;
-/** With the claims and error codes that jose names, which are too many for a label. */
+/** Also the claims and error codes of jose, which are too many for a label of metrics. */
 export type RejectionReason = (typeof rejectionReasons)[number] | `claim ${string}` | `ERR_${string}`;
 
-/** Who asks, as a verified credential says. */
-export interface Identity {
+/** The result of looking up a secret. */
+export type FoundCredential = Pick<Credential, 'id' | 'kind' | 'label' | 'orgID'> & {
+  readonly state: 'active' | 'revoked' | 'expired';
+};
+
+/** A stored credential. Only the hash of its secret is stored. */
+export interface Credential {
   readonly id: string;
   readonly kind: CredentialKind;
   readonly label: string;
-  /** The one organisation it is bound to; undefined for all. */
+  /** The one organisation that it is bound to; undefined for all. */
   readonly orgID: string | undefined;
-}
-
-/** Whose secret was presented, and whether it opens anything at that moment. */
-export type FoundCredential = Identity & { readonly state: 'active' | 'revoked' | 'expired' };
-
-/** A credential as it is kept. Its secret is not: only the secret's hash, by which it is found. */
-export interface Credential extends Identity {
   /** SHA-256 of the secret, 32 bytes. */
   readonly secretHash: Uint8Array;
-  /** The end of the secret, by which people tell one from another; undefined for those of earlier versions. */
+  /** Last four characters of the secret, to identify credentials in a list. */
   readonly lastFour: string | undefined;
   readonly created: Date;
   readonly expires: Date | undefined;
   readonly revoked: Date | undefined;
-  /** To the minute, and written up to a minute later. */
+  /** Accurate to the minute, and written up to a minute later. */
   readonly lastUsed: Date | undefined;
-  /** The credential that was issued to take its place. */
+  /** The credential that replaces it after a rotation. */
   readonly successorID: string | undefined;
 }
 
-/** Where credentials are kept. */
+/** The store of credentials. */
 export interface CredentialStore {
-  /** Whose secret it is. To find that it opens nothing takes as long as to find that there is none. */
+  /** Looks up a secret. An unknown secret takes as long as a revoked or expired one. */
   findBySecretHash(secretHash: Uint8Array, at: Date): Promise<FoundCredential | undefined>;
   add(credential: Credential): Promise<void>;
   list(): Promise<Credential[]>;
-  /** False where there is no such credential. Revoking twice keeps the first moment. */
+  /** Returns false if there is no such credential. Revoking again keeps the first time. */
   revoke(id: string, at: Date): Promise<boolean>;
-  /** The ids of credentials that are not as they were written; every other look at them rejects with INTERNAL. */
+  /** Returns the ids of credentials that fail their integrity check. Other methods throw INTERNAL for them. */
   findDamaged(): Promise<string[]>;
   /**
-   * Reads a credential and writes what became of it and its successor, in one transaction. `change` is pure and
-   * synchronous; what it throws undoes everything.
+   * Replaces a credential and adds its successor in one transaction. `change` is pure and synchronous; if it throws,
+   * nothing is written.
    */
   replace(id: string, change: (found: Credential | undefined) => CredentialReplacement): Promise<CredentialReplacement>;
-  /** Remembers when credentials were used, by their identifiers. An earlier moment than the known one changes nothing. */
+  /** Stores when credentials were last used, by id. Earlier times than the stored ones are ignored. */
   markUsed(uses: ReadonlyMap<string, Date>): Promise<void>;
 }
 
-/** A credential whose end has been set, and the one that takes its place. */
+/** A credential that was revoked or will expire, and its successor. */
 export interface CredentialReplacement {
   readonly retired: Credential;
   readonly successor: Credential;
 }
 
-/** The credentials that a request proved to hold, at most one of each kind. */
-export type AuthContext = { readonly [K in CredentialKind]?: Identity } & {
+/** The principals that a request has proved, at most one for each kind of credential. */
+export type AuthContext = { readonly [K in CredentialKind]?: Principal } & {
   /**
-   * Why a presented credential was not verified: RATE_LIMITED after too many failed attempts, UNAVAILABLE while the keys
-   * of the issuer cannot be had. Absent for one that is merely not valid.
+   * Why a presented credential was not verified: RATE_LIMITED after too many failed attempts, UNAVAILABLE if the keys of the
+   * issuer cannot be fetched. Absent for a credential that is not valid.
    */
   readonly unverified?: { readonly [K in CredentialKind]?: AppError };
 };
 
-/** What authentication looks at. */
+/** The parts of a request that authentication needs. */
 export interface AuthRequest {
   readonly headers: { readonly get: (name: string) => string | null };
   readonly requestID: string;
-  /** Where the request comes from; undefined for one that came through no network, which is not limited. */
+  /** IP address of the client. Undefined for requests without a connection, which are not rate limited. */
   readonly clientAddress: string | undefined;
 }
 
 /**
- * Reads and verifies the credentials in a request's headers. Never rejects for a bad one. Each call counts its failures:
- * `RequestContext.principal` calls it once per request.
+ * Verifies the credentials in the headers of a request. Never rejects for an invalid one. Each call counts its failures, so
+ * that `RequestContext.principal` calls it once per request.
  */
-export type Authenticate = (asking: AuthRequest) => Promise<AuthContext>;
+export type Authenticate = (request: AuthRequest) => Promise<AuthContext>;
 
 export interface Authenticator {
   readonly authenticate: Authenticate;
   /**
-   * Verifies one credential of a request again, for a response that goes on for long. Counts no failed attempt and logs
-   * none.
+   * Verifies one credential of a request again, for a response that takes long. Does not count or log failures.
    *
    * @throws {AppError} UNAUTHENTICATED when the credential is not valid any more.
    */
@@ -106,29 +104,29 @@ export interface Authenticator {
 }
 
 /**
- * The credential of the given kind.
+ * Returns the principal for a kind of credential.
  *
  * @throws {AppError} UNAUTHENTICATED when there is none, with one message for every reason; RATE_LIMITED or UNAVAILABLE
  * when it was not verified.
  */
-export function requirePrincipal(holder: AuthContext, kind: CredentialKind): Identity {
-  const credential = holder[kind];
-  if (credential !== undefined) return credential;
-  throw holder.unverified?.[kind] ?? noCredential();
+export function requirePrincipal(auth: AuthContext, kind: CredentialKind): Principal {
+  const principal = auth[kind];
+  if (principal !== undefined) return principal;
+  throw auth.unverified?.[kind] ?? noCredential();
 }
 
-/** The one error for a credential that is missing, malformed, unknown, expired, revoked or of the other kind. */
+/** The same error for every reason: missing, malformed, unknown, expired, revoked, or of the other kind. */
 export function noCredential(): AppError {
   return new AppError('UNAUTHENTICATED', 'A valid credential is required.');
 }
 
-/** Throws as `demand` does for a request without any valid credential, of whatever kind. */
-export function requireAnyPrincipal(holder: AuthContext): void {
-  throwIfRateLimited(holder);
-  if (!holder.management && !holder.service) requirePrincipal(holder, 'management');
+/** @throws {AppError} As `requirePrincipal`, when the request has no valid credential of any kind. */
+export function requireAnyPrincipal(auth: AuthContext): void {
+  throwIfRateLimited(auth);
+  if (!auth.management && !auth.service) requirePrincipal(auth, 'management');
 }
 
-/** Throws RATE_LIMITED or UNAVAILABLE for a request without a valid credential of which one was not verified. */
+/** @throws {AppError} RATE_LIMITED or UNAVAILABLE when no credential is valid and one was not verified. */
 export function throwIfRateLimited({ unverified = {}, management, service }: AuthContext): void {
   if (management || service) return;
   const seconds = (error: AppError) => error.retryAfterSeconds ?? 0;

@@ -11,64 +11,73 @@ interface CredentialOrder {
   readonly expires?: Date | undefined;
 }
 
-interface Issued {
+interface IssuedCredential {
   readonly credential: Credential;
   readonly secret: string;
 }
 
-/** Issues a credential. Its secret is in the answer and nowhere else. Throws INVALID for a text that storage would change. */
-export async function issueCredential(store: CredentialStore, order: CredentialOrder, now: Date): Promise<Issued> {
-  if (!order.label.isWellFormed()) throw new AppError('INVALID', 'A label holds half of a surrogate pair.');
+/**
+ * Issues a credential. Its secret is returned only here.
+ *
+ * @throws {AppError} INVALID when the label is not well-formed Unicode or the organisation is not valid.
+ */
+export async function issueCredential(
+  store: CredentialStore,
+  order: CredentialOrder,
+  now: Date,
+): Promise<IssuedCredential> {
+  if (!order.label.isWellFormed()) throw new AppError('INVALID', 'The label must be well-formed Unicode.');
   if (order.orgID !== undefined) checkOwner(order.orgID);
-  const issued = make(order, now);
+  const issued = createCredential(order, now);
   await store.add(issued.credential);
   return issued;
 }
 
 /**
- * Issues a successor of the same kind, label and organisation, for as long as the credential was issued for. The
- * credential itself ends after the overlap, at once where that is 0. Throws NOT_FOUND, or CONFLICT where it opens
- * nothing any more or has a successor already.
+ * Rotates a credential: issues a successor of the same kind, label, organisation and lifetime. The credential itself expires
+ * after `overlapMs` milliseconds; 0 revokes it at once.
+ *
+ * @throws {AppError} NOT_FOUND, or CONFLICT when it is expired or revoked, or was rotated already.
  */
 export async function rotateCredential(
   store: CredentialStore,
   id: string,
   overlapMs: number,
   now: Date,
-): Promise<Issued & { readonly retired: Credential }> {
+): Promise<IssuedCredential & { readonly retired: Credential }> {
   let secret = '';
   const { retired, successor } = await store.replace(id, (found) => {
-    const current = rotatable(found, id, now);
+    const current = requireRotatable(found, id, now);
     const lifetimeMs = current.expires && current.expires.getTime() - current.created.getTime();
     const expires = lifetimeMs === undefined ? undefined : new Date(now.getTime() + lifetimeMs);
-    const issued = make({ kind: current.kind, label: current.label, orgID: current.orgID, expires }, now);
+    const issued = createCredential({ kind: current.kind, label: current.label, orgID: current.orgID, expires }, now);
     secret = issued.secret;
     return {
-      retired: { ...endAfter(current, overlapMs, now), successorID: issued.credential.id },
+      retired: { ...expireAfter(current, overlapMs, now), successorID: issued.credential.id },
       successor: issued.credential,
     };
   });
   return { credential: successor, secret, retired };
 }
 
-function rotatable(found: Credential | undefined, id: string, now: Date): Credential {
+function requireRotatable(found: Credential | undefined, id: string, now: Date): Credential {
   if (found === undefined) throw new AppError('NOT_FOUND', `There is no credential ${id}.`);
   if (found.successorID !== undefined) {
     throw new AppError('CONFLICT', `${id} was rotated already; its successor is ${found.successorID}.`);
   }
   if (found.revoked !== undefined || (found.expires !== undefined && found.expires <= now)) {
-    throw new AppError('CONFLICT', `${id} opens nothing any more; issue a new one.`);
+    throw new AppError('CONFLICT', `${id} is expired or revoked; issue a new credential.`);
   }
   return found;
 }
 
-function endAfter(credential: Credential, overlapMs: number, now: Date): Credential {
+function expireAfter(credential: Credential, overlapMs: number, now: Date): Credential {
   if (overlapMs === 0) return { ...credential, revoked: now };
   const end = new Date(now.getTime() + overlapMs);
   return { ...credential, expires: credential.expires && credential.expires < end ? credential.expires : end };
 }
 
-function make({ kind, label, orgID, expires }: CredentialOrder, now: Date): Issued {
+function createCredential({ kind, label, orgID, expires }: CredentialOrder, now: Date): IssuedCredential {
   const secret = createToken(kind);
   const credential: Credential = {
     id: `cred_${randomBytes(8).toString('hex')}`,

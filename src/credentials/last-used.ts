@@ -1,36 +1,36 @@
 import type { CredentialStore } from './credential.js';
 import type { Logger } from '../lib/log.js';
 
-/** Remembers when credentials were last used, beside the requests and not in them. */
+/** Records when credentials were last used, without a write per request. */
 export interface LastUsedRecorder {
   note(credentialID: string, at: Date): void;
-  /** Writes what was noted since the last time, in one transaction. What cannot be written stays noted. */
+  /** Writes the uses since the last flush in one transaction. If that fails, they stay in memory for the next one. */
   flush(): Promise<void>;
-  /** Writes the rest and stops. */
+  /** Writes the remaining uses and stops the timer. */
   close(): Promise<void>;
 }
 
-const everyMs = 60_000;
+const flushIntervalMs = 60_000;
 
-/** Writes once a minute what was noted in it, so that a crash loses no more than that. */
+/** Creates a recorder that writes once a minute. A crash loses at most the last minute. */
 export function createLastUsedRecorder(store: CredentialStore, log: Logger): LastUsedRecorder {
-  let noted = new Map<string, Date>();
+  let pending = new Map<string, Date>();
 
   async function flush(): Promise<void> {
-    if (noted.size === 0) return;
-    const uses = noted;
-    noted = new Map();
+    if (pending.size === 0) return;
+    const uses = pending;
+    pending = new Map();
     try {
       await store.markUsed(uses);
     } catch (error) {
-      noted = new Map([...uses, ...noted]);
-      log.warn({ err: error }, 'the last uses of credentials were not written; it is tried again in a minute');
+      pending = new Map([...uses, ...pending]);
+      log.warn({ err: error }, 'cannot write the last uses of credentials; retrying in a minute');
     }
   }
 
-  const timer = setInterval(() => void flush(), everyMs).unref();
+  const timer = setInterval(() => void flush(), flushIntervalMs).unref();
   return {
-    note: (credentialID, at) => void noted.set(credentialID, at),
+    note: (credentialID, at) => void pending.set(credentialID, at),
     flush,
     close: async () => {
       clearInterval(timer);

@@ -4,23 +4,23 @@ import { parseJSON, stringifyJSON } from '../lib/json.js';
 import type { Logger } from '../lib/log.js';
 import { isTrustworthy, type OIDCSettings } from './oidc-settings.js';
 
-/** For each document of the issuer. Those of large issuers have some 20 KiB. */
+/** Limits for each document of the issuer. Documents of large issuers have about 20 KiB. */
 const defaultLimits: FetchLimits = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 const refreshAfterMs = 600_000;
-/** How long an issuer whose keys cannot be had is not asked again. */
+/** Minimum time between requests to an issuer that failed. */
 export const retryAfterMs = 10_000;
-/** How often a key that nobody knows may make us ask again. */
+/** Minimum time between two fetches because of an unknown key. */
 const cooldownMs = 30_000;
 
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>;
 
-/** The keys of an issuer cannot be had. */
+/** The keys of the issuer cannot be fetched. */
 export class KeysUnavailable extends Error {}
 
 /**
- * Finds the key of a token among those that the issuer publishes. They are fetched when they are first needed, again
- * for a key that is not among them, and every ten minutes beside the requests; while the issuer cannot be reached,
- * those that are known go on. Rejects with KeysUnavailable when none are known: each of the two documents has five seconds.
+ * Finds the key of a token among the keys that the issuer publishes. They are fetched when first needed, again for an
+ * unknown key, and every ten minutes in the background. While the issuer is unreachable, the fetched keys stay in use.
+ * Rejects with KeysUnavailable if there are none; each of the two documents has a timeout of five seconds.
  */
 export function createSigningKeys(
   settings: OIDCSettings,
@@ -29,21 +29,21 @@ export function createSigningKeys(
   limits = defaultLimits,
 ): JWTVerifyGetKey {
   let keys: RemoteKeys | undefined;
-  let opening: Promise<RemoteKeys> | undefined;
-  let asked = -Infinity;
+  let fetching: Promise<RemoteKeys> | undefined;
+  let lastRequest = -Infinity;
 
-  const sinceAsked = () => Math.abs(now().getTime() - asked);
+  const msSinceRequest = () => Math.abs(now().getTime() - lastRequest);
 
-  async function open(): Promise<RemoteKeys> {
+  async function fetchKeys(): Promise<RemoteKeys> {
     const url = settings.jwksURL ?? (await discover(settings.issuer, limits));
-    // How old they may become is decided here: jose would do without keys that it cannot renew.
+    // No expiry in jose, which would drop keys that it cannot renew. `refresh` below renews them.
     const remote = createRemoteJWKSet(new URL(url), {
       timeoutDuration: limits.timeoutMs,
       cooldownDuration: cooldownMs,
       cacheMaxAge: Infinity,
       [customFetch]: async (keysURL, { headers, redirect }) => {
         const { status, text } = await fetchText(keysURL, { headers, redirect }, limits);
-        // Written anew, so that no escaped member name reaches the JSON.parse of jose (nodejs/node#63785).
+        // Serialized again, so that no escaped member name reaches the JSON.parse of jose (nodejs/node#63785).
         return new Response(status === 200 ? stringifyJSON(parseJSON(text)) : null, { status });
       },
     });
@@ -51,52 +51,50 @@ export function createSigningKeys(
     return remote;
   }
 
-  async function opened(): Promise<RemoteKeys> {
+  async function fetchedKeys(): Promise<RemoteKeys> {
     if (keys) return keys;
-    if (!opening) {
-      // Strangers can make us come here, and an issuer that is down is not asked once for each of them.
-      if (sinceAsked() < retryAfterMs) throw new KeysUnavailable();
-      opening = open();
+    if (!fetching) {
+      // Unauthenticated requests reach this line, so that an issuer that is down must not get a request for each of them.
+      if (msSinceRequest() < retryAfterMs) throw new KeysUnavailable();
+      fetching = fetchKeys();
     }
     try {
-      keys = await opening;
+      keys = await fetching;
       return keys;
     } catch (error) {
-      log.warn({ err: error }, 'the keys of the issuer of single sign-on cannot be had');
+      log.warn({ err: error }, 'the keys of the single sign-on issuer cannot be fetched');
       throw new KeysUnavailable();
     } finally {
-      asked = now().getTime();
-      opening = undefined;
+      lastRequest = now().getTime();
+      fetching = undefined;
     }
   }
 
   function refresh(remote: RemoteKeys): void {
-    asked = now().getTime();
+    lastRequest = now().getTime();
     remote.reload().catch((error: unknown) => {
-      asked = now().getTime() - refreshAfterMs + retryAfterMs;
-      log.warn(
-        { err: error },
-        'the keys of the issuer of single sign-on cannot be renewed; those that are known go on',
-      );
+      lastRequest = now().getTime() - refreshAfterMs + retryAfterMs;
+      log.warn({ err: error }, 'the keys of the single sign-on issuer cannot be renewed; the fetched keys stay in use');
     });
   }
 
   return async (header, token) => {
-    const remote = await opened();
-    if (sinceAsked() >= refreshAfterMs) refresh(remote);
+    const remote = await fetchedKeys();
+    if (msSinceRequest() >= refreshAfterMs) refresh(remote);
     return remote(header, token);
   };
 }
 
-/** Where the issuer's keys are, as it says itself. */
+/** Returns the URL of the issuer's keys from its discovery document. */
 async function discover(issuer: string, limits: FetchLimits): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const { status, text } = await fetchText(url, { redirect: 'error' }, limits);
-  if (status !== 200) throw new Error(`${url} answers ${status}`);
+  if (status !== 200) throw new Error(`${url} returned status ${status}`);
   const found: unknown = parseJSON(text);
-  const { issuer: named, jwks_uri: keys } = typeof found === 'object' && found !== null ? (found as Discovery) : {};
-  if (named !== issuer) throw new Error(`${url} is of another issuer`);
-  if (typeof keys !== 'string' || !isTrustworthy(keys, true)) throw new Error(`${url} has no jwks_uri to be believed`);
+  const { issuer: documentIssuer, jwks_uri: keys } =
+    typeof found === 'object' && found !== null ? (found as Discovery) : {};
+  if (documentIssuer !== issuer) throw new Error(`${url} names another issuer`);
+  if (typeof keys !== 'string' || !isTrustworthy(keys, true)) throw new Error(`${url} has no trustworthy jwks_uri`);
   return keys;
 }
 

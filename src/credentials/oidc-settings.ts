@@ -1,13 +1,13 @@
 import { isLoopback } from '../lib/loopback.js';
 
-/** The issuer of single sign-on whose tokens stand for management credentials. */
+/** The single sign-on issuer whose tokens are accepted as management credentials. */
 export interface OIDCSettings {
-  /** Exactly as the issuer writes itself in `iss`. */
+  /** Exactly as in the `iss` claim. */
   readonly issuer: string;
   readonly audience: string;
   /** The URL of the issuer's keys; undefined to read it from `/.well-known/openid-configuration`. */
   readonly jwksURL: string | undefined;
-  /** The claim that binds a caller to an organisation; undefined if callers are bound to none. */
+  /** The claim with the organisation that a caller is bound to; undefined if callers are not bound. */
   readonly orgClaim: string | undefined;
 }
 

@@ -5,14 +5,14 @@ import type { CredentialKind } from './credential.js';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const prefixes: Record<CredentialKind, string> = { management: 'kf_mgt_', service: 'kf_svc_' };
 
-/** What a credential's secret looks like: a prefix for scanners, 190 random bits, a checksum against typing errors. */
+/** Form of a credential's secret: a prefix for secret scanners, 190 random bits, and a checksum against typing errors. */
 export const tokenPattern = /^kf_(mgt|svc)_[0-9A-Za-z]{38}$/;
 
-/** A fresh secret for a credential, of the form `kf_mgt_…` or `kf_svc_…`. */
+/** Creates a random secret of the form `kf_mgt_…` or `kf_svc_…`. */
 export function createToken(kind: CredentialKind): string {
   let random = '';
   while (random.length < 32) {
-    // Bytes from 248 up are dropped, so that each of the 62 characters is as likely as any other.
+    // Bytes from 248 up are dropped, so that all 62 characters are equally likely.
     for (const byte of randomBytes(48)) {
       if (byte < 248 && random.length < 32) random += alphabet.charAt(byte % 62);
     }
@@ -21,12 +21,12 @@ export function createToken(kind: CredentialKind): string {
   return body + checksum(body);
 }
 
-/** Whether a text can be a credential's secret at all. Says nothing about whether it opens anything. */
+/** Whether a text has the form of a credential's secret, including its checksum. */
 export function isTokenShaped(text: string): boolean {
   return tokenPattern.test(text) && checksum(text.slice(0, -6)) === text.slice(-6);
 }
 
-/** SHA-256 of the secret: a fast hash is right for 190 random bits. */
+/** Returns the SHA-256 of the secret. A fast hash is sufficient for 190 random bits. */
 export function hashToken(token: string): Uint8Array {
   return hash('sha256', token, 'buffer');
 }

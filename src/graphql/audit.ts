@@ -45,7 +45,6 @@ export function auditRejectedOperation(
   }
 }
 
-function auditFieldsOf({ requestID, holder: { service } }: AuditedRequest) {
-  const principal = service && { credentialID: service.id, label: service.label, orgID: service.orgID };
+function auditFieldsOf({ requestID, holder: { service: principal } }: AuditedRequest) {
   return { requestID, principal };
 }

@@ -53,6 +53,5 @@ export function callerOf(
   { holder, requestID, changeDeadline, reads }: Pick<Context, 'holder' | 'requestID' | 'changeDeadline' | 'reads'>,
   kind: CredentialKind,
 ): CallContext {
-  const { id, label, orgID } = requirePrincipal(holder, kind);
-  return { credentialID: id, label, orgID, requestID, reads, ...(changeDeadline && { deadline: changeDeadline }) };
+  return { ...requirePrincipal(holder, kind), requestID, reads, ...(changeDeadline && { deadline: changeDeadline }) };
 }

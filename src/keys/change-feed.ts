@@ -1,19 +1,19 @@
 import type { KeyRevision } from './key.js';
 
-/** A change of a key, and where it stands among the changes of all keys. */
+/** A change of a key, with its position in the feed. */
 export interface ChangeEvent {
-  /** Opaque; given back as `after`, it means everything that took effect later. */
+  /** Opaque. Passed as `after`, it selects all later changes. */
   readonly cursor: string;
   readonly keyHash: string;
   readonly orgID: string;
-  /** The version that the change led to. */
+  /** The version after the change. */
   readonly version: number;
   /** Undefined if the history entry fails its integrity check: the members above are unverified then. */
   readonly entry: KeyRevision | undefined;
 }
 
 export interface FeedQuery {
-  /** From the first change on where it is undefined. */
+  /** Undefined reads from the first change. */
   readonly after: string | undefined;
   readonly orgID?: string | undefined;
   readonly keyHash?: string | undefined;
@@ -21,19 +21,19 @@ export interface FeedQuery {
 }
 
 export interface FeedPage {
-  /** In the order in which they took effect. */
+  /** In commit order. */
   readonly events: readonly ChangeEvent[];
-  /** To go on from: it lies behind all that was looked at, also where nothing of it was asked for. */
+  /** Position to continue from. It is past all changes that were scanned, even those that did not match. */
   readonly cursor: string;
   readonly hasMore: boolean;
 }
 
-/** The changes of all keys as one sequence that nobody who follows it by cursors misses or sees twice a part of. */
+/** The changes of all keys as one sequence. Reading it by cursors yields each change exactly once. */
 export interface ChangeFeed {
-  /** Throws an AppError of code INVALID where the cursor is none of ours. */
+  /** @throws {AppError} INVALID when the cursor is not from this service. */
   read(query: FeedQuery): Promise<FeedPage>;
-  /** The cursor that lies behind everything there is. */
+  /** Returns the cursor of the current end of the feed. */
   latestCursor(): Promise<string>;
-  /** Calls back soon after there may be more, also where another process has made the change. Returns what ends it. */
-  subscribe(onMore: () => void): () => void;
+  /** Calls `onChange` soon after changes may have been added, by any process. Returns a function that unsubscribes. */
+  subscribe(onChange: () => void): () => void;
 }

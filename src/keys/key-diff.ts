@@ -2,14 +2,11 @@ import type { Path } from '../lib/errors.js';
 import type { Definition } from './definition/normalize.js';
 import type { StoredKey, StoredSecrets, FieldChange, KeyRevision } from './key.js';
 
-/** What differs between two states of a key: first the definition, then the secrets, only as set, changed or cleared. */
+/** Returns the differences between two states of a key: of the definition, then of the secrets, without their values. */
 export function diffDefinitions(before: StoredKey | undefined, after: StoredKey): FieldChange[] {
   return [
     ...(before
-      ? definitionChanges(
-          withObjectsOfSecrets(before, after.definition),
-          withObjectsOfSecrets(after, before.definition),
-        )
+      ? definitionChanges(withSecretObjects(before, after.definition), withSecretObjects(after, before.definition))
       : definitionChanges({}, after.definition)),
     ...secretChanges(before?.secrets, after.secrets),
   ];
@@ -31,8 +28,8 @@ export function revisionOf(
   };
 }
 
-/** The object around a secret is there for as long as the secret is set, as reads show it. */
-function withObjectsOfSecrets({ definition, secrets }: StoredKey, other: Definition): Definition {
+/** Adds the object around a secret that is set, as reads return it. */
+function withSecretObjects({ definition, secrets }: StoredKey, other: Definition): Definition {
   const lacks = (name: 'basicAuthData' | 'jwtData') => definition[name] === undefined && other[name] !== undefined;
   const hasPassword = secrets.passwordHash !== undefined && lacks('basicAuthData');
   const hasSecret = secrets.jwtSecret !== undefined && lacks('jwtData');
@@ -41,17 +38,17 @@ function withObjectsOfSecrets({ definition, secrets }: StoredKey, other: Definit
 }
 
 /**
- * How many changes are listed within one object; beyond them, the object itself is one change. Free-form JSON has up to
- * 10,000 members, and each listed change becomes an entry of the history and of the response.
+ * Maximum number of changes listed within one object. With more, the whole object is one change: free-form JSON has up to
+ * 10,000 members, and each change is stored in the history and returned in responses.
  */
 export const maxChangesInObject = 100;
 
-/** What differs between two definitions. */
+/** Returns the differences between two definitions. */
 export function definitionChanges(before: Definition, after: Definition): FieldChange[] {
   return differences(byLabel(before), byLabel(after), []);
 }
 
-/** A list of entries would shift when one is taken out; by label, each entry is compared with itself. */
+/** Access rights by label, so that an entry is compared with itself when another one is removed. */
 function byLabel(definition: Definition): object {
   const { accessRights } = definition;
   if (accessRights === undefined) return definition;
@@ -60,18 +57,18 @@ function byLabel(definition: Definition): object {
 
 function differences(before: unknown, after: unknown, path: Path): FieldChange[] {
   if (isObject(before) && isObject(after)) {
-    const found: FieldChange[] = [];
-    const isTooMany = () => found.length > maxChangesInObject && path.length > 0;
+    const changes: FieldChange[] = [];
+    const hasTooMany = () => changes.length > maxChangesInObject && path.length > 0;
     for (const name of Object.keys(after)) {
-      const [was, is] = [own(before, name), own(after, name)];
-      if (!isSame(was, is)) found.push(...differences(was, is, [...path, name]));
-      if (isTooMany()) break;
+      const [old, current] = [own(before, name), own(after, name)];
+      if (!isSame(old, current)) changes.push(...differences(old, current, [...path, name]));
+      if (hasTooMany()) break;
     }
-    for (const name of isTooMany() ? [] : Object.keys(before)) {
-      if (!Object.hasOwn(after, name)) found.push(...differences(own(before, name), undefined, [...path, name]));
-      if (isTooMany()) break;
+    for (const name of hasTooMany() ? [] : Object.keys(before)) {
+      if (!Object.hasOwn(after, name)) changes.push(...differences(own(before, name), undefined, [...path, name]));
+      if (hasTooMany()) break;
     }
-    return isTooMany() ? [{ path, kind: 'CHANGED', before, after }] : found;
+    return hasTooMany() ? [{ path, kind: 'CHANGED', before, after }] : changes;
   }
   if (before === undefined) return [{ path, kind: 'ADDED', after }];
   if (after === undefined) return [{ path, kind: 'REMOVED', before }];
@@ -84,7 +81,7 @@ const secretPaths: Record<keyof StoredSecrets, Path> = {
   hmacString: ['hmacString'],
 };
 
-/** Whether the change is one of a secret, of which no values are told. */
+/** Whether the change is one of a secret, which has no values. */
 export function isSecretChange(change: FieldChange): boolean {
   return !('before' in change) && !('after' in change);
 }

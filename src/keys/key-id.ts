@@ -1,29 +1,33 @@
 import { AppError } from '../lib/errors.js';
 import { hasMoreBytes, isStorableText } from '../lib/text.js';
 
-const mostBytes = 255;
-// Controls, line separators and format marks, which turn the direction of text round: an identifier looks like itself.
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const maxKeyIDBytes = 255;
+// Control, line separator and format characters (such as bidi marks) could make two identifiers look the same.
+const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Why a text cannot be a key identifier, or undefined where it can. Identifiers are compared byte by byte. */
+/** Returns why a text is not a valid key identifier; undefined if it is. Identifiers are compared byte by byte. */
 export function keyIDProblem(keyID: string): string | undefined {
   if (keyID === '') return 'must not be empty';
-  const found = characterProblem(keyID, mostBytes);
+  const found = characterProblem(keyID, maxKeyIDBytes);
   if (found !== undefined) return found;
   if (keyID === '.' || keyID === '..') return 'must not be a dot segment';
   return undefined;
 }
 
-/** Why a text cannot be a part of a key identifier, as its owner is; undefined if it can. */
+/** Returns why a text is not valid as a part of a key identifier; undefined if it is. */
 export function characterProblem(text: string, maxBytes: number): string | undefined {
   if (!isStorableText(text)) return 'must be well-formed Unicode without NUL';
   if (hasMoreBytes(text, maxBytes)) return `must have at most ${maxBytes} bytes`;
-  if (invisible.test(text)) return 'must not hold control or format characters';
+  if (invisibleCharacters.test(text)) return 'must not hold control or format characters';
   if (/[/\\]/.test(text)) return 'must not hold a slash or a backslash';
   return undefined;
 }
 
-/** Returns the identifier, or throws INVALID with the path `keyID`. */
+/**
+ * Returns the identifier if it is valid.
+ *
+ * @throws {AppError} INVALID with the path `keyID`.
+ */
 export function checkKeyID(keyID: string): string {
   const found = keyIDProblem(keyID);
   if (found === undefined) return keyID;
@@ -32,17 +36,18 @@ export function checkKeyID(keyID: string): string {
   });
 }
 
-/** A derived key identifier has 32 hex digits after its owner, and at most 255 bytes. */
+/** A generated key identifier is its owner and 32 hex digits, and has at most 255 bytes. */
 const maxBytes = 255 - 32;
 
-/** Why a text cannot be the identifier of an organisation; undefined if it can. */
+/** Returns why a text is not a valid identifier of an organisation; undefined if it is. */
 export function orgIDProblem(orgID: string): string | undefined {
   return orgID.trim() === '' ? 'must not be blank' : characterProblem(orgID, maxBytes);
 }
 
 /**
- * The owner of a new key.
- * @throws {AppError} INVALID when there is none, because the owner decides who may see the key, or when it is not valid
+ * Returns the owner of a new key. It is required, because it determines which callers can see the key.
+ *
+ * @throws {AppError} INVALID when it is absent or not valid.
  */
 export function ownerOf(orgID: string | undefined): string {
   const isMissing = orgID === undefined || orgID.trim() === '';
@@ -51,8 +56,9 @@ export function ownerOf(orgID: string | undefined): string {
 }
 
 /**
- * Returns the owner that a credential or a definition names.
- * @throws {AppError} INVALID when it cannot be the beginning of a key identifier
+ * Returns the owner if it is a valid identifier of an organisation.
+ *
+ * @throws {AppError} INVALID with the path `orgID`.
  */
 export function checkOwner(orgID: string): string {
   const found = orgIDProblem(orgID);

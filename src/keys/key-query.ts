@@ -1,6 +1,6 @@
 import type { KeyState, KeyVersion, StoredKey } from './key.js';
 
-/** Which keys are meant. Every condition that is given must hold; deleted keys count only where they are asked for. */
+/** A filter of keys. All conditions must match. Deleted keys match only with `state: 'DELETED'`. */
 export interface KeyFilter {
   readonly orgID?: string | undefined;
   readonly aliasPrefix?: string | undefined;
@@ -23,12 +23,12 @@ export const keyOrders = {
 
 export type KeyOrder = keyof typeof keyOrders;
 
-/** The order in which an index finds the keys of a filter, for a list that is asked for in none. */
+/** The default order of a list: the one that an index supports with this filter. */
 export function defaultOrder({ aliasPrefix = '' }: KeyFilter): KeyOrder {
   return aliasPrefix === '' ? 'KEY_HASH' : 'ALIAS';
 }
 
-/** A place in an order: between a key and the next. */
+/** A position in an ordered list: that of a key. */
 export interface Position {
   readonly value: string | bigint;
   readonly keyHash: string;
@@ -40,31 +40,31 @@ export interface KeyQuery {
   readonly descending: boolean;
   readonly after?: Position | undefined;
   readonly before?: Position | undefined;
-  /** The most keys to answer with. */
+  /** Maximum number of keys to return. */
   readonly limit: number;
-  /** The moment that states are judged at. */
+  /** The time at which states are evaluated. */
   readonly now: Date;
-  /** Cut the page after as many keys as have definitions of this length together; after one at the earliest. */
+  /** Maximum total length of the definitions in a page, in bytes. A page has at least one key. */
   readonly maxBytes?: number | undefined;
 }
 
 /** A page of keys in order. */
 export interface KeyPage {
   readonly keys: readonly StoredKey[];
-  /** Whether `maxBytes` has cut keys off that are within `limit`. */
+  /** Whether the page has fewer keys than `limit` because of `maxBytes`. */
   readonly isCut: boolean;
 }
 
-/** A part of a history: the entries whose `versionAfter` lies between the two, both excluded. */
+/** A range of a history: the entries whose `versionAfter` is between `after` and `before`, both exclusive. */
 export interface HistoryRange {
   readonly after?: number;
   readonly before?: number;
-  /** Whether `limit` counts from the newest entry. */
+  /** Whether `limit` selects the newest entries. */
   readonly last?: boolean;
   readonly limit?: number;
   /**
-   * The key as the caller has read it. Entries of later changes are left out, so that a key and its history are of one
-   * moment: entries are never changed, and each version has exactly one.
+   * The key as it was read. Entries of later changes are left out, so that a key and its history are consistent: entries
+   * are immutable, and each version has exactly one.
    */
   readonly asOf?: KeyVersion | undefined;
 }

@@ -17,7 +17,7 @@ import { createKeyQueries } from './queries/read-keys.js';
 export type KeyService = ReturnType<typeof createKeyService>;
 
 /** A command after its request was checked, for the key with this hash. */
-type Command<Request> = (caller: CallContext, keyHash: string, request: Request) => Promise<KeyChange>;
+type IdentifiedCommand<Request> = (caller: CallContext, keyHash: string, request: Request) => Promise<KeyChange>;
 type WithKeyID<Request> = Request & { readonly keyID: string };
 
 /**
@@ -34,7 +34,7 @@ export function createKeyService(ports: Ports) {
 
   const hashOf = ({ keyID }: { readonly keyID: string }): string => hashKeyID(checkKeyID(keyID));
 
-  const change = <Request extends ChangeOptions>(operation: string, command: Command<Request>) =>
+  const change = <Request extends ChangeOptions>(operation: string, command: IdentifiedCommand<Request>) =>
     withAudit(audit, {
       operation,
       identify: (request: WithKeyID<Request>) => hashOf(request),

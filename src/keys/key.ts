@@ -3,35 +3,35 @@ import { unixSeconds } from '../lib/int64.js';
 import type { Path } from '../lib/errors.js';
 
 /**
- * The live side of a quota: traffic changes it, updates of the definition do not. Where counters stand apart from their
- * keys, a stored one is what a counter was when its key was last changed, and what one is begun from.
+ * The live counter of a quota: traffic changes it, updates of the definition do not. With external counters, this is the
+ * value at the last change of the key, and the initial value of a new counter.
  */
 export interface QuotaState {
   /** Requests counted in the current period. */
   readonly used: bigint;
-  /** When the period ends, in Unix seconds; undefined where it does not. */
+  /** End of the period in Unix seconds; undefined if the quota does not renew. */
   readonly renews: bigint | undefined;
 }
 
-/** The secrets of a key as they are kept: the password hashed, the others sealed. */
+/** The secrets of a stored key: the password is hashed, the others are sealed. */
 export interface StoredSecrets {
   readonly passwordHash: string | undefined;
   readonly jwtSecret: Uint8Array | undefined;
   readonly hmacString: Uint8Array | undefined;
 }
 
-/** A key as storage keeps it. It is found by the hash of its identifier, and the identifier itself is sealed. */
+/** A stored key. It is looked up by the hash of its identifier; the identifier itself is sealed. */
 export interface StoredKey {
   readonly keyHash: string;
   readonly sealedKeyID: Uint8Array;
   readonly orgID: string;
-  /** 1 for a new key, one more with each change. */
+  /** 1 for a new key; each change adds 1. */
   readonly version: number;
   /** RFC 3339 in UTC. */
   readonly dateCreated: string;
   /** Unix seconds; strictly increasing per key, even when the clock goes back. */
   readonly lastUpdated: bigint;
-  /** When it was deleted; it can be restored until it is purged. */
+  /** Time of deletion; undefined if not deleted. A deleted key can be restored until it is purged. */
   readonly deleted: Date | undefined;
   readonly definition: Definition;
   readonly secrets: StoredSecrets;
@@ -46,7 +46,7 @@ export interface Principal {
   readonly orgID: string | undefined;
 }
 
-/** What can become of a key. */
+/** The states of a key. */
 export const keyStates = {
   ACTIVE: 'The key can be used: it is not inactive, expired or deleted.',
   INACTIVE: 'The key is switched off by `isInactive`. It may also have expired.',
@@ -56,6 +56,7 @@ export const keyStates = {
 
 export type KeyState = keyof typeof keyStates;
 
+/** Returns the state of a key at the time `now`. */
 export function stateOf({ deleted, definition }: StoredKey, now: Date): KeyState {
   if (deleted !== undefined) return 'DELETED';
   if (definition.isInactive === true) return 'INACTIVE';
@@ -63,7 +64,7 @@ export function stateOf({ deleted, definition }: StoredKey, now: Date): KeyState
   return expires !== undefined && expires >= 1n && expires <= unixSeconds(now) ? 'EXPIRED' : 'ACTIVE';
 }
 
-/** How a field differs. SET and CLEARED are said of secrets only, as is CHANGED without values. */
+/** How a field differs. SET and CLEARED are for secrets only. */
 export const changeKinds = {
   ADDED: 'The field had no value before the change.',
   CHANGED: 'The field has another value. Values of secrets are not returned.',
@@ -74,16 +75,16 @@ export const changeKinds = {
 
 export type ChangeKind = keyof typeof changeKinds;
 
-/** One field that differs. Access rights stand under their label: `accessRights.invoices.limit.rate`. */
+/** One field that differs. In paths, access rights have their label: `accessRights.invoices.limit.rate`. */
 export interface FieldChange {
   readonly path: Path;
   readonly kind: ChangeKind;
-  /** JSON; absent where there was nothing, and for secrets. */
+  /** JSON. Absent if the field had no value, and for secrets. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
-/** What may be done to a key. */
+/** The operations that change a key. */
 export const operations = {
   import: 'The key was imported by the command line.',
   create: 'The key was created.',
@@ -95,7 +96,7 @@ export const operations = {
 
 export type Operation = keyof typeof operations;
 
-/** What is remembered of a change, written in the same transaction. */
+/** The history entry of a change, written in the same transaction. */
 export interface KeyRevision {
   readonly at: Date;
   readonly keyHash: string;
@@ -105,10 +106,10 @@ export interface KeyRevision {
   /** The caller's reason for the change. */
   readonly reason: string | undefined;
   readonly requestID: string;
-  /** 0 where the key did not exist before. */
+  /** 0 if the key did not exist before. */
   readonly versionBefore: number;
   readonly versionAfter: number;
-  /** What had been used of the quota when it was reset; undefined where it was not, or where that could not be read. */
+  /** Used quota before a reset. Undefined without a reset, or if the external counter was unreachable. */
   readonly quotaUsedBeforeReset: bigint | undefined;
   readonly changes: readonly FieldChange[];
 }

@@ -10,9 +10,8 @@ import type { KeyQuery, KeyPage, KeyFilter, HistoryRange } from './key-query.js'
 /** The principal of one call, with the limits of its request. */
 export interface CallContext extends Principal {
   readonly requestID: string;
-  /** Absent for work without a time limit. */
+  /** Absent if there is no time limit. */
   readonly deadline?: ChangeDeadline;
-  /** What the request may read. */
   readonly reads?: ReadBudget;
 }
 
@@ -28,10 +27,11 @@ export interface AuditEvent {
   readonly outcome: AcceptedAttempt | RejectedAttempt;
 }
 
+/** The outcome of an attempt that succeeded. */
 export interface AcceptedAttempt {
   readonly orgID?: string;
   readonly version?: number;
-  /** Whether it happens with each request that a gateway admits. */
+  /** Whether the attempt is part of gateway traffic, and so frequent. */
   readonly isTraffic?: boolean;
 }
 
@@ -39,118 +39,121 @@ interface RejectedAttempt {
   readonly error: unknown;
 }
 
-/** Called for every attempt. Must not throw. */
+/** Records an attempt. Must not throw. */
 export type AuditLog = (attempt: AuditEvent) => void;
 
-/** What the domain needs from the world around it. */
+/** The dependencies of the domain. */
 export interface Ports extends SecretProtectionDeps {
   readonly store: KeyStore;
   readonly quotas: QuotaManager;
   readonly feed: ChangeFeed;
   readonly now: () => Date;
-  /** Lower-case hex of a key identifier. The same identifier always has the same hash. */
+  /** Returns the hash of a key identifier in lower-case hex. Deterministic. */
   readonly hashKeyID: (keyID: string) => string;
-  /** 32 fresh random hex digits. */
+  /** Returns 32 random hex digits. */
   readonly randomHex: () => string;
   /** The inverse of `seal`. */
-  readonly open: (sealed: Uint8Array, place: string) => string;
-  /** For how long a deleted key can be restored. */
+  readonly open: (sealed: Uint8Array, aad: string) => string;
+  /** How long a deleted key can be restored, in milliseconds. */
   readonly restoreWindowMs: number;
-  /** Told of every attempt to change a key; of none where it is left out. */
+  /** Receives every attempt to change a key. */
   readonly audit?: AuditLog;
-  /** Takes the cause of an INTERNAL error that a response does not fail with, for the log. */
+  /** Logs an INTERNAL error that does not fail the whole response. */
   readonly reportError?: (error: unknown, requestID: string) => void;
 }
 
+/** One change of a key, written in one transaction. */
 export interface KeyTransition {
   readonly next: StoredKey;
   readonly revision: KeyRevision;
-  /** What is to be done to a counter that stands elsewhere, written in the same transaction. */
+  /** The outbox entry for an external counter. */
   readonly quotaChange?: QuotaChange | undefined;
 }
 
 /**
- * Where keys are kept. Every promise settles after the write is durable; a rejected one with an `AppError` of code
- * UNAVAILABLE may be tried again. What is answered is what was written: where storage cannot tell, it rejects with
- * INTERNAL. Reads for a request take its budget: UNAVAILABLE when its time is up, TOO_LARGE when it reads too much.
+ * The store of keys. A promise of a write resolves after the write is durable. Errors are `AppError`s: UNAVAILABLE can be
+ * retried; INTERNAL means that a row failed its integrity check, and unverified data is never returned. Reads with a budget
+ * throw UNAVAILABLE when its time is up, and TOO_LARGE when they read more than is left of it.
  */
 export interface KeyStore {
   /**
-   * The key, also where it is deleted and not yet purged. With `orgID`, another organisation's key is as good as none: it
-   * is neither read nor verified, so that the time taken does not show that it exists.
+   * Returns the key, even if it is deleted and not yet purged. With `orgID`, a key of another organisation is neither read
+   * nor verified, so that the response time does not reveal that it exists.
    */
   find(keyHash: string, orgID?: string): Promise<StoredKey | undefined>;
-  /** The keys of these hashes as `find` would have them, in no order, in one look. */
+  /** Returns the keys of these hashes in one query, without order. Other parameters as for `find`. */
   findMany(keyHashes: readonly string[], reads?: ReadBudget, orgID?: string): Promise<StoredKey[]>;
-  /** A page of keys in order. Costs as much for the last page as for the first. TOO_LARGE beyond the budget. */
+  /** Returns a page of keys in order. The last page costs as much as the first. */
   list(query: KeyQuery, reads?: ReadBudget): Promise<KeyPage>;
   count(filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number>;
   /**
-   * Reads, applies and writes in one transaction. `change` is pure and synchronous: it may run again, and what it throws
-   * undoes everything. Returns what was written. `orgID` as for `find`.
+   * Reads, changes and writes a key in one transaction, and returns what was written. `change` is pure and synchronous,
+   * because it may be called again; if it throws, nothing is written. `orgID` as for `find`.
    */
   update(
     keyHash: string,
     change: (stored: StoredKey | undefined) => KeyTransition,
     orgID?: string,
   ): Promise<KeyTransition>;
-  /** Adds new keys in one transaction. A key that exists is left as it is; tells for each whether it was added. */
+  /** Adds new keys in one transaction. Existing keys stay unchanged. Returns for each key whether it was added. */
   add(keys: readonly KeyTransition[]): Promise<boolean[]>;
-  /** Seals the secrets of a key anew. Not a change of the key: no version, no audit entry. */
+  /** Seals the secrets of a key again, without a new version or history entry. */
   reseal(keyHash: string, change: (stored: StoredKey) => StoredKey): Promise<void>;
-  /** Every key, ordered by hash, read a page at a time so that writers are not held up. A damaged one ends nothing. */
+  /** Scans every key, ordered by hash, in pages so that writers are not blocked. Damaged keys do not end the scan. */
   all(): AsyncIterable<ScannedKey>;
   /**
    * Removes a key whose row fails the integrity check or is missing, with its history. No other operation can change such a
-   * key, and its hash cannot be used again until then. An intact key is left alone.
+   * key, and until then its hash cannot be used again. Intact keys are not removed.
    */
-  discard(keyHash: string): Promise<Discarded>;
+  discard(keyHash: string): Promise<DiscardOutcome>;
   /**
-   * The history of a key, or a part of it, the oldest entry first.
+   * Returns the history of a key, or a range of it, oldest entry first.
    *
    * @throws {AppError} NOT_FOUND when `asOf` names a key that has been purged since it was read.
    */
   historyOf(keyHash: string, range?: HistoryRange, reads?: ReadBudget): Promise<KeyRevision[]>;
-  /** The definition that a key had at a version, without secrets; undefined where there was no such version. */
+  /** Returns the definition of a version, without secrets; undefined if there is no such version. */
   definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
-  /** Removes keys deleted before the moment, and what was remembered of them. Returns how many. */
+  /** Removes keys deleted before this time, with their history. Returns how many. */
   purge(deletedBefore: Date): Promise<number>;
   /** Verifies every key and its history, ordered by hash. Reports damaged keys instead of throwing. */
   verifyIntegrity(): AsyncIterable<IntegrityReport>;
 }
 
-/** `intact`: the key passes the integrity check and was not removed. `absent`: nothing is stored under this hash. */
-export type Discarded = 'discarded' | 'intact' | 'absent';
+/** `intact`: the key passes the integrity check and was not removed. `absent`: there is no key with this hash. */
+export type DiscardOutcome = 'discarded' | 'intact' | 'absent';
 
-/** A key as a scan finds it. */
+/** A key in a scan. */
 export interface ScannedKey {
   readonly keyHash: string;
-  /** Undefined when its row fails the integrity check. */
+  /** Undefined if its row fails the integrity check. */
   readonly key: StoredKey | undefined;
 }
 
-/** What became of a key in storage. */
+/** The result of verifying one key. */
 export interface IntegrityReport {
   readonly keyHash: string;
-  /** Whether there is a key, and not merely the history of one. */
+  /** Whether there is a key row; false if there is only a history. */
   readonly exists: boolean;
-  /** Undefined where it is not as it was written. What belongs to it is then not looked into. */
+  /** Undefined if the row fails the integrity check. Its history and index are not verified then. */
   readonly key: StoredKey | undefined;
-  /** Whether its history is there, as it was written, and leads to the key. */
+  /** Whether the history is complete, passes the integrity check and ends with the current definition. */
   readonly isHistoryIntact: boolean;
-  /** Whether it is found by its tags, policies and APIs. */
+  /** Whether the index has all tags, policies and APIs of the key. */
   readonly isIndexed: boolean;
 }
 
 /** The time limit of one change. */
 export interface ChangeDeadline {
   /**
-   * Called before work that takes long.
+   * Call before expensive work.
+   *
    * @throws {AppError} UNAVAILABLE when the time is up.
    */
   readonly throwIfExpired: () => void;
   /**
-   * Called inside the transaction, before it writes. From then on the change is completed.
+   * Call inside the transaction before it writes. After that, the change is completed even if the time is up.
+   *
    * @throws {AppError} UNAVAILABLE when the time is up.
    */
   readonly markCommitting: () => void;

@@ -1,31 +1,32 @@
 import { AppError } from '../lib/errors.js';
 
-/** How many bytes of stored keys and history entries one request may read: eight times the largest response. */
+/** Maximum bytes of stored keys and history entries that one request reads: eight times the largest response. */
 export const readLimitBytes = 16 * 1024 * 1024;
 
-/** How long one request may read. Clients and proxies wait longer. */
+/** Maximum time that one request reads, below the timeouts of clients and proxies. */
 export const readDeadlineMs = 5_000;
 
-/** What one request may read, and until when. Background work has none, and reads without a limit. */
+/** Limits of what one request reads. Background jobs have none. */
 export interface ReadBudget {
-  /** When the request has to be answered, in milliseconds of `performance.now()`. */
+  /** The deadline in milliseconds of `performance.now()`. */
   readonly endsAtMs: number;
   /** @throws {AppError} UNAVAILABLE when the time is up. */
   readonly requireTime: () => void;
-  /** The error of a request whose time is up. */
+  /** Returns the error of a request whose time is up. */
   readonly expired: () => AppError;
-  /** How many bytes may still be read. */
+  /** Returns the number of bytes that are left. */
   readonly bytesLeft: () => number;
   /**
-   * Counts what is about to be read.
-   * @throws {AppError} TOO_LARGE when it is more than is left; nothing of it is read then.
+   * Takes bytes from the budget before they are read. `noun` names them in the error.
+   *
+   * @throws {AppError} TOO_LARGE when fewer bytes are left.
    */
-  readonly take: (what: string, count: number, bytes: number) => void;
-  /** Runs work that takes long, such as a statement that reads many rows, after all such work of the same request. */
+  readonly take: (noun: string, count: number, bytes: number) => void;
+  /** Runs expensive work, such as a query of many rows, after the other expensive work of the same request. */
   readonly inOrder: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** A budget for a request that begins now. */
+/** Creates the budget of a request that starts now. */
 export function createReadBudget(
   deadlineMs = readDeadlineMs,
   limitBytes = readLimitBytes,
@@ -35,7 +36,7 @@ export function createReadBudget(
   let bytesLeft = limitBytes;
   let last: Promise<unknown> = Promise.resolve();
   let expiry: AppError | undefined;
-  // Many fields may fail with it at once.
+  // One instance, because many fields can fail with it.
   const expired = () => (expiry ??= tooLong(deadlineMs));
   return {
     endsAtMs,
@@ -44,8 +45,8 @@ export function createReadBudget(
     },
     expired,
     bytesLeft: () => bytesLeft,
-    take(what, count, bytes) {
-      if (bytes > bytesLeft) throw tooMuch(what, count, bytes, limitBytes);
+    take(noun, count, bytes) {
+      if (bytes > bytesLeft) throw tooMuch(noun, count, bytes, limitBytes);
       bytesLeft -= bytes;
     },
     inOrder(work) {
@@ -57,15 +58,15 @@ export function createReadBudget(
 }
 
 function tooLong(deadlineMs: number): AppError {
-  const message = `Reading took longer than ${deadlineMs / 1000} seconds. Narrow the filter or ask for less at once.`;
+  const message = `Reading took longer than ${deadlineMs / 1000} seconds. Narrow the filter or request less at once.`;
   return new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 });
 }
 
-function tooMuch(what: string, count: number, bytes: number, limitBytes: number): AppError {
+function tooMuch(noun: string, count: number, bytes: number, limitBytes: number): AppError {
   const limit = inMebibytes(limitBytes);
   const message =
-    `The request reads more than ${limit} of stored data: ${count.toLocaleString('en')} ${what} ` +
-    `have ${inMebibytes(bytes)}. Ask for smaller pages or for fewer of them.`;
+    `The request reads more than ${limit} of stored data: ${count.toLocaleString('en')} ${noun} ` +
+    `have ${inMebibytes(bytes)}. Request smaller or fewer pages.`;
   return new AppError('TOO_LARGE', message);
 }
 

@@ -64,6 +64,5 @@ function specificStatus(error: AppError, { headers }: RequestContext): number | 
 }
 
 function callerOf(holder: AuthContext, kind: CredentialKind, requestID: string): CallContext {
-  const { id, label, orgID } = requirePrincipal(holder, kind);
-  return { credentialID: id, label, orgID, requestID, reads: createReadBudget() };
+  return { ...requirePrincipal(holder, kind), requestID, reads: createReadBudget() };
 }

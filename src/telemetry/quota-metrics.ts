@@ -8,7 +8,7 @@ export function withQuotaMetrics(keys: KeyService, { meter }: Telemetry): KeySer
     ...keys,
     async consumeOrgQuota(caller, request) {
       const consumption = await keys.consumeOrgQuota(caller, request);
-      meter.consumed(consumption.refusal ?? 'allowed');
+      meter.consumed(consumption.rejection ?? 'allowed');
       return consumption;
     },
   };

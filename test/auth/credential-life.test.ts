@@ -81,8 +81,8 @@ describe('rotating a credential', () => {
     const before = await store().list();
     const refusals: [string, string, string][] = [
       [rotated.id, 'CONFLICT', `${rotated.id} was rotated already; its successor is ${credential.id}.`],
-      [revoked.id, 'CONFLICT', `${revoked.id} opens nothing any more; issue a new one.`],
-      [expired.id, 'CONFLICT', `${expired.id} opens nothing any more; issue a new one.`],
+      [revoked.id, 'CONFLICT', `${revoked.id} is expired or revoked; issue a new credential.`],
+      [expired.id, 'CONFLICT', `${expired.id} is expired or revoked; issue a new credential.`],
       ['cred_none', 'NOT_FOUND', 'There is no credential cred_none.'],
     ];
     for (const [id, code, message] of refusals) {
@@ -184,7 +184,7 @@ describe('the last use of a credential', () => {
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('BEGIN IMMEDIATE');
     await minute();
-    await vi.waitFor(() => expect(t.logs()).toContain('the last uses of credentials were not written'), {
+    await vi.waitFor(() => expect(t.logs()).toContain('cannot write the last uses of credentials'), {
       timeout: 100_000,
     });
     expect(await opens(t.management)).toBe(true);

@@ -319,8 +319,7 @@ describe('the subject of a token', () => {
     const settings = { issuer: issuer.url, audience: 'keyfront', jwksURL: undefined, orgClaim: undefined };
     const verify = createOIDCVerifier(settings, () => t.clock.now, createLogger('silent'));
     expect(await verify(await issuer.sign(claims({ sub: 'ada@example.org' })))).toStrictEqual({
-      id: 'oidc:ada@example.org',
-      kind: 'management',
+      credentialID: 'oidc:ada@example.org',
       label: 'ada@example.org',
       orgID: undefined,
     });
@@ -384,7 +383,7 @@ describe('the keys of the issuer', () => {
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
       expect((await preview(await issuer.sign(claims()))).status).toBe(200);
     }
-    await vi.waitFor(() => expect(t.logs()).toContain('those that are known go on'), { timeout: 100_000 });
+    await vi.waitFor(() => expect(t.logs()).toContain('the fetched keys stay in use'), { timeout: 100_000 });
   });
 
   it.each(['failing', 'gone'] as const)(
@@ -400,7 +399,7 @@ describe('the keys of the issuer', () => {
       );
       expect([graphql.status, codeOf(graphql)]).toEqual([503, 'UNAVAILABLE']);
       expect(new Set(await reasons())).toStrictEqual(new Set(['keys unavailable']));
-      expect(t.logs()).toContain('the keys of the issuer of single sign-on cannot be had');
+      expect(t.logs()).toContain('the keys of the single sign-on issuer cannot be fetched');
       // Strangers cannot make us ask an issuer that is down over and over.
       expect(issuer.asked).toHaveLength(1);
       issuer.mood = 'well';

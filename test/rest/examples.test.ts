@@ -270,8 +270,8 @@ describe('the errors that have nothing to do with what was asked', () => {
       },
     });
     const authenticate: Authenticate = async () => ({
-      management: { id: 'm', kind: 'management', label: 'm', orgID: undefined },
-      service: { id: 's', kind: 'service', label: 's', orgID: undefined },
+      management: { credentialID: 'm', label: 'm', orgID: undefined },
+      service: { credentialID: 's', label: 's', orgID: undefined },
     });
     const routes = createRESTRoutes({
       keys: broken,

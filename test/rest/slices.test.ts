@@ -16,7 +16,7 @@ afterAll(async () => t.close());
 async function stepsOf(body: string): Promise<{ status: number; steps: number }> {
   let steps = 0;
   const authenticate: Authenticate = async () => ({
-    management: { id: 'm', kind: 'management', label: 'm', orgID: undefined },
+    management: { credentialID: 'm', label: 'm', orgID: undefined },
   });
   const routes = createRESTRoutes({
     keys: createKeyService(t.app.services.ports),

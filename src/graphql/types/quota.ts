@@ -60,7 +60,7 @@ export const QuotaConsumption = builder.objectRef<Consumption>('QuotaConsumption
       type: RefusalType,
       nullable: true,
       description: 'Why the requests are not allowed. Null if they are.',
-      resolve: ({ refusal }) => refusal,
+      resolve: ({ rejection }) => rejection,
     }),
     quota: t.expose('figures', {
       type: Quota,

@@ -18,7 +18,7 @@ export interface BulkRequest {
   readonly resetQuota: boolean;
   readonly isDryRun: boolean;
   readonly reason?: string | undefined;
-  /** Update one page of the matching keys, by hash. If absent, all of them must fit into one request. */
+  /** Update one page of the matching keys, by hash. If absent, the matching keys must not exceed `bulkLimit`. */
   readonly page?: { readonly first: number; readonly afterHash?: string | undefined } | undefined;
 }
 

@@ -77,8 +77,8 @@ export const text = (description: string, max = 256, traits?: FieldTraits) => fi
 export const name = (description: string, max = 256) => field(bounded(max).check(notBlank), description);
 
 /** A text with a rule of its own. */
-export const ruledText = (description: string, rule: z.core.$ZodCheck<string>, traits?: FieldTraits, max = 256) =>
-  field(bounded(max).check(rule), description, traits);
+export const ruledText = (description: string, check: z.core.$ZodCheck<string>, traits?: FieldTraits, max = 256) =>
+  field(bounded(max).check(check), description, traits);
 
 /** A label that identifies its entry in a list. */
 export const label = (description: string) =>
@@ -117,8 +117,8 @@ export const texts = (
   );
 
 /** A list of numbers that satisfy the rule. */
-export const doubles = (description: string, rule: z.core.$ZodCheck<number>) =>
-  field(z.array(z.preprocess(asDouble, z.number().check(rule))).max(100), description);
+export const doubles = (description: string, check: z.core.$ZodCheck<number>) =>
+  field(z.array(z.preprocess(asDouble, z.number().check(check))).max(100), description);
 
 export const nested = <T extends z.ZodRawShape>(description: string, object: z.ZodObject<T, z.core.$strict>) =>
   field(object, description);

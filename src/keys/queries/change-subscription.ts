@@ -2,34 +2,36 @@ import type { ChangeEvent, ChangeFeed, FeedPage } from '../change-feed.js';
 import type { CallContext, Ports } from '../ports.js';
 import type { KeyRevision } from '../key.js';
 
-/** Which changes are meant, and from where on. */
+/** The changes to deliver, and where to start. */
 export interface ChangeSubscriptionRequest {
   readonly orgID?: string | undefined;
   readonly keyHash?: string | undefined;
-  /** From now on where it is absent. */
+  /** Cursor to continue from. If absent, the subscription starts now. */
   readonly after?: string | undefined;
 }
 
-/** A change, or only how far changes have been looked at. */
+/** A change, or, if `entry` is undefined and not unreadable, a checkpoint that only advances the cursor. */
 export interface SubscribedChange {
   readonly cursor: string;
   readonly entry: KeyRevision | undefined;
-  /** Whether there is a change whose history entry fails its integrity check. */
+  /** Whether this is a change whose history entry fails its integrity check. */
   readonly isUnreadable?: boolean;
 }
 
-/** Bounds what is held for somebody who takes it slowly. */
+/** Bounds the memory that a slow subscriber holds. */
 const pageSize = 25;
-/** So often whoever is told nothing is told how far that holds. */
-const standingEveryMs = 30_000;
+/** Interval of checkpoints while no change matches. */
+const defaultCheckpointMs = 30_000;
 
-/** The use case of following changes. A caller that is bound to an organisation is told of that organisation's only. */
-export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, everyMs = standingEveryMs) {
-  const tail = createTail(feed);
+/** Subscriptions to changes. A caller that is bound to an organisation receives changes of that organisation only. */
+export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, checkpointMs = defaultCheckpointMs) {
+  const tail = createSharedTail(feed);
 
   /**
-   * Tells changes until the signal is aborted, reading on only as they are taken. Begins, where it begins now, by telling
-   * where that is. Throws INVALID for a cursor that is none of ours.
+   * Delivers changes until the signal is aborted, and reads more only when they are consumed. Without `after`, the first
+   * item is a checkpoint of the current position.
+   *
+   * @throws {AppError} INVALID when the cursor is not from this service.
    */
   async function orgKeyChanges(
     caller: CallContext,
@@ -37,12 +39,12 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, everyMs
     signal: AbortSignal,
   ): Promise<AsyncGenerator<SubscribedChange, void>> {
     const { after, keyHash, orgID = caller.orgID } = request;
-    // Another organisation is one in which nothing ever happens.
+    // A foreign organisation looks like one without changes.
     const isForeign = caller.orgID !== undefined && orgID !== caller.orgID;
-    const bell = createBell(signal);
-    // Before the first look, so that no change falls between the two.
-    const hangUp = tail.follow(bell.ring);
-    signal.addEventListener('abort', hangUp, { once: true });
+    const wakeUp = createWakeUp(signal);
+    // Before the first read, so that no change is missed between the two.
+    const unsubscribe = tail.subscribe(wakeUp.set);
+    signal.addEventListener('abort', unsubscribe, { once: true });
 
     const read = async (from: string): Promise<FeedPage> => {
       const page = await feed.read({ after: from, orgID, keyHash, limit: pageSize });
@@ -50,53 +52,53 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, everyMs
     };
     const readTail = async (from: string): Promise<FeedPage> => {
       const page = await tail.read(from);
-      const isMeant = (event: ChangeEvent) =>
+      const matches = (event: ChangeEvent) =>
         !isForeign &&
         (orgID === undefined || event.orgID === orgID) &&
         (keyHash === undefined || event.keyHash === keyHash);
-      return { ...page, events: page.events.filter(isMeant) };
+      return { ...page, events: page.events.filter(matches) };
     };
 
-    async function* told(first: FeedPage): AsyncGenerator<SubscribedChange, void> {
+    async function* deliver(first: FeedPage): AsyncGenerator<SubscribedChange, void> {
       let isAtTail = false;
-      let known = after;
-      let quietSince = performance.now();
+      let deliveredCursor = after;
+      let lastDelivery = performance.now();
       try {
-        if (after === undefined) yield { cursor: (known = first.cursor), entry: undefined };
+        if (after === undefined) yield { cursor: (deliveredCursor = first.cursor), entry: undefined };
         for (let page = first; !signal.aborted;) {
           for (const event of page.events) {
             const { cursor, entry } = event;
             yield { cursor, entry, isUnreadable: entry === undefined };
             if (signal.aborted) return;
-            known = event.cursor;
-            quietSince = performance.now();
+            deliveredCursor = event.cursor;
+            lastDelivery = performance.now();
           }
           if (!page.hasMore) {
             isAtTail = true;
-            await bell.wait(everyMs);
+            await wakeUp.wait(checkpointMs);
           } else {
-            // Others are served between two looks that find nothing.
+            // Other requests run between two pages without matches.
             await new Promise((resolve) => setImmediate(resolve));
           }
-          if (page.cursor !== known && performance.now() - quietSince >= everyMs) {
-            quietSince = performance.now();
-            yield { cursor: (known = page.cursor), entry: undefined };
+          if (page.cursor !== deliveredCursor && performance.now() - lastDelivery >= checkpointMs) {
+            lastDelivery = performance.now();
+            yield { cursor: (deliveredCursor = page.cursor), entry: undefined };
           }
           if (signal.aborted) return;
-          bell.hush();
+          wakeUp.clear();
           page = await (isAtTail ? readTail : read)(page.cursor);
         }
       } finally {
-        hangUp();
+        unsubscribe();
       }
     }
 
     try {
-      return told(
+      return deliver(
         after === undefined ? { events: [], cursor: await feed.latestCursor(), hasMore: false } : await read(after),
       );
     } catch (error) {
-      hangUp();
+      unsubscribe();
       throw error;
     }
   }
@@ -104,25 +106,25 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, everyMs
   return { orgKeyChanges };
 }
 
-/** Rings for somebody who may be busy, and then finds that it has rung. */
-function createBell(signal: AbortSignal) {
-  let hasRung = false;
-  let wake: () => void = () => undefined;
-  const ring = () => {
-    hasRung = true;
-    wake();
+/** An event that stays set until it is cleared, so that a change during other work is not missed. Aborting sets it. */
+function createWakeUp(signal: AbortSignal) {
+  let isSet = false;
+  let resume: () => void = () => undefined;
+  const set = () => {
+    isSet = true;
+    resume();
   };
-  signal.addEventListener('abort', ring, { once: true });
+  signal.addEventListener('abort', set, { once: true });
   return {
-    ring,
-    hush: () => {
-      hasRung = signal.aborted;
+    set,
+    clear: () => {
+      isSet = signal.aborted;
     },
-    wait: (ms: number): Promise<void> =>
+    wait: (timeoutMs: number): Promise<void> =>
       new Promise((resolve) => {
-        if (hasRung || signal.aborted) return resolve();
-        const timer = setTimeout(() => wake(), ms);
-        wake = () => {
+        if (isSet || signal.aborted) return resolve();
+        const timer = setTimeout(() => resume(), timeoutMs);
+        resume = () => {
           clearTimeout(timer);
           resolve();
         };
@@ -130,34 +132,34 @@ function createBell(signal: AbortSignal) {
   };
 }
 
-const mostPages = 16;
+const maxCachedPages = 16;
 
-/** The end of the feed, where most who follow stand: what comes there is read once for all of them. */
-function createTail(feed: ChangeFeed) {
-  const ringers = new Set<() => void>();
+/** The end of the feed, where most subscribers are: each page is read once for all of them. */
+function createSharedTail(feed: ChangeFeed) {
+  const subscribers = new Set<() => void>();
   const pages = new Map<string, Promise<FeedPage>>();
-  let end: () => void = () => undefined;
+  let unsubscribe: () => void = () => undefined;
 
-  function onMore(): void {
-    // What was read before may lack what there is now.
+  function onChange(): void {
+    // Cached pages may lack the new changes.
     pages.clear();
-    for (const ring of ringers) ring();
+    for (const notify of subscribers) notify();
   }
 
   return {
-    follow(ring: () => void): () => void {
-      ringers.add(ring);
-      if (ringers.size === 1) end = feed.subscribe(onMore);
+    subscribe(notify: () => void): () => void {
+      subscribers.add(notify);
+      if (subscribers.size === 1) unsubscribe = feed.subscribe(onChange);
       return () => {
-        if (!ringers.delete(ring) || ringers.size > 0) return;
+        if (!subscribers.delete(notify) || subscribers.size > 0) return;
         pages.clear();
-        end();
+        unsubscribe();
       };
     },
     read(after: string): Promise<FeedPage> {
-      const known = pages.get(after);
-      if (known) return known;
-      if (pages.size >= mostPages) pages.clear();
+      const cached = pages.get(after);
+      if (cached) return cached;
+      if (pages.size >= maxCachedPages) pages.clear();
       const page = feed.read({ after, limit: pageSize });
       pages.set(after, page);
       page.catch(() => pages.delete(after));

@@ -3,29 +3,30 @@ import { normalizeDefinition, type Definition, type SecretChanges } from '../def
 import { checkOwner } from '../key-id.js';
 import { warningsOf, type Warning } from '../definition/warnings.js';
 
-/** What a preview answers. Nothing of it is stored. */
+/** The result of a preview. Nothing is stored. */
 export interface KeyPreview {
   readonly keyID: string;
   readonly keyHash: string;
   /** The normal form, without secrets. */
   readonly definition: Definition;
-  /** The secrets as they were sent, so that a face may echo what the contract echoes: never the password. */
+  /** The secrets as they were sent: responses echo some of them, never the password. */
   readonly secrets: SecretChanges;
   readonly warnings: readonly Warning[];
 }
 
 interface PreviewDeps {
   readonly now: Date;
-  /** The organisation of the credential that asks, where it is bound to one. */
+  /** The organisation that the caller is bound to. */
   readonly ownerID: string | undefined;
   readonly hashKeyID: (keyID: string) => string;
-  /** 32 fresh random hex digits. */
+  /** Returns 32 random hex digits. */
   readonly randomHex: () => string;
 }
 
 /**
- * Returns a valid definition in its normal form, with its identifier and hash. Pure: all that varies is a parameter.
- * @throws {AppError} INVALID when the owner of a new identifier is that of a credential from before owners had a rule
+ * Returns the normal form of a valid definition, with its identifier and hash.
+ *
+ * @throws {AppError} INVALID when an identifier is to be generated and its owner is not valid, which old credentials can be.
  */
 export function previewKey(input: KeyDefinition, { now, ownerID, hashKeyID, randomHex }: PreviewDeps): KeyPreview {
   const { definition, secrets } = normalizeDefinition(input);

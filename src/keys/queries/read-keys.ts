@@ -9,14 +9,14 @@ import type { ReadBudget } from '../read-budget.js';
 import { stateOf, type KeyState, type StoredKey, type KeyRevision } from '../key.js';
 import type { HistoryRange, KeyFilter, KeyPage, KeyQuery } from '../key-query.js';
 
-/** A key by its identifier or by the identifier's hash. */
+/** A key by its identifier or by its hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
 
 export type KeyQueries = ReturnType<typeof createKeyQueries>;
 
-/** The use cases that read keys. A caller that is bound to an organisation sees only that organisation's. */
+/** The queries. A caller that is bound to an organisation sees the keys of that organisation only. */
 export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports) {
-  const bound = (caller: CallContext, filter: KeyFilter): KeyFilter | undefined => {
+  const scopedFilter = (caller: CallContext, filter: KeyFilter): KeyFilter | undefined => {
     if (caller.orgID === undefined) return filter;
     return filter.orgID === undefined || filter.orgID === caller.orgID ? { ...filter, orgID: caller.orgID } : undefined;
   };
@@ -24,53 +24,53 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports)
   const keyHashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
 
   return {
-    /** The hash by which a key of this identifier is found. Throws INVALID for what no identifier can be. */
+    /** Returns the hash of an identifier. @throws {AppError} INVALID when the identifier is not valid. */
     keyHashOf,
-    /** Undefined where there is none, it is deleted, or it is not the caller's to see. */
+    /** Returns the key; undefined if there is none, it is deleted, or another organisation owns it. */
     async orgKey(caller: CallContext, reference: KeyReference): Promise<StoredKey | undefined> {
       const keyHash = 'keyID' in reference ? keyHashOf(reference.keyID) : reference.keyHash;
-      return present(visibleKey(caller, await store.find(keyHash, caller.orgID)));
+      return notDeleted(visibleKey(caller, await store.find(keyHash, caller.orgID)));
     },
-    /** For each of the hashes what `orgKey` answers, with one look into the store for all of them. */
+    /** Returns what `orgKey` returns for each of the hashes, with one query. */
     async orgKeysByHash(caller: CallContext, keyHashes: readonly string[]): Promise<(StoredKey | undefined)[]> {
       const keys = await store.findMany([...new Set(keyHashes)], caller.reads, caller.orgID);
       const found = new Map(keys.map((key) => [key.keyHash, key]));
-      return keyHashes.map((keyHash) => present(visibleKey(caller, found.get(keyHash))));
+      return keyHashes.map((keyHash) => notDeleted(visibleKey(caller, found.get(keyHash))));
     },
-    /** The key, or NOT_FOUND. */
+    /** Returns the key. @throws {AppError} NOT_FOUND when `orgKey` returns none. */
     async requireOrgKey(caller: CallContext, keyID: string): Promise<StoredKey> {
       return requireKey(caller, await store.find(keyHashOf(keyID), caller.orgID));
     },
-    /** A page of keys; nothing where the filter asks for another organisation than the caller's. */
+    /** Returns a page of keys; an empty one if the filter has another organisation than the caller. */
     async orgKeys(caller: CallContext, query: Omit<KeyQuery, 'now'>): Promise<KeyPage> {
-      const filter = bound(caller, query.filter);
+      const filter = scopedFilter(caller, query.filter);
       return filter ? store.list({ ...query, filter, now: now() }, caller.reads) : { keys: [], isCut: false };
     },
     async countOrgKeys(caller: CallContext, filter: KeyFilter): Promise<number> {
-      const own = bound(caller, filter);
-      return own ? store.count(own, now(), caller.reads) : 0;
+      const scoped = scopedFilter(caller, filter);
+      return scoped ? store.count(scoped, now(), caller.reads) : 0;
     },
     /**
-     * The history of a key as of the version that was read, which later changes do not alter.
+     * Returns the history of a key up to the version that was read.
      *
      * @throws {AppError} NOT_FOUND when the key has been purged since.
      */
     history: (key: StoredKey, range: Omit<HistoryRange, 'asOf'>, reads?: ReadBudget): Promise<KeyRevision[]> =>
       store.historyOf(key.keyHash, { ...range, asOf: key }, reads),
-    /** What the quotas of each organisation's keys come to. The caller may see all of these organisations. */
+    /** Returns totals of the quotas of each organisation. The caller must have access to all of them. */
     summariseQuotas: (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
       summariseQuotas(quotas, orgIDs, now(), reads),
     keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, aadFor(key.keyHash, 'keyID')),
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
-    /** The live quota, where it stands in the key itself and need not be asked for elsewhere. */
+    /** Returns the live quota if it is in the stored key; undefined if counters are external. */
     quotaOf: (key: StoredKey): QuotaFigures | undefined => (quotas.external ? undefined : quotaFigures(key, now())),
-    /** The live quotas of these keys, in their order. UNAVAILABLE where they stand elsewhere and cannot be reached. */
+    /** Returns the live quotas of these keys, in their order. @throws {AppError} UNAVAILABLE when they are unreachable. */
     async quotasOf(keys: readonly StoredKey[]): Promise<QuotaFigures[]> {
       return (await withLiveQuotas(quotas, keys)).map((key) => quotaFigures(key, now()));
     },
   };
 }
 
-function present(key: StoredKey | undefined): StoredKey | undefined {
+function notDeleted(key: StoredKey | undefined): StoredKey | undefined {
   return key?.deleted === undefined ? key : undefined;
 }

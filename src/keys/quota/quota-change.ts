@@ -3,24 +3,24 @@ import type { QuotaState, StoredKey } from '../key.js';
 import { unixSeconds } from '../../lib/int64.js';
 
 /**
- * What a change of a key is to do to a counter that stands elsewhere. It is written with the key and carried out after it,
- * once or more often: the two dates tell whether that has been done.
+ * The effect of a change on an external counter. Written in the transaction of the change and applied after it, at least
+ * once: the two dates identify a change that has been applied already.
  */
 export interface QuotaChange {
   readonly keyHash: string;
-  /** Which key it was, where another of the same hash has been purged. */
+  /** Identifies the key if another one with the same hash has been purged. */
   readonly dateCreated: string;
-  /** The key's, after the change: strictly increasing, and so the order of changes. */
+  /** `lastUpdated` of the key after the change. Strictly increasing, so that it orders the changes. */
   readonly lastUpdated: bigint;
   readonly at: Date;
-  /** Whether the quota begins anew; otherwise it goes on in another period. */
+  /** Whether the count is reset to 0; otherwise only the period changes. */
   readonly isReset: boolean;
   /** Seconds; 0 or less for a quota that does not renew. */
   readonly periodBefore: bigint;
   readonly periodAfter: bigint;
 }
 
-/** What a change of a key is to do to its counter; undefined where that is nothing. */
+/** Returns the effect of a change on the external counter; undefined if there is none. */
 export function quotaChangeOf(
   before: StoredKey,
   after: StoredKey,
@@ -28,14 +28,14 @@ export function quotaChangeOf(
   isReset: boolean,
 ): QuotaChange | undefined {
   const [periodBefore, periodAfter] = [periodOf(before), periodOf(after)];
-  // A change of the key also ends a period that has run out, as it does where the counter stands with the key.
+  // A change of the key also starts the next period if the current one has ended, as for counters in the key itself.
   const isSamePeriod = periodBefore === periodAfter && before.quota.renews === after.quota.renews;
   if (!isReset && isSamePeriod) return undefined;
   const { keyHash, dateCreated, lastUpdated } = after;
   return { keyHash, dateCreated, lastUpdated, at, isReset, periodBefore, periodAfter };
 }
 
-/** The counter after the change. */
+/** Returns the counter after the change. */
 export function changedQuota({ at, isReset, periodBefore, periodAfter }: QuotaChange, quota: QuotaState): QuotaState {
   if (isReset) return resetQuota(quota, periodAfter, unixSeconds(at));
   return carryOverQuota(

@@ -8,10 +8,10 @@ export interface OrgCounter extends Counter, CounterOrigin {
   readonly keyHash: string;
 }
 
-/** What a counter that stands apart from its key is begun from, and known by. */
+/** The initial value of an external counter, and the date that identifies its key. */
 export type CounterOrigin = Pick<StoredKey, 'dateCreated' | 'quota'>;
 
-/** A counter that was looked at, as the counter of this key. */
+/** A counter that was read: returns its value for this key. */
 export type CounterSnapshot = (key: CounterOrigin) => QuotaState;
 
 /** The result of a requested reset. */
@@ -23,17 +23,21 @@ export const resetStatuses = {
 
 export type ResetStatus = keyof typeof resetStatuses;
 
-/** Counters that stand apart from their keys. */
+/** Live counters outside of the store. */
 export interface ExternalCounters {
-  /** What the counters of these keys say, in their order, with one look at all of them. UNAVAILABLE. */
+  /**
+   * Reads the counters of these keys in one round trip, in their order.
+   *
+   * @throws {AppError} UNAVAILABLE
+   */
   read(keyHashes: readonly string[]): Promise<readonly CounterSnapshot[]>;
-  /** Carries out what was written of changes of the key's counter; PENDING where that cannot be done now. */
+  /** Applies the pending changes of the key's counter. Returns PENDING if the counter is unreachable. */
   applyPending(keyHash: string): Promise<ResetStatus>;
 }
 
 /**
- * Where live counters stand. A store keeps them beside the definitions; a fleet of gateways may keep them elsewhere.
- * `decide` is pure and may run again; what it returns as `next` is durable before the promise resolves.
+ * The live counters: in the store, or external and shared by several gateways. `decide` is pure, because it may be called
+ * again. Its `next` is durable before the promise resolves.
  */
 export interface QuotaManager {
   consume<T>(
@@ -42,32 +46,32 @@ export interface QuotaManager {
     /** As for `KeyStore.find`. */
     orgID?: string,
   ): Promise<T>;
-  /** The counters of all keys of these organisations, deleted ones left out, in pages between which others get their turn. */
+  /** Reads the counters of all keys of these organisations that are not deleted. Other work runs between the pages. */
   counters(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly OrgCounter[]>;
-  /** Undefined where a key's own `quota` is its live counter. */
+  /** Undefined if the `quota` of a stored key is its live counter. */
   readonly external?: ExternalCounters;
 }
 
-/** The keys with their counters as they are now, which a key of the store has only where nothing stands apart. */
+/** Returns the keys with their external counters. Without external counters, returns them unchanged. */
 export async function withLiveQuotas<Key extends CounterOrigin & { readonly keyHash: string }>(
-  { external: apart }: QuotaManager,
+  { external }: QuotaManager,
   keys: readonly Key[],
 ): Promise<readonly Key[]> {
-  if (!apart) return keys;
-  const sights = await apart.read(keys.map(({ keyHash }) => keyHash));
-  return keys.map((key, index) => ({ ...key, quota: sights[index]?.(key) ?? key.quota }));
+  if (!external) return keys;
+  const counters = await external.read(keys.map(({ keyHash }) => keyHash));
+  return keys.map((key, index) => ({ ...key, quota: counters[index]?.(key) ?? key.quota }));
 }
 
-/** What is to be done to counters, as it was written with the keys. */
+/** The transactional outbox of changes of external counters. */
 export interface QuotaOutbox {
-  /** All of one key, in order. */
+  /** Returns the changes of one key, in order. */
   pendingFor(keyHash: string): Promise<QuotaChange[]>;
   /**
-   * Those from before the moment, each key's in order, a page at a time.
+   * Returns the changes from before this time, in pages, those of a key in order.
    *
-   * @throws {AppError} INTERNAL after the last page, when the integrity check of some failed; these hold up no others.
+   * @throws {AppError} INTERNAL after the last page, when some changes failed their integrity check.
    */
   pendingBefore(moment: Date): AsyncIterable<readonly QuotaChange[]>;
-  /** Takes away what has been carried out. */
+  /** Removes changes that have been applied. */
   acknowledge(changes: readonly QuotaChange[]): Promise<void>;
 }

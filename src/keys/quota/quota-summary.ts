@@ -3,22 +3,22 @@ import { withLiveQuotas, type QuotaManager } from './quota-manager.js';
 import { quotaFigures, type Counter } from './quota.js';
 import type { ReadBudget } from '../read-budget.js';
 
-/** What the quotas of an organisation's keys come to. Deleted keys do not count. */
+/** Totals of the quotas of an organisation's keys. Deleted keys do not count. */
 export interface QuotaSummary {
   readonly keys: number;
-  /** Keys whose quota has a maximum; the figures below are theirs. */
+  /** Keys whose quota has a maximum. The values below are totals of these keys. */
   readonly limitedKeys: number;
-  /** Limited keys of which nothing remains in the current period. */
+  /** Limited keys with nothing left in the current period. */
   readonly exhaustedKeys: number;
-  /** Sums in requests; the greatest int64 where they are beyond it. */
+  /** Totals in requests, at most the largest int64. */
   readonly max: bigint;
   readonly used: bigint;
   readonly remaining: bigint;
 }
 
-const none: QuotaSummary = { keys: 0, limitedKeys: 0, exhaustedKeys: 0, max: 0n, used: 0n, remaining: 0n };
+const emptySummary: QuotaSummary = { keys: 0, limitedKeys: 0, exhaustedKeys: 0, max: 0n, used: 0n, remaining: 0n };
 
-/** A summary for each of the organisations, in their order; zeros for one without keys. */
+/** Returns a summary for each of the organisations, in their order. One without keys has zeros. */
 export async function summariseQuotas(
   quotas: QuotaManager,
   orgIDs: readonly string[],
@@ -28,10 +28,10 @@ export async function summariseQuotas(
   const summaries = new Map<string, QuotaSummary>();
   for await (const page of quotas.counters(orgIDs, reads)) {
     for (const counter of await withLiveQuotas(quotas, page)) {
-      summaries.set(counter.orgID, withCounter(summaries.get(counter.orgID) ?? none, counter, now));
+      summaries.set(counter.orgID, withCounter(summaries.get(counter.orgID) ?? emptySummary, counter, now));
     }
   }
-  return orgIDs.map((orgID) => withinInt64(summaries.get(orgID) ?? none));
+  return orgIDs.map((orgID) => clampedToInt64(summaries.get(orgID) ?? emptySummary));
 }
 
 function withCounter(sum: QuotaSummary, counter: Counter, now: Date): QuotaSummary {
@@ -48,7 +48,7 @@ function withCounter(sum: QuotaSummary, counter: Counter, now: Date): QuotaSumma
   };
 }
 
-function withinInt64(sum: QuotaSummary): QuotaSummary {
-  const within = (value: bigint) => (value > maxInt64 ? maxInt64 : value);
-  return { ...sum, max: within(sum.max), used: within(sum.used), remaining: within(sum.remaining) };
+function clampedToInt64(sum: QuotaSummary): QuotaSummary {
+  const clamp = (value: bigint) => (value > maxInt64 ? maxInt64 : value);
+  return { ...sum, max: clamp(sum.max), used: clamp(sum.used), remaining: clamp(sum.remaining) };
 }

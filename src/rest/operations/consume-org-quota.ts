@@ -103,10 +103,10 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
   const amount = await amountFrom(call);
-  const { allowed, refusal, figures } = await keys.consumeOrgQuota(caller, { keyID, amount });
+  const { allowed, rejection, figures } = await keys.consumeOrgQuota(caller, { keyID, amount });
   return jsonResponse({
     allowed,
-    ...(refusal && { refusal }),
+    ...(rejection && { refusal: rejection }),
     used: figures.used,
     remaining: figures.remaining ?? -1n,
     quota_max: figures.max ?? -1n,

@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import type { Discarded, IntegrityReport, KeyStore } from '../../keys/ports.js';
+import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../keys/ports.js';
 import type { Authenticity } from '../records/authenticity.js';
 import { keyFromRow, keyLayouts, termsOf, type KeyRow } from '../records/key.js';
 import { revisionLayouts, type RevisionRow } from '../records/revision.js';
@@ -114,7 +114,7 @@ export function createKeyMaintenance(
     return { seen, purged };
   }
 
-  function* discard(keyHash: string): Work<Discarded> {
+  function* discard(keyHash: string): Work<DiscardOutcome> {
     const [row] = yield* query<SignedRow<KeyRow>>(sql.byHashesForUpdate, [[keyHash]]);
     if (row && keys.isAuthentic(row)) return 'intact';
     if (!row && (yield* query(sql.hasHistory, [keyHash])).length === 0) return 'absent';
