@@ -72,7 +72,7 @@ export interface Services extends Pick<
   readonly now: () => Date;
   /** Whether the installation is new: it has no credential yet. */
   readonly isNew: () => Promise<boolean>;
-  /** What keeps it from being used, as words for a log; undefined where a change has just been written. */
+  /** Why the service is not ready, for the log; undefined when a change has just been written. */
   readonly whyNotReady: () => Promise<string | undefined>;
   /** Seals the key check value under the active key, as the last step of a rotation. */
   readonly resealWord: () => Promise<void>;
@@ -238,7 +238,7 @@ async function requireSameKeyHash(
   if (found !== undefined && hasKeys) {
     const [algorithm = ''] = found.split(' ');
     if (!keyHashAlgorithms.some((known) => known === algorithm)) {
-      throw new Error(`The database ${name} is damaged: it does not say how its keys were hashed.`);
+      throw new Error(`The database ${name} is damaged: the setting key_hash is invalid.`);
     }
     const what = algorithm === keyHash ? 'another KEYFRONT_KEY_HASH_PEPPER' : `KEYFRONT_KEY_HASH=${algorithm}`;
     throw new Error(

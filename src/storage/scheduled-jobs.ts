@@ -1,28 +1,28 @@
 import type { Services } from './open-storage.js';
 import type { Logger } from '../lib/log.js';
 
-/** Work that is done again and again. Once it has stopped, none of it is under way. */
-interface Chore {
+/** Work that runs at an interval. `stop` resolves when no run is in progress. */
+interface ScheduledJob {
   readonly stop: () => Promise<void>;
 }
 
-function every(milliseconds: number, work: () => Promise<void>, first = Promise.resolve()): Chore {
-  let underWay = first;
+function every(milliseconds: number, work: () => Promise<void>, first = Promise.resolve()): ScheduledJob {
+  let running = first;
   const timer = setInterval(() => {
-    underWay = underWay.then(work);
+    running = running.then(work);
   }, milliseconds).unref();
   return {
     stop: () => {
       clearInterval(timer);
-      return underWay;
+      return running;
     },
   };
 }
 
 const purgeEveryMs = 3_600_000;
 
-/** Removes what was deleted too long ago to be restored: now, and every hour. */
-export function startPurging({ store, now }: Services, restoreWindowMs: number, log: Logger): Chore {
+/** Purges keys whose restore window is over, now and every hour. */
+export function startPurging({ store, now }: Services, restoreWindowMs: number, log: Logger): ScheduledJob {
   const purge = async () => {
     try {
       const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
@@ -36,8 +36,8 @@ export function startPurging({ store, now }: Services, restoreWindowMs: number, 
 
 const checkEveryMs = 1_000;
 
-/** Finds out without a request that the database's files were replaced, or that a full disk has room again. */
-export function startStorageChecks(installation: Services, log: Logger): Chore {
+/** Detects that the files of the database were replaced, or that a full disk has free space again. */
+export function startStorageChecks(installation: Services, log: Logger): ScheduledJob {
   return every(checkEveryMs, async () => {
     try {
       await installation.checkWritable();
@@ -50,12 +50,15 @@ export function startStorageChecks(installation: Services, log: Logger): Chore {
 const shrinkEveryMs = 30_000;
 
 /** Keeps the write-ahead log from staying as large as a long reader once made it. */
-export function startShrinking(installation: Services, log: Logger): Chore {
+export function startShrinking(installation: Services, log: Logger): ScheduledJob {
   return every(shrinkEveryMs, async () => {
     try {
       const found = await installation.shrinkLog();
       if (found?.isDone === false) {
-        log.warn({ bytes: found.bytes }, 'the write-ahead log grows, because somebody reads the database for long');
+        log.warn(
+          { bytes: found.bytes },
+          'the write-ahead log grows, because a process reads the database for a long time',
+        );
       }
     } catch (error) {
       log.error({ err: error }, 'the write-ahead log could not be shrunk');

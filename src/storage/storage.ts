@@ -20,12 +20,12 @@ export interface Settings {
  */
 export type Access = 'create' | 'write' | 'read';
 
-/** There is no installation at the place that the settings name. The message says where, and what to do. */
+/** There is no installation at the place that the settings name. The message names the place and what to do. */
 export class InstallationNotFoundError extends Error {}
 
-/** A database of the schema that we write, which nothing has been answered from yet. */
+/** An open database with the current schema, which serves no requests yet. */
 export interface DatabaseHandle {
-  /** What people know it by. Never holds a password. */
+  /** The name for messages, without a password. */
   readonly name: string;
   readonly hasKeys: boolean;
   /** Whether there is anything that was signed or sealed with a key ring. */
@@ -33,27 +33,27 @@ export interface DatabaseHandle {
   /** Whether no process has completed the first start on it: it has no rows and no key check value. */
   readonly isNew: boolean;
   readonly settings: Settings;
-  /** Begins to answer. */
-  readonly start: (authenticity: Authenticity, surroundings: StorageDeps) => Promise<Storage>;
+  /** Begins to serve requests. */
+  readonly start: (authenticity: Authenticity, deps: StorageDeps) => Promise<Storage>;
   readonly close: () => Promise<void>;
 }
 
-/** Does the work when it is this process's turn to write. */
+/** Runs work while this process holds the write lock. */
 export type RunExclusive = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** What a database that answers has around it. */
+/** The dependencies of a storage engine. */
 export interface StorageDeps {
-  /** Takes what a person should know. */
+  /** Receives lines for the operator. */
   readonly report: (line: string) => void;
   readonly now: () => Date;
   readonly watch?: Telemetry | undefined;
-  /** For a file that several processes write to. A server sees to the turns itself. */
+  /** For a file that several processes write to. */
   readonly inTurn?: RunExclusive | undefined;
   /** Divides the synchronous work of all requests of the process; the engine makes its own when absent. */
   readonly slices?: TimeSlices | undefined;
 }
 
-/** Where keys, histories, credentials and settings are kept. */
+/** A storage engine in use. */
 export interface Storage {
   readonly store: KeyStore & QuotaManager & QuotaOutbox;
   readonly feed: ChangeFeed;
@@ -61,16 +61,16 @@ export interface Storage {
   readonly webhooks: WebhookStore;
   readonly signatures: Signatures;
   readonly settings: Settings;
-  /** Why it takes no change, as words for a log; undefined where it has just taken one. */
+  /** Why it accepts no writes, for the log; undefined when a write has just succeeded. */
   readonly whyNotReady: () => Promise<string | undefined>;
   /**
    * Whether changes can be expected to succeed. Finds out when a database's files were replaced while in use (`failed`
-   * resolves then), and when a full disk has room again. Cheap enough for every second.
+   * resolves then), and when a full disk has free space again. Cheap enough for every second.
    */
   readonly checkWritable: () => Promise<boolean>;
-  /** Resolves with the cause when it must not be written to any more. */
+  /** Resolves with the cause when nothing may be written any more. */
   readonly failed: Promise<Error>;
-  /** What the database itself finds wrong with its file. */
+  /** The errors that the database finds in its own file. */
   readonly damages: () => Promise<string[]>;
   readonly contents: () => Promise<Contents>;
   /**
@@ -79,21 +79,21 @@ export interface Storage {
    * @throws {Error} when the engine leaves copies to another tool
    */
   readonly copyTo: (file: string, onProgress: (pages: number, part: number) => void) => Promise<void>;
-  /** Gives the disk back what a log has taken that grew large. Undefined where it is not large, or not ours. */
+  /** Truncates a large write-ahead log. Undefined when there is none. */
   readonly shrinkLog: () => Promise<Shrinking | undefined>;
 }
 
-/** What a database holds, in figures. */
+/** Figures of a database. */
 export interface Contents {
   readonly schemaVersion: number;
   readonly keys: number;
-  /** The last thing that was done to any key; undefined where nothing has been done. */
+  /** The newest change of any key; undefined if there is none. */
   readonly newestChange: { readonly at: Date; readonly keyHash: string; readonly version: number } | undefined;
 }
 
-/** What became of a log that had grown too large. */
+/** The result of truncating the log. */
 export interface Shrinking {
   readonly bytes: number;
-  /** False where somebody still reads what only the log holds. */
+  /** False when another process still reads from the log. */
   readonly isDone: boolean;
 }

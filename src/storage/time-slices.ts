@@ -26,7 +26,7 @@ export async function mapInSlices<Item, Made>(
 const defaultSliceMs = 10;
 const maxScheduled = 16;
 
-/** Work that is about to begin calls `next` and awaits the result. Requests continue in the order in which they asked. */
+/** Work that is about to begin calls `next` and awaits the result. Requests continue in the order of their calls. */
 export function createTimeSlices(sliceMs = defaultSliceMs, now: () => number = () => performance.now()): TimeSlices {
   const waiting: (() => void)[] = [];
   let scheduled = 0;

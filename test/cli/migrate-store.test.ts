@@ -290,7 +290,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
           );
         },
       };
-      await expect(copyStore(source, fault, () => undefined)).rejects.toThrow('is not what was read');
+      await expect(copyStore(source, fault, () => undefined)).rejects.toThrow('from the source after');
     }
     await opened.close();
     source.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createKeyRingFile } from '../../src/crypto/key-ring.js';
-import { hasRoom } from '../../src/storage/sqlite/health.js';
+import { hasFreeSpace } from '../../src/storage/sqlite/health.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 let folder: string;
@@ -41,7 +41,7 @@ describe('/ready says no, to strangers without a reason and to the log with it,'
     [
       'where the database takes no change',
       () => onDatabase("CREATE TRIGGER full BEFORE INSERT ON settings BEGIN SELECT RAISE(FAIL, 'disk is full'); END"),
-      'not ready: the database takes no change (disk is full)',
+      'not ready: the database accepts no writes (disk is full)',
     ],
     [
       'where the schema is that of an older version',
@@ -115,6 +115,6 @@ describe('/ready', () => {
     [{ blocks: 250_000_000, bavail: 70_000, bsize: 4096 }, true],
     [{ blocks: 250_000_000, bavail: 60_000, bsize: 4096 }, false],
   ])('takes a disk of %o for one with room: %s', (disk, verdict) => {
-    expect(hasRoom(disk)).toBe(verdict);
+    expect(hasFreeSpace(disk)).toBe(verdict);
   });
 });

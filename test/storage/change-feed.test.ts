@@ -381,8 +381,8 @@ it('reads as many large changes at once as have 256 KiB together, and at least o
   const scanned = sizes.map((size, n) => ({ tx: 0n, id: BigInt(n + 1), key_hash: 'k', org_id: 'acme', size }));
   const feed = createChangeFeed(
     {
-      look: ({ id }) =>
-        Promise.resolve({ isBeyond: false, there: undefined, scanned: scanned.filter((row) => row.id > id) }),
+      read: ({ id }) =>
+        Promise.resolve({ isBeyond: false, current: undefined, scanned: scanned.filter((row) => row.id > id) }),
       entries: (ids) => {
         read.push([...ids]);
         return Promise.resolve([]);

@@ -79,7 +79,7 @@ describe('D-04 the log of a full database', () => {
     const guard = createWriteGate(database, { report: (line) => void lines.push(line), nowMs: () => clock });
     const store = createKeyStore(database, signer, guard);
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
-    const begin = 'Storage is full: database or disk is full. Writes are rejected until there is room.';
+    const begin = 'Storage is full: database or disk is full. Writes are rejected until there is free space.';
     const end = 'Storage takes writes again.';
     await store.add([added(storedKey(0))]);
     for (let episode = 1; episode <= 3; episode += 1) {

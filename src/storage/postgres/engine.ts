@@ -25,7 +25,7 @@ import { createPgNotifier } from './notifier.js';
 import { createSignatures } from '../sql/signatures.js';
 import { createWebhookStore } from '../sql/webhook-store.js';
 
-/** The setting of a database that is being filled from a data folder, and holds a part of it only. */
+/** The setting of a database into which `migrate-store` is copying a data folder. */
 export const movingName = 'moving_from';
 
 /**
@@ -57,18 +57,18 @@ export async function openForMoving(
   const isReadOnly = access === 'read';
   const connections = createPgPool(url, 'keyfront', { isReadOnly });
   const wide = createPgPool(url, 'keyfront', { ...wideReadLimits, isReadOnly });
-  let letGo = () => Promise.resolve();
+  let releaseLock = () => Promise.resolve();
   let stopFollowing: () => void = () => undefined;
   const close = async () => {
     stopFollowing();
-    await letGo();
+    await releaseLock();
     await wide.close();
     await connections.close();
   };
   try {
-    if (access !== 'read') letGo = await acquireDatabaseLock(connections);
+    if (access !== 'read') releaseLock = await acquireDatabaseLock(connections);
     const [is] = await connections.run(async (session) => {
-      requireSuitable(await session.query<Suitable>(suitable));
+      requireSuitable(await session.query<ServerState>(selectServerState));
       await prepareSchema(session, access, name);
       return session.query<{ hasKeys: boolean; hasCredentials: boolean }>(
         `SELECT EXISTS (SELECT FROM keys) AS "hasKeys", EXISTS (SELECT FROM credentials) AS "hasCredentials"`,
@@ -83,12 +83,12 @@ export async function openForMoving(
       hasRows,
       isNew: !hasRows,
       settings,
-      start: async (authenticity, surroundings) => {
-        await letGo();
-        letGo = () => Promise.resolve();
+      start: async (authenticity, deps) => {
+        await releaseLock();
+        releaseLock = () => Promise.resolve();
         const feed = createFeedRows(connections, createPgNotifier(url, connections));
         stopFollowing = feed.stop;
-        return createEngine(connections, wide, feed, authenticity, surroundings);
+        return createEngine(connections, wide, feed, authenticity, deps);
       },
       close,
       connections,
@@ -114,33 +114,33 @@ function noInstallation(name: string): InstallationNotFoundError {
   );
 }
 
-/** What opening failed of, for people: what callers are told says nothing of what has to be mended. */
+/** The reason why opening failed, for the operator. Errors for callers do not contain it. */
 function unusable(name: string, error: unknown): Error {
   const reason = error instanceof AppError && error.cause instanceof Error ? error.cause : error;
   const known = classifyError(reason) === undefined && reason instanceof Error ? reason : forLog(reason);
   return new Error(`The database ${name} cannot be used: ${known.message}`, { cause: known });
 }
 
-interface Suitable {
+interface ServerState {
   readonly version: number;
   readonly encoding: string;
   readonly is_standby: boolean;
 }
 
-/** The first that knows numbers of transactions which do not begin anew. */
-const oldest = 13;
+/** The first version with 64-bit transaction numbers, which do not wrap around. */
+const minVersion = 13;
 
-const suitable = `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby`;
+const selectServerState = `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby`;
 
-function requireSuitable([server]: readonly Suitable[]): void {
-  if ((server?.version ?? 0) < oldest) {
-    throw new Error(`the server is PostgreSQL ${server?.version}, and ${oldest} or later is needed`);
+function requireSuitable([server]: readonly ServerState[]): void {
+  if ((server?.version ?? 0) < minVersion) {
+    throw new Error(`the server is PostgreSQL ${server?.version}, and ${minVersion} or later is needed`);
   }
   if (server?.encoding !== 'UTF8') throw new Error(`its encoding is ${server?.encoding}, and has to be UTF8`);
   if (server.is_standby) throw new Error('it is a standby, which takes no change');
 }
 
-/** Where the database is, for people. Nothing of who uses it. */
+/** The database and its host, without the user and the password. */
 function nameOf(url: string): string {
   const { host, pathname } = new URL(url);
   return `${decodeURIComponent(pathname.slice(1))} on ${host}`;
@@ -149,7 +149,7 @@ function nameOf(url: string): string {
 const probe = prepared(
   `INSERT INTO settings (name, value) VALUES ('probe', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
 );
-const probeWithinMs = 1_500;
+const probeTimeoutMs = 1_500;
 
 function createEngine(
   connections: PgPool,
@@ -168,7 +168,7 @@ function createEngine(
       return undefined;
     } catch (error) {
       const cause = error instanceof AppError && error.cause instanceof Error ? error.cause : forLog(error);
-      return `the database takes no change (${cause.message})`;
+      return `the database accepts no writes (${cause.message})`;
     }
   }
 
@@ -179,11 +179,11 @@ function createEngine(
     webhooks: createWebhookStore(session, authenticity),
     signatures: createSignatures(session, authenticity),
     settings: createSettings(connections),
-    whyNotReady: () => withTimeout(probeWithinMs, whyUnusable(), () => 'the database does not answer'),
-    // A server mends itself or is mended, and connections to it are made anew: there is nothing that a new start would.
+    whyNotReady: () => withTimeout(probeTimeoutMs, whyUnusable(), () => 'the database does not respond'),
+    // Connections to a server are renewed by the pool; a restart of this process would change nothing.
     checkWritable: () => Promise.resolve(true),
     failed: new Promise<Error>(() => undefined),
-    // What a server does about its own files is not seen from here; `inspect` looks at every row.
+    // The files of a server are not accessible; `verifyIntegrity` reads every row.
     damages: () => Promise.resolve([]),
     contents: () =>
       run(async (session): Promise<Contents> => {

@@ -2,12 +2,12 @@ import { DatabaseError } from 'pg';
 import { AppError } from '../../lib/errors.js';
 
 /**
- * What an error of the server or of the way to it means. After `refused` and `again` nothing has been written; after
- * `lost` a statement that was sent may have been carried out.
+ * Classifies an error of the server or of its connection. After `permanent` and `retryable` nothing has been written;
+ * after `connectionLost` a statement that was sent may have been executed.
  */
-export type ErrorClass = 'refused' | 'again' | 'lost';
+export type ErrorClass = 'permanent' | 'retryable' | 'connectionLost';
 
-/** Two transactions were in each other's way, and the server gave this one up: it may well succeed the next time. */
+/** Serialization failures and deadlocks: the server has aborted this transaction, and a retry may succeed. */
 const conflicts: ReadonlySet<string> = new Set(['40001', '40P01']);
 
 /**
@@ -18,17 +18,19 @@ export function isStalePlan(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
 }
 
-/** Undefined for an error that is not one of the database. */
+/** Undefined for an error that does not come from the database. */
 export function classifyError(error: unknown): ErrorClass | undefined {
   if (error instanceof AppError) return undefined;
-  // The end of a connection is told as FATAL, at any moment of a statement, the one after its commit included.
+  // A connection ends with FATAL, possibly after the commit of the statement.
   if (error instanceof DatabaseError && error.severity === 'ERROR') {
-    return conflicts.has(error.code ?? '') || isStalePlan(error) ? 'again' : 'refused';
+    return conflicts.has(error.code ?? '') || isStalePlan(error) ? 'retryable' : 'permanent';
   }
-  return error instanceof DatabaseError || (error instanceof Error && isOfConnection(error)) ? 'lost' : undefined;
+  return error instanceof DatabaseError || (error instanceof Error && isOfConnection(error))
+    ? 'connectionLost'
+    : undefined;
 }
 
-/** Node's errors of sockets and names have a code; the driver's own have nothing but their words. */
+/** Errors of sockets and name resolution have a code; errors of the driver have only a message. */
 function isOfConnection(error: Error): boolean {
   if (error instanceof AggregateError) return true;
   const code = (error as NodeJS.ErrnoException).code ?? '';
@@ -40,34 +42,34 @@ function isOfConnection(error: Error): boolean {
   );
 }
 
-/** What others are told where nothing was written. `error` is for the log. */
+/** The error for the caller when nothing was written. Its cause is for the log. */
 export function unwritten(error: unknown): unknown {
-  const trouble = classifyError(error);
-  if (trouble === undefined) return error;
-  if (trouble === 'lost') return unavailable('Storage cannot be reached; nothing was written.', 2, error);
-  if (trouble === 'again') return unavailable('Storage is busy; nothing was written.', 1, error);
+  const errorClass = classifyError(error);
+  if (errorClass === undefined) return error;
+  if (errorClass === 'connectionLost') return unavailable('Storage cannot be reached; nothing was written.', 2, error);
+  if (errorClass === 'retryable') return unavailable('Storage is busy; nothing was written.', 1, error);
   const code = error instanceof DatabaseError ? (error.code ?? '') : '';
-  const [message, seconds] = refusals[code] ?? refusals[code.slice(0, 2)] ?? [];
+  const [message, seconds] = permanentErrors[code] ?? permanentErrors[code.slice(0, 2)] ?? [];
   return message === undefined
-    ? new AppError('INTERNAL', 'Storage refused a statement.', { cause: forLog(error) })
+    ? new AppError('INTERNAL', 'Storage rejected a statement.', { cause: forLog(error) })
     : unavailable(`${message}; nothing was written.`, seconds, error);
 }
 
-/** What others are told where a statement was sent and no answer came. */
+/** The error for the caller when a statement was sent and no response came. */
 export function unknownOutcome(error: unknown): AppError {
   const message = 'Storage failed, and it is not known whether this was written: read before you try again.';
   return unavailable(message, undefined, error);
 }
 
-/** What others are told where all connections are in use for long. */
+/** The error for the caller when no connection became free in time. */
 export function noConnection(error: unknown): unknown {
   const isExhausted = error instanceof Error && error.message.startsWith('timeout exceeded when trying to connect');
   return isExhausted ? unavailable('Storage is busy; nothing was written.', 1, error) : unwritten(error);
 }
 
-/** By the code of the server's error, or the class that it begins with; and in how many seconds to try again. */
-const refusals: Readonly<Record<string, readonly [message: string, seconds: number]>> = {
-  // A statement that took too long was stopped, and a lock that was not to be had.
+/** By the error code of the server or its class (the first two characters), with the seconds until a retry. */
+const permanentErrors: Readonly<Record<string, readonly [message: string, seconds: number]>> = {
+  // Statement timeout, lock timeout.
   '57014': ['Storage took too long', 2],
   '55P03': ['Storage is busy', 1],
   '25006': ['Storage is read-only', 60],
@@ -83,8 +85,8 @@ function unavailable(message: string, retryAfterSeconds: number | undefined, cau
 }
 
 /**
- * An error as it may be written to a log. The server's own repeats the row that it refused, and the driver's may hold
- * the connection, password and all.
+ * An error that may be logged. Errors of the server repeat the rejected row, and errors of the driver may contain the
+ * connection with its password.
  */
 export function forLog(error: unknown): Error {
   if (error instanceof AggregateError) return forLog(error.errors[0]);

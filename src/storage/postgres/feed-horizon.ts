@@ -1,19 +1,19 @@
 import type { Session } from './pool.js';
 
-/** The setting that is added to the numbers of this server's transactions, so that they come after all in the history. */
+/** The setting that is added to the transaction numbers of this server, so that new entries come after all existing ones. */
 const offset = `(SELECT value::bigint FROM settings WHERE name = 'feed_offset')`;
 
-/** The place of what is written now, as far as the transaction says it. */
+/** The transaction part of the position of entries that are written now. */
 export const currentPosition = `pg_current_xact_id()::text::bigint + ${offset}`;
 
-/** All transactions below are over, so that nothing is ever added there. */
+/** All transactions below have ended, so no entry is added below. */
 export const horizon = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${offset}`;
 
 const next = `pg_snapshot_xmax(pg_current_snapshot())::text::bigint + ${offset}`;
 
 /**
- * A server that a dump has been restored into counts its transactions from another number, perhaps a lower one: what it
- * writes would come before what is there, and what is there would count as not yet written. It is made to go on after it.
+ * After a dump was restored, the server may count its transactions from a lower number: new entries would come before
+ * existing ones, and these would count as not yet committed. Raises the offset so that new entries come last.
  */
 export async function goOnAfterHistory(session: Session): Promise<void> {
   await session.query(

@@ -8,10 +8,10 @@ import type { PgPool } from './pool.js';
 import { horizon } from './feed-horizon.js';
 import type { PgNotifier } from './notifier.js';
 
-/** How soon a change of another process is seen where what it told was lost. */
-const lookEveryMs = 1_000;
+/** The polling interval, for when a notification was lost. */
+const pollIntervalMs = 1_000;
 
-interface Bounds {
+interface FeedBounds {
   readonly horizon: bigint;
   readonly newest_id: bigint;
   readonly tx: bigint | null;
@@ -19,7 +19,7 @@ interface Bounds {
   readonly link: Uint8Array;
 }
 
-// The first row has the bounds and what stands at the place, the others what comes after.
+// The first row has the bounds and the entry at the position, the others the entries after it.
 const look = prepared(
   `SELECT * FROM (
      SELECT (SELECT ${horizon}) AS horizon,
@@ -42,27 +42,27 @@ const standing = prepared(
 );
 
 /**
- * The history as one sequence, in the order of its transactions. It is read up to the oldest of the server that is still
- * under way: what that one writes, and all after it, comes later. `changed` is to be called after commits of our own.
+ * The history as one sequence, in the order of its transactions. It is read up to the oldest running transaction of the
+ * server, whose entries may still come. Call `changed` after each own commit.
  */
-export function createFeedRows({ run }: PgPool, signal: PgNotifier) {
+export function createFeedRows({ run }: PgPool, notifier: PgNotifier) {
   const { follow, hint, stop } = createChangeNotifier({
-    look: () =>
+    read: () =>
       run(async (session) => {
         const [row] = await session.query<{ newest: string | null; isPending: boolean }>(standing);
         return { newest: row?.newest ?? '', isPending: row?.isPending === true };
       }),
-    listen: signal.listen,
-    everyMs: lookEveryMs,
+    listen: notifier.listen,
+    everyMs: pollIntervalMs,
   });
   const rows: FeedRows = {
-    look: (place, limit) =>
+    read: (place, limit) =>
       run(async (session) => {
-        const [first, ...scanned] = await session.query<Bounds | ScannedRow>(look, [place.tx, place.id, limit]);
-        const { horizon: end, newest_id, tx, id, link } = first as Bounds;
+        const [first, ...scanned] = await session.query<FeedBounds | ScannedRow>(look, [place.tx, place.id, limit]);
+        const { horizon: end, newest_id, tx, id, link } = first as FeedBounds;
         return {
           isBeyond: place.tx > 0n && (place.tx >= end || place.id > newest_id),
-          there: tx === null ? undefined : { tx, id, link },
+          current: tx === null ? undefined : { tx, id, link },
           scanned: scanned as ScannedRow[],
         };
       }),
@@ -79,7 +79,7 @@ export function createFeedRows({ run }: PgPool, signal: PgNotifier) {
     rows,
     changed: () => {
       hint();
-      signal.tell();
+      notifier.notify();
     },
     stop,
   };

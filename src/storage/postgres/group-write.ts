@@ -9,14 +9,14 @@ import { inTransaction, type PgPool, type Session } from './pool.js';
 import type { FoundKey, KeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 
-/** What a change makes of a key: the next row, where there is one, and what the history is to remember of it. */
+/** The writes of one change: the next row of the key if it changes, and its history entry. */
 export interface WriteCommand<T> {
-  /** What the key is found by, before and after; absent when the definition stays. */
+  /** The search terms of the key before and after; absent when the definition stays. */
   readonly terms?: { readonly before: ReadonlySet<string>; readonly after: ReadonlySet<string> } | undefined;
   readonly next?: SignedRow<KeyRow> | undefined;
   readonly entry?: SignedRow<RevisionRow> | undefined;
   readonly quotaChange?: SignedRow<QuotaChangeRow> | undefined;
-  readonly answer: T;
+  readonly result: T;
 }
 
 export type Change<T> = (row: SignedRow<KeyRow> | undefined) => WriteCommand<T> | Promise<WriteCommand<T>>;
@@ -26,35 +26,35 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown };
 interface Waiting {
   readonly keyHash: string;
   readonly change: Change<unknown>;
-  /** Another organisation's row is not given to the change, and not verified for it. */
+  /** The row of a key of another organisation is neither verified nor passed to the change. */
   readonly orgID: string | undefined;
-  /** Told how many changes were written together. */
+  /** Called with the number of changes in the group. */
   readonly onGroup: ((size: number) => void) | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** How often the key had become another between the look at it and the write. */
-  misses: number;
+  /** How often another process changed the key between the read and the write. */
+  conflicts: number;
 }
 
-/** The changes of one key in the order they were asked for, applied each to what the one before has left. */
+/** The changes of one key in the order of their requests, each applied to the result of the one before. */
 interface Applied {
   readonly outcomes: readonly Outcome[];
-  /** Undefined where nothing is to be written. */
+  /** Undefined when there is nothing to write. */
   readonly write: KeyWrite | undefined;
 }
 
-/** Bounds how long others wait for a group. */
-const mostAtOnce = 128;
-/** As many groups are under way at a time; what is asked for meanwhile gathers for the next. */
-const mostGroups = 3;
-/** A key that others change all the time is locked after so many misses, so that its change comes through. */
-const missesBeforeLock = 2;
-const mostMisses = 10;
+/** The maximum number of changes in a group. */
+const maxGroupSize = 128;
+/** The maximum number of concurrent groups. Changes that are requested meanwhile join the next group. */
+const maxGroups = 3;
+/** After this many conflicts the row of the key is locked, so that its change succeeds. */
+const conflictsBeforeLock = 2;
+const maxConflicts = 10;
 
 /**
- * Changes keys in groups: one look at all that are asked for at about the same time, and one statement that writes them,
- * two round trips however many they are. A key is never in two groups of a process at once. One change that fails, fails
- * alone; none is answered before it is durable. A lone one waits for nobody.
+ * Writes changes in groups: one read of the keys of all changes that are requested at about the same time, and one
+ * statement that writes them: two round trips. A key is never in two groups of a process at once. A change that fails
+ * fails alone, and none resolves before it is durable. A single change does not wait for others.
  */
 export function createGroupWrite(
   { run }: PgPool,
@@ -78,11 +78,11 @@ export function createGroupWrite(
   }
 
   function startGroups(): void {
-    while (groups < mostGroups) {
+    while (groups < maxGroups) {
       const group: Waiting[] = [];
       const rest: Waiting[] = [];
       for (const item of waiting) {
-        const isFree = !busy.has(item.keyHash) && group.length < mostAtOnce;
+        const isFree = !busy.has(item.keyHash) && group.length < maxGroupSize;
         (isFree ? group : rest).push(item);
       }
       if (group.length === 0) return;
@@ -110,7 +110,7 @@ export function createGroupWrite(
     const beginMs = meter ? performance.now() : 0;
     let done: Awaited<ReturnType<typeof lookAndWrite>>;
     try {
-      const isContended = items.some(({ misses }) => misses >= missesBeforeLock);
+      const isContended = items.some(({ conflicts }) => conflicts >= conflictsBeforeLock);
       done = await run((session) =>
         isContended
           ? inTransaction(session, async () => {
@@ -127,16 +127,16 @@ export function createGroupWrite(
       } else if (isOneBad && items.length > 1) {
         for (const item of items) await runKeys(new Map([[item.keyHash, [item]]]));
       } else {
-        for (const item of items) settle(item, { error });
+        for (const item of items) complete(item, { error });
         meter?.commitFailed();
       }
       return;
     }
-    // Settled before telemetry runs: the changes are committed, and no error of a hook may say otherwise.
+    // Completed before telemetry runs: the changes are committed, and an error of a hook must not reject them.
     for (const [keyHash, changes] of byKey) {
       const one = done.applied.get(keyHash);
       if (!one || (one.write && !done.written.has(keyHash))) again(changes);
-      else changes.forEach((item, index) => settle(item, one.outcomes[index]));
+      else changes.forEach((item, index) => complete(item, one.outcomes[index]));
     }
     meter?.committed(items.length, (performance.now() - beginMs) / 1000);
     for (const { onGroup } of items) onGroup?.(items.length);
@@ -153,25 +153,25 @@ export function createGroupWrite(
   }
 
   function again(changes: readonly Waiting[]): void {
-    for (const item of changes) item.misses += 1;
-    const tired = changes.filter(({ misses }) => misses >= mostMisses);
-    for (const item of tired) settle(item, { error: busyKey() });
-    waiting = [...changes.filter((item) => !tired.includes(item)), ...waiting];
+    for (const item of changes) item.conflicts += 1;
+    const exhausted = changes.filter(({ conflicts }) => conflicts >= maxConflicts);
+    for (const item of exhausted) complete(item, { error: busyKey() });
+    waiting = [...changes.filter((item) => !exhausted.includes(item)), ...waiting];
   }
 
   const enter = <T>(keyHash: string, change: Change<T>, orgID?: string, onGroup?: Waiting['onGroup']): Promise<T> =>
     new Promise<T>((resolve, reject) => {
-      waiting.push({ keyHash, change, orgID, onGroup, resolve: resolve as Waiting['resolve'], reject, misses: 0 });
+      waiting.push({ keyHash, change, orgID, onGroup, resolve: resolve as Waiting['resolve'], reject, conflicts: 0 });
       schedule();
     });
   if (!tracer) return enter;
   return <T>(keyHash: string, change: Change<T>, orgID?: string): Promise<T> =>
-    tracer.withSpan('commit', {}, (tell) =>
-      enter(keyHash, change, orgID, (size) => tell({ 'keyfront.commit.batch_size': size })),
+    tracer.withSpan('commit', {}, (setAttributes) =>
+      enter(keyHash, change, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
     );
 }
 
-function settle({ resolve, reject }: Waiting, outcome: Outcome | undefined): void {
+function complete({ resolve, reject }: Waiting, outcome: Outcome | undefined): void {
   if (outcome && 'value' in outcome) resolve(outcome.value);
   else reject(outcome?.error);
 }
@@ -203,14 +203,14 @@ async function apply(changes: readonly Waiting[], found: FoundKey, slices: TimeS
     const slice = slices.next();
     if (slice) await slice;
     try {
-      const step = change(current(orgID));
-      const { next, entry, quotaChange, answer, terms: found } = step instanceof Promise ? await step : step;
+      const command = change(current(orgID));
+      const { next, entry, quotaChange, result, terms: found } = command instanceof Promise ? await command : command;
       row = next ?? row;
       if (entry) entries.push(entry);
       if (quotaChange) quotaChanges.push(quotaChange);
       known ??= found?.before;
       terms = found?.after ?? terms;
-      outcomes.push({ value: answer });
+      outcomes.push({ value: result });
     } catch (error) {
       outcomes.push({ error });
     }

@@ -1,7 +1,7 @@
 import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/key-query.js';
 import { unixSeconds } from '../../lib/int64.js';
 import { termsIn } from '../sql/key-filter.js';
-import { isValidPgText, placeOf } from './sought.js';
+import { isStorableText } from '../sql/dialect.js';
 
 export interface Statement {
   readonly sql: string;
@@ -41,7 +41,7 @@ export function pageStatement(query: KeyQuery, columns = 'k.*'): Statement {
 
 /**
  * The rows of a page, within one snapshot: as many as have definitions of `maxBytes` together and at least one, or, when
- * the page may not be cut, all or none. Each row says how many keys the page has and how long their definitions are.
+ * the page may not be cut, all or none. Each row has the number of keys of the page and the size of their definitions.
  */
 export function boundedPageStatement(query: KeyQuery, maxBytes: bigint, mayCut: boolean): Statement {
   const { sql, parameters } = pageStatement(query, 'k.key_hash, octet_length(k.definition) AS size');
@@ -69,12 +69,12 @@ export function countStatement(filter: KeyFilter, now: Date): Statement {
 function where(filter: KeyFilter, now: Date) {
   const parameters: (string | bigint)[] = [];
   const add = (value: string | bigint) => {
-    parameters.push(placeOf(value));
+    parameters.push(asStorable(value));
     return `$${parameters.length}`;
   };
   const conditions: string[] = [];
   const texts = [filter.orgID, filter.aliasPrefix, filter.tag, filter.policy, filter.apiID];
-  if (!texts.every((text) => isValidPgText(text ?? ''))) conditions.push('false');
+  if (!texts.every((text) => isStorableText(text ?? ''))) conditions.push('false');
 
   // Keys are found by their first term in the order of hashes; the others are looked up.
   const terms = termsIn(filter);
@@ -86,7 +86,7 @@ function where(filter: KeyFilter, now: Date) {
 
   if (filter.orgID !== undefined) conditions.push(`${first}.org_id = ${add(filter.orgID)}`);
   if (filter.aliasPrefix !== undefined && filter.aliasPrefix !== '') {
-    // Behind whatever may follow: the last character there is, more often than an alias is long.
+    // After every alias with the prefix: the last code point, repeated more often than an alias is long.
     const end = `${filter.aliasPrefix}${'\u{10ffff}'.repeat(256)}`;
     conditions.push(`k.alias >= ${add(filter.aliasPrefix)} AND k.alias < ${add(end)}`);
   }
@@ -104,4 +104,9 @@ function where(filter: KeyFilter, now: Date) {
     conditions.push(`k.is_inactive = 0 AND k.expires >= 1 AND k.expires <= ${add(unixSeconds(now))}`);
   }
   return { from: ['keys k', ...tables].join(', '), hash, conditions, add, parameters };
+}
+
+/** A cursor may contain any text; NUL is replaced by the next character in the order of texts. */
+function asStorable(value: string | bigint): string | bigint {
+  return typeof value === 'string' ? value.replaceAll('\0', '\u0001') : value;
 }

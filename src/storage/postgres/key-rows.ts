@@ -3,23 +3,23 @@ import { keyLayouts, type KeyRow } from '../records/key.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
 import { prepared } from '../sql/session.js';
 import { type Session } from './pool.js';
-import { isValidPgText } from './sought.js';
+import { isStorableText } from '../sql/dialect.js';
 
-/** What a look for a hash finds: no row, or one, and whether there is a history that should have one. */
-type Found = { readonly asked: string; readonly is_lost: boolean } & (
+/** The result for a hash: a row or none, and whether a history without its row exists. */
+type Found = { readonly wanted: string; readonly is_lost: boolean } & (
   SignedRow<KeyRow> | { readonly [column in keyof SignedRow<KeyRow>]: null }
 );
 
 // One statement reads one snapshot, in which a key without a row has no history, unless another writer removed the row.
 // The row of a key that moved to another organisation is there, and its first history entry names the former one.
 const select = prepared(
-  `SELECT asked.hash AS asked, k.*,
+  `SELECT wanted.hash AS wanted, k.*,
      CASE WHEN k.key_hash IS NULL THEN EXISTS (
-       SELECT FROM (SELECT org_id FROM audit a WHERE a.key_hash = asked.hash ORDER BY version_after LIMIT 1) AS first
-       WHERE $2::text IS NULL OR first.org_id = $2 AND NOT EXISTS (SELECT FROM keys other WHERE other.key_hash = asked.hash)
+       SELECT FROM (SELECT org_id FROM audit a WHERE a.key_hash = wanted.hash ORDER BY version_after LIMIT 1) AS first
+       WHERE $2::text IS NULL OR first.org_id = $2 AND NOT EXISTS (SELECT FROM keys other WHERE other.key_hash = wanted.hash)
      ) ELSE false END AS is_lost
-   FROM unnest($1::text[]) AS asked (hash)
-     LEFT JOIN keys k ON k.key_hash = asked.hash AND ($2::text IS NULL OR k.org_id = $2)`,
+   FROM unnest($1::text[]) AS wanted (hash)
+     LEFT JOIN keys k ON k.key_hash = wanted.hash AND ($2::text IS NULL OR k.org_id = $2)`,
 );
 const lock = prepared('SELECT key_hash FROM keys WHERE key_hash = ANY ($1::text[]) ORDER BY key_hash FOR UPDATE');
 
@@ -30,7 +30,7 @@ export interface FoundKey {
   readonly read: () => SignedRow<KeyRow> | undefined;
 }
 
-/** Reads rows of keys, and knows ours. */
+/** Reads and verifies the rows of keys. */
 export function createKeyRows(authenticity: Authenticity) {
   const table = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
 
@@ -43,31 +43,31 @@ export function createKeyRows(authenticity: Authenticity) {
     table,
     authentic,
     /**
-     * The rows of these hashes, or what to throw in place of one. A hash that no key has is in it with nothing, as is one
-     * of another organisation's key when an organisation is given.
+     * The rows of these hashes, verified when they are read. A hash without a key maps to no row, as does the key of another
+     * organisation when an organisation is given.
      */
     async lookUp(
       session: Session,
       keyHashes: readonly string[],
       orgID?: string,
     ): Promise<ReadonlyMap<string, FoundKey>> {
-      const rows = await session.query<Found>(select, [keyHashes.filter(isValidPgText), orgID ?? null]);
+      const rows = await session.query<Found>(select, [keyHashes.filter(isStorableText), orgID ?? null]);
       return new Map(
         rows.map((row) => [
-          row.asked,
+          row.wanted,
           {
             orgID: row.org_id ?? undefined,
             read: () => {
-              if (row.is_lost) throw integrityError(`The key ${row.asked}`);
+              if (row.is_lost) throw integrityError(`The key ${row.wanted}`);
               return row.key_hash === null ? undefined : authentic(row);
             },
           },
         ]),
       );
     },
-    /** Keeps others from writing these keys until the transaction ends. Always in one order, so that nobody waits in a circle. */
+    /** Locks the rows of these keys until the transaction ends, in the order of their hashes, so that no deadlock occurs. */
     async lock(session: Session, keyHashes: readonly string[]): Promise<void> {
-      await session.query(lock, [keyHashes.filter(isValidPgText)]);
+      await session.query(lock, [keyHashes.filter(isStorableText)]);
     },
   };
 }

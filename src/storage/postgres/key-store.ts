@@ -21,7 +21,7 @@ import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 import { createQuotaOutbox } from '../sql/quota-outbox.js';
 import { createPgSession } from './session.js';
-import { isValidPgText } from './sought.js';
+import { isStorableText } from '../sql/dialect.js';
 
 /** A row of a page, or what is known of one that was not read. */
 type PageRow = { readonly page_count: bigint; readonly page_bytes: bigint } & (
@@ -42,7 +42,7 @@ async function takeSizes(
   orgID: string | undefined,
 ): Promise<void> {
   const [found] = await session.query<{ count: bigint; bytes: bigint }>(sizes, [
-    hashes.filter(isValidPgText),
+    hashes.filter(isStorableText),
     orgID ?? null,
   ]);
   reads.take('keys', Number(found?.count ?? 0n), Number(found?.bytes ?? 0n));
@@ -50,7 +50,7 @@ async function takeSizes(
 
 /**
  * The key store and the live counters in a PostgreSQL database, which any number of processes may share: nothing is
- * remembered from one answer to the next. Reads that may look at many rows have connections of their own, `wide`. Writes
+ * cached between two calls. Reads that may look at many rows have connections of their own, `wide`. Writes
  * are durable when they resolve. Keys are read from verified rows only; counts and sums are not verified.
  */
 export function createKeyStore(
@@ -73,11 +73,11 @@ export function createKeyStore(
     signedEntry: revisions.signed,
     slices,
   });
-  const stepOf = ({ stored, change: changed, row, entry }: PreparedChange): WriteCommand<KeyTransition> => ({
+  const writeCommandOf = ({ stored, change: changed, row, entry }: PreparedChange): WriteCommand<KeyTransition> => ({
     next: row,
     entry,
     quotaChange: changed.quotaChange && signedRowOf(changed.quotaChange),
-    answer: changed,
+    result: changed,
     terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(changed.next) },
   });
 
@@ -98,9 +98,9 @@ export function createKeyStore(
     },
     async findMany(keyHashes, reads, orgID) {
       const hashes = [...new Set(keyHashes)];
-      const found = await run(async (session) => {
-        if (reads && hashes.length > 1) await takeSizes(session, hashes, reads, orgID);
-        return rows.lookUp(session, hashes, orgID);
+      const found = await run(async (connection) => {
+        if (reads && hashes.length > 1) await takeSizes(connection, hashes, reads, orgID);
+        return rows.lookUp(connection, hashes, orgID);
       });
       const keys = await mapInSlices(
         slices,
@@ -117,7 +117,9 @@ export function createKeyStore(
       const mayCut = query.maxBytes !== undefined;
       const maxBytes = query.maxBytes ?? reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER;
       const { sql, parameters } = boundedPageStatement(query, BigInt(maxBytes), mayCut);
-      const found = await withinBudget(reads, () => wide.run((session) => session.query<PageRow>(sql, parameters)));
+      const found = await withinBudget(reads, () =>
+        wide.run((connection) => connection.query<PageRow>(sql, parameters)),
+      );
       const [first] = found;
       if (!first) return { keys: [], isCut: false };
       if (!mayCut) reads?.take('keys', Number(first.page_count), Number(first.page_bytes));
@@ -128,22 +130,23 @@ export function createKeyStore(
     },
     count: (filter, now, reads) =>
       withinBudget(reads, () =>
-        wide.run(async (session) => {
+        wide.run(async (connection) => {
           const { sql, parameters } = countStatement(filter, now);
-          const [row] = await session.query<{ count: bigint }>(sql, parameters);
+          const [row] = await connection.query<{ count: bigint }>(sql, parameters);
           return Number(row?.count ?? 0n);
         }),
       ),
     update: (keyHash, apply, orgID) =>
       change(
         keyHash,
-        (row) => (isLarge(row) ? prepareInSlices(row, apply).then(stepOf) : stepOf(prepare(row, apply))),
+        (row) =>
+          isLarge(row) ? prepareInSlices(row, apply).then(writeCommandOf) : writeCommandOf(prepare(row, apply)),
         orgID,
       ),
     reseal: (keyHash, apply) =>
       change(keyHash, (row) => ({
         next: row && table.signed(keyToRow(apply(keyFromRow(row)), row.history_link)),
-        answer: undefined,
+        result: undefined,
       })),
     add: (keys) => (keys.length === 0 ? Promise.resolve([]) : addAll(keys)),
     counters: readCounters(wide),
@@ -151,18 +154,18 @@ export function createKeyStore(
       change(
         keyHash,
         (row) => {
-          const { next, result: answer } = decide(row && keyFromRow(row));
-          if (!row || !next) return { answer };
-          return { next: table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null }), answer };
+          const { next, result } = decide(row && keyFromRow(row));
+          if (!row || !next) return { result };
+          return { next: table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null }), result };
         },
         orgID,
       ),
   };
 
-  /** All in one statement, and so all or none. Whoever adds a key at the same time may be faster. */
+  /** Adds all in one statement, so all or none. Another process may add one of the keys first. */
   function addAll(keys: readonly KeyTransition[]): Promise<boolean[]> {
-    return run(async (session) => {
-      const found = await rows.lookUp(session, [...new Set(keys.map(({ next }) => next.keyHash))]);
+    return run(async (connection) => {
+      const found = await rows.lookUp(connection, [...new Set(keys.map(({ next }) => next.keyHash))]);
       const writes = new Map<string, { readonly index: number; readonly write: KeyWrite }>();
       for (const [index, added] of keys.entries()) {
         const { keyHash } = added.next;
@@ -174,7 +177,7 @@ export function createKeyStore(
       }
       if (writes.size === 0) return keys.map(() => false);
       const written = await writeKeys(
-        session,
+        connection,
         [...writes.values()].map((one) => one.write),
       );
       return keys.map(({ next }, index) => writes.get(next.keyHash)?.index === index && written.has(next.keyHash));

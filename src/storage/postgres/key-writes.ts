@@ -7,9 +7,9 @@ import { prepared } from '../sql/session.js';
 import { type Session } from './pool.js';
 import { currentPosition } from './feed-horizon.js';
 
-/** What becomes of one key, however many changes led to it. */
+/** The writes of one key, after any number of changes. */
 export interface KeyWrite {
-  /** The row that is there now; undefined where there is none. */
+  /** The present row; undefined if there is none. */
   readonly before: SignedRow<KeyRow> | undefined;
   readonly row: SignedRow<KeyRow>;
   readonly entries: readonly SignedRow<RevisionRow>[];
@@ -33,11 +33,10 @@ const assignments = keyNames
   .map((column) => `${column} = ${column === 'definition' ? 'coalesce(i.definition, k.definition)' : `i.${column}`}`);
 
 /**
- * Everything of any number of changes in one statement, and so in one transaction and one round trip. A key is written
- * only where its row is still the one that the change was made from, which its signature tells; what belongs to it only
- * where it is. Rows are locked in the order of their hashes, so that two such statements never wait in a circle.
- * A transaction that has waited for another may have the lower number, but what it adds to a key's history comes later.
- */
+ * Writes any number of changes in one statement, and so in one transaction and one round trip. Optimistic locking: a key,
+ * with all that belongs to it, is written only if its signature is still the one that the change was made from. Rows are
+ * locked in the order of their hashes, so that two such statements cannot deadlock.
+ * A */
 const writeWith = (more: string) =>
   prepared(
     `WITH input AS MATERIALIZED (SELECT * FROM ${input.sql}),
@@ -77,7 +76,7 @@ const writeWith = (more: string) =>
    SELECT key_hash FROM done`,
   );
 const write = writeWith('');
-/** Few changes are of a counter that stands elsewhere, and the others need not carry its columns along. */
+/** Few changes have an outbox entry; the others do not send its columns. */
 const writeWithQuotas = writeWith(
   `, changes AS (
      INSERT INTO quota_changes (${quotaNames.join(', ')})
@@ -85,7 +84,7 @@ const writeWithQuotas = writeWith(
    )`,
 );
 
-/** Returns the hashes of the keys that were written. The others have meanwhile become something else than they were. */
+/** Returns the hashes of the keys that were written. The others were changed meanwhile. */
 export async function writeKeys(session: Session, writes: readonly KeyWrite[]): Promise<ReadonlySet<string>> {
   const ordered = writes.toSorted((a, b) => (a.row.key_hash < b.row.key_hash ? -1 : 1));
   const sent = ordered.map(({ before, row }) => ({

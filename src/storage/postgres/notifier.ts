@@ -3,59 +3,58 @@ import { Client } from 'pg';
 import { prepared } from '../sql/session.js';
 import type { PgPool } from './pool.js';
 
-/** One for each schema: a database may hold several installations, and knows channels by name alone. */
+/** One channel per schema: a database may hold several installations, and channels belong to no schema. */
 const channel = `'keyfront_' || md5(current_schema())`;
-const tell = prepared(`SELECT pg_notify(${channel}, '')`);
+const notify = prepared(`SELECT pg_notify(${channel}, '')`);
 
-/** As many milliseconds pass between two tellings, however many changes there are. */
-const tellEveryMs = 25;
-const againAfterMs = 1_000;
-const deadAfterMs = 10_000;
+/** The time between two notifications, however many changes there are. */
+const minIntervalMs = 25;
+const reconnectDelayMs = 1_000;
+const connectTimeoutMs = 10_000;
 
 export type PgNotifier = ReturnType<typeof createPgNotifier>;
 
-/** How processes on one database tell each other that there is a change. What is told may be lost; nothing depends on it. */
+/** Notifies the processes on one database of changes. Notifications may be lost; polling finds their changes too. */
 export function createPgNotifier(url: string, { run }: PgPool) {
-  let isTelling = false;
+  let isNotifying = false;
   let isWanted = false;
 
-  async function tellWhileWanted(): Promise<void> {
-    isTelling = true;
+  async function notifyWhileWanted(): Promise<void> {
+    isNotifying = true;
     while (isWanted) {
       isWanted = false;
-      await run((session) => session.query(tell)).catch(() => undefined);
-      await wait(tellEveryMs, undefined, { ref: false });
+      await run((session) => session.query(notify)).catch(() => undefined);
+      await wait(minIntervalMs, undefined, { ref: false });
     }
-    isTelling = false;
+    isNotifying = false;
   }
 
   return {
     /**
-     * Tells the others, after a commit and not within it: a transaction that notifies holds up the commits of all others
-     * that do.
+     * Called after a commit and not within it: transactions that notify commit one after the other.
      */
-    tell: (): void => {
+    notify: (): void => {
       isWanted = true;
-      if (!isTelling) void tellWhileWanted();
+      if (!isNotifying) void notifyWhileWanted();
     },
-    /** Calls back when another process, or this one, has told. Returns what ends it. */
-    listen: (onTold: () => void): (() => void) => {
-      let isOver = false;
+    /** Calls back after a notification by any process, this one included. Returns the function that ends it. */
+    listen: (onNotify: () => void): (() => void) => {
+      let isEnded = false;
       let client: Client | undefined;
       void (async () => {
-        while (!isOver) {
+        while (!isEnded) {
           client = new Client({
             connectionString: url,
             application_name: 'keyfront changes',
             keepAlive: true,
-            connectionTimeoutMillis: deadAfterMs,
+            connectionTimeoutMillis: connectTimeoutMs,
           });
-          await listenUntilLost(client, onTold);
-          if (!isOver) await wait(againAfterMs, undefined, { ref: false });
+          await listenUntilLost(client, onNotify);
+          if (!isEnded) await wait(reconnectDelayMs, undefined, { ref: false });
         }
       })();
       return () => {
-        isOver = true;
+        isEnded = true;
         void client?.end().catch(() => undefined);
       };
     },
@@ -63,18 +62,18 @@ export function createPgNotifier(url: string, { run }: PgPool) {
 }
 
 /** Resolves when the connection is gone. */
-async function listenUntilLost(client: Client, onTold: () => void): Promise<void> {
+async function listenUntilLost(client: Client, onNotify: () => void): Promise<void> {
   const lost = new Promise<void>((resolve) => {
     client.on('error', () => resolve());
     client.on('end', () => resolve());
   });
-  client.on('notification', onTold);
+  client.on('notification', onNotify);
   try {
     await client.connect();
     const { rows } = await client.query<{ name: string }>(`SELECT ${channel} AS name`);
     await client.query(`LISTEN ${client.escapeIdentifier(rows[0]?.name ?? '')}`);
-    // What was told before now was not heard.
-    onTold();
+    // Earlier notifications have been missed.
+    onNotify();
     await lost;
   } catch {
     await client.end().catch(() => undefined);

@@ -3,38 +3,38 @@ import { readDeadlineMs } from '../../keys/read-budget.js';
 import type { Prepared } from '../sql/session.js';
 import { noConnection, classifyError, isStalePlan, unknownOutcome, unwritten } from './errors.js';
 
-/** One connection, for as long as one piece of work takes. */
+/** One connection, for the duration of one piece of work. */
 export interface Session {
   query<Row>(statement: Prepared | string, parameters?: readonly unknown[]): Promise<Row[]>;
-  /** The same for a statement after which it may be open whether something was written. */
+  /** The same for a statement that writes: its outcome is unknown when the connection is lost. */
   write<Row>(statement: Prepared | string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
 /**
- * Connections to one server. Work is done again where it met another's transaction, or where its connection was lost
- * before anything was to be written; what cannot be done is UNAVAILABLE, in words that say whether it may have been.
+ * Connections to one server. Work runs again after a conflict, or when its connection was lost before it wrote. Failed
+ * work rejects with UNAVAILABLE, and the message states whether anything may have been written.
  */
 export interface PgPool {
   /**
-   * Runs work on one connection. It may run again, so that it writes by one statement or in a transaction of its own, and
-   * by `Session.write`, which is how an unknown outcome is noticed.
+   * Runs work on one connection. It may run again, so it writes with one statement or in one transaction, and by
+   * `Session.write`, after which a lost connection means an unknown outcome.
    */
   readonly run: <T>(work: (session: Session) => Promise<T>) => Promise<T>;
   readonly close: () => Promise<void>;
 }
 
-const mostConnections = 12;
-/** Nobody waits longer for a connection: whoever asks the service has a deadline as well. */
-const connectWithinMs = 2_000;
+const maxConnections = 12;
+/** The time that a request waits for a free connection. */
+const connectTimeoutMs = 2_000;
 const defaultStatementTimeoutMs = 10_000;
 const lockTimeoutMs = 3_000;
-/** A server that is cut off says nothing at all. */
-const answerWithinMs = 15_000;
-const mostAttempts = 4;
+/** For a server that is unreachable, which sends no error. */
+const responseTimeoutMs = 15_000;
+const maxAttempts = 4;
 
 /**
  * Overrides the defaults of the server, the database and the role. A write that waits for another transaction has to see
- * what that one has committed, and a commit is answered once it is durable; settings stricter than `on` stay.
+ * what that one has committed, and a commit resolves when it is durable; settings stricter than `on` stay.
  */
 const requiredSettings = `SELECT set_config('default_transaction_isolation', 'read committed', false),
   CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END`;
@@ -45,42 +45,42 @@ function parserOf(oid: number, format: 'text' | 'binary' | undefined): unknown {
   return oid === int8 ? BigInt : types.getTypeParser(oid, format);
 }
 
-/** What connections are for. */
-interface Bounds {
+/** The options of a pool. */
+interface PoolOptions {
   /** The server rejects every statement that would write. */
   readonly isReadOnly?: boolean;
-  /** How many there are at most. */
+  /** The maximum number of connections. */
   readonly max?: number;
   readonly statementTimeoutMs?: number;
 }
 
 /** For reads that may look at many rows. Requests have as long, and other reads and all writes need none of these. */
-export const wideReadLimits = { max: 4, statementTimeoutMs: readDeadlineMs } as const satisfies Bounds;
+export const wideReadLimits = { max: 4, statementTimeoutMs: readDeadlineMs } as const satisfies PoolOptions;
 
 export function createPgPool(
   url: string,
   applicationName: string,
-  { isReadOnly = false, max = mostConnections, statementTimeoutMs = defaultStatementTimeoutMs }: Bounds = {},
+  { isReadOnly = false, max = maxConnections, statementTimeoutMs = defaultStatementTimeoutMs }: PoolOptions = {},
 ): PgPool {
   const pool = new Pool({
     connectionString: url,
     max,
-    connectionTimeoutMillis: connectWithinMs,
+    connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 60_000,
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: answerWithinMs,
-    query_timeout: answerWithinMs,
+    idle_in_transaction_session_timeout: responseTimeoutMs,
+    query_timeout: responseTimeoutMs,
     keepAlive: true,
     application_name: applicationName,
     types: {
-      // Every integer of ours has 64 bits, and a number of JavaScript's has not.
+      // Integers have 64 bits, which a JavaScript number cannot represent.
       getTypeParser: (oid, format) => parserOf(oid, format),
     },
   });
-  // A connection that breaks while nobody uses it is gone from the pool, and that is all there is to do about it.
+  // The pool has removed the idle connection that broke.
   pool.on('error', () => undefined);
-  // While somebody uses it, the statement under way tells.
+  // The statement that uses the connection rejects.
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
   });
@@ -122,10 +122,10 @@ export function createPgPool(
         },
       });
     } catch (error) {
-      const trouble = classifyError(error);
-      isUsable = trouble !== 'lost' && !isStalePlan(error);
-      // The server undoes what it refuses.
-      if (trouble === 'refused' || trouble === 'again') sent.isOpen = false;
+      const errorClass = classifyError(error);
+      isUsable = errorClass !== 'connectionLost' && !isStalePlan(error);
+      // The server has rolled the statement back.
+      if (errorClass === 'permanent' || errorClass === 'retryable') sent.isOpen = false;
       throw error;
     } finally {
       client.release(!isUsable);
@@ -138,13 +138,13 @@ export function createPgPool(
       try {
         return await attempt(work, sent);
       } catch (error) {
-        const trouble = classifyError(error);
-        if (trouble === 'lost' && sent.isOpen) throw unknownOutcome(error);
+        const errorClass = classifyError(error);
+        if (errorClass === 'connectionLost' && sent.isOpen) throw unknownOutcome(error);
         // Each such attempt closes a connection, and new ones have no stale plan.
         if (isStalePlan(error)) count -= 1;
-        if (trouble === undefined || trouble === 'refused' || count === mostAttempts) throw unwritten(error);
-        // Two that were in each other's way would meet again at once.
-        if (trouble === 'again') await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * count));
+        if (errorClass === undefined || errorClass === 'permanent' || count === maxAttempts) throw unwritten(error);
+        // A random delay: two conflicting transactions would conflict again.
+        if (errorClass === 'retryable') await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * count));
       }
     }
   }
@@ -152,7 +152,7 @@ export function createPgPool(
   return { run, close: () => pool.end() };
 }
 
-/** Runs work within a transaction that sees one moment throughout, and writes nothing. */
+/** Runs work that writes nothing in a transaction with one snapshot. */
 export async function inSnapshot<T>(session: Session, work: () => Promise<T>): Promise<T> {
   await session.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
   return finished(session, work);
@@ -169,7 +169,7 @@ async function finished<T>(session: Session, work: () => Promise<T>): Promise<T>
   try {
     done = await work();
   } catch (error) {
-    // Where the connection is lost, so is the transaction, and the first error tells more than this one.
+    // A lost connection has ended the transaction; the first error is the cause.
     await session.query('ROLLBACK').catch(() => undefined);
     throw error;
   }

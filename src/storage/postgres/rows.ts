@@ -112,7 +112,7 @@ async function insert(
   const typed = numbered.some((one) => one === table)
     ? columns.map((column) => (column === 'id' ? 'id_of_entry' : column))
     : columns;
-  // Their numbers are the order of what comes from a file, whichever transaction brings it here.
+  // Entries of a file are in the order of their numbers, so they have no transaction.
   const [txColumn, txValue] = table === 'audit' ? [', tx', ', 0'] : ['', ''];
   await session.query(
     `INSERT INTO ${table} (${columns.join(', ')}${txColumn}) SELECT *${txValue} FROM ${unnestRows('r', typed, 1).sql}`,

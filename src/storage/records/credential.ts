@@ -34,7 +34,7 @@ export const credentialColumns = [
 
 export const credentialLayouts: Layouts<CredentialRow> = [credentialColumns];
 
-/** Whether two hashes are the same, without telling how far they are. `timingSafeEqual` throws where the lengths differ. */
+/** Compares two hashes in constant time. `timingSafeEqual` throws when the lengths differ. */
 export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }

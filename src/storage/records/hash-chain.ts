@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The link of a history entry: SHA-256 over the link before it and everything that the entry's row says. The key keeps
+ * The link of a history entry: SHA-256 over the link before it and all values of the entry's row. The key keeps
  * its newest link, so that no entry can be changed, taken out or added without breaking the chain.
  */
 export function historyLink(previous: Uint8Array | null, row: readonly (string | bigint | null)[]): Uint8Array {

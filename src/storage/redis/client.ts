@@ -4,22 +4,30 @@ import { AppError } from '../../lib/errors.js';
 import { withTimeout } from '../../lib/timeout.js';
 import type { Script } from './lua.js';
 
-/** A server of Redis, found again by itself whenever it was lost. */
+/** A connection to a Redis server, which reconnects by itself. */
 export interface Redis {
-  /** Runs a script that only looks. UNAVAILABLE. */
-  readonly look: (script: Script, keys: readonly string[]) => Promise<readonly string[]>;
-  /** Runs a script that may write. UNAVAILABLE says whether it may have been run. */
+  /**
+   * Runs a script that only reads.
+   *
+   * @throws {AppError} UNAVAILABLE
+   */
+  readonly read: (script: Script, keys: readonly string[]) => Promise<readonly string[]>;
+  /**
+   * Runs a script that may write.
+   *
+   * @throws {AppError} UNAVAILABLE, with a message that states whether the script may have run.
+   */
   readonly write: (script: Script, keys: readonly string[], args: readonly string[]) => Promise<readonly string[]>;
-  /** Resolves when it can be reached, or has been tried in vain. */
-  readonly tried: Promise<void>;
+  /** Resolves after the first attempt to connect, whether it succeeded or not. */
+  readonly attempted: Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-const answerWithinMs = 1_000;
-const connectWithinMs = 1_000;
-const longestPauseMs = 1_000;
-/** What is under way at a time. More than that would wait for so long that nobody wants to know any more. */
-const mostUnderWay = 10_000;
+const responseTimeoutMs = 1_000;
+const connectTimeoutMs = 1_000;
+const maxDelayMs = 1_000;
+/** The maximum number of concurrent commands. More would wait longer than their requests. */
+const maxInFlight = 10_000;
 
 type Client = ReturnType<typeof makeClient>;
 
@@ -28,18 +36,18 @@ function makeClient(url: string) {
     url,
     name: 'keyfront',
     RESP: 2,
-    // What is asked while there is no connection fails at once: an answer that comes later helps nobody.
+    // A command without a connection fails at once; a later response would miss the deadline of its request.
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
     commandOptions: { timeout: 0 },
-    socket: { connectTimeout: connectWithinMs, reconnectStrategy: false },
+    socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
   });
 }
 
 /**
- * `probe` is what a new connection has to be able to do, so that a server that is too old, or lets us do too little, is
- * found out at once. `report` takes a line for people when the server cannot be used, and when it can be again.
+ * Connects, and verifies with the script `probe` that the server is recent enough and grants the required permissions.
+ * `report` receives a line for the operator when the server becomes unreachable, and when it is reachable again.
  */
 export function createRedis(
   url: string,
@@ -47,36 +55,36 @@ export function createRedis(
   report: (line: string) => void,
 ): Redis {
   let usable: Client | undefined;
-  let lose: (reason: Error) => void = () => undefined;
-  let isReached: boolean | undefined;
-  let underWay = 0;
+  let endConnection: (reason: Error) => void = () => undefined;
+  let wasReachable: boolean | undefined;
+  let inFlight = 0;
   const closing = new AbortController();
-  const { promise: tried, resolve: hasTried } = Promise.withResolvers<void>();
+  const { promise: attempted, resolve: resolveAttempted } = Promise.withResolvers<void>();
 
-  function announce(isThere: boolean, reason?: Error): void {
-    if (!isThere && isReached !== false && !closing.signal.aborted) {
+  function announce(isReachable: boolean, reason?: Error): void {
+    if (!isReachable && wasReachable !== false && !closing.signal.aborted) {
       report(`The live counters in Redis cannot be reached: ${reason?.message ?? 'the connection ended'}.`);
     }
-    if (isThere && isReached === false) report('The live counters in Redis can be reached again.');
-    isReached = isThere;
-    hasTried();
+    if (isReachable && wasReachable === false) report('The live counters in Redis can be reached again.');
+    wasReachable = isReachable;
+    resolveAttempted();
   }
 
   async function keepConnected(): Promise<void> {
     for (let failures = 0; !closing.signal.aborted; failures += 1) {
       const client = makeClient(url);
       const lost = new Promise<Error>((resolve) => {
-        lose = resolve;
+        endConnection = resolve;
         client.on('error', (error: unknown) => resolve(forLog(error)));
         client.on('end', () => resolve(new Error('the connection ended')));
       });
       let reason: Error;
       try {
-        // A server that hangs takes connections all the same.
-        const asked = client
+        // A server that hangs still accepts connections.
+        const probed = client
           .connect()
           .then(() => client.sendCommand(['EVAL', probe.script.text, String(probe.keys.length), ...probe.keys]));
-        await withTimeout(connectWithinMs, asked, () => tooLate('it does not answer'));
+        await withTimeout(connectTimeoutMs, probed, () => throwError('it does not respond'));
         failures = 0;
         usable = client;
         announce(true);
@@ -87,7 +95,7 @@ export function createRedis(
       usable = undefined;
       end(client);
       announce(false, reason);
-      await wait(Math.min(20 * 2 ** failures, longestPauseMs), undefined, { signal: closing.signal, ref: false }).catch(
+      await wait(Math.min(20 * 2 ** failures, maxDelayMs), undefined, { signal: closing.signal, ref: false }).catch(
         () => undefined,
       );
     }
@@ -95,26 +103,26 @@ export function createRedis(
   const ended = keepConnected();
 
   async function run(script: Script, parameters: readonly string[], client: Client): Promise<readonly string[]> {
-    underWay += 1;
+    inFlight += 1;
     try {
       const sent = client.sendCommand<string[]>(['EVALSHA', script.hash, ...parameters]).catch((error: unknown) => {
         if (!(error instanceof ErrorReply) || !error.message.startsWith('NOSCRIPT')) throw error;
         return client.sendCommand<string[]>(['EVAL', script.text, ...parameters]);
       });
-      return await withTimeout(answerWithinMs, sent, () => tooLate(silence));
+      return await withTimeout(responseTimeoutMs, sent, () => throwError(timedOut));
     } catch (error) {
-      // Whatever else waits for this connection waits in vain.
-      if (error instanceof Error && error.message === silence) lose(error);
+      // All other commands on this connection would time out too.
+      if (error instanceof Error && error.message === timedOut) endConnection(error);
       throw error;
     } finally {
-      underWay -= 1;
+      inFlight -= 1;
     }
   }
 
   async function attempt(script: Script, parameters: readonly string[], ifUnknown: string): Promise<readonly string[]> {
     const client = usable;
     if (!client) throw unavailable(unreached);
-    if (underWay >= mostUnderWay) throw unavailable('The live quota is busy; nothing was counted.');
+    if (inFlight >= maxInFlight) throw unavailable('The live quota is busy; nothing was counted.');
     try {
       return await run(script, parameters, client);
     } catch (error) {
@@ -123,28 +131,28 @@ export function createRedis(
   }
 
   return {
-    look: (script, keys) => attempt(script, [String(keys.length), ...keys], unreached),
+    read: (script, keys) => attempt(script, [String(keys.length), ...keys], unreached),
     write: (script, keys, args) =>
       attempt(
         script,
         [String(keys.length), ...keys, ...args],
         'The live quota failed, and it is not known whether this was counted.',
       ),
-    tried,
+    attempted,
     close: async () => {
       closing.abort();
-      lose(new Error('closing'));
+      endConnection(new Error('closing'));
       await ended;
     },
   };
 }
 
-/** Where nothing was sent, or it was refused, or would have changed nothing. */
+/** When nothing was sent, or the server rejected it, or it would have written nothing. */
 const unreached = 'The live quota cannot be reached; nothing was counted.';
-const silence = 'it does not answer in time';
+const timedOut = 'it does not respond in time';
 
-function tooLate(what: string): never {
-  throw new Error(what);
+function throwError(message: string): never {
+  throw new Error(message);
 }
 
 function end(client: Client): void {
@@ -162,7 +170,7 @@ function unavailable(message: string, cause?: unknown): AppError {
   });
 }
 
-/** The words of an error alone: the whole may hold the connection, password and all. */
+/** The message of an error only: the error may contain the connection with its password. */
 function forLog(error: unknown): Error {
   if (error instanceof AggregateError) return forLog(error.errors[0]);
   return new Error(error instanceof Error ? error.message : 'it failed for an unknown reason');

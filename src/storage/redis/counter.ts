@@ -2,18 +2,18 @@ import { AppError } from '../../lib/errors.js';
 import type { CounterOrigin } from '../../keys/quota/quota-manager.js';
 import type { QuotaState } from '../../keys/key.js';
 
-/** What the two keys of a counter say, as the scripts answer it. */
+/** The values of the two Redis keys of a counter, as the scripts return them. */
 export interface Counter {
-  /** Undefined where there is no counter at the moment. */
+  /** Undefined if there is no counter. */
   readonly count: bigint | undefined;
-  /** When the counter goes away, in Unix milliseconds by the clock of Redis; -1 where it stays, -2 where there is none. */
+  /** When the counter expires, in Unix milliseconds by the clock of Redis; -1 for never, -2 for no counter. */
   readonly expiry: string;
-  /** What we remember of it; undefined where we have never written it. */
+  /** What Keyfront stored with it; undefined if Keyfront has never written it. */
   readonly kept:
     | { readonly created: string; readonly changed: bigint; readonly renews: string; readonly expires: string }
     | undefined;
-  /** All but the count, as it came: what a write must find unchanged. */
-  readonly seen: readonly string[];
+  /** All values but the count, as they were read. A write requires them unchanged. */
+  readonly fingerprint: readonly string[];
 }
 
 export function counterFromHash([
@@ -28,16 +28,16 @@ export function counterFromHash([
     count: count === '' ? undefined : integerOf(count),
     expiry,
     kept: changed === '' ? undefined : { created, changed: BigInt(changed), renews, expires },
-    seen: [expiry, created, changed, renews, expires],
+    fingerprint: [expiry, created, changed, renews, expires],
   };
 }
 
-/** Whether the counter is that of the key, and not yet to be begun, or that of a purged one of the same identifier. */
+/** Whether the counter has begun and belongs to this key, and not to a purged key with the same identifier. */
 export function isOf({ count, kept }: Counter, { dateCreated }: CounterOrigin): boolean {
   return kept ? kept.created === dateCreated : count !== undefined;
 }
 
-/** The quota that the counter shows for the key; the key's own where it has not begun. */
+/** The live quota of the key: that of the counter, or that of the key if the counter has not begun. */
 export function quotaOf(counter: Counter, key: CounterOrigin, nowMs: number): QuotaState {
   if (!isOf(counter, key)) return key.quota;
   const { count, kept, expiry } = counter;
@@ -45,11 +45,11 @@ export function quotaOf(counter: Counter, key: CounterOrigin, nowMs: number): Qu
   if (count === undefined) return { used: 0n, renews };
   const used = count < 0n ? 0n : count;
   if (kept && kept.expires === expiry) return { used, renews };
-  // Somebody else, a gateway, has begun this period: it ends when the counter does.
+  // A gateway has begun this period, which ends when the counter expires.
   return { used, renews: Number(expiry) < 0 ? renews : BigInt(Math.ceil(Math.max(Number(expiry), nowMs + 1) / 1000)) };
 }
 
 function integerOf(text: string): bigint {
   if (/^-?\d{1,19}$/.test(text)) return BigInt(text);
-  throw new AppError('INTERNAL', 'A live counter in Redis is no integer: something else stands under its name.');
+  throw new AppError('INTERNAL', 'A live counter in Redis is not an integer: another program uses its name.');
 }

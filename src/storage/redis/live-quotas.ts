@@ -9,10 +9,10 @@ import { createBatchLoader } from './batch-loader.js';
 import { keyNames } from './key-names.js';
 import { readScript, writeScript } from './lua.js';
 
-interface Parts {
+interface Deps {
   readonly redis: Redis;
   readonly store: KeyStore & Pick<QuotaManager, 'counters'> & QuotaOutbox;
-  /** How counters are called; see `keyNames`. */
+  /** The name of a counter; see `keyNames`. */
   readonly pattern: string;
   readonly now: () => Date;
 }
@@ -20,31 +20,30 @@ interface Parts {
 export interface LiveQuotas extends QuotaManager {
   readonly external: ExternalCounters;
   /**
-   * Carries out the changes of counters that were written before the moment, and forgets them. One that fails stays, and
-   * holds up only later ones of its own key. Rejects at the end with the error of the first that failed.
+   * The outbox relay: applies the pending changes from before the moment, and acknowledges them. A failed change stays and
+   * delays only later changes of its key. Rejects at the end with the first error.
    */
-  readonly carryOut: (before: Date, isStopped: () => boolean) => Promise<void>;
+  readonly relayPending: (before: Date, isStopped: () => boolean) => Promise<void>;
 }
 
-const mostAttempts = 20;
-/** A counter of which nobody will see the end stays for as long as a number of milliseconds can be relied on. */
-const longestMs = 100_000_000_000_000n;
+const maxAttempts = 20;
+/** The longest time to live of a counter: more milliseconds would lose precision. */
+const maxTimeToLiveMs = 100_000_000_000_000n;
 
 /**
- * Live counters in Redis, which any number of processes and gateways may count in. What becomes of a counter the pure
- * functions of the domain decide, over what is there; a script then writes it, where nothing but the count is another by
- * now, and the count leaves room.
+ * Live counters in Redis, shared by any number of processes and gateways. The domain computes the next state from the
+ * state that was read; a script writes it if nothing but the count has changed meanwhile and the limit permits it.
  */
-export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuotas {
+export function createLiveQuotas({ redis, store, pattern, now }: Deps): LiveQuotas {
   const find = createBatchLoader(store);
   const namesOf = (keyHash: string) => keyNames(pattern, keyHash);
-  const lookAt = async (keyHash: string) => counterFromHash(await redis.look(readScript, namesOf(keyHash)));
+  const readCounter = async (keyHash: string) => counterFromHash(await redis.read(readScript, namesOf(keyHash)));
 
-  /** Answers what was found: `other` than it was seen, `over` the limit, or `done`, each with what was there before. */
-  async function write(keyHash: string, seen: Counter, next: Write): Promise<{ found: string; counter: Counter }> {
+  /** Returns `other` (changed meanwhile), `over` (above the limit) or `done`, with the counter before. */
+  async function write(keyHash: string, current: Counter, next: Write): Promise<{ found: string; counter: Counter }> {
     const { way, amount, limit, timeToLive, created, changed, renews } = next;
     const [found = '', ...before] = await redis.write(writeScript, namesOf(keyHash), [
-      ...seen.seen,
+      ...current.fingerprint,
       way,
       String(amount),
       limit === undefined ? '' : String(limit),
@@ -56,17 +55,17 @@ export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuo
     return { found, counter: counterFromHash(before) };
   }
 
-  /** How to bring the key's counter from where it was seen to another state. */
-  function writeTo({ key, counter, seen, next, isPeriodic, isAnew }: Step): Write {
+  /** The write that brings the counter of the key from the state that was read to the next. */
+  function writeTo({ key, counter, current, next, isPeriodic, isAnew }: CounterChange): Write {
     const isBegun = isOf(counter, key);
-    // What others count meanwhile stays counted, unless all of it is to go.
+    // Concurrent counts stay, unless the counter is reset.
     const way = isBegun && !isAnew ? 'add' : 'set';
     const ends = isPeriodic ? next.renews : undefined;
     const isTimed = Number(counter.expiry) >= 0;
-    const isAsItWas = way === 'add' && counter.count !== undefined && ends === (isTimed ? seen.renews : undefined);
+    const isAsItWas = way === 'add' && counter.count !== undefined && ends === (isTimed ? current.renews : undefined);
     return {
       way,
-      amount: way === 'add' ? next.used - seen.used : next.used,
+      amount: way === 'add' ? next.used - current.used : next.used,
       limit: undefined,
       timeToLive: isAsItWas ? '' : ends === undefined ? 'none' : timeUntil(ends, now()),
       created: key.dateCreated,
@@ -77,25 +76,25 @@ export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuo
 
   async function apply(change: QuotaChange): Promise<void> {
     const { keyHash } = change;
-    for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-      const [key, counter] = await Promise.all([find(keyHash), lookAt(keyHash)]);
-      // A key that is gone, or another by now, is begun from what it is.
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      const [key, counter] = await Promise.all([find(keyHash), readCounter(keyHash)]);
+      // The counter of a key that was purged, or added again, begins from the key.
       if (key?.dateCreated !== change.dateCreated) return;
       const isBegun = isOf(counter, key);
       if (isBegun && counter.kept && counter.kept.changed >= change.lastUpdated) return;
-      const seen = quotaOf(counter, key, now().getTime());
-      // The key itself knows of the change already.
-      const next = isBegun ? changedQuota(change, seen) : key.quota;
+      const current = quotaOf(counter, key, now().getTime());
+      // The row of the key contains the change already.
+      const next = isBegun ? changedQuota(change, current) : key.quota;
       const isPeriodic = isBegun ? change.periodAfter > 0n : isRenewed(key);
-      const isAnew = change.isReset || next.used !== seen.used;
-      const wanted = writeTo({ key, counter, seen, next, isPeriodic, isAnew });
+      const isAnew = change.isReset || next.used !== current.used;
+      const wanted = writeTo({ key, counter, current, next, isPeriodic, isAnew });
       const changed = isBegun ? change.lastUpdated : key.lastUpdated;
       if ((await write(keyHash, counter, { ...wanted, changed })).found === 'done') return;
     }
     throw contended();
   }
 
-  /** Carries out changes of one key in order, and others beside each other. Resolves to those that failed, with why. */
+  /** Applies the changes of each key in order, and those of different keys concurrently. Resolves to the errors by key. */
   async function applyAll(changes: readonly QuotaChange[]): Promise<ReadonlyMap<string, unknown>> {
     const byKey = new Map<string, QuotaChange[]>();
     for (const change of changes) byKey.set(change.keyHash, [...(byKey.get(change.keyHash) ?? []), change]);
@@ -112,9 +111,9 @@ export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuo
     return failures;
   }
 
-  const apart: ExternalCounters = {
+  const external: ExternalCounters = {
     async read(keyHashes) {
-      const counters = await Promise.all(keyHashes.map(lookAt));
+      const counters = await Promise.all(keyHashes.map(readCounter));
       return counters.map((counter) => (key) => quotaOf(counter, key, now().getTime()));
     },
     async applyPending(keyHash) {
@@ -122,43 +121,43 @@ export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuo
         const failures = await applyAll(await store.pendingFor(keyHash));
         return failures.size === 0 ? 'APPLIED' : 'PENDING';
       } catch {
-        // It is written, and the change stands. It is tried again, and told of where that fails for another reason.
+        // The change is committed. The relay tries again, and reports other errors.
         return 'PENDING';
       }
     },
   };
 
   return {
-    external: apart,
+    external,
     counters: (orgIDs, reads) => store.counters(orgIDs, reads),
     async consume(keyHash, decide) {
-      for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-        const looking = lookAt(keyHash).catch((error: unknown) => ({ error }));
-        const [key, counter] = [await find(keyHash), await looking];
+      for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+        const reading = readCounter(keyHash).catch((error: unknown) => ({ error }));
+        const [key, counter] = [await find(keyHash), await reading];
         if (!key) return decide(undefined).result;
         if ('error' in counter) {
-          // Whoever may not know of the key is told of that first.
+          // Rejects callers without access to the key first.
           decide(key);
           throw counter.error;
         }
-        const seen = quotaOf(counter, key, now().getTime());
-        const { next, result: answer } = decide({ ...key, quota: seen });
-        if (!next) return answer;
-        // Only a period that is over, and another's beginning, change when it renews.
-        const isAnew = seen.renews !== undefined && next.renews !== seen.renews;
-        const wanted = writeTo({ key, counter, seen, next, isPeriodic: isRenewed(key), isAnew });
+        const current = quotaOf(counter, key, now().getTime());
+        const { next, result } = decide({ ...key, quota: current });
+        if (!next) return result;
+        // The renewal changes only when a period has ended or another one begins.
+        const isAnew = current.renews !== undefined && next.renews !== current.renews;
+        const wanted = writeTo({ key, counter, current, next, isPeriodic: isRenewed(key), isAnew });
         const limit = wanted.way === 'add' ? (key.definition.quotaMax ?? 0n) - wanted.amount : undefined;
         const { found, counter: before } = await write(keyHash, counter, { ...wanted, limit });
         if (found === 'other') continue;
-        if (found === 'done' && wanted.way === 'set') return answer;
-        // Others may have counted since it was looked at: the decision is told over what was there when it was carried out.
+        if (found === 'done' && wanted.way === 'set') return result;
+        // Others may have counted since the read: the result is computed from the counter at the time of the write.
         const decided = decide({ ...key, quota: quotaOf(before, key, now().getTime()) });
         if ((decided.next !== undefined) === (found === 'done')) return decided.result;
-        if (found === 'done') return answer;
+        if (found === 'done') return result;
       }
       throw contended();
     },
-    async carryOut(before, isStopped) {
+    async relayPending(before, isStopped) {
       const failures = new Map<string, unknown>();
       for await (const page of store.pendingBefore(before)) {
         const changes = page.filter(({ keyHash }) => !failures.has(keyHash));
@@ -167,8 +166,8 @@ export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuo
         if (done.length > 0) await store.acknowledge(done);
         for (const [keyHash, error] of failed) failures.set(keyHash, error);
         // When Redis cannot be reached, the next page would fail as this one did.
-        const isAway = done.length === 0 && [...failed.values()].some(isUnavailable);
-        if (isAway || isStopped()) break;
+        const isUnreachable = done.length === 0 && [...failed.values()].some(isUnavailable);
+        if (isUnreachable || isStopped()) break;
       }
       const [failure] = failures.values();
       if (failures.size > 0) throw failure;
@@ -176,7 +175,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: Parts): LiveQuo
   };
 }
 
-/** The order in which the changes of a key were made, whatever the clock did. */
+/** The order in which the changes of a key were made, also if the clock was set back. */
 function inOrder(a: QuotaChange, b: QuotaChange): number {
   return a.lastUpdated < b.lastUpdated ? -1 : 1;
 }
@@ -185,14 +184,14 @@ function isRenewed({ definition: { quotaRenewalRate = 0n } }: StoredKey): boolea
   return quotaRenewalRate > 0n;
 }
 
-interface Step {
+interface CounterChange {
   readonly key: StoredKey;
   readonly counter: Counter;
-  readonly seen: QuotaState;
+  readonly current: QuotaState;
   readonly next: QuotaState;
-  /** Whether the counter goes away when its period ends. */
+  /** Whether the counter expires when its period ends. */
   readonly isPeriodic: boolean;
-  /** Whether nothing of what was counted stays. */
+  /** Whether the count is replaced. */
   readonly isAnew: boolean;
 }
 
@@ -200,7 +199,7 @@ interface Write {
   readonly way: 'add' | 'set';
   readonly amount: bigint;
   readonly limit: bigint | undefined;
-  /** Milliseconds, `none`, or nothing for as it is. */
+  /** Milliseconds, `none`, or empty for no change. */
   readonly timeToLive: string;
   readonly created: string;
   readonly changed: bigint;
@@ -209,7 +208,7 @@ interface Write {
 
 function timeUntil(seconds: bigint, now: Date): string {
   const ms = seconds * 1000n - BigInt(now.getTime());
-  return String(ms > longestMs ? longestMs : ms);
+  return String(ms > maxTimeToLiveMs ? maxTimeToLiveMs : ms);
 }
 
 function isUnavailable(error: unknown): boolean {

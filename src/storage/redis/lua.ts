@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A script that the server keeps under its hash, and is sent again where it has forgotten it. */
+/** A script that the server caches by its hash, and that is sent again when the cache has lost it. */
 export interface Script {
   readonly text: string;
   readonly hash: string;
@@ -12,8 +12,8 @@ function script(text: string): Script {
 
 /*
  * Both keys of a counter are in one hash slot. The first is the counter itself, a plain integer that expires at the end
- * of its period, as gateways have it. The second remembers what such a counter cannot: which key of ours it belongs to,
- * the last change that was carried out, and the end of its period. Numbers are passed on as texts: those of Lua have 53 bits.
+ * of its period, as gateways use it. The second stores what such a counter cannot: the key that it belongs to, the last
+ * applied change, and the end of its period. Numbers are passed as text: those of Lua have 53 bits.
  */
 const state = `
 local function state()
@@ -24,15 +24,15 @@ local function state()
 end
 `;
 
-/** Answers what the two keys say. */
+/** Returns the values of the two keys. */
 export const readScript = script(`${state}
 return state()`);
 
 /**
- * Writes where nothing but the count is other than it was when it was looked at, and answers what was there before.
- * Arguments: what was seen of the expiry and of the four that are remembered; then
- * `add` and an amount that goes on top, refused where more than the limit is counted, or `set` and the new count;
- * then the limit or nothing, the time to live in milliseconds, `none` or nothing for as it is, and what to remember.
+ * Writes if nothing but the count has changed since it was read, and returns the values before. Arguments: the expiry and
+ * the four stored values as they were read; then `add` and an amount to add, rejected when the count is above the limit,
+ * or `set` and the new count; then the limit or empty; the time to live in milliseconds, `none`, or empty for no change;
+ * and the values to store.
  */
 export const writeScript = script(`${state}
 local function isMore(a, b)

@@ -13,10 +13,10 @@ export interface OpenQuotas {
 
 const everyMs = 1_000;
 /**
- * What was carried out is looked at once more before it is forgotten: a Redis that writes to its disk every second has
- * lost the last of it when it comes back after a crash.
+ * An applied change is applied once more before it is acknowledged: a Redis that syncs to disk every second loses its
+ * last writes in a crash.
  */
-const forgottenAfterMs = 5_000;
+const acknowledgeAfterMs = 5_000;
 
 /**
  * Opens the live counters in Redis; `relays` also applies pending changes in the background until it is closed. A server
@@ -40,38 +40,38 @@ export async function openRedisQuotas({
   const redis = createRedis(url, { script: readScript, keys: keyNames(pattern, '(probe)') }, report);
   const quotas = createLiveQuotas({ redis, store, pattern, now });
   let isClosing = false;
-  let told = '';
-  let carrying: Promise<void> = Promise.resolve();
+  let lastMessage = '';
+  let relaying: Promise<void> = Promise.resolve();
 
-  async function carryOut(): Promise<void> {
+  async function relayPending(): Promise<void> {
     try {
-      await quotas.carryOut(new Date(now().getTime() - forgottenAfterMs), () => isClosing);
-      told = '';
+      await quotas.relayPending(new Date(now().getTime() - acknowledgeAfterMs), () => isClosing);
+      lastMessage = '';
     } catch (error) {
-      const words = error instanceof Error ? error.message : 'it failed for an unknown reason';
-      // That Redis or the database is away is told of elsewhere.
-      const isAway = error instanceof AppError && error.code === 'UNAVAILABLE';
-      if (!isAway && words !== told) report(`Resets of live quotas are not carried out: ${words}`);
-      told = words;
+      const message = error instanceof Error ? error.message : 'it failed for an unknown reason';
+      // An unreachable Redis or database is reported by its connection.
+      const isUnreachable = error instanceof AppError && error.code === 'UNAVAILABLE';
+      if (!isUnreachable && message !== lastMessage) report(`Resets of live quotas are not applied: ${message}`);
+      lastMessage = message;
     }
   }
 
   let timer: NodeJS.Timeout | undefined;
   function schedule(): void {
     timer = setTimeout(() => {
-      carrying = carryOut().finally(() => {
+      relaying = relayPending().finally(() => {
         if (!isClosing) schedule();
       });
     }, everyMs).unref();
   }
-  await redis.tried;
+  await redis.attempted;
   if (relays) schedule();
   return {
     quotas,
     close: async () => {
       isClosing = true;
       clearTimeout(timer);
-      await carrying;
+      await relaying;
       await redis.close();
     },
   };

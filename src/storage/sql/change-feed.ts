@@ -4,62 +4,63 @@ import type { Authenticity } from '../records/authenticity.js';
 import { cursorOf, foreignCursor, fingerprintOf, positionOfCursor, start, type FeedPosition } from './feed-cursor.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 
-/** As much of a change as tells whether it is asked for. */
+/** The part of a change that the filters of a query need. */
 export interface ScannedRow extends FeedPosition {
   readonly key_hash: string;
   readonly org_id: string;
-  /** How long the definition and the changes of the entry are, in bytes. */
+  /** The size of the definition and the changes of the entry, in bytes. */
   readonly size: bigint;
 }
 
-/** What an engine finds from a place on. */
+/** The changes from a position on. */
 export interface FeedSlice {
-  /** Whether no change of this database has ever stood there. */
+  /** Whether the position is after every change that this database has had. */
   readonly isBeyond: boolean;
-  /** What stands at the place itself; undefined where it has been purged. */
-  readonly there: (FeedPosition & { readonly link: Uint8Array }) | undefined;
-  /** What comes after it, in order: only what nothing can come before any more. */
+  /** The change at the position; undefined if it has been purged. */
+  readonly current: (FeedPosition & { readonly link: Uint8Array }) | undefined;
+  /** The changes after it, in order, up to the first before which others may still be committed. */
   readonly scanned: readonly ScannedRow[];
 }
 
-/** The rows of the history in the order of all changes, as an engine has them. */
+/** The rows of the history in the order of all changes. */
 export interface FeedRows {
-  readonly look: (after: FeedPosition, limit: number) => Promise<FeedSlice>;
+  readonly read: (after: FeedPosition, limit: number) => Promise<FeedSlice>;
   /** The rows with these numbers, in any order. Those that were purged meanwhile are left out. */
   readonly entries: (ids: readonly bigint[]) => Promise<readonly (SignedRow<RevisionRow> & { readonly id: bigint })[]>;
   readonly newest: () => Promise<(FeedPosition & { readonly link: Uint8Array }) | undefined>;
   readonly follow: (onMore: () => void) => () => void;
 }
 
-/** Bounds what one read looks at, however much of it was asked for. */
-const mostScanned = 1_000;
+/** The maximum number of changes that one read filters. */
+const maxScanned = 1_000;
 
-/** How long the entries of a page are together; one entry may be longer. Reading and verifying them takes milliseconds. */
+/** The maximum size of a page; one entry may be longer. Reading and verifying so much takes milliseconds. */
 const maxPageBytes = 256 * 1024;
 
-/** How many entries from the first on a page has. */
-function countWithin(asked: readonly ScannedRow[], limit: number): number {
+/** The number of entries of a page. */
+function countWithin(matching: readonly ScannedRow[], limit: number): number {
   let bytes = 0;
-  const cut = asked.findIndex(({ size }, index) => (bytes += Number(size)) > maxPageBytes && index > 0);
-  return Math.min(limit, cut === -1 ? asked.length : cut);
+  const cut = matching.findIndex(({ size }, index) => (bytes += Number(size)) > maxPageBytes && index > 0);
+  return Math.min(limit, cut === -1 ? matching.length : cut);
 }
 
-/** The changes out of the history, which every change is written to along with itself. */
+/** The change feed: the history, which every change writes to in its transaction. */
 export function createChangeFeed(rows: FeedRows, authenticity: Authenticity): ChangeFeed {
   const table = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
 
   return {
     async read({ after, orgID, keyHash, limit }: FeedQuery) {
       const from = after === undefined ? { ...start, mark: '' } : positionOfCursor(after);
-      const { isBeyond, there, scanned } = await rows.look(from, mostScanned);
-      const isOther = there && (there.tx !== from.tx || (from.mark !== '' && fingerprintOf(there.link) !== from.mark));
+      const { isBeyond, current, scanned } = await rows.read(from, maxScanned);
+      const isOther =
+        current && (current.tx !== from.tx || (from.mark !== '' && fingerprintOf(current.link) !== from.mark));
       if (isBeyond || isOther) throw foreignCursor();
 
-      const asked = scanned.filter(
+      const matching = scanned.filter(
         (row) => (orgID === undefined || row.org_id === orgID) && (keyHash === undefined || row.key_hash === keyHash),
       );
-      const page = asked.slice(0, countWithin(asked, limit));
-      const isFull = asked.length > page.length;
+      const page = matching.slice(0, countWithin(matching, limit));
+      const isFull = matching.length > page.length;
       const last = isFull ? page.at(-1) : scanned.at(-1);
       const wanted = new Map([...page, ...(last ? [last] : [])].map((place) => [place.id, place]));
       const found = wanted.size === 0 ? [] : await rows.entries([...wanted.keys()]);
@@ -74,7 +75,7 @@ export function createChangeFeed(rows: FeedRows, authenticity: Authenticity): Ch
           return { cursor: cursorOf(place, fingerprintOf(row.link)), keyHash, orgID, version: Number(version), entry };
         }),
         cursor: last ? cursorOf(last, fingerprintOf(entries.get(last.id)?.link)) : cursorOf(from, from.mark),
-        hasMore: isFull || scanned.length === mostScanned,
+        hasMore: isFull || scanned.length === maxScanned,
       };
     },
     async latestCursor() {

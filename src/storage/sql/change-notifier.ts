@@ -1,74 +1,74 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** How an engine finds out whether there is more. */
-interface Looking {
-  /** Names the newest change there is, and tells whether there is one that cannot be answered yet. */
-  readonly look: () => Promise<{ readonly newest: string; readonly isPending: boolean }>;
-  /** Begins to be told of other processes' changes; what it returns ends that. It may miss some. */
+/** How changes are found. */
+interface ChangeSource {
+  /** The newest change, and whether there is one that cannot be read yet. */
+  readonly read: () => Promise<{ readonly newest: string; readonly isPending: boolean }>;
+  /** Subscribes to changes of other processes, of which some may be missed. Returns the function that ends it. */
   readonly listen?: (hint: () => void) => () => void;
-  /** How often it looks where nobody tells it to. */
+  /** The polling interval in milliseconds. */
   readonly everyMs: number;
 }
 
 export interface ChangeNotifier {
   readonly follow: (onMore: () => void) => () => void;
-  /** Tells that there may be more. */
+  /** Reports that there may be a new change. */
   readonly hint: () => void;
-  /** Ends it for all. */
+  /** Ends all subscriptions. */
   readonly stop: () => void;
 }
 
-/** So long lies between two looks, however many hints there are: under load a look finds many changes. */
-const restMs = 15;
-/** How soon it looks again for what is about to be answered. */
+/** The minimum time between two reads, however many hints there are. */
+const minIntervalMs = 15;
+/** The interval while a change is pending. */
 const pendingMs = 50;
 
-/** Those who follow the changes. Nothing is done and nothing is looked at while there are none. */
-export function createChangeNotifier({ look, listen, everyMs }: Looking): ChangeNotifier {
-  const followers = new Set<() => void>();
+/** Notifies subscribers of changes. Without subscribers nothing is read. */
+export function createChangeNotifier({ read, listen, everyMs }: ChangeSource): ChangeNotifier {
+  const subscribers = new Set<() => void>();
   let known: string | undefined;
-  let isLooking = false;
+  let isPolling = false;
   let isHinted = false;
   let timer: NodeJS.Timeout | undefined;
   let stopListening: (() => void) | undefined;
 
-  async function lookOnce(): Promise<void> {
+  async function poll(): Promise<void> {
     let nextMs = everyMs;
     try {
-      const { newest, isPending } = await look();
+      const { newest, isPending } = await read();
       if (isPending) nextMs = Math.min(pendingMs, everyMs);
-      if (newest !== known) for (const onMore of followers) onMore();
+      if (newest !== known) for (const onMore of subscribers) onMore();
       known = newest;
     } catch {
-      // A database that is away is looked at again; whoever reads of it is told.
+      // An unreachable database is polled again; requests that read it report the error.
     }
     schedule(nextMs);
   }
 
-  async function lookAsHinted(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
-    while (isHinted && followers.size > 0) {
+  async function pollWhileHinted(): Promise<void> {
+    if (isPolling) return;
+    isPolling = true;
+    while (isHinted && subscribers.size > 0) {
       isHinted = false;
-      await lookOnce();
-      await wait(restMs, undefined, { ref: false });
+      await poll();
+      await wait(minIntervalMs, undefined, { ref: false });
     }
-    isLooking = false;
+    isPolling = false;
   }
 
   function schedule(ms: number): void {
     clearTimeout(timer);
-    timer = followers.size > 0 ? setTimeout(hint, ms).unref() : undefined;
+    timer = subscribers.size > 0 ? setTimeout(hint, ms).unref() : undefined;
   }
 
   function hint(): void {
-    if (followers.size === 0) return;
+    if (subscribers.size === 0) return;
     isHinted = true;
-    void lookAsHinted();
+    void pollWhileHinted();
   }
 
   function stop(): void {
-    followers.clear();
+    subscribers.clear();
     clearTimeout(timer);
     stopListening?.();
     stopListening = undefined;
@@ -78,16 +78,16 @@ export function createChangeNotifier({ look, listen, everyMs }: Looking): Change
     hint,
     stop,
     follow(onMore: () => void): () => void {
-      // The same function may follow twice, and end once.
+      // The same function may subscribe twice and end one subscription.
       const own = () => onMore();
-      followers.add(own);
-      if (followers.size === 1) {
+      subscribers.add(own);
+      if (subscribers.size === 1) {
         known = undefined;
         stopListening = listen?.(hint);
       }
       hint();
       return () => {
-        if (followers.delete(own) && followers.size === 0) stop();
+        if (subscribers.delete(own) && subscribers.size === 0) stop();
       };
     },
   };

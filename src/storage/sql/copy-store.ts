@@ -8,10 +8,10 @@ export interface HashRange {
   readonly upTo: string | undefined;
 }
 
-/** All rows of one kind in a range, in one order for every engine, a chunk at a time. */
+/** All rows of one table in a range, in the same order for both engines, a chunk at a time. */
 type Rows = (range: HashRange) => AsyncIterable<readonly Row[]>;
 
-/** Tables that belong to no range of hashes, with what their rows are ordered by. Each is read in one. */
+/** Tables that have no range of hashes, with their order. Each is read at once. */
 export const smallTables = {
   credentials: 'id',
   webhooks: 'id',
@@ -22,7 +22,7 @@ export const smallTables = {
 } as const;
 export type SmallTable = keyof typeof smallTables;
 
-/** What is moved along with the hashes of a range. Terms have no order of their own, and are read in one. */
+/** The rows that belong to the hashes of a range. Terms are read at once. */
 export interface RowSource {
   readonly keys: Rows;
   readonly audit: Rows;
@@ -32,10 +32,10 @@ export interface RowSource {
 }
 
 export interface RowTarget extends RowSource {
-  /** Puts these rows in the place of whatever the range holds, all or none. */
+  /** Replaces the rows of the range by these, all or none. */
   readonly replace: (range: HashRange, from: RowSource) => Promise<void>;
   readonly replaceSmall: (table: SmallTable, rows: readonly Row[]) => Promise<void>;
-  /** Ends the moving: from now on the database is one to work with. */
+  /** Completes the copy: processes may open the database from now on. */
   readonly finish: (settings: ReadonlyMap<string, string>) => Promise<void>;
 }
 
@@ -43,15 +43,15 @@ export interface CopyResult {
   readonly keys: number;
   readonly entries: number;
   readonly credentials: number;
-  /** Keys that were there already from an earlier attempt, and were found to be the same. */
+  /** Keys that an earlier attempt had copied, and that are identical. */
   readonly found: number;
 }
 
 const movedSettings = ['key_hash', 'key_ring'];
 
 /**
- * Moves all rows as they are, signatures and all. Each range is read back and held against what it was made of; one that
- * is the same already is left alone, so that a moving that was broken off goes on where it was.
+ * Copies all rows as they are, with their signatures. Each range is read back and compared; a range that is identical
+ * already is skipped, so that an interrupted copy continues.
  *
  * @param beforeFinish marks the source. It runs before the target is complete, so that no process can be served from both.
  */
@@ -65,19 +65,21 @@ export async function copyStore(
   for (let after: string | undefined = ''; after !== undefined;) {
     const keys: readonly Row[] = await firstOf(source.keys({ after, upTo: undefined }));
     const last = keys.at(-1)?.['key_hash'];
-    // The last range has no key, and no end: nothing may stand there in the target either.
+    // The last range has no keys and no end: the target must have no rows there either.
     const range: HashRange = { after, upTo: typeof last === 'string' ? last : undefined };
     const wanted = await digest(source, range);
-    const isThere = (await digest(target, range)).text === wanted.text;
-    if (!isThere) {
+    const isIdentical = (await digest(target, range)).text === wanted.text;
+    if (!isIdentical) {
       await target.replace(range, source);
       if ((await digest(target, range)).text !== wanted.text) {
-        throw new Error(`What was written up to the key ${range.upTo ?? 'at the end'} is not what was read.`);
+        throw new Error(
+          `The rows up to the key ${range.upTo ?? 'at the end'} differ from the source after they were written.`,
+        );
       }
     }
     counts.keys += keys.length;
     counts.entries += wanted.entries;
-    counts.found += isThere ? keys.length : 0;
+    counts.found += isIdentical ? keys.length : 0;
     onProgress(counts.keys);
     after = range.upTo;
   }
@@ -86,7 +88,7 @@ export async function copyStore(
     const rows = await source.small(table);
     await target.replaceSmall(table, rows);
     if (written(await target.small(table)) !== written(rows)) {
-      throw new Error(`The rows of ${table} that were written are not what was read.`);
+      throw new Error(`The rows of ${table} differ from the source after they were written.`);
     }
     if (table === 'credentials') credentials = rows.length;
   }
@@ -118,7 +120,7 @@ async function digest(from: RowSource, range: HashRange): Promise<{ text: string
   return { text: hash.digest('hex'), entries };
 }
 
-/** Rows as text, the columns in one order whatever order they came in. */
+/** Rows as text, with their columns sorted. */
 function written(rows: readonly Row[]): string {
   const form = (value: unknown) => {
     if (typeof value === 'bigint') return `i${value}`;

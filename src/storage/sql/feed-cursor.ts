@@ -1,8 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 
 /**
- * Where a change stands among all. What was written by one transaction shares `tx`, and engines that take one writer at
- * a time know no other than 0.
+ * The position of a change. Changes of one transaction share `tx`; an engine with one writer at a time has `tx` 0 only.
  */
 export interface FeedPosition {
   readonly tx: bigint;
@@ -12,12 +11,12 @@ export interface FeedPosition {
 /** Before the first change. */
 export const start: FeedPosition = { tx: 0n, id: 0n };
 
-/** A place with a mark of what stands there, by which a cursor of another past is known; none where that is gone. */
+/** A position with a fingerprint of its change, by which cursors of another history are detected; empty if it was purged. */
 export interface FingerprintedPosition extends FeedPosition {
   readonly mark: string;
 }
 
-/** Eight digits of an entry's link: enough to tell two pasts from each other. */
+/** Eight hex digits of the link of an entry: enough to distinguish two histories. */
 export function fingerprintOf(link: Uint8Array | undefined): string {
   return Buffer.from(link?.subarray(0, 4) ?? []).toString('hex');
 }
@@ -26,7 +25,7 @@ export function cursorOf({ tx, id }: FeedPosition, mark: string): string {
   return Buffer.from(`${tx}.${id}.${mark}`, 'latin1').toString('base64url');
 }
 
-/** Throws INVALID for what is no cursor. */
+/** @throws {AppError} INVALID when the text is not a cursor. */
 export function positionOfCursor(cursor: string): FingerprintedPosition {
   const text = cursor.length <= 80 ? Buffer.from(cursor, 'base64url').toString('latin1') : '';
   const [, tx = '', id = '', mark = ''] = /^(\d{1,19})\.(\d{1,19})\.([\da-f]{8}|)$/.exec(text) ?? [];
@@ -40,19 +39,19 @@ function int64Of(digits: string): bigint | undefined {
   return integer !== undefined && BigInt.asIntN(64, integer) === integer ? integer : undefined;
 }
 
-/** For what is no cursor of changes. */
+/** The error for text that is not a cursor of the change feed. */
 export function badCursor(): AppError {
-  return refused('The cursor is none of the changes.', 'must be a cursor of a change');
+  return invalidCursor('The cursor is not a cursor of the change feed.', 'must be a cursor of a change');
 }
 
-/** For a cursor of a past that is not the database's: what it had seen is not what was there. */
+/** The error for a cursor of another history than that of the database. */
 export function foreignCursor(): AppError {
   const message =
-    'The cursor is of another database, or of a time that a backup has undone. Read the keys anew, and follow without a cursor.';
-  return refused(message, 'must be a cursor of this database');
+    'The cursor belongs to another database, or to changes that a restored backup does not have. Read the keys again, and follow without a cursor.';
+  return invalidCursor(message, 'must be a cursor of this database');
 }
 
-function refused(message: string, issue: string): AppError {
+function invalidCursor(message: string, issue: string): AppError {
   return new AppError('INVALID', message, {
     issues: [{ path: ['after'], code: 'MALFORMED_ARGUMENT', message: issue }],
   });

@@ -48,7 +48,7 @@ export function isUnbroken(
   );
 }
 
-/** Follows a history from its first entry on, for whoever reads it piece by piece. */
+/** Verifies the chain of a history, from its first entry on. */
 export function createChain(isGood: (row: SignedRow<RevisionRow>) => boolean) {
   let last: RevisionRow | undefined;
   let isWhole = true;

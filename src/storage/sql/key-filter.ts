@@ -2,7 +2,7 @@ import { stateOf, type StoredKey } from '../../keys/key.js';
 import type { KeyFilter, KeyQuery } from '../../keys/key-query.js';
 import { term, termsOf } from '../records/key.js';
 
-/** Whether a key is one that the query asks for. Says again, of a key that was read, what its statement says of rows. */
+/** Whether a key matches the query: the same conditions as those of the SQL, for a key that was read. */
 export function matchesFilter({ filter, now }: KeyQuery, key: StoredKey): boolean {
   const { alias = '', expires = 0n } = key.definition;
   const wanted = termsIn(filter);
@@ -18,7 +18,7 @@ export function matchesFilter({ filter, now }: KeyQuery, key: StoredKey): boolea
   );
 }
 
-/** The terms that a filter asks for, each of which a key must have. */
+/** The terms of a filter. A key must have each of them. */
 export function termsIn({ tag, policy, apiID }: KeyFilter): string[] {
   return [
     tag === undefined ? undefined : term.tag(tag),

@@ -17,7 +17,7 @@ interface SchemaRequirement {
   readonly allowNewer?: boolean;
 }
 
-/** @throws {Error} that says what to do, when the version of a database is not the current one. */
+/** @throws {Error} with what to do, when the version of a database is not the current one. */
 export function requireSchema(
   found: number,
   { known = schemaVersion, allowOlder = false, allowNewer = false }: SchemaRequirement = {},

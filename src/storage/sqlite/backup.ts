@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-const pagesAStep = 1_000;
+const pagesPerStep = 1_000;
 
 /**
- * Copies the database as it is now into a new file of mode 0600, while others go on writing. The copy is one file that
- * needs no other. Nothing else may be done over this connection meanwhile.
+ * Copies a snapshot of the database into a new file of mode 0600, while others write. The copy is one file without a log.
+ * The connection must not be used meanwhile.
  */
 export async function backupDatabase(
   database: Database.Database,
@@ -13,14 +13,14 @@ export async function backupDatabase(
   onProgress: (pages: number, part: number) => void,
 ): Promise<void> {
   closeSync(openSync(file, 'wx', 0o600));
-  // One moment is read throughout: without it, whatever another process writes would begin the copy anew.
+  // One snapshot: otherwise a write by another process would restart the copy.
   database.exec('BEGIN');
   try {
     database.prepare('SELECT 1 FROM settings LIMIT 1').get();
     await database.backup(file, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress(totalPages - remainingPages, 1 - remainingPages / Math.max(totalPages, 1));
-        return pagesAStep;
+        return pagesPerStep;
       },
     });
   } finally {
@@ -28,7 +28,7 @@ export async function backupDatabase(
   }
   const copy = new Database(file);
   try {
-    // With a log, reading it would write files beside it.
+    // With a log, reading the copy would create files beside it.
     copy.pragma('journal_mode = DELETE');
   } finally {
     copy.close();

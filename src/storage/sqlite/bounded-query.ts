@@ -1,11 +1,11 @@
 import { SqliteError, type Database, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 
-/** A statement with `in_time()` among its conditions, which SQLite asks for every row that it looks at. */
+/** A statement with `in_time()` among its conditions, which SQLite calls for every row that it reads. */
 export interface Query {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string | bigint>>;
-  /** When to stop, as `clockMs` tells time. */
+  /** The deadline, by `clockMs`. */
   readonly untilMs: number;
   /** Read the keys with the hashes that `sql` selects as `place`; `size` is the length of each in bytes. */
   readonly keys?: {
@@ -30,8 +30,8 @@ export interface Found {
 /** The time in milliseconds, on one clock for all threads of the process. */
 export const clockMs = (): number => performance.timeOrigin + performance.now();
 
-/** How many rows are looked at between two looks at the clock, which take a tenth as long as one at a small row. */
-const rowsPerLook = 16;
+/** The rows between two reads of the clock, one of which takes a tenth of the time of a small row. */
+const rowsPerCheck = 16;
 
 /** How many statements are kept, by their texts. */
 const maxStatements = 64;
@@ -47,7 +47,7 @@ export function createBoundedQuery(database: Database): BoundedQuery {
   // A native statement cannot be interrupted from JavaScript, but a function that it calls can throw.
   database.function('in_time', { deterministic: false }, () => {
     rowsSeen += 1;
-    if (rowsSeen % rowsPerLook === 0 && clockMs() > untilMs) throw new Late();
+    if (rowsSeen % rowsPerCheck === 0 && clockMs() > untilMs) throw new Late();
     return 1;
   });
   // A statement is freed with its object, and in a thread that makes few objects that is late.

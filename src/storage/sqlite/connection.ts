@@ -8,8 +8,8 @@ import { createPrivately, requirePrivateFiles } from './private-files.js';
 
 export type { Database } from 'better-sqlite3';
 
-/** How long opening waits for another process's lock, in milliseconds. Nobody is served yet. */
-const openWithinMs = 5_000;
+/** How long opening waits for the lock of another process. It blocks, because no request is served yet. */
+const openTimeoutMs = 5_000;
 
 /**
  * Opens a database file and migrates it; `:memory:` gives one that is gone when closed.
@@ -21,7 +21,7 @@ export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'cr
   const database = connect(file, () => {
     if (access !== 'create') requireFile(file);
     if (file !== ':memory:') createPrivately(file);
-    return new Database(file, { timeout: openWithinMs });
+    return new Database(file, { timeout: openTimeoutMs });
   });
   return prepared(database, file, () => {
     // Before anything is written: an empty file is no installation.
@@ -31,7 +31,7 @@ export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'cr
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     database.pragma('trusted_schema = OFF');
-    // What SQLite sorts may be of any row, and has no place in a file that nobody looks after.
+    // Sorting must not write rows to temporary files.
     database.pragma('temp_store = MEMORY');
     migrate(database);
     requireSettings(database, file);
@@ -49,7 +49,7 @@ export function openReadOnly(file: string, allowNewer = false): Database.Databas
   const database = connect(file, () => {
     requireFile(file);
     requirePrivateFiles(file);
-    return new Database(file, { readonly: true, fileMustExist: true, timeout: openWithinMs });
+    return new Database(file, { readonly: true, fileMustExist: true, timeout: openTimeoutMs });
   });
   return prepared(database, file, () => {
     database.pragma('trusted_schema = OFF');
@@ -102,7 +102,7 @@ function prepared(database: Database.Database, file: string, prepare: () => void
   }
 }
 
-/** Asked after the first write, because `synchronous` is known to read FULL before it and NORMAL after. */
+/** Verified after the first write, because `synchronous` is known to read FULL before it and NORMAL after. */
 function requireSettings(database: Database.Database, file: string): void {
   const wanted = {
     synchronous: '2',

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { Contents } from '../storage.js';
 import { versionOf } from './migrate.js';
 
-/** Nothing is looked into: for whether it is as it was written, it has to be checked. */
+/** Figures of the database. No signature is verified. */
 export function contentsOf(database: Database): Contents {
   const count = database.prepare<[], { keys: bigint }>('SELECT count(*) AS keys FROM keys').get();
   const newest = database
@@ -21,7 +21,7 @@ export function contentsOf(database: Database): Contents {
   };
 }
 
-/** What the database finds wrong with its own file, indexes included. Holds the process up while it looks. */
+/** The errors that SQLite finds in the structure of its file and indexes. Blocks the process. */
 export function damagesOf(database: Database): string[] {
   const found = database.pragma('integrity_check') as { integrity_check: string }[];
   const lines = found.flatMap((row) => row.integrity_check.split('\n'));

@@ -5,8 +5,8 @@ import type { CredentialCache } from '../sql/credential-store.js';
 const maxRows = 1_000;
 
 /**
- * Reading a credential and verifying its signature costs ten times as much as reading `data_version`, which tells whether
- * another connection has written, and is read once per iteration of the event loop. Only active credentials are cached:
+ * Reading a credential and verifying its signature costs ten times as much as reading `data_version`, which changes
+ * when another connection writes, and is read once per iteration of the event loop. Only active credentials are cached:
  * response times must not show which other hashes exist.
  */
 export function createCredentialCache(database: Database): CredentialCache {

@@ -20,13 +20,17 @@ import { createSignatures } from '../sql/signatures.js';
 import { logBytes, shrinkLog } from './wal.js';
 import { createWebhookStore } from '../sql/webhook-store.js';
 
-/** Opens a file as far as `access` permits. Throws an Error that names it. */
+/**
+ * Opens a file as far as `access` permits.
+ *
+ * @throws {Error} that names the file.
+ */
 export async function openSQLite(file: string, access: Access): Promise<DatabaseHandle> {
   const database = access === 'read' ? openReadOnly(file) : openDatabase(file, access);
   const verifyFiles = database.memory || access === 'read' ? () => undefined : identifyFiles(file);
-  // The command line that only reads has nothing else to do meanwhile, and no other thread opens a database in memory.
+  // A read-only command serves no other requests, and no other thread can open a database in memory.
   const hasWorkers = !database.memory && access !== 'read';
-  // What SQLite finds wrong while a file is opened is told with its name.
+  // Errors of SQLite while the file is opened contain its name.
   const naming = <T>(work: () => T) => promised(() => withDatabaseName(file, work));
   try {
     return await naming(() => {
@@ -44,9 +48,9 @@ export async function openSQLite(file: string, access: Access): Promise<Database
           get: (name) => naming(() => settings.get(name)),
           set: (name, value) => naming(() => settings.set(name, value)),
         },
-        start: (authenticity, surroundings) =>
+        start: (authenticity, deps) =>
           naming(() => {
-            const started = createEngine(database, hasWorkers, verifyFiles, authenticity, surroundings);
+            const started = createEngine(database, hasWorkers, verifyFiles, authenticity, deps);
             stop = started.stop;
             return started.engine;
           }),
@@ -123,7 +127,7 @@ function emptyStrayLog(database: Database, verifyFiles: () => void): void {
   }
 }
 
-/** Work that is done at once, as a promise, which other engines need. */
+/** Runs synchronous work for an asynchronous port. */
 function promised<T>(work: () => T): Promise<T> {
   return new Promise((resolve) => {
     resolve(work());

@@ -5,12 +5,12 @@ import { createChangeNotifier } from '../sql/change-notifier.js';
 import type { SignedRow } from '../records/signed.js';
 import type { WriteGate } from './write-gate.js';
 
-/** How soon a change of another process is seen. */
-const lookEveryMs = 250;
+/** How often the changes of other processes are looked for. */
+const pollIntervalMs = 250;
 
 /**
- * The history as one sequence. There is one writer at a time, and no number is given twice, so that the numbers of the
- * entries are the order of the commits. `changed` is to be called after commits of our own.
+ * The history as one sequence. There is one writer at a time and no number is used twice, so the numbers of the entries are
+ * the order of the commits. Call `changed` after each own commit.
  */
 export function createFeedRows(database: Database, { read }: WriteGate) {
   const after = database.prepare<[bigint, number], { id: bigint; key_hash: string; org_id: string; size: bigint }>(
@@ -24,27 +24,27 @@ export function createFeedRows(database: Database, { read }: WriteGate) {
   const some = database.prepare<[string], SignedRow<RevisionRow> & { id: bigint }>(
     'SELECT * FROM audit WHERE id IN (SELECT value FROM json_each(?))',
   );
-  // Purged entries have had their numbers too.
+  // Includes the numbers of purged entries.
   const highest = database.prepare<[], bigint>(`SELECT seq FROM sqlite_sequence WHERE name = 'audit'`).pluck();
   const newest = () => highest.get() ?? 0n;
   const inOrder = <Row extends { readonly id: bigint }>(row: Row) => ({ ...row, tx: 0n });
   const atOnce = database.transaction((id: bigint, limit: number) => ({
     newest: newest(),
-    there: one.get(id),
+    current: one.get(id),
     rows: after.all(id, limit),
   }));
 
   const { follow, hint, stop } = createChangeNotifier({
-    look: () => read(() => ({ newest: String(newest()), isPending: false })),
-    everyMs: lookEveryMs,
+    read: () => read(() => ({ newest: String(newest()), isPending: false })),
+    everyMs: pollIntervalMs,
   });
   const rows: FeedRows = {
-    look: (place, limit) =>
+    read: (place, limit) =>
       read(() => {
         const found = atOnce(place.id, limit);
         return {
           isBeyond: place.tx !== 0n || place.id > found.newest,
-          there: found.there && inOrder(found.there),
+          current: found.current && inOrder(found.current),
           scanned: found.rows.map(inOrder),
         };
       }),

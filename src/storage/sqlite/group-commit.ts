@@ -25,8 +25,8 @@ interface WriteChecks {
   readonly verifyFiles: () => void;
 }
 
-/** Bounds how long others wait for a group: this many small changes take about a millisecond. */
-const mostAtOnce = 128;
+/** The maximum number of changes in a group, which take about a millisecond when small. */
+const maxGroupSize = 128;
 /** No further change of a group begins after this time. Those that are left make the next group. */
 const maxGroupMs = 10;
 
@@ -98,7 +98,7 @@ export function createGroupCommit(
       if (isOfStorage(error)) meter?.commitFailed();
       return;
     }
-    // Settled before telemetry runs: the changes are committed, and no error of a hook may say otherwise.
+    // Completed before telemetry runs: the changes are committed, and an error of a hook must not reject them.
     for (const [index, outcome] of outcomes.entries()) {
       if ('error' in outcome) group[index]?.reject(outcome.error);
       else group[index]?.resolve(outcome.value);
@@ -110,8 +110,8 @@ export function createGroupCommit(
   function commitWaiting(): void {
     void inTurn(async () => {
       // Taken only now: changes that are requested while this process waits for its turn join the group.
-      const group = waiting.slice(0, mostAtOnce);
-      waiting = waiting.slice(mostAtOnce);
+      const group = waiting.slice(0, maxGroupSize);
+      waiting = waiting.slice(maxGroupSize);
       if (group.length === 0) return;
       if (waiting.length > 0) setImmediate(commitWaiting);
       await commit(group);
@@ -125,7 +125,9 @@ export function createGroupCommit(
     });
   if (!tracer) return enter;
   return <T>(change: () => T): Promise<T> =>
-    tracer.withSpan('commit', {}, (tell) => enter(change, (size) => tell({ 'keyfront.commit.batch_size': size })));
+    tracer.withSpan('commit', {}, (setAttributes) =>
+      enter(change, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
+    );
 }
 
 /** A lone change that is rejected, such as one of a key that does not exist, is no failure of storage. */

@@ -104,7 +104,7 @@ function where(filter: KeyFilter, now: Date, order?: Order) {
   if (filter.aliasPrefix !== undefined && filter.aliasPrefix !== '') {
     need(`${lower('k.alias')} >= @prefix AND ${upper('k.alias')} < @prefixEnd`, {
       prefix: filter.aliasPrefix,
-      // Behind whatever may follow: the last character there is, more often than an alias is long.
+      // After every alias with the prefix: the last code point, repeated more often than an alias is long.
       prefixEnd: `${filter.aliasPrefix}${'\u{10ffff}'.repeat(256)}`,
     });
   }

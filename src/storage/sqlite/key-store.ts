@@ -212,16 +212,16 @@ export function createKeyStore(
     consume: (keyHash, decide, orgID) =>
       write(() => {
         const row = find(keyHash, orgID);
-        const { next, result: answer } = decide(row && keyFromRow(row));
-        if (!row || !next) return answer;
+        const { next, result } = decide(row && keyFromRow(row));
+        if (!row || !next) return result;
         const signed = table.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
         if (isOther(signed, row)) replaceCount.run(signed);
-        return answer;
+        return result;
       }),
   };
 }
 
-/** Whether a row says something else. The database refuses changes under which a signature stays what it was. */
+/** Whether two rows differ: a trigger rejects updates that keep the signature. */
 function isOther<Row>(row: SignedRow<Row>, before: SignedRow<Row>): boolean {
   return Buffer.compare(row.mac, before.mac) !== 0;
 }

@@ -3,8 +3,10 @@ import { dirname } from 'node:path';
 import { syncFile, syncName } from '../../lib/durable-file.js';
 
 /**
- * Makes the file, and the folder it is to stand in, for their owner only; what is there stays as it is. Throws an Error
- * with the command that mends it where others may look in: what SQLite writes takes its mode from the file.
+ * Creates the file and its folder for the owner only, unless they exist. SQLite creates its other files with the mode of
+ * the file.
+ *
+ * @throws {Error} with the command that corrects it, when other users can read the file.
  */
 export function createPrivately(file: string): void {
   makePrivateFolder(dirname(file));
@@ -20,7 +22,7 @@ export function requirePrivateFiles(file: string): void {
   for (const name of [file, `${file}-wal`, `${file}-shm`]) requirePrivate(name, '600');
 }
 
-/** The same for a folder. Only the last one is made: a path that is wrong further up is rather a mistake than a wish. */
+/** The same for a folder. Parents are not created: a missing one is probably a typing error. */
 export function makePrivateFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });

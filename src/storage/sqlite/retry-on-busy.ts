@@ -2,11 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { SqliteError } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
 
-const patienceMs = 700;
+const timeoutMs = 700;
 
 /**
- * Runs a transaction, again after a short random pause while another process holds the lock. Throws UNAVAILABLE where
- * the lock stays; nothing has been written then. Others are served between two attempts.
+ * Runs a transaction, and again after a short random delay while another process holds the lock.
+ *
+ * @throws {AppError} UNAVAILABLE, with nothing written, when the lock is not released in time.
  */
 export async function retryOnBusy<T>(transaction: () => T): Promise<T> {
   const start = performance.now();
@@ -15,7 +16,7 @@ export async function retryOnBusy<T>(transaction: () => T): Promise<T> {
       return transaction();
     } catch (error) {
       if (!isBusy(error)) throw error;
-      if (performance.now() - start > patienceMs) {
+      if (performance.now() - start > timeoutMs) {
         throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1, cause: error });
       }
     }

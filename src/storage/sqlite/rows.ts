@@ -6,7 +6,7 @@ import { createSettings } from './settings.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What a moving remembers its source by. */
+/** The setting that identifies the source of a copy. */
 const name = 'moving_id';
 const keysAtOnce = 200;
 const entriesAtOnce = 500;
@@ -22,7 +22,7 @@ export interface LockedRows extends RowSource {
   readonly close: () => void;
 }
 
-/** The rows of a file as they are, which nobody writes to until it is closed: whoever tries is told that storage is busy. */
+/** The rows of a file, locked until it is closed: writes by other processes are rejected as busy. */
 export function lockRows(file: string): LockedRows {
   const database = openDatabase(file, 'write');
   try {
@@ -82,9 +82,9 @@ function mark(database: Database, settings: ReturnType<typeof createSettings>, t
   throw new Error(`Another process has written to ${database.name}. Stop the service, and run migrate-store again.`);
 }
 
-/** Behind every hash. */
+/** After every hash. */
 const endOfHashes = '~';
-/** A range begins behind all versions of the key that it leaves out. */
+/** A range begins after all versions of the key before it. */
 const endOfVersions = 9223372036854775807n;
 
 function chunks(read: (after: string, end: string, last: Row | undefined) => Row[], size: number): RowSource['keys'] {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-/** The settings of a file, at once: what opens it has nobody to wait for, and a transaction cannot. */
+/** The settings of a file. Synchronous, for the opening of a file and for transactions. */
 export function createSettings(database: Database) {
   const get = database.prepare<[string], { value: string }>('SELECT value FROM settings WHERE name = ?');
   const set = database.prepare<[string, string]>(

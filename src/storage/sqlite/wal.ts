@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Shrinking } from '../storage.js';
 
-/** SQLite keeps its log at some 4 MiB unless a reader holds it for long, and then never takes the file back. */
+/** SQLite keeps its log at about 4 MiB unless a long read makes it grow; it then keeps its size. */
 const largeBytes = 32 * 1024 * 1024;
 
-/** Empties the write-ahead log where it is large. Undefined where it is not. Waits for nobody. */
+/** Truncates a large write-ahead log, without waiting for readers. Undefined when it is not large. */
 export function shrinkLog(database: Database, largerThan = largeBytes): Shrinking | undefined {
   const bytes = logBytes(database);
   if (bytes <= largerThan) return undefined;

@@ -20,17 +20,17 @@ export interface WriteGate {
   /**
    * Runs a change in a transaction, which the change must not open itself, and resolves when it is durable.
    *
-   * @throws {AppError} UNAVAILABLE when nothing was written, or, if the message says so, when this is not known.
+   * @throws {AppError} UNAVAILABLE when nothing was written, or, if the message states so, when this is unknown.
    */
   readonly write: <T>(change: () => T) => Promise<T>;
-  /** Whether writes can be expected to succeed. Once the disk was full a trial finds out, at most one a second. */
+  /** Whether writes can be expected to succeed. After a full disk, a probe write finds out, at most once a second. */
   readonly isWritable: () => boolean;
   /** Resolves with the cause when the database must not be written to any more. */
   readonly failed: Promise<Error>;
 }
 
-interface GuardOptions {
-  /** Takes a line for people when the disk has become full, and when it has room again. */
+interface WriteGateOptions {
+  /** Receives a line for the operator when the disk becomes full, and when it has free space again. */
   readonly report?: (line: string) => void;
   readonly watch?: Telemetry | undefined;
   readonly inTurn?: RunExclusive | undefined;
@@ -43,7 +43,7 @@ interface GuardOptions {
   readonly slices?: TimeSlices;
 }
 
-const trialEveryMs = 1_000;
+const probeIntervalMs = 1_000;
 
 export function createWriteGate(
   database: Database,
@@ -55,14 +55,14 @@ export function createWriteGate(
     requireUnmigrated = () => undefined,
     nowMs = () => performance.now(),
     slices = createTimeSlices(),
-  }: GuardOptions = {},
+  }: WriteGateOptions = {},
 ): WriteGate {
-  // The guard waits itself, so that other requests are served meanwhile.
+  // The gate waits itself, so that other requests are served meanwhile.
   database.pragma('busy_timeout = 0');
-  const tryToWrite = createTrial(database);
-  let hasRoom = true;
+  const probeSpace = createSpaceProbe(database);
+  let hasSpace = true;
   let failure: Error | undefined;
-  let lastTrial = -Infinity;
+  let lastProbe = -Infinity;
   const { promise: failed, resolve: announce } = Promise.withResolvers<Error>();
 
   function fail(error: Error): void {
@@ -90,8 +90,8 @@ export function createWriteGate(
     const isFull = error.code === 'SQLITE_FULL';
     if (!isFull && !error.code.startsWith('SQLITE_READONLY')) return error;
     const state = isFull ? 'full' : 'read-only';
-    if (hasRoom) report(`Storage is ${state}: ${error.message}. Writes are rejected until there is room.`);
-    hasRoom = false;
+    if (hasSpace) report(`Storage is ${state}: ${error.message}. Writes are rejected until there is free space.`);
+    hasSpace = false;
     return unavailable(`Storage is ${state}; nothing was written.`, {
       retryAfterSeconds: 60,
       cause: error,
@@ -103,15 +103,15 @@ export function createWriteGate(
     try {
       verifyFiles();
       requireUnmigrated();
-      if (hasRoom || nowMs() - lastTrial < trialEveryMs) return hasRoom;
-      lastTrial = nowMs();
-      tryToWrite();
-      hasRoom = true;
+      if (hasSpace || nowMs() - lastProbe < probeIntervalMs) return hasSpace;
+      lastProbe = nowMs();
+      probeSpace();
+      hasSpace = true;
       report('Storage takes writes again.');
     } catch (error) {
       if (isFatalToWrites(error)) fail(error);
     }
-    return hasRoom && !failure;
+    return hasSpace && !failure;
   }
 
   return {
@@ -131,8 +131,8 @@ export function createWriteGate(
     async write(change) {
       try {
         const value = await commit(change);
-        // A small change may succeed on a full disk: the trial decides whether the disk has room again.
-        if (!hasRoom) isWritable();
+        // A small change may succeed on a full disk: the write probe decides whether the disk has free space again.
+        if (!hasSpace) isWritable();
         return value;
       } catch (error) {
         throw asUnwritten(error);
@@ -146,9 +146,9 @@ function unavailable(message: string, details: { retryAfterSeconds?: number; cau
   return new AppError('UNAVAILABLE', message, details);
 }
 
-/** Writes about as much as a large change and removes it again. Throws when there is no room for it. */
-function createTrial(database: Database): () => void {
-  const name = 'trial';
+/** Writes about as much as a large change and removes it again. Throws when there is too little space. */
+function createSpaceProbe(database: Database): () => void {
+  const name = 'probe_space';
   const claim = database.prepare<[string, string]>(
     'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
   );
