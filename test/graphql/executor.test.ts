@@ -18,7 +18,7 @@ import { createExecutor, type Execute } from '../../src/graphql/executor/executo
 import { createOperationCache } from '../../src/graphql/operation/operation-cache.js';
 import { createRandom, generated, runs, seed } from '../support/generated.js';
 import { generateOperation } from './generated-operations.js';
-import { buildTroubleSchema, rootValue, sdl, text, type Trouble } from './trouble.js';
+import { buildTroubleSchema, rootValue, sdl, text, type Trouble } from './failing-schema.js';
 
 /*
  * The executor returns what graphql-js returns. EXECUTOR_RUNS=20000 is the full run; FUZZ_SEED repeats a run.

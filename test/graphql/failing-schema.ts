@@ -17,8 +17,8 @@ import {
 import { createRandom } from '../support/generated.js';
 
 /*
- * A schema where all goes wrong that can: fields that are null, throw, reject, or are of another kind than they say, now
- * and later. What a field does depends on its place and the seed alone, so that every execution meets the same.
+ * A schema whose fields fail in every way: they are null, throw, reject or return values of another type, at once or later.
+ * The behaviour of a field depends only on its path and the seed, so that every execution is the same.
  */
 
 export const sdl = `
