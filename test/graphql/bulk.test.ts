@@ -74,11 +74,11 @@ describe('updateOrgKeys', () => {
 
   it('is a dry run by default: predicts the outcome for each key and stores nothing', async () => {
     const before = await everyState('a', 'b', 'c', 'd');
-    const answer = dataOf<Bulk>(
+    const response = dataOf<Bulk>(
       await t.graphql(`mutation { updateOrgKeys(filter: { tag: "x" }, patch: { rate: 5 }) { ${selected} } }`),
     );
-    expect([answer.dryRun, answer.hasNextPage, idsOf(answer)]).toStrictEqual([true, false, ['a', 'b', 'c']]);
-    expect(itemOf(answer, 'a')).toStrictEqual({
+    expect([response.dryRun, response.hasNextPage, idsOf(response)]).toStrictEqual([true, false, ['a', 'b', 'c']]);
+    expect(itemOf(response, 'a')).toStrictEqual({
       orgKey: { keyID: 'a', version: 2 },
       change: { version: 2, changes: [{ path: 'rate' }], quotaEffect: { before: { used: 6 }, after: { used: 6 } } },
       error: null,
@@ -119,9 +119,9 @@ describe('updateOrgKeys', () => {
   });
 
   it('reports the error of one key in its item, and changes the others', async () => {
-    const answer = await updateAll({ patch: { orgID: 'acme', rate: 9 }, dryRun: false });
-    expect(codesOf(answer)).toStrictEqual({ a: 'ok', b: 'ok', c: 'INVALID', d: 'INVALID' });
-    expect(itemOf(answer, 'c')).toMatchObject({
+    const response = await updateAll({ patch: { orgID: 'acme', rate: 9 }, dryRun: false });
+    expect(codesOf(response)).toStrictEqual({ a: 'ok', b: 'ok', c: 'INVALID', d: 'INVALID' });
+    expect(itemOf(response, 'c')).toMatchObject({
       orgKey: { keyID: 'c', version: 1 },
       change: null,
       error: { code: 'INVALID', issues: [{ path: 'orgID', code: 'ORGANISATION_CHANGED' }] },
@@ -138,8 +138,8 @@ describe('updateOrgKeys', () => {
   it('does not change a deleted key, even if the filter matches it', async () => {
     await t.graphql('mutation { deleteOrgKey(keyID: "a") { status } }');
     const before = await everyState('a');
-    const answer = await updateAll({ filter: { state: 'DELETED' }, patch: { rate: 9 }, dryRun: false });
-    expect(codesOf(answer)).toStrictEqual({ a: 'NOT_FOUND' });
+    const response = await updateAll({ filter: { state: 'DELETED' }, patch: { rate: 9 }, dryRun: false });
+    expect(codesOf(response)).toStrictEqual({ a: 'NOT_FOUND' });
     expect(await everyState('a')).toStrictEqual(before);
   });
 
@@ -155,9 +155,9 @@ describe('updateOrgKeys', () => {
       }
       return original.update(keyHash, change);
     };
-    const answer = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 9 }, dryRun: false });
-    expect(codesOf(answer)).toStrictEqual({ a: 'ok', b: 'CONFLICT' });
-    expect(itemOf(answer, 'b')?.error).toStrictEqual({
+    const response = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 9 }, dryRun: false });
+    expect(codesOf(response)).toStrictEqual({ a: 'ok', b: 'CONFLICT' });
+    expect(itemOf(response, 'b')?.error).toStrictEqual({
       code: 'CONFLICT',
       message: 'The key has version 2 by now, not 1.',
       issues: ['alias', 'rate', 'tags'].map((path) => ({ path, code: 'CHANGED_SINCE' })),
@@ -174,14 +174,14 @@ describe('updateOrgKeys', () => {
     const failing = ports.hashKeyID('b');
     store.update = (keyHash, change) =>
       keyHash === failing ? Promise.reject(failure) : original.update(keyHash, change);
-    const answer = await updateAll({ patch: { rate: 9 }, dryRun: false });
+    const response = await updateAll({ patch: { rate: 9 }, dryRun: false });
     Object.assign(store, original);
-    expect(codesOf(answer)).toStrictEqual({ a: 'ok', b: 'INTERNAL', c: 'ok', d: 'ok' });
-    expect(itemOf(answer, 'b')).toMatchObject({
+    expect(codesOf(response)).toStrictEqual({ a: 'ok', b: 'INTERNAL', c: 'ok', d: 'ok' });
+    expect(itemOf(response, 'b')).toMatchObject({
       change: null,
       error: { code: 'INTERNAL', message: 'Internal error.', issues: [] },
     });
-    expect(JSON.stringify(answer)).not.toContain('Mallory');
+    expect(JSON.stringify(response)).not.toContain('Mallory');
     // The cause is for the log alone.
     expect(t.logs()).toContain('Mallory');
     expect((await everyState('a', 'b', 'c', 'd')).map(({ key }) => key?.version)).toStrictEqual([2, 1, 2, 2]);
@@ -189,9 +189,13 @@ describe('updateOrgKeys', () => {
 
   it('rejects a patch that is invalid for every key, with all issues', async () => {
     const before = await everyState('a', 'b', 'c', 'd');
-    const answer = await t.graphql(updating, { filter: {}, patch: { rate: -2, tags: [' '], nope: 1 }, dryRun: false });
-    expect(codeOf(answer)).toBe('INVALID');
-    expect(issuesOf(answer)).toStrictEqual(['nope UNKNOWN_FIELD', 'rate OUT_OF_RANGE', 'tags[0] EMPTY']);
+    const response = await t.graphql(updating, {
+      filter: {},
+      patch: { rate: -2, tags: [' '], nope: 1 },
+      dryRun: false,
+    });
+    expect(codeOf(response)).toBe('INVALID');
+    expect(issuesOf(response)).toStrictEqual(['nope UNKNOWN_FIELD', 'rate OUT_OF_RANGE', 'tags[0] EMPTY']);
     const reason = await t.graphql(updating, { filter: {}, patch: {}, dryRun: false, reason: 'x'.repeat(501) });
     expect(issuesOf(reason)).toStrictEqual(['reason TOO_LONG']);
     expect(await everyState('a', 'b', 'c', 'd')).toStrictEqual(before);
@@ -211,8 +215,8 @@ describe('updateOrgKeys', () => {
     expect(codeOf(await t.graphql('mutation { updateOrgKeys(filter: {}) { dryRun } }'))).toBe('INVALID');
     expect(codeOf(await t.graphql(updating, { filter: {}, patch: {}, dryRun: null }))).toBe('INVALID');
     for (const query of [updating, resetting]) {
-      const answer = await t.graphql(query, { filter: {}, patch: {} }, { 'x-svc-authorization': '' });
-      expect(codeOf(answer)).toBe('UNAUTHENTICATED');
+      const response = await t.graphql(query, { filter: {}, patch: {} }, { 'x-svc-authorization': '' });
+      expect(codeOf(response)).toBe('UNAUTHENTICATED');
     }
   });
 });
@@ -242,15 +246,15 @@ describe('a change of many keys', () => {
 
   it('rejects a change of more than 200 keys, and changes none', async () => {
     for (const dryRun of [true, false]) {
-      const answer = await t.graphql(updating, { filter: {}, patch: { rate: 1 }, dryRun });
-      expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['filter TOO_MANY']]);
+      const response = await t.graphql(updating, { filter: {}, patch: { rate: 1 }, dryRun });
+      expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['filter TOO_MANY']]);
     }
     expect(new Set(await versions())).toStrictEqual(new Set([1]));
   });
 
   it('changes 200 keys in one call', async () => {
-    const answer = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 1 }, dryRun: false });
-    expect([answer.items.length, answer.hasNextPage]).toStrictEqual([200, false]);
+    const response = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 1 }, dryRun: false });
+    expect([response.items.length, response.hasNextPage]).toStrictEqual([200, false]);
     expect((await versions()).filter((version) => version === 2)).toHaveLength(200);
   });
 
@@ -288,8 +292,8 @@ describe('a change of many keys', () => {
   });
 
   it.each([0, -1, -2147483648])('rejects a page of %i keys, and changes none', async (first) => {
-    const answer = await t.graphql(updating, { filter: {}, patch: { rate: 1 }, dryRun: false, first });
-    expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['first OUT_OF_RANGE']]);
+    const response = await t.graphql(updating, { filter: {}, patch: { rate: 1 }, dryRun: false, first });
+    expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['first OUT_OF_RANGE']]);
     expect(new Set(await versions())).toStrictEqual(new Set([1]));
   });
 

@@ -43,10 +43,15 @@ const preview = async (input: Wire, options?: Options) => dataOf<Effect>(await s
 const update = async (input: Wire, options?: Options) => dataOf<Effect>(await send(updating, input, options));
 
 /** What both answer: the effect, or the refusal. */
-const verdict = (answer: Answer) =>
-  codeOf(answer) === undefined
-    ? dataOf(answer)
-    : [codeOf(answer), errorsOf(answer)[0]?.message.replace(/column \d+/, 'column'), issuesOf(answer), answer.status];
+const verdict = (response: Answer) =>
+  codeOf(response) === undefined
+    ? dataOf(response)
+    : [
+        codeOf(response),
+        errorsOf(response)[0]?.message.replace(/column \d+/, 'column'),
+        issuesOf(response),
+        response.status,
+      ];
 
 describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
   it('predicts exactly what updateOrgKey then does, and writes nothing', { timeout: 600_000 }, async () => {
@@ -179,8 +184,8 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     const query = '{ previewOrgKeyUpdate(keyID: "k1", input: {}) { version } }';
     expect(codeOf(await t.graphql(query, {}, { 'x-svc-authorization': '' }))).toBe('UNAUTHENTICATED');
     const headers = { 'x-svc-authorization': t.service, accept: 'application/json' };
-    const answer = await t.send(`/graphql?query=${encodeURIComponent(query)}`, { headers });
-    expect(dataOf(answer)).toStrictEqual({ version: 2 });
+    const response = await t.send(`/graphql?query=${encodeURIComponent(query)}`, { headers });
+    expect(dataOf(response)).toStrictEqual({ version: 2 });
   });
 });
 

@@ -60,13 +60,13 @@ describe('hostile documents', () => {
     ['G-03 10,000 aliases', `{ ${times(10_000, (index) => `a${index}:a`)} }`, /characters/],
     ['G-03 300 aliases', `{ ${times(300, (index) => `a${index}:a`)} }`, /has 300 aliases/],
   ])('%s is rejected', async (_, query, why) => {
-    const answer = await t.graphql(query);
-    expect(errorsOf(answer).length).toBeGreaterThan(0);
-    for (const { message, extensions } of errorsOf(answer)) {
+    const response = await t.graphql(query);
+    expect(errorsOf(response).length).toBeGreaterThan(0);
+    for (const { message, extensions } of errorsOf(response)) {
       expect(extensions.code).toBe('INVALID');
       expect(message).toMatch(why);
     }
-    expect(answer.body).not.toHaveProperty('data');
+    expect(response.body).not.toHaveProperty('data');
   });
 
   it('G-08 returns a field that is repeated 500 times once', async () => {
@@ -111,8 +111,8 @@ describe('hostile documents', () => {
   });
 
   it('does not count brackets in strings', async () => {
-    const answer = await t.graphql(`{ previewKey(input: {alias: "${'('.repeat(250)}"}) { keyID } }`);
-    expect(dataOf(answer)).toHaveProperty('keyID');
+    const response = await t.graphql(`{ previewKey(input: {alias: "${'('.repeat(250)}"}) { keyID } }`);
+    expect(dataOf(response)).toHaveProperty('keyID');
   });
 });
 
@@ -122,13 +122,13 @@ describe('hostile definitions', () => {
   const one = 'previewKey(input: $input) { keyID }';
 
   it('list the first 100 of 9,000 unknown fields, with suggestions for the first 20', async () => {
-    for (const answer of [
+    for (const response of [
       await t.graphql(`query ($input: PreviewKeyInput!) { ${one} }`, { input: unknown(9000) }),
       await t.preview(unknown(9000)),
     ]) {
-      expect(issuesOf(answer)).toHaveLength(100);
-      expect(answer.text).toContain('only the first 100 problems are listed');
-      expect(answer.text.match(/did you mean/g)).toHaveLength(20);
+      expect(issuesOf(response)).toHaveLength(100);
+      expect(response.text).toContain('only the first 100 problems are listed');
+      expect(response.text.match(/did you mean/g)).toHaveLength(20);
     }
   });
 

@@ -91,15 +91,15 @@ async function refused(request: () => Promise<Answer>, keyIDs = ['k1']): Promise
     keys: await Promise.all(keyIDs.map((keyID) => stateOf(t, keyID))),
   });
   const before = await everything();
-  const answer = await request();
+  const response = await request();
   expect(await everything()).toStrictEqual(before);
-  return answer;
+  return response;
 }
 
 describe('createOrgKey', () => {
   it('creates a key with the given identifier at version 1', async () => {
-    const answer = await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'New', quotaMax: 5 } });
-    expect(dataOf(answer)).toStrictEqual({
+    const response = await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'New', quotaMax: 5 } });
+    expect(dataOf(response)).toStrictEqual({
       action: 'added',
       key: 'k1',
       keyHash: sha256('k1'),
@@ -132,7 +132,7 @@ describe('createOrgKey', () => {
   });
 
   it('records who, when and why', async () => {
-    const answer = await create({
+    const response = await create({
       keyID: 'k1',
       input: { orgID: 'acme', hmacString: 'hunter2' },
       reason: 'a new customer',
@@ -145,7 +145,7 @@ describe('createOrgKey', () => {
         credentialID: serviceID,
         credentialLabel: 'test service',
         reason: 'a new customer',
-        requestID: answer.headers.get('x-request-id'),
+        requestID: response.headers.get('x-request-id'),
         quotaUsedBeforeReset: null,
         changes: [{ path: 'hmacString', kind: 'SET', before: null, after: null }],
       },
@@ -159,8 +159,8 @@ describe('createOrgKey', () => {
       jwtData: { secret: 'hunter2-jwt' },
       hmacString: 'hunter2-hmac',
     };
-    const answer = await create({ keyID: 'k1', input });
-    expect(dataOf(answer)).toMatchObject({
+    const response = await create({ keyID: 'k1', input });
+    expect(dataOf(response)).toMatchObject({
       changes: [
         { path: 'basicAuthData', kind: 'ADDED', after: { hashType: 'bcrypt', user: 'u' } },
         { path: 'jwtData', kind: 'ADDED', after: {} },
@@ -176,7 +176,7 @@ describe('createOrgKey', () => {
     expect(await verifyBcrypt('hunter2-password', key?.secrets.passwordHash ?? '')).toBe(true);
     expect([opened('jwtSecret'), opened('hmacString')]).toStrictEqual(['hunter2-jwt', 'hunter2-hmac']);
     const { audit } = await stateOf(t, 'k1');
-    expect(answer.text + t.logs() + JSON.stringify(audit)).not.toContain('hunter2');
+    expect(response.text + t.logs() + JSON.stringify(audit)).not.toContain('hunter2');
   });
 
   it('starts the quota with quotaRemaining of the definition', async () => {
@@ -200,19 +200,19 @@ describe('createOrgKey', () => {
   it.each([[{}], [{ orgID: null }], [{ orgID: '' }], [{ orgID: '  ' }]])(
     'rejects %j, which has no owner',
     async (input) => {
-      const answer = await refused(() => create({ keyID: 'k1', input }));
-      expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['orgID MISSING']]);
+      const response = await refused(() => create({ keyID: 'k1', input }));
+      expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['orgID MISSING']]);
     },
   );
 
   it('rejects a definition with all issues, and creates nothing', async () => {
-    const answer = await refused(() => create({ keyID: 'k1', input: { rate: 'x', tags: [' '], nope: 1 } }));
-    expect(issuesOf(answer)).toStrictEqual(['nope UNKNOWN_FIELD', 'rate WRONG_TYPE', 'tags[0] EMPTY']);
+    const response = await refused(() => create({ keyID: 'k1', input: { rate: 'x', tags: [' '], nope: 1 } }));
+    expect(issuesOf(response)).toStrictEqual(['nope UNKNOWN_FIELD', 'rate WRONG_TYPE', 'tags[0] EMPTY']);
   });
 
   it.each(['', 'a/b', '..', '\u202e', 'x'.repeat(256)])('rejects the identifier %j', async (keyID) => {
-    const answer = await refused(() => create({ keyID, input: { orgID: 'acme' } }));
-    expect(issuesOf(answer)).toStrictEqual(['keyID MALFORMED_KEY_ID']);
+    const response = await refused(() => create({ keyID, input: { orgID: 'acme' } }));
+    expect(issuesOf(response)).toStrictEqual(['keyID MALFORMED_KEY_ID']);
   });
 
   it('uses the organisation of a bound credential by default', async () => {
@@ -222,23 +222,23 @@ describe('createOrgKey', () => {
   });
 
   it('returns FORBIDDEN for another organisation than that of a bound credential', async () => {
-    const answer = await refused(() => create({ keyID: 'k1', input: { orgID: 'globex' } }, bound));
-    expect(codeOf(answer)).toBe('FORBIDDEN');
+    const response = await refused(() => create({ keyID: 'k1', input: { orgID: 'globex' } }, bound));
+    expect(codeOf(response)).toBe('FORBIDDEN');
   });
 
   it('returns CONFLICT for an existing key, and does not change it', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'first' } });
-    const answer = await refused(() => create({ keyID: 'k1', input: { orgID: 'acme', alias: 'second' } }));
-    expect(codeOf(answer)).toBe('CONFLICT');
-    expect(errorsOf(answer)[0]?.message).toBe('The key exists already; it is not overwritten.');
+    const response = await refused(() => create({ keyID: 'k1', input: { orgID: 'acme', alias: 'second' } }));
+    expect(codeOf(response)).toBe('CONFLICT');
+    expect(errorsOf(response)[0]?.message).toBe('The key exists already; it is not overwritten.');
   });
 
   it('returns CONFLICT for a deleted key, and states that it can be restored', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
     await remove('k1');
-    const answer = await refused(() => create({ keyID: 'k1', input: { orgID: 'acme' } }));
-    expect(codeOf(answer)).toBe('CONFLICT');
-    expect(errorsOf(answer)[0]?.message).toBe('The key was deleted and can be restored; it is not overwritten.');
+    const response = await refused(() => create({ keyID: 'k1', input: { orgID: 'acme' } }));
+    expect(codeOf(response)).toBe('CONFLICT');
+    expect(errorsOf(response)[0]?.message).toBe('The key was deleted and can be restored; it is not overwritten.');
   });
 
   it('returns CONFLICT for a key of another organisation, without details', async () => {
@@ -246,9 +246,9 @@ describe('createOrgKey', () => {
     const taken = await refused(() => create({ keyID: 'k1' }, foreign));
     await remove('k1');
     const gone = await refused(() => create({ keyID: 'k1' }, foreign));
-    for (const answer of [taken, gone]) {
-      expect(codeOf(answer)).toBe('CONFLICT');
-      expect(errorsOf(answer)[0]?.message).toBe('The key exists already; it is not overwritten.');
+    for (const response of [taken, gone]) {
+      expect(codeOf(response)).toBe('CONFLICT');
+      expect(errorsOf(response)[0]?.message).toBe('The key exists already; it is not overwritten.');
     }
   });
 
@@ -256,7 +256,7 @@ describe('createOrgKey', () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => create({ keyID: 'k1', input: { orgID: 'acme', alias: `a${index}` } })),
     );
-    const codes = answers.map((answer) => codeOf(answer) ?? 'created');
+    const codes = answers.map((response) => codeOf(response) ?? 'created');
     expect(codes.filter((code) => code === 'created')).toHaveLength(1);
     expect(codes.filter((code) => code === 'CONFLICT')).toHaveLength(7);
     expect((await stateOf(t, 'k1')).audit).toHaveLength(1);
@@ -295,8 +295,8 @@ describe('deleteOrgKey', () => {
       () => t.graphql('{ previewOrgKeyUpdate(keyID: "k1", input: {}) { version } }'),
     ];
     for (const attempt of attempts) {
-      const answer = await refused(attempt);
-      expect([codeOf(answer), errorsOf(answer)[0]?.message]).toStrictEqual(['NOT_FOUND', 'There is no such key.']);
+      const response = await refused(attempt);
+      expect([codeOf(response), errorsOf(response)[0]?.message]).toStrictEqual(['NOT_FOUND', 'There is no such key.']);
     }
     for (const filter of ['', '(filter: { tag: "a" })', '(filter: { state: ACTIVE })']) {
       expect(dataOf(await t.graphql(`{ orgKeys${filter} { edges { cursor } } }`))).toStrictEqual({ edges: [] });
@@ -308,7 +308,7 @@ describe('deleteOrgKey', () => {
       await refused(() => remove('k1', {}, foreign)),
       await refused(() => remove('nobody', {}, foreign)),
     ];
-    for (const answer of answers) expect(codeOf(answer)).toBe('NOT_FOUND');
+    for (const response of answers) expect(codeOf(response)).toBe('NOT_FOUND');
     expect(errorsOf(answers[0] as Answer)[0]?.message).toBe(errorsOf(answers[1] as Answer)[0]?.message);
   });
 
@@ -451,8 +451,8 @@ describe('revertOrgKey', () => {
   });
 
   it('restores the definition of an earlier version as a new version', async () => {
-    const answer = await revert('k1', 1, { reason: 'undo', expectedVersion: 2 });
-    expect(dataOf(answer)).toMatchObject({
+    const response = await revert('k1', 1, { reason: 'undo', expectedVersion: 2 });
+    expect(dataOf(response)).toMatchObject({
       action: 'modified',
       version: 3,
       changes: [
@@ -547,10 +547,10 @@ describe('a stale change', () => {
   ];
 
   it.each(stale)('rejects a stale %s with the current version and the changed paths', async (_, attempt) => {
-    const answer = await refused(attempt);
-    expect(codeOf(answer)).toBe('CONFLICT');
-    expect(errorsOf(answer)[0]?.message).toBe('The key has version 3 by now, not 1.');
-    expect(issuesOf(answer)).toStrictEqual([
+    const response = await refused(attempt);
+    expect(codeOf(response)).toBe('CONFLICT');
+    expect(errorsOf(response)[0]?.message).toBe('The key has version 3 by now, not 1.');
+    expect(issuesOf(response)).toStrictEqual([
       'accessRights.gone CHANGED_SINCE',
       'accessRights["in voices"].limit.rate CHANGED_SINCE',
       'alias CHANGED_SINCE',
@@ -558,7 +558,7 @@ describe('a stale change', () => {
       'metaData CHANGED_SINCE',
       'rate CHANGED_SINCE',
     ]);
-    expect(answer.text).not.toContain('hunter2');
+    expect(response.text).not.toContain('hunter2');
   });
 
   it.each([
@@ -572,27 +572,27 @@ describe('a stale change', () => {
     for (const [kind, attempt] of stale) {
       // A revert needs the history for its own work.
       if (kind === 'revert') continue;
-      const answer = await attempt();
-      expect([codeOf(answer), errorsOf(answer)[0]?.message]).toStrictEqual([
+      const response = await attempt();
+      expect([codeOf(response), errorsOf(response)[0]?.message]).toStrictEqual([
         'CONFLICT',
         'The key has version 3 by now, not 1.',
       ]);
-      expect(issuesOf(answer)).toStrictEqual([]);
+      expect(issuesOf(response)).toStrictEqual([]);
     }
     Object.assign(store, original);
     expect(t.logs().includes(failure.message)).toBe(!(failure instanceof AppError && failure.code === 'UNAVAILABLE'));
   });
 
   it('lists only paths that differ from expectedVersion', async () => {
-    const answer = await refused(() => update('k1', { expectedVersion: 2 }));
-    expect(issuesOf(answer)).toStrictEqual(['hmacString CHANGED_SINCE', 'rate CHANGED_SINCE']);
+    const response = await refused(() => update('k1', { expectedVersion: 2 }));
+    expect(issuesOf(response)).toStrictEqual(['hmacString CHANGED_SINCE', 'rate CHANGED_SINCE']);
     await revert('k1', 1);
     expect(issuesOf(await update('k1', { expectedVersion: 1 }))).toStrictEqual(['hmacString CHANGED_SINCE']);
   });
 
   it.each([0, -5, 4, 2147483647])('rejects the unknown version %i without paths', async (expectedVersion) => {
-    const answer = await refused(() => update('k1', { expectedVersion }));
-    expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['CONFLICT', []]);
+    const response = await refused(() => update('k1', { expectedVersion }));
+    expect([codeOf(response), issuesOf(response)]).toStrictEqual(['CONFLICT', []]);
   });
 
   it('returns NOT_FOUND for a key of another organisation, for any version', async () => {
@@ -605,7 +605,7 @@ describe('a stale change', () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => update('k1', { expectedVersion: 3, input: { alias: `a${index}` } })),
     );
-    expect(answers.map((answer) => codeOf(answer) ?? 'ok').toSorted()).toStrictEqual([
+    expect(answers.map((response) => codeOf(response) ?? 'ok').toSorted()).toStrictEqual([
       ...Array<string>(7).fill('CONFLICT'),
       'ok',
     ]);
@@ -617,7 +617,7 @@ describe('the history of a key', () => {
   it('lists who, when, what and why, oldest first, without secrets', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, hmac_string: 'hunter2-a' });
     t.clock.now = new Date(t.clock.now.getTime() + 1500);
-    const answer = await update(
+    const response = await update(
       'k1',
       {
         input: { quotaMax: 200, hmacString: 'hunter2-b', basicAuthData: { password: 'hunter2-c' } },
@@ -642,7 +642,7 @@ describe('the history of a key', () => {
       credentialID: expect.any(String),
       credentialLabel: 'test service',
       reason: 'größer 🔑',
-      requestID: answer.headers.get('x-request-id'),
+      requestID: response.headers.get('x-request-id'),
       quotaUsedBeforeReset: 70,
       changes: [
         { path: 'basicAuthData', kind: 'ADDED', before: null, after: { hashType: 'bcrypt' } },
@@ -705,8 +705,8 @@ describe('the history of a key', () => {
     '(last: 1, before: "99999999999")',
   ])('rejects %s', async (args) => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
-    const answer = await send('orgKey', '$keyID: ID', `history${args} { edges { cursor } }`, { keyID: 'k1' });
-    expect(codeOf(answer)).toBe('INVALID');
+    const response = await send('orgKey', '$keyID: ID', `history${args} { edges { cursor } }`, { keyID: 'k1' });
+    expect(codeOf(response)).toBe('INVALID');
   });
 
   it('continues after a deletion and a restore', async () => {
@@ -740,8 +740,8 @@ describe('a reason', () => {
       ['a\0b', 'MALFORMED_TEXT'],
       ['\ud800', 'MALFORMED_TEXT'],
     ] as const) {
-      const answer = await refused(() => change(reason), ['k1', 'k2', 'gone']);
-      expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', [`reason ${code}`]]);
+      const response = await refused(() => change(reason), ['k1', 'k2', 'gone']);
+      expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', [`reason ${code}`]]);
     }
     expect(codeOf(await change(null))).toBeUndefined();
   });
@@ -755,8 +755,8 @@ describe('a change', () => {
     'revertOrgKey(keyID: "k1", toVersion: 1)',
   ])('requires a service credential: %s', async (operation) => {
     for (const secret of ['', t.management]) {
-      const answer = await t.graphql(`mutation { ${operation} { status } }`, {}, { 'x-svc-authorization': secret });
-      expect(codeOf(answer)).toBe('UNAUTHENTICATED');
+      const response = await t.graphql(`mutation { ${operation} { status } }`, {}, { 'x-svc-authorization': secret });
+      expect(codeOf(response)).toBe('UNAUTHENTICATED');
     }
   });
 });

@@ -32,15 +32,15 @@ function fail(value: unknown): never {
 }
 
 /** Sees that an answer tells that something went wrong inside, and nothing else. */
-function expectMasked(answer: Answer, logs: string): void {
-  expect(errorsOf(answer).length).toBeGreaterThan(0);
-  for (const { message, extensions } of errorsOf(answer)) {
+function expectMasked(response: Answer, logs: string): void {
+  expect(errorsOf(response).length).toBeGreaterThan(0);
+  for (const { message, extensions } of errorsOf(response)) {
     expect(message).toBe('Internal error.');
     expect(extensions).toStrictEqual({ code: 'INTERNAL', requestID: 'request-1' });
   }
-  expect(answer.text).not.toContain(secret);
-  expect([...answer.headers.values()].join()).not.toContain(secret);
-  expect(answer.text).not.toMatch(/\bat \w+ \(|\.[jt]s:\d/);
+  expect(response.text).not.toContain(secret);
+  expect([...response.headers.values()].join()).not.toContain(secret);
+  expect(response.text).not.toMatch(/\bat \w+ \(|\.[jt]s:\d/);
   expect(logs).toContain('internal error');
   expect(logs).toContain('request-1');
 }
@@ -48,10 +48,10 @@ function expectMasked(answer: Answer, logs: string): void {
 describe.each(thrown)('%s', (_, value) => {
   it('G-15 masks an error that a resolver throws', async () => {
     const { graphql, logs } = plant(t, { keys: { stateOf: () => fail(value) } });
-    const answer = await graphql(query);
-    expectMasked(answer, logs());
-    expect(answer.body['data']).toStrictEqual({ orgKey: null });
-    expect(answer.status).toBe(200);
+    const response = await graphql(query);
+    expectMasked(response, logs());
+    expect(response.body['data']).toStrictEqual({ orgKey: null });
+    expect(response.status).toBe(200);
   });
 
   it('G-15 masks an error that a promise rejects with', async () => {
@@ -61,17 +61,17 @@ describe.each(thrown)('%s', (_, value) => {
 
   it('G-15 masks an error that a mutation throws', async () => {
     const { graphql, logs } = plant(t, { keys: { deleteOrgKey: () => fail(value) } });
-    const answer = await graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
-    expectMasked(answer, logs());
-    expect(errorsOf(answer)[0]?.path).toStrictEqual(['deleteOrgKey']);
+    const response = await graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
+    expectMasked(response, logs());
+    expect(errorsOf(response)[0]?.path).toStrictEqual(['deleteOrgKey']);
   });
 
   it('G-15 masks an error that the context throws, and fails the request', async () => {
     const { graphql, logs } = plant(t, { authenticate: async () => fail(value) });
-    const answer = await graphql(query);
-    expectMasked(answer, logs());
-    expect(answer.status).toBe(500);
-    expect(answer.body).not.toHaveProperty('data');
+    const response = await graphql(query);
+    expectMasked(response, logs());
+    expect(response.status).toBe(500);
+    expect(response.body).not.toHaveProperty('data');
   });
 
   it.each([
@@ -84,9 +84,9 @@ describe.each(thrown)('%s', (_, value) => {
     'onExecutionResult',
   ])('G-15 masks an error that a plugin throws %s', async (hook) => {
     const { graphql, logs } = plant(t, { plugins: [{ [hook]: () => fail(value) }] });
-    const answer = await graphql(query);
-    expectMasked(answer, logs());
-    expect(answer.status).toBe(500);
+    const response = await graphql(query);
+    expectMasked(response, logs());
+    expect(response.status).toBe(500);
   });
 });
 
@@ -108,14 +108,14 @@ describe('an error outside GraphQL', () => {
   it('G-15 masks it, and returns no stack', async () => {
     const { whyNotReady } = t.app.services;
     Object.assign(t.app.services, { whyNotReady: () => fail(new Error(secret)) });
-    const answer = await t.send('/ready');
+    const response = await t.send('/ready');
     Object.assign(t.app.services, { whyNotReady });
-    expect(answer.status).toBe(500);
-    expect(answer.body).toStrictEqual({
+    expect(response.status).toBe(500);
+    expect(response.body).toStrictEqual({
       status: 'error',
       message: 'Internal error.',
       code: 'INTERNAL',
-      request_id: answer.headers.get('x-request-id'),
+      request_id: response.headers.get('x-request-id'),
     });
     expect(t.logs()).toContain(secret);
   });

@@ -257,8 +257,8 @@ describe('orgKeys', () => {
     for (const from of Object.keys(orders)) {
       const { endCursor } = (await list({ orderBy: from, first: 2 })).pageInfo;
       for (const to of Object.keys(orders).filter((order) => order !== from)) {
-        const answer = await t.graphql(listing(), { orderBy: to, after: endCursor });
-        expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['after MALFORMED_ARGUMENT']]);
+        const response = await t.graphql(listing(), { orderBy: to, after: endCursor });
+        expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['after MALFORMED_ARGUMENT']]);
       }
     }
   });
@@ -296,9 +296,9 @@ describe('orgKeys', () => {
       { tag: ['hunter2', 'b'] },
       'hunter2',
     ]) {
-      const answer = await t.graphql(listing(), { filter });
-      expect(codeOf(answer)).toBe('INVALID');
-      expect(answer.text).not.toContain('hunter2');
+      const response = await t.graphql(listing(), { filter });
+      expect(codeOf(response)).toBe('INVALID');
+      expect(response.text).not.toContain('hunter2');
     }
   });
 
@@ -443,17 +443,17 @@ describe('orgKey', () => {
   });
 
   it('returns secrets as set or not set only', async () => {
-    const answer = await t.graphql(`{ orgKey(keyID: "secretive") {
+    const response = await t.graphql(`{ orgKey(keyID: "secretive") {
       definition { hmacStringSet basicAuthData { user hashType passwordSet } jwtData { secretSet } }
       history { edges { node { changes { path kind before after } } } } } }`);
-    expect(dataOf(answer)).toMatchObject({
+    expect(dataOf(response)).toMatchObject({
       definition: {
         hmacStringSet: true,
         basicAuthData: { user: 'u', hashType: 'bcrypt', passwordSet: true },
         jwtData: { secretSet: true },
       },
     });
-    expect(answer.text).not.toContain('hunter2');
+    expect(response.text).not.toContain('hunter2');
     expect((await t.graphql(listing('edges { node { definition { hmacStringSet } } }'))).text).not.toContain('hunter2');
     expect(t.logs()).not.toContain('hunter2');
   });
@@ -479,9 +479,9 @@ describe('node', () => {
   it.each(['', 'hunter2', btoa('hunter2'), btoa('hunter2:1'), btoa('Quota:hunter2'), btoa(':x'), btoa('OrgKey:')])(
     'rejects %j, which is not a global identifier, without quoting it',
     async (id) => {
-      const answer = await t.graphql(node, { id });
-      expect(codeOf(answer)).toBe('INVALID');
-      expect(errorsOf(answer)[0]?.message).not.toContain('hunter2');
+      const response = await t.graphql(node, { id });
+      expect(codeOf(response)).toBe('INVALID');
+      expect(errorsOf(response)[0]?.message).not.toContain('hunter2');
     },
   );
 });

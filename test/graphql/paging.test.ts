@@ -65,8 +65,8 @@ describe('a connection', () => {
       [5, 2],
       [0, 0],
     ] as const) {
-      const answer = await ask(name, first, last);
-      expect([codeOf(answer), issuesOf(answer)]).toEqual(['INVALID', ['last MALFORMED_ARGUMENT']]);
+      const response = await ask(name, first, last);
+      expect([codeOf(response), issuesOf(response)]).toEqual(['INVALID', ['last MALFORMED_ARGUMENT']]);
     }
   });
 

@@ -35,8 +35,8 @@ describe.each(['open', 'credential'])('A subscription, introspection being %s,',
 
   it.each(types)('is rejected with 401 without a valid credential, for Accept: %s', async (accept) => {
     for (const credential of [undefined, 'wrong']) {
-      const answer = await follow(accept, credential);
-      expect([answer.status, answer.text]).toEqual([401, expect.stringContaining('UNAUTHENTICATED')]);
+      const response = await follow(accept, credential);
+      expect([response.status, response.text]).toEqual([401, expect.stringContaining('UNAUTHENTICATED')]);
     }
   });
 
@@ -55,9 +55,9 @@ describe.each(['open', 'credential'])('A subscription, introspection being %s,',
       'subscription { ...F @skip(if: true) } fragment F on Subscription { orgKeyChanged { cursor } }',
     ],
   ])('is rejected with 400 and INVALID for %s on its root field', async (_what, query) => {
-    const answer = await follow('text/event-stream', service(), query);
-    expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID']);
-    expect(answer.text).toContain('must not have @skip or @include');
+    const response = await follow('text/event-stream', service(), query);
+    expect([response.status, codeOf(response)]).toEqual([400, 'INVALID']);
+    expect(response.text).toContain('must not have @skip or @include');
   });
 
   it.each([
@@ -69,14 +69,14 @@ describe.each(['open', 'credential'])('A subscription, introspection being %s,',
     ],
     ['an unknown argument', 'subscription { orgKeyChanged(x: 1) { cursor } }'],
   ])('is rejected with 400 when it is %s, for Accept: text/event-stream', async (_what, query) => {
-    const answer = await follow('text/event-stream', service(), query);
-    expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID']);
+    const response = await follow('text/event-stream', service(), query);
+    expect([response.status, codeOf(response)]).toEqual([400, 'INVALID']);
   });
 
   it('can have @skip and @include below its root field', async () => {
     const query = 'subscription { orgKeyChanged { cursor entry @skip(if: true) { version } } }';
-    const answer = await follow('text/event-stream', service(), query);
-    expect([answer.status, answer.body]).toEqual([
+    const response = await follow('text/event-stream', service(), query);
+    expect([response.status, response.body]).toEqual([
       200,
       { data: { orgKeyChanged: { cursor: expect.any(String) as string } } },
     ]);
@@ -93,8 +93,8 @@ describe('A query or mutation', () => {
     'query ($yes: Boolean!) { ... @skip(if: $yes) { orgKeys { totalCount } } }',
   ])('returns empty data when all of its root fields are skipped: %s', async (query) => {
     for (const _ of ['first', 'second']) {
-      const answer = await post(app(), 'application/json', query, headers());
-      expect([answer.status, answer.body]).toEqual([200, { data: {} }]);
+      const response = await post(app(), 'application/json', query, headers());
+      expect([response.status, response.body]).toEqual([200, { data: {} }]);
     }
   });
 
