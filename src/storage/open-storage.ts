@@ -26,7 +26,7 @@ import {
 import type { Signatures } from './records/signatures.js';
 import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';
-import { makePrivateFolder } from './sqlite/private-files.js';
+import { makePrivateFolder } from './sqlite/files.js';
 
 /** Replaces the clock and the random source in tests. Workers set `inTurn`. */
 export interface ServiceOverrides {

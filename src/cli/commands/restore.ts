@@ -5,7 +5,7 @@ import { loadKeyRing } from '../../crypto/key-ring.js';
 import { syncFile, syncName } from '../../lib/durable-file.js';
 import { restoringFile } from '../../storage/open-engine.js';
 import { openServices } from '../../storage/open-storage.js';
-import { makePrivateFolder } from '../../storage/sqlite/private-files.js';
+import { makePrivateFolder } from '../../storage/sqlite/files.js';
 import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { InstallationNotFoundError, type Access } from '../storage.js';
 import { requireSchema } from '../sql/schema.js';
 import { migrate, versionOf } from './migrate.js';
-import { createPrivately, requirePrivateFiles } from './private-files.js';
+import { createPrivately, requirePrivateFiles } from './files.js';
 
 export type { Database } from 'better-sqlite3';
 

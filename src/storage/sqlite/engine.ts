@@ -1,23 +1,20 @@
 import { createChangeFeed } from '../sql/change-feed.js';
 import type { Access, Storage, DatabaseHandle } from '../storage.js';
 import { withChangeNotifications } from '../sql/notifying-store.js';
-import { contentsOf, damagesOf } from './contents.js';
+import { contentsOf, damagesOf, createWriteProbe, logBytes, shrinkLog } from './health.js';
 import { backupDatabase } from './backup.js';
 import { createCredentialCache } from './credential-cache.js';
 import { createCredentialStore } from '../sql/credential-store.js';
 import { withDatabaseName, openDatabase, openReadOnly, type Database } from './connection.js';
 import { createFeedRows } from './feed.js';
-import { identifyFiles } from './file-identity.js';
+import { identifyFiles } from './files.js';
 import { createWriteGate } from './write-gate.js';
 import { createKeyStore } from './key-store.js';
-import { rememberMigrationMark } from './migration-mark.js';
-import { createWriteProbe } from './health.js';
+import { rememberMigrationMark, createSettings } from './settings.js';
 import { createWorkerRunner } from './query-runner.js';
 import { createReader } from './reader.js';
 import { createSqliteSession } from './session.js';
-import { createSettings } from './settings.js';
 import { createSignatures } from '../sql/signatures.js';
-import { logBytes, shrinkLog } from './wal.js';
 import { createWebhookStore } from '../sql/webhook-store.js';
 
 /**

@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { SqliteError } from 'better-sqlite3';
+import { AppError } from '../../lib/errors.js';
 
 /** The database's files are no longer those that this process opened. */
 export class FilesReplacedError extends Error {}
@@ -25,4 +27,30 @@ export function isFatal(error: unknown): error is Error {
 /** The same for an error of a write, which must not go on in a file that SQLite calls malformed. */
 export function isFatalToWrites(error: unknown): error is Error {
   return isFatal(error) || (error instanceof SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code));
+}
+
+const timeoutMs = 700;
+
+/**
+ * Runs a transaction, and again after a short random delay while another process holds the lock.
+ *
+ * @throws {AppError} UNAVAILABLE, with nothing written, when the lock is not released in time.
+ */
+export async function retryOnBusy<T>(transaction: () => T): Promise<T> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      return transaction();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (performance.now() - start > timeoutMs) {
+        throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1, cause: error });
+      }
+    }
+    await wait(1 + Math.random() * 20);
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof SqliteError && /^SQLITE_(BUSY|PROTOCOL)/.test(error.code);
 }

@@ -2,8 +2,7 @@ import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import type { RunExclusive } from '../storage.js';
-import { retryOnBusy } from './retry-on-busy.js';
-import { isFatalToWrites } from './errors.js';
+import { isFatalToWrites, retryOnBusy } from './errors.js';
 
 interface Waiting {
   readonly change: () => unknown;

@@ -1,8 +1,8 @@
-import { statfsSync } from 'node:fs';
+import { statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { SqliteError } from 'better-sqlite3';
-import type { Database } from './connection.js';
+import { SqliteError, type Database } from 'better-sqlite3';
 import { schemaVersion } from '../sql/schema.js';
+import type { Contents, Shrinking } from '../storage.js';
 import { versionOf } from './migrate.js';
 import { createSettings } from './settings.js';
 
@@ -29,4 +29,46 @@ export function createWriteProbe(database: Database, file: string, now: () => Da
 /** Whether a file system has enough free space for a service that writes. */
 export function hasFreeSpace({ bavail, blocks, bsize }: { bavail: number; blocks: number; bsize: number }): boolean {
   return bavail >= blocks * minFreeShare || bavail * bsize >= minFreeBytes;
+}
+
+/** Figures of the database. No signature is verified. */
+export function contentsOf(database: Database): Contents {
+  const count = database.prepare<[], { keys: bigint }>('SELECT count(*) AS keys FROM keys').get();
+  const newest = database
+    .prepare<[], { at: bigint; key_hash: string; version_after: bigint }>(
+      'SELECT at, key_hash, version_after FROM audit ORDER BY id DESC LIMIT 1',
+    )
+    .get();
+  return {
+    schemaVersion: versionOf(database),
+    keys: Number(count?.keys ?? 0n),
+    newestChange: newest && {
+      at: new Date(Number(newest.at)),
+      keyHash: newest.key_hash,
+      version: Number(newest.version_after),
+    },
+  };
+}
+
+/** The errors that SQLite finds in the structure of its file and indexes. Blocks the process. */
+export function damagesOf(database: Database): string[] {
+  const found = database.pragma('integrity_check') as { integrity_check: string }[];
+  const lines = found.flatMap((row) => row.integrity_check.split('\n'));
+  return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
+}
+
+/** SQLite keeps its log at about 4 MiB unless a long read makes it grow; it then keeps its size. */
+const largeBytes = 32 * 1024 * 1024;
+
+/** Truncates a large write-ahead log, without waiting for readers. Undefined when it is not large. */
+export function shrinkLog(database: Database, largerThan = largeBytes): Shrinking | undefined {
+  const bytes = logBytes(database);
+  if (bytes <= largerThan) return undefined;
+  const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: bigint }[];
+  return { bytes, isDone: Number(result?.busy ?? 1) === 0 };
+}
+
+/** The size of the write-ahead log. */
+export function logBytes(database: Database): number {
+  return statSync(`${database.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -4,9 +4,8 @@ import type { Telemetry } from '../../telemetry/ports.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { RunExclusive } from '../storage.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
-import { retryOnBusy } from './retry-on-busy.js';
-import { isFatal, isFatalToWrites, MigratedError } from './errors.js';
 import { createGroupCommit } from './group-commit.js';
+import { isFatal, isFatalToWrites, MigratedError, retryOnBusy } from './errors.js';
 
 /**
  * Stands between the stores and one database. It waits for locks without blocking the event loop, distinguishes a full

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFile, syncName } from '../../lib/durable-file.js';
+import { FilesReplacedError } from './errors.js';
 
 /**
  * Creates the file and its folder for the owner only, unless they exist. SQLite creates its other files with the mode of
@@ -38,4 +39,32 @@ function requirePrivate(path: string, mode: '600' | '700'): void {
   if (found && (found.mode & 0o077) !== 0) {
     throw new Error(`${path} is open to other users. Run: chmod ${mode} ${path}`);
   }
+}
+
+/** SQLite keeps the three open as long as a process uses the database, and replaces none of them meanwhile. */
+const suffixes = ['', '-wal', '-shm'];
+
+/**
+ * Remembers which files a database consists of, by device and inode. A process writes to the files that it opened, so
+ * that changes are lost once a path leads to another file or to none: the next start reads what the path leads to.
+ *
+ * @returns a function that looks again, at the cost of three calls of stat.
+ * @throws {FilesReplacedError} from that function, when a file was replaced or deleted.
+ */
+export function identifyFiles(file: string): () => void {
+  const paths = suffixes.map((suffix) => `${file}${suffix}`);
+  const identities = paths.map(identityOf);
+  return () => {
+    for (const [index, path] of paths.entries()) {
+      const found = identityOf(path);
+      if (found === identities[index]) continue;
+      const what = found === undefined ? 'deleted' : 'replaced by another file';
+      throw new FilesReplacedError(`${path} was ${what} while the database was in use.`);
+    }
+  };
+}
+
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}`;
 }
