@@ -51,7 +51,7 @@ const filesIn = async (folder: string) =>
   );
 
 describe('D-11 keyfront backup', () => {
-  it('makes one private folder that says what is in it, and does not take the key ring along', async () => {
+  it('creates one private folder with a manifest and without the key ring', async () => {
     const { code, out, said } = await backUp();
     expect([code, out]).toStrictEqual([0, '']);
     expect(said).toBe(
@@ -75,12 +75,12 @@ describe('D-11 keyfront backup', () => {
     for (const secret of ['Xq7', t.service, t.management]) expect(text).not.toContain(secret);
   });
 
-  it('shows its progress where somebody watches', async () => {
+  it('shows its progress on a terminal', async () => {
     const { said } = await c.keyfront(['backup', target], {}, true);
     expect(said).toMatch(/\r\d+ keys verified …/);
   });
 
-  it('holds, while services write, every change that was answered before it began, and nothing that nobody made', async () => {
+  it('contains every change that was acknowledged before it started, and no others, while services write', async () => {
     let isOver = false;
     const answered = new Map<string, number>();
     const sent = new Map<string, number>();
@@ -120,7 +120,7 @@ describe('D-11 keyfront backup', () => {
     await restored.close();
   });
 
-  it('is never written over anything', async () => {
+  it('rejects a target that exists', async () => {
     await backUp();
     const before = await filesIn(target);
     for (const taken of [target, c.folder, ring()]) {
@@ -130,7 +130,7 @@ describe('D-11 keyfront backup', () => {
     expect(await filesIn(target)).toStrictEqual(before);
   });
 
-  it('is not made of a damaged database: the damage is named, and nothing is left behind', async () => {
+  it('names the damage of a damaged database and leaves no files', async () => {
     tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET quota_used = 9 WHERE key_hash = '${hash('k2')}'`);
     const { code, said } = await backUp();
     expect(code).toBe(1);
@@ -140,7 +140,7 @@ describe('D-11 keyfront backup', () => {
     expect((await readdir(join(target, '..'))).sort()).toStrictEqual(['data']);
   });
 
-  it('that was cut short has another name, holds up the next one in words, and is not restored', async () => {
+  it('leaves an interrupted backup under another name, which blocks the next one and cannot be restored', async () => {
     await backUp();
     await rename(target, `${target}.incomplete`);
     await rm(join(`${target}.incomplete`, 'manifest.json'));
@@ -157,12 +157,12 @@ describe('D-11 keyfront backup', () => {
     expect((await backUp()).code).toBe(0);
   });
 
-  it('cannot be made where there is no folder to make it in', async () => {
+  it('fails if the parent folder does not exist', async () => {
     const { code, said } = await backUp(join(target, 'deeper'));
     expect([code, said]).toStrictEqual([1, `Cannot create ${join(target, 'deeper')}.incomplete.\n`]);
   });
 
-  it.each([['backup'], ['restore']])('%s needs one folder', async (command) => {
+  it.each([['backup'], ['restore']])('rejects %s without exactly one folder', async (command) => {
     expect(await c.keyfront([command])).toMatchObject({
       code: 2,
       said: `error: missing required argument 'DIR'\nUsage: keyfront ${command} DIR\n`,
@@ -172,7 +172,7 @@ describe('D-11 keyfront backup', () => {
 });
 
 describe('D-12 keyfront restore', () => {
-  it('puts back a service that answers as before, with its credentials, histories and secrets, and says how far it goes', async () => {
+  it('restores keys, credentials, histories and secrets, and names the newest change', async () => {
     await backUp();
     const page = async (app: TestApp) => {
       const headers = { 'x-svc-authorization': t.service };
@@ -199,7 +199,7 @@ describe('D-12 keyfront restore', () => {
     expect(exported.out).toContain('"hmac_string":"Xq7-hmac"');
   });
 
-  it('makes the data folder where there is none, if the key ring is elsewhere', async () => {
+  it('creates the data folder if it does not exist and the key ring is elsewhere', async () => {
     await backUp();
     const env = { KEYFRONT_DATA: fresh, KEYFRONT_KEY_RING: ring() };
     expect((await c.keyfront(['restore', target], env)).code).toBe(0);
@@ -207,7 +207,7 @@ describe('D-12 keyfront restore', () => {
     expect((await c.keyfront(['check'], env)).code).toBe(0);
   });
 
-  it('touches no folder that holds anything beside a key ring, and says what to do', async () => {
+  it('rejects a folder that contains more than a key ring, with advice', async () => {
     await backUp();
     const before = await filesIn(c.folder);
     const { code, said } = await c.keyfront(['restore', target]);
@@ -219,7 +219,7 @@ describe('D-12 keyfront restore', () => {
     expect(await filesIn(c.folder)).toStrictEqual(before);
   });
 
-  it('needs the key ring of the backup first, and refuses another’s', async () => {
+  it('requires the key ring of the backup and rejects another one', async () => {
     await backUp();
     const missing = await restore(target, '');
     expect([missing.code, missing.said]).toStrictEqual([
@@ -235,7 +235,7 @@ describe('D-12 keyfront restore', () => {
     await other.remove();
   });
 
-  it('opens with the ring of a later rotation, and not once its keys were pruned from that', async () => {
+  it('restores with the key ring of a later rotation, but not after a prune', async () => {
     await backUp();
     await c.keyfront(['secrets', 'rotate']);
     expect((await restore()).code).toBe(0);
@@ -268,7 +268,7 @@ describe('D-12 keyfront restore', () => {
       'fails the integrity check',
     ],
     ['is of a newer Keyfront', async () => alter('PRAGMA user_version = 99'), 'it has schema version 99'],
-  ])('restores nothing where the backup %s', async (_, damage, words) => {
+  ])('restores nothing if the backup %s', async (_, damage, words) => {
     await backUp();
     await damage();
     const { code, said } = await restore();
@@ -277,7 +277,7 @@ describe('D-12 keyfront restore', () => {
     expect(await readdir(fresh)).toStrictEqual(['key-ring.json']);
   });
 
-  it('that was cut short leaves a folder that no service starts in, and can be run again', async () => {
+  it('leaves a folder in which no service starts if it is interrupted, and can run again', async () => {
     await backUp();
     await mkdir(fresh, { mode: 0o700 });
     await cp(ring(), join(fresh, 'key-ring.json'));

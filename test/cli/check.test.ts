@@ -57,20 +57,20 @@ const altered = (keyHash: string) => `The key ${keyHash} fails the integrity che
 const oneProblem = '2 keys verified, problems found: 1.\n';
 
 describe('keyfront check', () => {
-  it('finds nothing wrong with what the service wrote, and changes nothing', async () => {
+  it('reports no problems for an intact installation and changes nothing', async () => {
     const before = await files();
     expect(await check()).toStrictEqual({ code: 0, said: '2 keys verified, no problems found.\n', out: '' });
     expect(await files()).toStrictEqual(before);
   });
 
-  it('exits with 1 and creates nothing when the folder holds no installation', async () => {
+  it('exits with 1 and creates nothing if there is no installation', async () => {
     for (const name of await readdir(folder)) await rm(join(folder, name));
     const { code, said } = await check();
     expect([code, said]).toStrictEqual([1, expect.stringContaining(`There is no installation in ${folder}: `)]);
     expect(await readdir(folder)).toStrictEqual([]);
   });
 
-  it('finds nothing wrong after secrets were sealed anew', async () => {
+  it('reports no problems after a rotation of the key ring', async () => {
     const io = {
       env: { KEYFRONT_DATA: folder },
       stdout: () => undefined,
@@ -105,7 +105,7 @@ describe('keyfront check', () => {
       `UPDATE audit SET (definition, link, mac) = (SELECT definition, link, mac FROM audit WHERE key_hash = '${hash1}' AND version_after = 1)
        WHERE version_after = 2`,
     ],
-  ])('names a key in whose history somebody changed %s', async (_, statement) => {
+  ])('names a key whose history has a changed %s', async (_, statement) => {
     const where = statement.includes('WHERE') ? 'AND' : 'WHERE';
     tamper(`${statement} ${where} key_hash = '${hash1}'`);
     const before = await files();
@@ -124,7 +124,7 @@ describe('keyfront check', () => {
     expect((await check()).said).toBe(broken(hash1) + oneProblem);
   });
 
-  it('names a key that was taken away from its history', async () => {
+  it('names a history whose key was removed', async () => {
     tamper(`DELETE FROM keys WHERE key_hash = '${hash2}'`);
     const { code, said } = await check();
     expect([code, said]).toStrictEqual([1, `${broken(hash2)}1 keys verified, problems found: 1.\n`]);
@@ -151,7 +151,7 @@ describe('keyfront check', () => {
     ['its signature', "mac = x'00'"],
     ['its signature being there', "mac = x''"],
     ['its signature for another’s', `mac = (SELECT mac FROM keys WHERE key_hash = '${hash2}')`],
-  ])('names a key of which somebody changed %s', async (what, change) => {
+  ])('names a key after a change of %s', async (what, change) => {
     tamper(`UPDATE keys SET ${change} WHERE key_hash = '${hash1}'`);
     const before = await files();
     const { code, said } = await check();
@@ -169,7 +169,7 @@ describe('keyfront check', () => {
     ["org_id = 'globex'"],
     ['created = created + 1'],
     ["mac = x'00'"],
-  ])('names a credential of which somebody changed %s', async (change) => {
+  ])('names a credential after a change of %s', async (change) => {
     tamper(`UPDATE credentials SET ${change} WHERE id = (SELECT max(id) FROM credentials WHERE revoked IS NOT NULL)`);
     const { code, said } = await check();
     expect(code).toBe(1);
@@ -178,14 +178,14 @@ describe('keyfront check', () => {
     );
   });
 
-  it('names a key that is no longer found by one of its tags', async () => {
+  it('names a key that is missing in the index of tags', async () => {
     tamper(`DELETE FROM key_terms WHERE term = 't:gold' AND key_hash = '${hash2}'`);
     expect((await check()).said).toBe(
       `The index of tags, policies and APIs does not match the key ${hash2}.\n${oneProblem}`,
     );
   });
 
-  it('names every problem there is', async () => {
+  it('names every problem', async () => {
     tamper(
       `UPDATE audit SET reason = 'x' WHERE version_after = 1`,
       `UPDATE keys SET hmac_string = x'00' WHERE key_hash = '${hash1}'`,
@@ -196,7 +196,7 @@ describe('keyfront check', () => {
     expect(said).toContain('2 keys verified, problems found: 2.\n');
   });
 
-  it('finds nothing wrong while a service goes on changing what it looks at', async () => {
+  it('reports no problems while a service writes', async () => {
     const t = await startApp({ KEYFRONT_DATA: folder });
     await t.importKeys(...Array.from({ length: 100 }, (_, index) => ({ key_id: `key ${index}`, org_id: 'acme' })));
     let isOver = false;
@@ -218,7 +218,7 @@ describe('keyfront check', () => {
     await t.close();
   });
 
-  it('takes no words and no options', async () => {
+  it('rejects arguments and options', async () => {
     const io = {
       env: { KEYFRONT_DATA: folder },
       stdout: () => undefined,
@@ -232,7 +232,7 @@ describe('keyfront check', () => {
 });
 
 describe('the history', () => {
-  it('is guarded by the database itself against a change of an entry', () => {
+  it('rejects a change of a history entry by a trigger', () => {
     const database = new Database(join(folder, 'keyfront.db'));
     expect(() => database.exec("UPDATE audit SET reason = 'x'")).toThrow('history is append-only');
     database.close();

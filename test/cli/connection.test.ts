@@ -55,14 +55,14 @@ const preview = async (at = url, args: readonly string[] = [], env: Record<strin
   return outcome;
 };
 
-describe('asking a service', () => {
-  it('sends the credential in its header, and the definition to the path below the address', async () => {
+describe('a connection to a service', () => {
+  it('sends the credential in its header and the definition to a path below the base URL', async () => {
     expect((await preview(`${url}/below`)).code).toBe(0);
     expect(requests[0]?.url).toBe('/below/api/keys/preview');
     expect(requests[0]?.headers.authorization).toBe(`Bearer ${secret}`);
   });
 
-  it('tries again where the service is busy, after the time that it asks for', async () => {
+  it('retries after the delay that a busy service requests', async () => {
     replies = [busy, busy, fine];
     const { code, said } = await preview();
     expect(code).toBe(0);
@@ -70,7 +70,7 @@ describe('asking a service', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('gives up after four attempts, and says so with exit code 2', async () => {
+  it('fails with exit code 2 after four attempts', async () => {
     replies = [busy];
     const { code, said } = await preview();
     expect(code).toBe(2);
@@ -78,7 +78,7 @@ describe('asking a service', () => {
     expect(requests).toHaveLength(4);
   });
 
-  it('tries an operation of GraphQL again that is answered UNAVAILABLE', async () => {
+  it('retries a GraphQL operation that returns UNAVAILABLE', async () => {
     const refusal = { message: 'Storage is busy.', extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 0 } };
     const done = {
       change: {
@@ -100,7 +100,7 @@ describe('asking a service', () => {
     expect(requests.map((request) => request.url)).toStrictEqual(['/graphql', '/graphql']);
   });
 
-  it('does not follow a redirection, which could lead the credential anywhere', async () => {
+  it('does not follow a redirect, which would receive the credential', async () => {
     replies = [{ status: 302, headers: { location: `${url}/elsewhere` } }];
     const { code, said } = await preview();
     expect(code).toBe(2);
@@ -112,14 +112,14 @@ describe('asking a service', () => {
     ['a page', { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>404</h1>' }],
     ['no JSON', { status: 200, headers: json, body: '{' }],
     ['another JSON', { status: 200, headers: json, body: '[]' }],
-  ])('says that what answers with %s is no Keyfront', async (_, reply) => {
+  ])('reports that a server that returns %s is not Keyfront', async (_, reply) => {
     replies = [reply];
     const { code, said } = await preview();
     expect(code).toBe(2);
     expect(said).toContain(`${url}/ is not a Keyfront service (status ${reply.status}).`);
   });
 
-  it('lets nothing that a service says steer a terminal', async () => {
+  it('prints no control characters of a response', async () => {
     const message = 'red \u001b[31m \u009b2J';
     const issues = [{ path: 'a\u001b', code: 'B\u001b', message }];
     replies = [
@@ -131,7 +131,7 @@ describe('asking a service', () => {
     expect(out + said).not.toMatch(/[^\P{Cc}\n]/u);
   });
 
-  it('says of a change that broke off that nobody knows what became of it, and does not try it again', async () => {
+  it('reports that the result of an interrupted change is unknown, and does not retry it', async () => {
     replies = ['cut'];
     const { code, said } = await c.keyfront(['put', 'a-key', file, '--url', url], credentials);
     expect(code).toBe(2);
@@ -142,7 +142,7 @@ describe('asking a service', () => {
     expect((await preview()).said).toMatch(/the connection was closed\.\n$/);
   });
 
-  it('says in words that nobody listens, or that a name leads nowhere', async () => {
+  it('explains a refused connection and an unknown host name', async () => {
     const gone = createServer();
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
     const at = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
@@ -156,7 +156,7 @@ describe('asking a service', () => {
     );
   });
 
-  it('says in words that what answers speaks no TLS', async () => {
+  it('explains a failed TLS handshake', async () => {
     const { code, said } = await preview(url.replace('http:', 'https:'));
     expect(code).toBe(2);
     expect(said).toContain('the TLS handshake failed; does the server use http://?');
@@ -169,13 +169,13 @@ describe('asking a service', () => {
     ['127.0.0.1:4000', 'The URL must be like'],
     ['http://127.0.0.1:4000/?token=x', 'The URL must be like'],
     ['https://user:word@127.0.0.1', 'must not contain a credential'],
-  ])('refuses %s before it sends anything', async (at, reason) => {
+  ])('rejects %s before it sends a request', async (at, reason) => {
     const { code, said } = await preview(at);
     expect(code).toBe(2);
     expect(said).toContain(reason);
   });
 
-  it('speaks plain HTTP beyond this machine only where told to', async () => {
+  it('uses plain HTTP to another machine only with --plain-http', async () => {
     const { said } = await preview('http://keyfront.invalid', ['--plain-http']);
     expect(said).toContain('Cannot connect to http://keyfront.invalid:');
   });
@@ -184,7 +184,7 @@ describe('asking a service', () => {
     [{}, 'KEYFRONT_MANAGEMENT_CREDENTIAL is not set'],
     [{ KEYFRONT_MANAGEMENT_CREDENTIAL: ' ' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL is not set'],
     [{ KEYFRONT_MANAGEMENT_CREDENTIAL: 'a\nb: c' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL does not contain a credential'],
-  ])('refuses the environment %j with exit code 2', async (env, reason) => {
+  ])('rejects the environment %j with exit code 2', async (env, reason) => {
     const { code, said } = await preview(url, [], env);
     expect(code).toBe(2);
     expect(said).toContain(reason);
@@ -192,7 +192,7 @@ describe('asking a service', () => {
   });
 });
 
-describe('asking a service over TLS', () => {
+describe('a connection to a service over TLS', () => {
   let tls: TLSFixture;
   let secure: TestServer;
   beforeAll(async () => {
@@ -204,7 +204,7 @@ describe('asking a service over TLS', () => {
     tls.remove();
   });
 
-  it('says whose certificate it does not believe, and sends no credential', async () => {
+  it('explains an untrusted certificate and sends no credential', async () => {
     const { code, said } = await preview(`https://127.0.0.1:${secure.port}`);
     expect(code).toBe(2);
     expect(said).toContain(
@@ -221,7 +221,7 @@ describe('a path', () => {
     [['metaData', '', 'x']],
     [['metaData', 'a.b']],
     [[]],
-  ])('%j is read as it was written', (path) => {
+  ])('parses the path %j that pathText formatted', (path) => {
     expect(parsePath(pathText(path))).toStrictEqual(path);
   });
 });

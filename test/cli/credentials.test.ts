@@ -26,7 +26,7 @@ describe('credentials issue', () => {
     expect(said).not.toContain(out.trim());
   });
 
-  it('issues what a service that is running takes at once, and no longer once revoked', async () => {
+  it('issues a credential that a running service accepts at once, and rejects after its revocation', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     const { out, said } = await issue('--kind', 'management', '--label', 'Billing');
     const headers = { authorization: `Bearer ${out.trim()}` };
@@ -42,7 +42,7 @@ describe('credentials issue', () => {
     await t.close();
   });
 
-  it('binds to an organisation and to an end', async () => {
+  it('restricts a credential to an organisation and a lifetime', async () => {
     const before = Date.now();
     await issue('--kind', 'service', '--label', 'Billing', '--org', 'acme', '--expires', '2w');
     const [, [id, kind, state, , org, , expires, , label] = []] = await rows();
@@ -54,7 +54,7 @@ describe('credentials issue', () => {
 });
 
 describe('credentials list', () => {
-  it('tells when each was last used, which a running service writes when it stops at the latest', async () => {
+  it('prints the time of the last use, which a running service writes at its stop at the latest', async () => {
     const { out, said } = await issue('--kind', 'management', '--label', 'Used');
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     await t.preview({}, { authorization: `Bearer ${out.trim()}` });
@@ -63,7 +63,7 @@ describe('credentials list', () => {
     expect(used).toStrictEqual(['2026-01-31T12:00:00.000Z']);
   });
 
-  it('has a row for each, with its state and without its secret', async () => {
+  it('prints a row per credential with its state and without its secret', async () => {
     await c.create();
     expect(await rows()).toStrictEqual([
       ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
@@ -82,7 +82,7 @@ describe('credentials list', () => {
     expect((await c.keyfront(['credentials', 'list'])).out).not.toContain(secret.trim());
   });
 
-  it('shows no control characters of a label to the terminal', async () => {
+  it('prints no control characters of a label', async () => {
     await issue('--kind', 'service', '--label', 'a\u001b[2Jb\nc');
     const { out } = await c.keyfront(['credentials', 'list']);
     expect(out.trimEnd().split('\n')).toHaveLength(2);
@@ -94,7 +94,7 @@ describe('credentials rotate', () => {
   const rotate = (...args: string[]) => c.keyfront(['credentials', 'rotate', ...args]);
   const idIn = (said: string) => /cred_\w+/.exec(said)?.[0] ?? '';
 
-  it('prints the successor’s secret alone on standard output, and lets a running service take both for a day', async () => {
+  it('prints only the new secret on standard output, and keeps both valid for a day', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     const { out: old, said } = await issue('--kind', 'management', '--label', 'Billing', '--org', 'acme');
     const { code, out, said: explained } = await rotate(idIn(said));
@@ -118,21 +118,21 @@ describe('credentials rotate', () => {
     await t.close();
   });
 
-  it.each(['0', '1h', '2w'])('takes --overlap %s', async (overlap) => {
+  it.each(['0', '1h', '2w'])('accepts --overlap %s', async (overlap) => {
     const { said } = await issue('--kind', 'service', '--label', 'x');
     expect((await rotate(idIn(said), '--overlap', overlap)).code).toBe(0);
     const [state] = (await rows()).flatMap(([id, , found]) => (id === idIn(said) ? [found] : []));
     expect(state).toBe(overlap === '0' ? 'revoked' : 'replaced');
   });
 
-  it.each(['-1h', '1', '5m', '', '0h'])('refuses --overlap=%s', async (overlap) => {
+  it.each(['-1h', '1', '5m', '', '0h'])('rejects --overlap=%s', async (overlap) => {
     const { said } = await issue('--kind', 'service', '--label', 'x');
     const { code, out, said: refusal } = await rotate(idIn(said), `--overlap=${overlap}`);
     expect([code, out]).toStrictEqual([2, '']);
     expect(refusal).toContain('--overlap must be 0, or a number of hours, days or weeks, such as 12h, 90d or 4w.');
   });
 
-  it('says what stands against it, and issues nothing', async () => {
+  it('explains why a credential cannot be rotated, and issues nothing', async () => {
     await c.create();
     expect(await rotate('cred_1')).toStrictEqual({ code: 1, out: '', said: 'There is no credential cred_1.\n' });
     const { said } = await issue('--kind', 'service', '--label', 'x');
@@ -145,7 +145,7 @@ describe('credentials rotate', () => {
 });
 
 describe('credentials revoke', () => {
-  it('says where there is no such credential', async () => {
+  it('reports an unknown credential', async () => {
     await c.create();
     expect(await c.keyfront(['credentials', 'revoke', 'cred_1'])).toStrictEqual({
       code: 1,

@@ -69,7 +69,7 @@ async function createTestCrew(timeoutMs: number, becomesReady: (index: number) =
 }
 
 describe('the workers', () => {
-  it('share connections while all respond, however many pings are sent', async () => {
+  it('share connections while all of them respond', async () => {
     const { first, second, take, ticks, workers } = await createTestCrew(5_000);
     ticks(100);
     take(6);
@@ -77,7 +77,7 @@ describe('the workers', () => {
     expect(workers).toHaveLength(2);
   });
 
-  it('that leave three pings unanswered get no new connections, and get them again once they respond', async () => {
+  it('receive no new connections after three pings without a response, until they respond', async () => {
     const { first, second, take, ticks } = await createTestCrew(30_000);
     first.isHung = true;
     ticks(3);
@@ -89,7 +89,7 @@ describe('the workers', () => {
     expect(first.isKilled).toBe(false);
   });
 
-  it('keep connections waiting while none responds, and take them once one does', async () => {
+  it('queue connections while no worker responds', async () => {
     const { first, second, take, ticks } = await createTestCrew(30_000);
     first.isHung = second.isHung = true;
     ticks(3);
@@ -99,7 +99,7 @@ describe('the workers', () => {
     expect([first.connections.length, second.connections.length]).toEqual([0, 3]);
   });
 
-  it('that do not respond for the timeout are killed and replaced at once, with the reason in the log', async () => {
+  it('are killed and replaced after the timeout, with the reason in the log', async () => {
     const { first, second, take, ticks, workers, lines } = await createTestCrew(5_000);
     first.isHung = true;
     ticks(5);
@@ -118,7 +118,7 @@ describe('the workers', () => {
     expect(lines().match(/a worker is replaced/g)).toHaveLength(1);
   });
 
-  it('that hang before they are ready are killed and replaced, with the reason in the log', async () => {
+  it('are killed and replaced if they hang before they are ready, with the reason in the log', async () => {
     const { first, workers, ticks, take, lines } = await createTestCrew(5_000, (index) => index !== 2);
     first.end();
     ticks(60);
@@ -136,7 +136,7 @@ describe('the workers', () => {
     expect(workers).toHaveLength(4);
   });
 
-  it('that hang at the first start are killed, which rejects', async () => {
+  it('are killed if they hang at the first start, which rejects', async () => {
     const { worker, process } = createWorker(100, false);
     let tick = () => {};
     const crew = createClusterPrimary({
@@ -155,7 +155,7 @@ describe('the workers', () => {
     await expect(crew).rejects.toThrow('A worker did not start.');
   });
 
-  it('pass on the connections that never reached a worker that ended', async () => {
+  it('pass the unsent connections of a worker that ended to another', async () => {
     const { first, second, workers, lines } = await createTestCrew(5_000);
     first.end([{} as Socket, {} as Socket]);
     expect(workers).toHaveLength(3);

@@ -26,7 +26,7 @@ const discard = (...args: string[]) => c.keyfront(['keys', 'discard', ...args]);
 const skipped = `Skipped the key ${damaged}: its row fails the integrity check.\n`;
 
 describe('a damaged key', () => {
-  it('is left out of an export, which names it and exits with 3', async () => {
+  it('is skipped by an export, which names it and exits with 3', async () => {
     const { code, out, said } = await c.keyfront(['keys', 'export', '--with-secrets']);
     expect(code).toBe(3);
     expect(out.match(/"key_id":"k\d"/g)?.toSorted()).toStrictEqual(['"key_id":"k1"', '"key_id":"k3"']);
@@ -35,7 +35,7 @@ describe('a damaged key', () => {
     expect(said).toContain('`keyfront keys discard HASH --yes`');
   });
 
-  it('does not keep a rotation from sealing everything else, which then exits with 3', async () => {
+  it('does not stop a rotation from encrypting everything else, which exits with 3', async () => {
     const { code, said } = await c.keyfront(['secrets', 'rotate']);
     expect([code, said]).toStrictEqual([3, expect.stringContaining(skipped)]);
     expect(said).toContain('Everything else is encrypted with the key k2.');
@@ -46,7 +46,7 @@ describe('a damaged key', () => {
     expect((await c.keyfront(['keys', 'export', '--with-secrets'])).out).toContain('"hmac_string":"s3"');
   });
 
-  it('does not have each retry of a rotation add a key to the ring', async () => {
+  it('does not make each retry of a rotation add a key to the key ring', async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       expect((await c.keyfront(['secrets', 'rotate'])).code).toBe(3);
       expect(await ringIDs()).toStrictEqual(['k1', 'k2']);
@@ -60,7 +60,7 @@ describe('a damaged key', () => {
     expect((await c.keyfront(['secrets', 'prune'])).code).toBe(0);
   });
 
-  it('is a problem of check until it is discarded', async () => {
+  it('is reported by check until it is discarded', async () => {
     expect(await c.keyfront(['check'])).toMatchObject({ code: 1, said: expect.stringContaining(damaged) });
     expect((await discard(damaged, '--yes')).code).toBe(0);
     expect(await c.keyfront(['check'])).toMatchObject({ code: 0, said: expect.stringMatching(/^2 keys/) });
@@ -97,11 +97,11 @@ describe('keys discard', () => {
     expect((await c.keyfront(['keys', 'export'])).out.match(/"key_id"/g)).toHaveLength(2);
   });
 
-  it.each(['', "k'1", 'k 1', 'é'])('rejects %j, which is no hash, with exit code 2', async (hash) => {
+  it.each(['', "k'1", 'k 1', 'é'])('rejects %j, which is not a hash, with exit code 2', async (hash) => {
     expect((await discard(hash, '--yes')).code).toBe(2);
   });
 
-  it('makes the identifier usable again, also beside a running service', async () => {
+  it('makes the identifier usable again, also while a service runs', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     const create = () =>
       t.send('/svc/org/keys/k2', {

@@ -6,7 +6,7 @@ import { run } from '../../src/cli/main.js';
 import { startApp } from '../support/app.js';
 import { ask } from '../support/answers.js';
 
-it('keyfront keys export leaves deleted keys out, which an import would bring back to life', async () => {
+it('omits deleted keys from keys export, because an import would restore them', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-export-'));
   const t = await startApp({ KEYFRONT_DATA: folder });
   await t.importKeys({ key_id: 'living', org_id: 'acme' }, { key_id: 'gone', org_id: 'acme' });

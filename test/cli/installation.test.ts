@@ -24,13 +24,13 @@ const create = async () => expect((await c.keyfront(issue)).code).toBe(0);
 const open = (env: Record<string, string> = {}) => c.keyfront(['keys', 'export', '--with-secrets'], env);
 
 describe('a data folder', () => {
-  it('that is new gets a database and a key ring for its owner’s eyes', async () => {
+  it('is created with a database and a key ring that only the owner can read', async () => {
     await create();
     expect(existsSync(ring())).toBe(true);
     expect(existsSync(database())).toBe(true);
   });
 
-  it('without its key ring is refused, and no new ring is made', async () => {
+  it('is rejected without its key ring, and no new key ring is created', async () => {
     await withKeys();
     await rm(ring());
     const { code, out, said } = await open();
@@ -41,7 +41,7 @@ describe('a data folder', () => {
     expect(existsSync(ring())).toBe(false);
   });
 
-  it('with the key ring of another is refused, and neither file is changed', async () => {
+  it('is rejected with the key ring of another folder, and no file is changed', async () => {
     await withKeys();
     const other = await makeCommandLine();
     await other.keyfront(issue);
@@ -63,7 +63,7 @@ describe('a data folder', () => {
     await other.remove();
   });
 
-  it('whose key ring is broken is refused without quoting it', async () => {
+  it('is rejected if its key ring is malformed, without quoting it', async () => {
     await withKeys();
     await writeFile(ring(), '{"keys": [hunter2', { mode: 0o600 });
     const { code, said } = await open();
@@ -71,7 +71,7 @@ describe('a data folder', () => {
     expect(said).toBe(`The key ring ${ring()} is malformed: it is not JSON.\n`);
   });
 
-  it('whose key ring others may read is refused with the command that mends it', async () => {
+  it('is rejected if other users can read its key ring, with the command that repairs it', async () => {
     await withKeys();
     await chmod(ring(), 0o644);
     const { code, said } = await open();
@@ -81,7 +81,7 @@ describe('a data folder', () => {
     ]);
   });
 
-  it('may have its key ring elsewhere', async () => {
+  it('can have its key ring elsewhere', async () => {
     const elsewhere = { KEYFRONT_KEY_RING: join(c.folder, '..', 'ring.json') };
     await withKeys(elsewhere);
     expect(existsSync(ring())).toBe(false);
@@ -89,7 +89,7 @@ describe('a data folder', () => {
     expect((await open()).code).toBe(1);
   });
 
-  it('that is no database is refused', async () => {
+  it('is rejected if its file is not a database', async () => {
     await create();
     await writeFile(database(), 'not a database, but long enough to be looked at '.repeat(50));
     const { code, said } = await open();
@@ -98,7 +98,7 @@ describe('a data folder', () => {
 });
 
 describe('KEYFRONT_KEY_HASH', () => {
-  it('may not change once there are keys, and the refusal names the right one and a way out', async () => {
+  it('cannot change once there are keys, and the error names the current one and a solution', async () => {
     await withKeys();
     const { code, said } = await open({ KEYFRONT_KEY_HASH: 'murmur64' });
     expect(code).toBe(1);
@@ -108,14 +108,14 @@ describe('KEYFRONT_KEY_HASH', () => {
     expect((await open({ KEYFRONT_KEY_HASH: 'sha256' })).code).toBe(0);
   });
 
-  it('may change while there are no keys', async () => {
+  it('can change while there are no keys', async () => {
     await create();
     expect((await open({ KEYFRONT_KEY_HASH: 'murmur128' })).code).toBe(0);
     await withKeys({ KEYFRONT_KEY_HASH: 'murmur128' });
     expect((await open()).said).toContain('KEYFRONT_KEY_HASH=murmur128');
   });
 
-  it('hmac-sha256 may not change its pepper, which nothing shows', async () => {
+  it('rejects a changed pepper of hmac-sha256 without showing it', async () => {
     const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper };
     await withKeys(env);
     expect((await open(env)).code).toBe(0);
@@ -133,7 +133,7 @@ describe('the settings', () => {
     ['KEYFRONT_KEYHASH', 'KEYFRONT_KEY_HASH'],
     ['KEYFRONT_KEY_RINGS', 'KEYFRONT_KEY_RING'],
     ['KEYFRONT_GRAPHQL', 'KEYFRONT_GRAPHIQL'],
-  ])('refuse the unknown %s and name %s', async (wrong, right) => {
+  ])('reject the unknown %s and suggest %s', async (wrong, right) => {
     const { code, said } = await open({ [wrong]: 'x' });
     expect(code).toBe(1);
     expect(said).toBe(`The settings have problems:\n  ${wrong} is not a setting; did you mean ${right}?\n`);
@@ -163,7 +163,7 @@ describe('the settings', () => {
     expect(existsSync(c.folder)).toBe(false);
   });
 
-  it('refuse a pepper that nothing would use, rather than leave whoever set it in the belief that it is used', async () => {
+  it('reject a pepper that the hash algorithm would ignore', async () => {
     for (const algorithm of [undefined, 'sha256', 'murmur64']) {
       const env = { KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32), ...(algorithm && { KEYFRONT_KEY_HASH: algorithm }) };
       const { code, said } = await open(env);
@@ -174,7 +174,7 @@ describe('the settings', () => {
   });
 
   it.each(['prod', 'Production', 'PRODUCTION', 'staging', ' production', ''])(
-    'refuse NODE_ENV=%j, which would be taken for development',
+    'reject NODE_ENV=%j instead of treating it as development',
     async (NODE_ENV) => {
       const { code, said } = await open({ NODE_ENV });
       expect(code).toBe(1);
@@ -182,14 +182,14 @@ describe('the settings', () => {
     },
   );
 
-  it('never show the value of a secret one', async () => {
+  it('never show the value of a secret setting', async () => {
     const { said } = await open({ KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'hunter2' });
     expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes');
     expect(said).not.toContain('hunter2');
   });
 
   it.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com', '1270.0.0.1'])(
-    'refuse to listen on %j in development',
+    'reject HOST=%j in development',
     async (HOST) => {
       const { code, said } = await c.keyfront(['serve'], { HOST });
       expect(code).toBe(1);
@@ -199,14 +199,14 @@ describe('the settings', () => {
     },
   );
 
-  it.each(['', 'x', '-1', '1.5', '65536', '4000 ', '0x10'])('refuse the port %j', async (PORT) => {
+  it.each(['', 'x', '-1', '1.5', '65536', '4000 ', '0x10'])('reject the port %j', async (PORT) => {
     const { code, said } = await c.keyfront(['serve'], { PORT });
     expect(code).toBe(1);
     expect(said).toContain('PORT must be a number from 0 to 65535.');
   });
 
   it.each(['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_KEY_HASH', 'KEYFRONT_GRAPHIQL'])(
-    'refuse an empty %s',
+    'reject an empty %s',
     async (name) => {
       const { code, said } = await open({ [name]: '' });
       expect(code).toBe(1);

@@ -26,11 +26,11 @@ const stored = {
 type Reply = Record<string, unknown> & { readonly changes: readonly Record<string, unknown>[] };
 const reply = ({ out }: Outcome) => parseJSON(out) as unknown as Reply;
 
-it('the operations that the command line sends are valid, and none is beyond the limits', () => {
+it('sends only operations that are valid and within the limits', () => {
   for (const document of Object.values(documents)) expect(validate(schema, parse(document))).toEqual([]);
 });
 
-describe.each(['the data folder', 'a service'])('about a key of %s', (place) => {
+describe.each(['the data folder', 'a service'])('commands for a key of %s', (place) => {
   let c: CommandLine;
   let server: TestServer | undefined;
   let env: Record<string, string> = {};
@@ -55,7 +55,7 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
     await c.remove();
   });
 
-  it('get prints the definition as put takes it, exactly and without secrets', async () => {
+  it('get prints a definition that put accepts, exactly and without secrets', async () => {
     const got = await keyfront(['get', keyID]);
     expect(got).toMatchObject({ code: 0, said: `Version 1 of ${hash}, without secrets.\n` });
     expect(parseJSON(got.out)).toStrictEqual(plain);
@@ -64,7 +64,7 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
     expect(reply(same)).toMatchObject({ same: true, changes: [], version: 2, key_hash: hash });
   });
 
-  it('diff tells what an update would change in the names of REST, exits with 1, and changes nothing', async () => {
+  it('diff prints the changes of an update in the names of REST, exits with 1, and changes nothing', async () => {
     const next = {
       ...plain,
       quota_max: 9223372036854775807n,
@@ -101,7 +101,7 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
     expect((await keyfront(['diff', keyID, await definition(next)])).out).toBe(first.out);
   });
 
-  it('diff shows people one line for each change', async () => {
+  it('diff prints one line per change as text', async () => {
     const { tags, ...next } = plain;
     const file = await definition({ ...next, rate: 200, hmac_string: 'x', session_lifetime: 60 });
     const { code, out } = await keyfront(['diff', keyID, file], { NO_COLOR: '1' }, true);
@@ -125,7 +125,7 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
     expect(out).toMatch(/live quota: 8,120 used of 10,000.* → 0 used of 10,000, renews at /);
   });
 
-  it('put replaces the definition, keeps its secrets, and says why in the history', async () => {
+  it('put replaces the definition, keeps its secrets, and records the reason in the history', async () => {
     const file = await definition({ ...plain, rate: 300 });
     const done = await keyfront(['put', keyID, file, '--reset-quota', '--expected-version', '1', '--reason', 'OPS-17']);
     expect(done.code).toBe(0);
@@ -154,7 +154,7 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
     expect(shown.out).toContain('stored-secret');
   });
 
-  it('put refuses a stale version with 1 and names what has changed since', async () => {
+  it('put rejects a stale version with 1 and names the fields that have changed', async () => {
     await keyfront(['put', keyID, await definition({ ...plain, rate: 300 })]);
     const { code, out } = await keyfront(['put', keyID, await definition(plain), '--expected-version', '1']);
     expect(code).toBe(1);
@@ -182,14 +182,14 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
     expect((await keyfront(['get', keyID])).said).toContain('Version 1 of');
   });
 
-  it('put refuses what is no object', async () => {
+  it('put rejects a definition that is not an object', async () => {
     const { code, out } = await keyfront(['put', keyID, await definition('text')]);
     expect(code).toBe(1);
     expect(out).toContain('must be an object');
     expect((await keyfront(['put', keyID, await definition([plain, plain])])).code).toBe(2);
   });
 
-  it('put creates a key only with --create, from what is piped in', async () => {
+  it('put creates a key only with --create, from standard input', async () => {
     const missing = await keyfront(['put', 'acme-new', await definition(plain)]);
     expect(missing.code).toBe(1);
     expect(reply(missing)).toMatchObject({ code: 'NOT_FOUND', message: 'There is no such key.' });
@@ -200,7 +200,7 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
     expect(reply(updated)).toMatchObject({ action: 'modified', version: 2 });
   });
 
-  it('reset begins the quota anew and leaves the definition as it is, to the last digit', async () => {
+  it('reset resets the quota and leaves the definition exactly unchanged', async () => {
     const { code, out } = await keyfront(['reset', keyID, '--reason', 'paid']);
     expect(code).toBe(0);
     const { action, version, quota, changes } = parseJSON(out) as unknown as Reply;
@@ -215,13 +215,13 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
     expect((await c.keyfront(['keys', 'export', '--with-secrets'])).out).toContain('stored-secret');
   });
 
-  it('reset tries again where the key has changed in between, and overwrites nothing', async () => {
+  it('reset retries after a concurrent change and overwrites nothing', async () => {
     const outcomes = await Promise.all([1, 2, 3].map(async () => keyfront(['reset', keyID])));
     expect(outcomes.map(({ code }) => code)).toStrictEqual([0, 0, 0]);
     expect((await keyfront(['get', keyID])).said).toContain('Version 4 of');
   });
 
-  it('revert puts an earlier definition back', async () => {
+  it('revert restores an earlier definition', async () => {
     await keyfront(['put', keyID, await definition({ org_id: 'acme' })]);
     const { code, out } = await keyfront(['revert', keyID, '--to', '1', '--reason', 'oops']);
     expect(code).toBe(0);
@@ -231,14 +231,14 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
     expect((await keyfront(['revert', keyID, '--to', '1', '--expected-version', '1'])).code).toBe(1);
   });
 
-  it('history shows the newest first, as many as asked for, and to people in lines', async () => {
+  it('history prints the newest entries first, up to the limit, also as text', async () => {
     for (const rate of [1, 2, 3]) await keyfront(['put', keyID, await definition({ ...plain, rate })]);
     const { out } = await keyfront(['history', keyID, '--limit', '2', '--text']);
     expect(out.match(/^version \d+/gm)).toStrictEqual(['version 4', 'version 3']);
     expect(out).toContain('  ~ rate  2 → 3\n');
   });
 
-  it('takes the key by its hash or from a file, so that no process list shows it', async () => {
+  it('accepts the hash of a key or a file with its identifier', async () => {
     const file = await c.file('key-id', `${keyID}\n`);
     for (const named of [
       ['--key-hash', hash],
@@ -254,7 +254,7 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
   });
 
   it.each([['get'], ['history'], ['reset'], ['revert', '--to', '1']])(
-    'exits with 1 for %s of a key that is not there',
+    'exits with 1 for %s of a key that does not exist',
     async (name, ...more) => {
       const { code, out } = await keyfront([name, 'nobody', ...more]);
       expect(code).toBe(1);
@@ -275,7 +275,7 @@ describe.each(['the data folder', 'a service'])('about a key of %s', (place) => 
   });
 });
 
-it('a command about a key makes no data folder', async () => {
+it('creates no data folder for a command about a key', async () => {
   const c = await makeCommandLine();
   const { code, said } = await c.keyfront(['get', 'acme-billing']);
   expect(code).toBe(2);

@@ -35,7 +35,7 @@ async function exported(...options: string[]): Promise<Record<string, unknown>[]
 const k = (key_id: string, more: object = {}) => ({ key_id, org_id: 'acme', ...more });
 
 describe('keys import', () => {
-  it('brings keys in and counts them', async () => {
+  it('imports keys and counts them', async () => {
     const outcome = await imported(jsonl(k('k1', { alias: 'one' }), '', '   ', k('k2')));
     expect(outcome).toStrictEqual({
       code: 0,
@@ -45,7 +45,7 @@ describe('keys import', () => {
     expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['k1', 'k2']);
   });
 
-  it('names bad lines by number, without key identifiers or secrets, and imports the rest', async () => {
+  it('reports invalid lines by number, without key identifiers or secrets, and imports the rest', async () => {
     const { code, said } = await imported(
       jsonl(
         k('Xq7-good-1', { hmac_string: 'Xq7-secret' }),
@@ -95,7 +95,7 @@ describe('keys import', () => {
     expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['Xq7-good-1', 'Xq7-good-2']);
   });
 
-  it('leaves keys that are there as they are, and counts them, also within one file', async () => {
+  it('skips existing keys and counts them, also within one file', async () => {
     await imported(jsonl(k('k1', { alias: 'first' })));
     const { code, said } = await imported(
       jsonl(k('k1', { alias: 'second' }), k('k2', { alias: 'a' }), k('k2', { alias: 'b' })),
@@ -106,7 +106,7 @@ describe('keys import', () => {
     );
   });
 
-  it('may be run again after it was broken off', async () => {
+  it('can run again after an interruption', async () => {
     const lines = Array.from({ length: 1203 }, (_, index) => k(`k${index}`));
     await imported(jsonl(...lines.slice(0, 700)));
     const { said } = await imported(jsonl(...lines));
@@ -115,7 +115,7 @@ describe('keys import', () => {
   });
 
   it.each([
-    ['writes few keys at a time where storage is slow, so that others are not kept waiting', 100, 10, 20, 60],
+    ['writes few keys per transaction if storage is slow, so that other writers do not wait', 100, 10, 20, 60],
     ['writes some hundreds at a time where storage is fast', 1_500, 0, 100, 500],
   ])('%s', async (_name, lines, msPerKey, least, most) => {
     const { app } = await startApp();
@@ -137,7 +137,7 @@ describe('keys import', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(most);
   });
 
-  it('gives keys without an owner to --org, and no others', async () => {
+  it('assigns only keys without an owner to --org', async () => {
     await imported(
       jsonl({ key_id: 'k1' }, { key_id: 'k2', org_id: null }, k('k3'), { key_id: 'k4', org_id: '' }),
       '--org',
@@ -160,25 +160,25 @@ describe('keys import', () => {
     expect(await exported()).toStrictEqual([parseJSON(stringifyJSON(key))]);
   });
 
-  it('reads lines that end in CRLF, a first line with a byte order mark, and a last line without an end', async () => {
+  it('reads lines that end in CRLF, a byte order mark, and a last line without a line feed', async () => {
     const { said } = await imported(`\ufeff${stringifyJSON(k('k1'))}\r\n\r\n${stringifyJSON(k('k2'))}`);
     expect(said).toBe('2 imported, 0 skipped (already exist), 0 rejected.\n');
   });
 
-  it('takes only a line feed for the end of a line', async () => {
+  it('ends a line only at a line feed', async () => {
     const key = k('k1', { alias: 'a\u2028b\u2029c\u0085d' });
     const { said } = await imported(jsonl(key));
     expect(said).toBe('1 imported, 0 skipped (already exist), 0 rejected.\n');
     expect(await exported()).toMatchObject([{ alias: 'a\u2028b\u2029c\u0085d' }]);
   });
 
-  it('refuses a line that is not UTF-8, and imports the others', async () => {
+  it('rejects a line that is not UTF-8 and imports the others', async () => {
     const bad = Buffer.from(jsonl(k('k\u00e9')), 'latin1');
     const { said } = await imported(Buffer.concat([bad, Buffer.from(jsonl(k('k\u00e9', { alias: 'good' })))]));
     expect(said).toBe('line 1: The line is not valid UTF-8.\n1 imported, 0 skipped (already exist), 1 rejected.\n');
   });
 
-  it('reads a line that is longer than a piece of the file', async () => {
+  it('reads a line that is longer than a chunk of the file', async () => {
     const meta_data = { text: Array.from({ length: 5 }, () => 'é'.repeat(60_000)) };
     const key = k('k1', { meta_data });
     const { said } = await imported(jsonl(k('k0'), key, k('k2')));
@@ -187,12 +187,12 @@ describe('keys import', () => {
     expect(found?.['meta_data']).toStrictEqual(meta_data);
   });
 
-  it('names a file that is not there', async () => {
+  it('names a file that does not exist', async () => {
     const outcome = await c.keyfront(['keys', 'import', '/nowhere/keys.jsonl']);
     expect(outcome).toStrictEqual({ code: 1, out: '', said: 'Cannot read the file /nowhere/keys.jsonl.\n' });
   });
 
-  it('shows its progress to a person who watches, and a bad line on a line of its own', async () => {
+  it('shows its progress on a terminal, and each invalid line separately', async () => {
     const file = await c.file('keys.jsonl', jsonl(k('k1'), '{', k('k2')));
     const { said } = await c.keyfront(['keys', 'import', file], {}, true);
     expect(said.startsWith('\r1 lines …')).toBe(true);
@@ -203,7 +203,7 @@ describe('keys import', () => {
 describe('keys import --passwords-are-hashed', () => {
   const bcryptHash = hashBcrypt('correct horse', 4);
 
-  it('keeps bcrypt and argon2id hashes as they are, with their type', async () => {
+  it('stores bcrypt and argon2id hashes unchanged, with their type', async () => {
     const argonHash = await argon2('correct horse', { memoryCost: 64, timeCost: 1 });
     const { said } = await imported(
       jsonl(
@@ -239,7 +239,7 @@ describe('keys import --passwords-are-hashed', () => {
     ['a fast hash', { password: '5f4dcc3b5aa765d61d8327deb882cf99', hash_type: 'md5' }],
     ['a hash of another type than said', { password: bcryptHash, hash_type: 'argon2id' }],
     ['a placeholder', { password: '<PASSWORD>' }],
-  ])('refuses %s by the line’s number, without quoting it', async (_name, basic_auth_data) => {
+  ])('rejects %s with the line number, without quoting it', async (_name, basic_auth_data) => {
     const { code, said } = await imported(jsonl(k('k1', { basic_auth_data }), k('k2')), '--passwords-are-hashed');
     expect(code).toBe(1);
     expect(said).toBe(
@@ -248,7 +248,7 @@ describe('keys import --passwords-are-hashed', () => {
     );
   });
 
-  it('is what tells a hash from a password: without it a hash is a password of its own', async () => {
+  it('is required for hashes: without it a hash is treated as a password', async () => {
     await imported(jsonl(k('k1', { basic_auth_data: { password: bcryptHash } })));
     const [line] = await exported('--with-secrets');
     const { password } = line?.['basic_auth_data'] as { password: string };
@@ -281,7 +281,7 @@ describe('keys export', () => {
     k('k5', { quota_max: -1, quota_remaining: -1, expires: 0, tags: [], jwt_data: {} }),
   ];
 
-  it('with secrets brings every key to a new installation as it was', async () => {
+  it('with secrets copies every key unchanged to a new installation', async () => {
     await imported(jsonl(...keys), '--passwords-are-hashed');
     const first = await c.keyfront(['keys', 'export', '--with-secrets']);
     expect(first.said).toBe('Exported keys: 5, with secrets; keep the file safe.\n');
@@ -298,12 +298,12 @@ describe('keys export', () => {
     await other.remove();
   });
 
-  it('gives every field of a key back', async () => {
+  it('contains every field of a key', async () => {
     await imported(jsonl(k('k1', everything)), '--passwords-are-hashed');
     expect(await exported('--with-secrets')).toStrictEqual([k('k1', everything)]);
   });
 
-  it('without secrets has none, and says so', async () => {
+  it('contains no secrets without --with-secrets, and reports that', async () => {
     await imported(jsonl(...keys), '--passwords-are-hashed');
     const { out, said } = await c.keyfront(['keys', 'export']);
     expect(said).toBe('Exported keys: 5, without secrets.\n');
@@ -312,7 +312,7 @@ describe('keys export', () => {
     expect(first).toMatchObject({ basic_auth_data: { hash_type: 'bcrypt', user: 'u' }, jwt_data: {} });
   });
 
-  it('gives the quota as traffic and resets left it', async () => {
+  it('contains the live quota after traffic and resets', async () => {
     await imported(
       jsonl(k('k1', { quota_max: 100, quota_remaining: 30, quota_renewal_rate: 60, quota_renews: 1893456000 })),
     );
@@ -326,7 +326,7 @@ describe('keys export', () => {
     await t.close();
   });
 
-  it('of nothing is nothing', async () => {
+  it('prints nothing if there are no keys', async () => {
     await c.create();
     expect(await c.keyfront(['keys', 'export'])).toStrictEqual({
       code: 0,

@@ -49,7 +49,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     webhooks: (await c.keyfront(['webhooks', 'list'], settings)).out,
   });
 
-  it('brings keys, secrets, histories and credentials over, and leaves the file as it was', async () => {
+  it('copies keys, secrets, histories and credentials, and leaves the file unchanged', async () => {
     const receiver = await startReceiver();
     const { said: added, out: secret } = await c.keyfront(['webhooks', 'add', '--url', receiver.url]);
     const before = await everything();
@@ -86,7 +86,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(await c.keyfront(['check'], env)).toMatchObject({ code: 0 });
   });
 
-  it('keeps the order of all changes, and cursors into it', async () => {
+  it('keeps the order of all changes and their cursors', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     const readAll = async ({ app }: typeof t, after?: string) => {
       const page = await app.services.feed.read({ after, limit: 1_000 });
@@ -109,7 +109,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await moved.close();
   });
 
-  it('brings along what is still to be done to live counters, in order', async () => {
+  it('copies the pending resets of live counters, in order', async () => {
     const away = { KEYFRONT_QUOTA_URL: 'redis://127.0.0.1:1' };
     const before = await startApp({ KEYFRONT_DATA: c.folder, ...away });
     for (const keyID of ['key-2', 'key-7', 'key-2']) await before.update(keyID, { alias: 'x' }, '?reset_quota=1');
@@ -125,7 +125,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await after.close();
   });
 
-  it('says that it is complete when it is run again, and changes nothing', async () => {
+  it('reports completion when it runs again, and changes nothing', async () => {
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
     const t = await startApp({ KEYFRONT_DATA: c.folder, ...env });
     await t.update('key-2', { alias: 'after' });
@@ -138,7 +138,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(await everything(env)).toStrictEqual(before);
   });
 
-  it('leaves a file that can be read, and is served and written only with permission', async () => {
+  it('leaves a file that can be read, but is served and written only with permission', async () => {
     const before = await everything();
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
     const settings = { PORT: '0', LOG_LEVEL: 'silent' };
@@ -154,7 +154,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect((await c.keyfront(['serve'], { ...settings, ...env })).code).toBe(0);
   });
 
-  it('ends a service that runs on the file, which writes nothing any more', async () => {
+  it('ends a service on the file, which writes nothing more', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     expect((await t.update('key-7', { alias: 'before' })).status).toBe(200);
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
@@ -171,7 +171,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(await everything(env)).toStrictEqual(await everything());
   });
 
-  it('ends a service that runs on the file and writes nothing, at its next check', async () => {
+  it('ends a service on the file that writes nothing, at its next check', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
     expect(await t.app.services.checkWritable()).toBe(false);
@@ -179,14 +179,14 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await t.close();
   });
 
-  it('lets a service write that was started with permission on a file that was copied before', async () => {
+  it('lets a service write that was started with permission on a copied file', async () => {
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
     const t = await startApp({ KEYFRONT_DATA: c.folder }, { openOptions: { allowMigrated: true } });
     expect((await t.update('key-1', { alias: 'after' })).status).toBe(200);
     await t.close();
   });
 
-  it('marks the file before the database is complete, and finishes when it is run again', async () => {
+  it('marks the file before the database is complete, and completes when it runs again', async () => {
     const source = lockRows(`${c.folder}/keyfront.db`);
     const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
     await opened.settings.set(movingName, source.id);
@@ -207,7 +207,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(await everything(env)).toStrictEqual(await everything());
   });
 
-  it('takes the mark back when another process has written to the file', () => {
+  it('removes the mark if another process has written to the file', () => {
     const file = `${c.folder}/keyfront.db`;
     const source = lockRows(file);
     const other = new Database(file);
@@ -227,14 +227,14 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(mark).toBeUndefined();
   });
 
-  it('does not move into a database in which a service was started too early', async () => {
+  it('rejects a database in which a service was started too early', async () => {
     await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(
       'the data folder holds an installation',
     );
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
   });
 
-  it('goes on where it was broken off, with what has changed since, and nobody serves from a half', async () => {
+  it('continues after an interruption with later changes, and no service starts on an incomplete copy', async () => {
     const source = lockRows(`${c.folder}/keyfront.db`);
     const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
     await opened.settings.set(movingName, source.id);
@@ -258,7 +258,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(await everything(env)).toStrictEqual(await everything());
   });
 
-  it('refuses a database that holds anything else, and one that is being filled from another folder', async () => {
+  it('rejects a database with other content, or an incomplete copy of another folder', async () => {
     const other = await makeCommandLine();
     await (await startApp({ KEYFRONT_DATA: other.folder })).close();
     await (await startApp({ KEYFRONT_DATA: place.folder, ...env })).close();
@@ -276,7 +276,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await other.remove();
   });
 
-  it('finds out when what was written is not what was read', async () => {
+  it('detects rows that differ when they are read back', async () => {
     const source = lockRows(`${c.folder}/keyfront.db`);
     const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
     const target = createRowTarget(opened.connections, movingName);
@@ -296,7 +296,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     source.close();
   });
 
-  it('lets nobody write to the file meanwhile', async () => {
+  it('blocks other writers of the file meanwhile', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     const source = lockRows(`${c.folder}/keyfront.db`);
     expect((await t.update('key-1', { alias: 'lost' })).status).toBe(503);
@@ -305,7 +305,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await t.close();
   });
 
-  it('says what is missing, in words, and never the password', async () => {
+  it('explains what is missing, without the password', async () => {
     expect(await c.keyfront(['migrate-store'])).toMatchObject({
       code: 2,
       said: 'KEYFRONT_DATABASE_URL is not set. It must name the PostgreSQL database to copy to.\n',

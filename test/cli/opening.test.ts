@@ -69,19 +69,19 @@ describe('a command other than serve, credentials issue and keys import', () => 
     expect(existsSync(c.folder)).toBe(false);
   });
 
-  it('names the absolute folder that a relative KEYFRONT_DATA means', async () => {
+  it('names the absolute path of a relative KEYFRONT_DATA', async () => {
     const { code, said } = await c.keyfront(['check'], { KEYFRONT_DATA: relative(process.cwd(), c.folder) });
     expect(code).toBe(1);
     expect(said).toContain(`There is no installation in ${c.folder}: `);
   });
 
-  it.each(all)('leaves a folder without a database as it is: $args', async ({ args, exit }) => {
+  it.each(all)('leaves a folder without a database unchanged: $args', async ({ args, exit }) => {
     await mkdir(c.folder, { mode: 0o700 });
     expect((await c.keyfront(await filled(args))).code).toBe(exit);
     expect(await readdir(c.folder)).toStrictEqual([]);
   });
 
-  it.each(all)('leaves an empty database file as it is: $args', async ({ args, exit }) => {
+  it.each(all)('leaves an empty database file unchanged: $args', async ({ args, exit }) => {
     await mkdir(c.folder, { mode: 0o700 });
     await writeFile(database(), '', { mode: 0o600 });
     const { code, said } = await c.keyfront(await filled(args));
@@ -106,7 +106,7 @@ describe('a command other than serve, credentials issue and keys import', () => 
     },
   );
 
-  it('mentions --url when it is about one key', async () => {
+  it('suggests --url for a command about one key', async () => {
     expect((await c.keyfront(['get', 'k1'])).said).toContain('To use a running service instead, pass --url.');
   });
 });
@@ -143,7 +143,7 @@ describe('a command that only reads', () => {
     return files.filter(([name, bytes]) => !(name.endsWith('-wal') && bytes.length === 0));
   };
 
-  it('makes no key ring where it is missing, and changes no byte of what is there', async () => {
+  it('creates no key ring and changes no byte of a file', async () => {
     await withKey();
     const before = await content();
     for (const args of commands()) expect([args[0], (await c.keyfront(args)).code]).toStrictEqual([args[0], 0]);
@@ -155,7 +155,7 @@ describe('a command that only reads', () => {
     expect(await content()).toStrictEqual(before);
   });
 
-  it('reads what a killed service has left in the log, and leaves the log as it is', async () => {
+  it('reads the log of a killed service and leaves it unchanged', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     await t.importKeys({ key_id: 'k1', org_id: 'acme' }, { key_id: 'k2', org_id: 'acme' });
     const copy = join(dirname(c.folder), 'killed');
@@ -185,7 +185,7 @@ describe('a command that only reads', () => {
 });
 
 describe('KEYFRONT_QUOTA_URL', () => {
-  it('is connected to by no command that needs no live counter', async () => {
+  it('is used only by commands that need live counters', async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections += 1;
@@ -217,7 +217,7 @@ describe('KEYFRONT_QUOTA_URL', () => {
 });
 
 describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () => {
-  it('stays empty, and is named, by every command that may not create an installation', async () => {
+  it('stays empty and is named by every command that cannot create an installation', async () => {
     const place = await postgres.make();
     try {
       for (const { args, exit } of all) {
@@ -252,7 +252,7 @@ describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () 
     }
   });
 
-  it('is served without a word about a large file that was left in the data folder', async () => {
+  it('is served without a warning about a large file in the data folder', async () => {
     const place = await postgres.make();
     try {
       await (await startApp(place.env)).close();

@@ -47,7 +47,7 @@ function slowReader() {
 }
 
 describe('keyfront keys export', () => {
-  it('keeps no more in memory than a page of what nobody has read yet', async () => {
+  it('keeps at most a page of unread output in memory', async () => {
     const { stream, read, bytes } = slowReader();
     const output = createOutputWriter(stream, () => undefined);
     let most = 0;
@@ -80,7 +80,7 @@ describe('keyfront keys export', () => {
 });
 
 describe('results', () => {
-  it('that go to a stream that fails are an error for whoever waits, and a word where the reader has not merely left', async () => {
+  it('reject with an error after a write error, which is reported unless the reader closed the pipe', async () => {
     for (const [code, exit, words] of [
       ['EPIPE', 141, ''],
       ['ENOSPC', 1, 'Cannot write results to standard output (ENOSPC).\n'],
@@ -111,14 +111,14 @@ async function keyfront(args: readonly string[], reader: (child: ReturnType<type
 }
 
 describe('the real process', () => {
-  it('ends quietly where the reader of an export goes away, with the exit code of a broken pipe', async () => {
+  it('ends without a message if the reader of an export closes the pipe, with exit code 141', async () => {
     const { code, said } = await keyfront(['keys', 'export'], ({ stdout }) => {
       stdout?.once('data', () => stdout.destroy());
     });
     expect([code, said]).toStrictEqual([141, '']);
   });
 
-  it('gives all to a reader that is slow', async () => {
+  it('writes everything to a slow reader', async () => {
     let bytes = 0;
     const { code, said } = await keyfront(['keys', 'export'], ({ stdout }) => {
       stdout?.on('data', (chunk: Buffer) => {
@@ -141,7 +141,7 @@ describe('the real process', () => {
     expect(code).toBe(expected);
   });
 
-  it('does not call an export done that a full disk has not taken', async () => {
+  it('reports an export that a full disk has cut off', async () => {
     const child = spawn('/bin/sh', ['-c', '"$0" "$1" keys export > /dev/full', process.execPath, built.main], {
       env: { PATH: process.env['PATH'], KEYFRONT_DATA: data },
       stdio: ['ignore', 'ignore', 'pipe'],

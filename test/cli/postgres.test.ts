@@ -19,7 +19,7 @@ describe.skipIf(postgres.isMissing)(`the command line on ${postgres.name}`, () =
     await place.remove();
   });
 
-  it('reads, changes and tells of keys without a file of SQLite', async () => {
+  it('reads and changes keys without a SQLite file', async () => {
     const got = await c.keyfront(['get', 'billing'], place.env);
     expect(got).toMatchObject({ code: 0 });
     expect(parseJSON(got.out)).toMatchObject({ alias: 'Billing' });
@@ -29,7 +29,7 @@ describe.skipIf(postgres.isMissing)(`the command line on ${postgres.name}`, () =
     expect((await c.keyfront(['keys', 'export'], place.env)).out).toContain('"alias":"Changed"');
   });
 
-  it('leaves a backup and its restoring to the tools of PostgreSQL, in words', async () => {
+  it('refers to the tools of PostgreSQL for backup and restore', async () => {
     const folder = `${c.folder}-backup`;
     const [made, restored] = [
       await c.keyfront(['backup', folder], place.env),

@@ -27,7 +27,7 @@ const lines = (text: string) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('keyfront preview', () => {
-  it('answers a valid definition with its normal form and hash as JSON, and exit code 0', async () => {
+  it('prints the normal form and hash of a valid definition as JSON, with exit code 0', async () => {
     const file = await c.file(
       'good.json',
       stringifyJSON({ ...good, tags: [' a', 'a'], expires: 9223372036854775807n }),
@@ -49,7 +49,7 @@ describe('keyfront preview', () => {
     expect(lines(out)).toStrictEqual([{ definition: file, valid: false, issues: badIssues }]);
   });
 
-  it('shows people the same in lines, coloured on a terminal', async () => {
+  it('prints the same as text, coloured on a terminal', async () => {
     const file = await c.file('bad.json', stringifyJSON(bad));
     const { code, out } = await c.keyfront(['preview', file], {}, false, terminal);
     expect(code).toBe(1);
@@ -81,12 +81,12 @@ describe('keyfront preview', () => {
     expect(out).toContain('DEPRECATED_FIELD');
   });
 
-  it('takes --json or --text, not both', async () => {
+  it('rejects --json together with --text', async () => {
     const file = await c.file('good.json', stringifyJSON(good));
     expect((await c.keyfront(['preview', file, '--json', '--text'])).code).toBe(2);
   });
 
-  it('lets warnings pass, and with --strict does not', async () => {
+  it('exits with 0 for warnings, and with 1 with --strict', async () => {
     const file = await c.file('odd.json', stringifyJSON(odd));
     expect((await c.keyfront(['preview', file])).code).toBe(0);
     expect((await c.keyfront(['preview', '--strict', file])).code).toBe(1);
@@ -94,7 +94,7 @@ describe('keyfront preview', () => {
     expect((await c.keyfront(['preview', '--strict', fine])).code).toBe(0);
   });
 
-  it('goes through several files, arrays and lines, and names each definition', async () => {
+  it('reads several files, arrays and lines, and names each definition', async () => {
     const one = await c.file('one.json', stringifyJSON(good));
     const array = await c.file('array.json', stringifyJSON([good, bad]));
     const many = await c.file('many.jsonl', `${stringifyJSON(good)}\n\n${stringifyJSON(odd)}\n{"alias":\n`);
@@ -116,7 +116,7 @@ describe('keyfront preview', () => {
     ['one over several lines', stringifyJSON(good, 2), 1],
     ['an array', stringifyJSON([good, odd]), 2],
     ['lines', `${stringifyJSON(good)}\n${stringifyJSON(odd)}\n`, 2],
-  ])('reads %s from what is piped in', async (_, input, count) => {
+  ])('reads %s from standard input', async (_, input, count) => {
     const { code, out } = await c.keyfront(['preview', '-'], {}, false, { input });
     expect(code).toBe(0);
     expect(lines(out)).toHaveLength(count);
@@ -128,7 +128,7 @@ describe('keyfront preview', () => {
     ['{"alias":"a","alias":"b"}', 'DUPLICATE_MEMBER', 'The text has an object with the same member twice.'],
     ['"a text"', 'WRONG_TYPE', 'must be an object'],
     [Buffer.from([0x22, 0xff, 0x22]), 'MALFORMED_TEXT', 'The text is not valid UTF-8.'],
-  ])('calls %j not valid', async (content, problem, message) => {
+  ])('reports %j as invalid', async (content, problem, message) => {
     const file = await c.file('odd.json', content);
     const { code, out } = await c.keyfront(['preview', file]);
     expect(code).toBe(1);
@@ -138,13 +138,13 @@ describe('keyfront preview', () => {
   it.each([
     ['', 'contains no definition.'],
     ['[]', 'contains no definition.'],
-  ])('exits with 2 for a file that holds %j, which a check must not take for success', async (content, reason) => {
+  ])('exits with 2 for a file that contains %j', async (content, reason) => {
     const file = await c.file('empty.json', content);
     const { code, said } = await c.keyfront(['preview', file]);
     expect([code, said]).toStrictEqual([2, `${file} ${reason}\n`]);
   });
 
-  it.each([['nowhere.json'], ['/'], ['-']])('exits with 2 where %s cannot be read', async (file) => {
+  it.each([['nowhere.json'], ['/'], ['-']])('exits with 2 if %s cannot be read', async (file) => {
     const { code, said } = await c.keyfront(['preview', file]);
     expect(code).toBe(2);
     expect(said).toMatch(/Cannot read|There is no standard input/);
@@ -156,13 +156,13 @@ describe('keyfront preview', () => {
     expect(existsSync(c.folder)).toBe(false);
   });
 
-  it('shows no hash of an identifier that was made up', async () => {
+  it('prints no hash of a generated identifier', async () => {
     const file = await c.file('nameless.json', '{"alias":"a"}');
     const { out } = await c.keyfront(['preview', file]);
     expect(lines(out)).toStrictEqual([{ definition: file, valid: true, data: { alias: 'a' }, warnings: [] }]);
   });
 
-  it('hashes as the environment says', async () => {
+  it('hashes with the algorithm of the environment', async () => {
     const file = await c.file('good.json', stringifyJSON(good));
     const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32) };
     const { out } = await c.keyfront(['preview', file], env);
@@ -186,7 +186,7 @@ describe('keyfront preview', () => {
     }
   });
 
-  it('lets nothing in a definition steer a terminal', async () => {
+  it('prints no control characters of a definition', async () => {
     const evil = '\u001b[2J\u009b31m\u202e';
     const file = await c.file(
       'evil.json',
@@ -217,7 +217,7 @@ describe('keyfront preview --url', () => {
       ...env,
     });
 
-  it('answers as it does without one, and prints neither secret nor credential', async () => {
+  it('prints the same as without --url, and neither secret nor credential', async () => {
     const secrets = { ...odd, hmac_string: 'secret-1', jwt_data: { secret: 'secret-2' } };
     const files = [
       await c.file('secrets.json', stringifyJSON(secrets)),
@@ -232,14 +232,14 @@ describe('keyfront preview --url', () => {
     expect(there.out + there.said).not.toContain(server.t.management);
   });
 
-  it('takes the credential from a file', async () => {
+  it('reads the credential from a file', async () => {
     const file = await c.file('good.json', stringifyJSON(good));
     const credential = await c.file('credential', `${server.t.management}\n`);
     const { code } = await asked([file, '--credential-file', credential], { KEYFRONT_MANAGEMENT_CREDENTIAL: '' });
     expect(code).toBe(0);
   });
 
-  it('exits with 2 for a wrong credential, and does not repeat it', async () => {
+  it('exits with 2 for an invalid credential and does not print it', async () => {
     const file = await c.file('good.json', stringifyJSON(good));
     const { code, out, said } = await asked([file], { KEYFRONT_MANAGEMENT_CREDENTIAL: 'wrong-credential' });
     expect([code, out]).toStrictEqual([2, '']);

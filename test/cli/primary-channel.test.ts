@@ -21,7 +21,7 @@ function brokenProcess() {
 }
 
 describe('the channel to the primary', () => {
-  it('takes an error of sending for the end of the primary, once, and sends nothing more', () => {
+  it('treats a send error as the end of the primary, once, and sends nothing more', () => {
     const { self, sent, disconnect } = brokenProcess();
     const primary = connectToPrimary(self);
     let gone = 0;

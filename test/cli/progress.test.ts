@@ -27,7 +27,7 @@ function watched(isStderrTTY: boolean) {
   };
 }
 
-it('progress tells the rate and how long it will take, and clears its line', () => {
+it('shows the rate and the remaining time, and clears its line', () => {
   const { at, end } = watched(true);
   expect(at(500, 100, 0.01)).toBe('\r100 keys …\u001b[K');
   expect(at(550, 110, 0.01)).toBe('');
@@ -38,7 +38,7 @@ it('progress tells the rate and how long it will take, and clears its line', () 
   expect(end()).toBe('\r\u001b[K');
 });
 
-it('progress says nothing where nobody watches', () => {
+it('shows no progress without a terminal', () => {
   const { at, end } = watched(false);
   expect(at(10_000, 25_000, 0.25) + end()).toBe('');
 });

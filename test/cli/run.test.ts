@@ -12,7 +12,7 @@ afterEach(async () => c.remove());
 
 describe('the command line', () => {
   it.each([['--help'], ['help'], ['-h'], ['--help', '--sample']])(
-    'prints every command with a sentence for %s',
+    'prints every command with its summary for %s',
     async (...args) => {
       const { code, out } = await c.keyfront(args.filter((arg) => typeof arg === 'string'));
       expect(code).toBe(0);
@@ -100,7 +100,7 @@ describe('the command line', () => {
     expect(said).toBe("error: unknown command 'bakup'\n(Did you mean backup?)\nSee keyfront --help.\n");
   });
 
-  it('tells the version of the package', async () => {
+  it('prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
       version: string;
     };
@@ -120,7 +120,7 @@ describe('the command line', () => {
     );
   });
 
-  it('repeats nothing that steers a terminal from what was typed', async () => {
+  it('prints no control characters of the arguments', async () => {
     const { said } = await c.keyfront(['\u001b[31mred\u009b2J']);
     expect(said).toBe("error: unknown command '\uFFFD[31mred\uFFFD2J'\nSee keyfront --help.\n");
     const { said: option } = await c.keyfront(['serve', '--\u001b[31mred']);
@@ -140,7 +140,7 @@ describe('the command line', () => {
     expect(said).toBe(`error: unknown command '${given}'\n(Did you mean ${meant}?)\nSee keyfront --help.\n`);
   });
 
-  it('suggests nothing for what resembles no command', async () => {
+  it('suggests nothing for a word that resembles no command', async () => {
     const { code, said } = await c.keyfront(['frobnicate']);
     expect([code, said]).toStrictEqual([2, "error: unknown command 'frobnicate'\nSee keyfront --help.\n"]);
   });
@@ -160,7 +160,7 @@ describe('the command line', () => {
     [['serve', '--port', '1']],
     [['serve', 'now']],
     [['--sampel']],
-  ])('refuses the wrong arguments %j with the usage and exit code 2, before it touches anything', async (args) => {
+  ])('rejects the invalid arguments %j with the usage and exit code 2, before it opens anything', async (args) => {
     const { code, out, said } = await c.keyfront(args);
     expect(code).toBe(2);
     expect(out).toBe('');
@@ -175,13 +175,13 @@ describe('the command line', () => {
     [['history', 'key', '--limit', 'kf_svc_x']],
     // secret-scan: fixture
     [['webhooks', 'add', '--url', 'https://user:kf_svc_x@host', '--org']],
-  ])('repeats no value of the wrong call %j', async (args) => {
+  ])('repeats no value of the invalid call %j', async (args) => {
     const { code, said } = await c.keyfront(args);
     expect(code).toBe(2);
     expect(said).not.toContain('kf_svc_x');
   });
 
-  it('rejects an option that stands where the value of another is missing', async () => {
+  it('rejects an option in place of the missing value of another', async () => {
     const { code, said } = await c.keyfront(['keys', 'import', 'x', '--org', '--passwords-are-hashed']);
     expect(code).toBe(2);
     expect(said).toMatch(/^error: option '--org <ID>' has no value: what follows is an option itself\.\nUsage: /);
@@ -202,7 +202,7 @@ describe('the command line', () => {
       '--org must be the ID of an organisation',
     ],
     [['keys', 'import', 'x', '--org', ' '], '--org must be the ID of an organisation'],
-  ])('refuses the wrong values of %j with exit code 2', async (args, reason) => {
+  ])('rejects the invalid values of %j with exit code 2', async (args, reason) => {
     const { code, out, said } = await c.keyfront(args);
     expect(code).toBe(2);
     expect(out).toBe('');

@@ -26,7 +26,7 @@ const ids = async () =>
   (JSON.parse(await readFile(ring(), 'utf8')) as { keys: { id: string }[] }).keys.map(({ id }) => id);
 
 describe('secrets rotate', () => {
-  it('seals everything under a fresh key, and everything still opens', async () => {
+  it('encrypts everything with a new key, and everything can be decrypted', async () => {
     const before = await all();
     expect(before).toContain('hmac-0');
     const { code, out, said } = await c.keyfront(['secrets', 'rotate']);
@@ -38,7 +38,7 @@ describe('secrets rotate', () => {
     expect(await all()).toBe(before);
   });
 
-  it('leaves no version and no audit entry behind', async () => {
+  it('creates no version and no history entry', async () => {
     await c.keyfront(['secrets', 'rotate']);
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     const hash = t.app.services.ports.hashKeyID('k0');
@@ -47,7 +47,7 @@ describe('secrets rotate', () => {
     await t.close();
   });
 
-  it('is taken up by a service that is running', async () => {
+  it('is detected by a running service', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     await c.keyfront(['secrets', 'rotate']);
     expect((await t.update('k0', { hmac_string: 'after' })).status).toBe(200);
@@ -58,7 +58,7 @@ describe('secrets rotate', () => {
 });
 
 describe('secrets prune', () => {
-  it('drops the older keys once nothing is sealed under them, and everything still opens', async () => {
+  it('removes the older keys once nothing is encrypted with them', async () => {
     const before = await all();
     await c.keyfront(['secrets', 'rotate']);
     await c.keyfront(['secrets', 'rotate']);
@@ -68,7 +68,7 @@ describe('secrets prune', () => {
     expect(await all()).toBe(before);
   });
 
-  it('refuses while something is sealed under an older key, and drops nothing', async () => {
+  it('rejects and removes nothing while something is encrypted with an older key', async () => {
     const database = join(c.folder, 'keyfront.db');
     await copyFile(database, `${database}.before`);
     await c.keyfront(['secrets', 'rotate']);
@@ -83,7 +83,7 @@ describe('secrets prune', () => {
     expect(await all()).toContain('hmac-0');
   });
 
-  it('leaves a folder that opens also where a rotation broke off just before its last step', async () => {
+  it('leaves a valid folder after a rotation that was interrupted before its last step', async () => {
     const before = await all();
     const database = join(c.folder, 'keyfront.db');
     const word = (path: string) => {
@@ -104,7 +104,7 @@ describe('secrets prune', () => {
     expect(await all()).toBe(before);
   });
 
-  it('has nothing to drop on a new installation', async () => {
+  it('removes nothing from a new installation', async () => {
     expect((await c.keyfront(['secrets', 'prune'])).said).toBe('Removed older keys: 0. The primary key is k1.\n');
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { run } from '../../src/cli/main.js';
 
-it('serve can be stopped from the moment at which it says that it listens', async () => {
+it('can be stopped as soon as it prints its address', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-serve-'));
   let stop: () => void = () => expect.unreachable('nothing would have been stopped yet');
   const code = await run(['serve'], {

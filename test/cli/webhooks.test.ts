@@ -46,7 +46,7 @@ const listed = async () =>
 const serve = async (pace = quick) => (t = await startApp({ KEYFRONT_DATA: c.folder }, { webhookPace: pace }));
 
 describe('webhooks add', () => {
-  it('prints the secret alone on standard output, and keeps URL and secret sealed', async () => {
+  it('prints only the secret on standard output, and stores URL and secret encrypted', async () => {
     const { id, secret } = await add('--label', 'billing', '--org', 'acme');
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(await listed()).toMatchObject([
@@ -60,13 +60,13 @@ describe('webhooks add', () => {
     }
   });
 
-  it('takes a URL that is piped in, which then is in no list of processes', async () => {
+  it('reads a URL from standard input, which keeps it out of the process list', async () => {
     const { code } = await c.keyfront(['webhooks', 'add', '--url', '-'], {}, false, { input: `${receiver.url}\n` });
     expect(code).toBe(0);
     expect(await listed()).toHaveLength(1);
   });
 
-  it('refuses a receiver that KEYFRONT_WEBHOOKS_TO does, in production one that is near, without repeating the URL', async () => {
+  it('rejects a receiver that KEYFRONT_WEBHOOKS_TO does not permit, without repeating the URL', async () => {
     const env = { NODE_ENV: 'production' };
     const { code, out, said } = await c.keyfront(['webhooks', 'add', '--url', 'https://10.0.0.1/CANARY'], env);
     expect([code, out]).toStrictEqual([2, '']);
@@ -85,14 +85,14 @@ describe('webhooks add', () => {
 
 describe('webhooks', () => {
   it.each(['test', 'pause', 'resume', 'rotate', 'remove', 'dead', 'replay', 'discard'])(
-    '%s tells of a webhook that does not exist, with exit code 1',
+    '%s reports a webhook that does not exist, with exit code 1',
     async (command) => {
       const { code, said } = await webhooks(command, 'hook_nobody');
       expect([code, said]).toStrictEqual([1, 'There is no webhook hook_nobody.\n']);
     },
   );
 
-  it('list, test, dead, replay and discard go on with the others when the row of one is damaged', async () => {
+  it('list, test, dead, replay and discard work for the others if one row is damaged', async () => {
     const [good, bad] = [(await add()).id, (await add()).id];
     tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET org_id = 'forged' WHERE id = '${bad}'`);
     const advice = `The row of the webhook ${bad} fails the integrity check. Remove it with \`keyfront webhooks remove ID\`.`;
@@ -112,7 +112,7 @@ describe('webhooks', () => {
     expect(await webhooks('list')).toMatchObject({ code: 0, said: '' });
   });
 
-  it('test sends a signed ping and tells what came of it', async () => {
+  it('test sends a signed ping and prints the status of the response', async () => {
     const { id, secret } = await add();
     expect(await webhooks('test', id)).toStrictEqual({ code: 0, out: '', said: 'The receiver returned 204.\n' });
     const [ping] = receiver.received;
@@ -127,7 +127,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('are added, paused, resumed, rotated and removed while a service runs, which acts on it before a command returns', async () => {
+  it('are added, paused, resumed, rotated and removed while a service runs, with effect before the command returns', async () => {
     // The service looks for changes so seldom that it would miss all of these commands if they did not wait for it.
     const app = await serve({ ...quick, pollIntervalMs: 500 });
     const { id, secret } = await add();
@@ -150,7 +150,7 @@ describe('webhooks', () => {
     expect(await listed()).toStrictEqual([]);
   });
 
-  it('dead lists what was given up, replay has it sent again with its own identifier, discard forgets it', async () => {
+  it('dead lists dead letters, replay queues them with their identifiers, and discard deletes them', async () => {
     const app = await serve({ ...quick, retryPolicy: { delaysMs: [5], maxAttempts: 2 } });
     const { id } = await add();
     receiver.behaviour = () => 500;
@@ -183,8 +183,8 @@ describe('webhooks', () => {
   });
 });
 
-describe('what is kept of webhooks', () => {
-  it('is sealed anew by secrets rotate, so that secrets prune leaves a webhook that still signs', async () => {
+describe('the stored state of webhooks', () => {
+  it('is encrypted again by secrets rotate, so that a webhook still signs after secrets prune', async () => {
     const { id, secret } = await add();
     const second = (await webhooks('rotate', id, '--overlap', '7d')).out.trim();
     await c.keyfront(['secrets', 'rotate']);
@@ -195,7 +195,7 @@ describe('what is kept of webhooks', () => {
     for (const one of [secret, second]) expect(ping && whyNotBelieved(one, ping)).toBeUndefined();
   });
 
-  it('keeps secrets prune from dropping a key under which a webhook is sealed', async () => {
+  it('stops secrets prune from removing a key with which a webhook is encrypted', async () => {
     const { config, secrets } = readConfig({ KEYFRONT_DATA: c.folder });
     const installation = await openServices(config, secrets);
     await addWebhook(installation, { url: new URL(receiver.url), label: '', orgID: undefined });
@@ -209,7 +209,7 @@ describe('what is kept of webhooks', () => {
     });
   });
 
-  it('is looked at by check, which names what is not as it was written', async () => {
+  it('is verified by check, which names damaged rows', async () => {
     const { id } = await add();
     expect((await c.keyfront(['check'])).code).toBe(0);
     tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET label = 'another'`);
@@ -219,7 +219,7 @@ describe('what is kept of webhooks', () => {
     });
   });
 
-  it('comes back with a backup, which goes on where the webhook was', async () => {
+  it('is restored with a backup and continues at the same position', async () => {
     const app = await serve();
     const { id, secret } = await add();
     await app.importKeys({ key_id: 'a', org_id: 'acme' });

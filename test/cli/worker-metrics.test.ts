@@ -52,7 +52,7 @@ function createCollector() {
 const lines = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
 describe('the metrics of workers', () => {
-  it('are added up, or are the smallest or the largest value, as suits each metric', async () => {
+  it('are the sum, the minimum or the maximum, depending on the metric', async () => {
     const { metrics, workers, respond } = createCollector();
     const [first, second] = workers;
     first.requests.inc(3);
@@ -79,7 +79,7 @@ describe('the metrics of workers', () => {
     ]);
   });
 
-  it('keep the counters of a worker that does not respond in time, and leave out its gauges', async () => {
+  it('keep the counters of a worker that does not respond in time, and omit its gauges', async () => {
     const { metrics, workers, respond, countSeven, giveUp } = createCollector();
     const [first] = workers;
     await countSeven();

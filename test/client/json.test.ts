@@ -11,7 +11,7 @@ describe('the JSON reader of the client', () => {
     }
   });
 
-  it('returns what the text of any value stands for', () => {
+  it('returns the value of any JSON text', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         expect(JSON.stringify(parseJSON(JSON.stringify(value)))).toBe(JSON.stringify(value));

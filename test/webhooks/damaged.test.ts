@@ -41,7 +41,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
   }
 
-  it('gives up a change whose history entry fails its integrity check, and delivers all others', async () => {
+  it('makes an event a dead letter if its history entry fails the integrity check, and delivers all others', async () => {
     const { id } = await hookTo(t, receiver.url);
     await paused(id, async () => {
       await t.importKeys({ key_id: 'a', org_id: 'acme' }, { key_id: 'b', org_id: 'acme' });
@@ -69,7 +69,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await eventually(async () => expect(await webhooks.deadLetters({ webhookID: id }, 10)).toStrictEqual([]));
   });
 
-  it('is logged once when its own row fails the integrity check, and holds up no other', async () => {
+  it('is logged once if its row fails the integrity check, and does not delay other webhooks', async () => {
     const { id } = await hookTo(t, receiver.url);
     const other = await startReceiver();
     await hookTo(t, other.url);
@@ -86,7 +86,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await other.close();
   });
 
-  it('goes on when a key that failed was purged and came back as another organisation’s', async () => {
+  it('continues if a failing key was purged and created again by another organisation', async () => {
     await hookTo(t, receiver.url, { orgID: 'acme' });
     receiver.behaviour = ({ data }) => (data.version_after === 2 ? 429 : 204);
     await t.close();

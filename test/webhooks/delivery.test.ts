@@ -25,7 +25,7 @@ describeEngines('webhooks', (engine) => {
   const change = async (keyID: string, alias: string) => expect((await t.update(keyID, { alias })).status).toBe(200);
   const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
 
-  it('bring every change once and in order per key to a receiver that fails twice', async () => {
+  it('deliver every change once and in order per key to a receiver that fails twice', async () => {
     const keys = ['a', 'b', 'c', 'd', 'e'];
     const { secret } = await hookTo(t, receiver.url);
     const tries = new Map<string, number>();
@@ -47,7 +47,7 @@ describeEngines('webhooks', (engine) => {
     expect(receiver.received.every(({ id, body }) => bodies.get(id) === body)).toBe(true);
   });
 
-  it('tell what the history shows: who, what and why, in the names of REST', async () => {
+  it('contain the history entry in the names of REST', async () => {
     await hookTo(t, receiver.url);
     await key('a');
     await t.update(
@@ -75,7 +75,7 @@ describeEngines('webhooks', (engine) => {
     expect(message?.id).toMatch(/^evt_[0-9a-f]{32}$/);
   });
 
-  it('tell one of an organisation of its own keys only', async () => {
+  it('contain only keys of the organisation of the webhook', async () => {
     const other = await startReceiver();
     await hookTo(t, receiver.url, { orgID: 'acme' });
     await hookTo(t, other.url);
@@ -90,7 +90,7 @@ describeEngines('webhooks', (engine) => {
     await other.close();
   });
 
-  it('keep a key that fails from holding up any other', async () => {
+  it('are not delayed by failures of another key', async () => {
     await t.close();
     // However slow this machine is, no event is given up meanwhile.
     t = await startApp(place.env, { webhookPace: { ...quick, retryPolicy: { delaysMs: [20], maxAttempts: 100_000 } } });
@@ -108,7 +108,7 @@ describeEngines('webhooks', (engine) => {
     expect(outOfOrder(receiver.taken())).toBeUndefined();
   });
 
-  it('are brought by one of two processes on the same database, whichever of them makes the change', async () => {
+  it('are delivered by one of two processes on the same database, for changes of either', async () => {
     const other = await startApp(place.env, { webhookPace: quick });
     await hookTo(t, receiver.url);
     await key('a');
@@ -128,7 +128,7 @@ describeEngines('webhooks', (engine) => {
     await receiver.until((taken) => taken.length === 8);
   });
 
-  it('lose nothing when the service stops in the middle and starts again, and repeat little', async () => {
+  it('are not lost by a stop and restart of the service, and are rarely repeated', async () => {
     await hookTo(t, receiver.url);
     let release: () => void = () => undefined;
     const released = new Promise<number>((resolve) => {
@@ -151,7 +151,7 @@ describeEngines('webhooks', (engine) => {
     expect(receiver.received.length).toBeLessThan(40 + 8);
   });
 
-  it('give an event up after the most attempts, go on with the next one, and send it again when asked to', async () => {
+  it('become dead letters after the maximum number of attempts, and can be replayed', async () => {
     const { id } = await hookTo(t, receiver.url);
     receiver.behaviour = ({ data }) => (data.version_after === 2 ? 400 : 200);
     await key('a');

@@ -11,7 +11,7 @@ beforeEach(() => void vi.useFakeTimers({ now: nowMs, toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 describe('the signature of a webhook', () => {
-  it('is that of the reference vector of Standard Webhooks', () => {
+  it('equals the reference vector of Standard Webhooks', () => {
     const headers = signedHeaders(
       ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
       { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1614265330 },
@@ -24,7 +24,7 @@ describe('the signature of a webhook', () => {
     });
   });
 
-  it('is believed by a receiver, which refuses a changed body, identifier, timestamp and secret, and an old message', () => {
+  it('is verified by a receiver, which rejects a changed body, identifier, timestamp or secret, and an old message', () => {
     const secret = createWebhookSecret();
     const headers = signedHeaders([secret], head, body);
     const believed = (message: { headers: Record<string, string>; body: string }, by = secret) =>
@@ -39,14 +39,14 @@ describe('the signature of a webhook', () => {
     expect(believed({ headers, body })).toBe('Message timestamp too old');
   });
 
-  it('comes once for each secret while an old one is still good, and either is enough', () => {
+  it('contains one value per secret during an overlap, each of which is sufficient', () => {
     const [before, after] = [createWebhookSecret(), createWebhookSecret()];
     const headers = signedHeaders([after, before], head, body);
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
     for (const secret of [before, after]) expect(whyNotBelieved(secret, { headers, body })).toBeUndefined();
   });
 
-  it('is made with secrets of 32 random bytes, in the form that libraries take', () => {
+  it('uses secrets of 32 random bytes in the format of the libraries', () => {
     const secrets = Array.from({ length: 20 }, createWebhookSecret);
     expect(new Set(secrets).size).toBe(20);
     for (const secret of secrets) {

@@ -55,7 +55,7 @@ describe('the URL of a receiver', () => {
     ['https://[::1]/', 'loopback'],
     ['http://gateway.internal/', 'private'],
     ['http://192.168.1.1/', 'private'],
-  ] as const)('%s may be kept where %s addresses are allowed', (url, allowed) => {
+  ] as const)('accepts %s if %s addresses are permitted', (url, allowed) => {
     expect(parseReceiverURL(url, allowed).href).toBe(new URL(url).href);
   });
 
@@ -80,7 +80,7 @@ describe('the URL of a receiver', () => {
     expect(() => parseReceiverURL(url, allowed)).toThrow(reason);
   });
 
-  it('is shown without what may be a token in it', () => {
+  it('is printed without its path and query, which may contain a token', () => {
     expect(redactedURL(new URL('https://hooks.example.com:8443/services/T0KEN?key=T0KEN'))).toBe(
       'https://hooks.example.com:8443/…?…',
     );
@@ -103,7 +103,7 @@ describe('a name', () => {
       );
     });
 
-  it('is connected to at the addresses that were looked at, and refused where a single one is not allowed', async () => {
+  it('is connected to at the checked addresses, and rejected if one of them is not permitted', async () => {
     expect(await look('https:', 'public', '8.8.8.8')).toStrictEqual([{ address: '8.8.8.8', family: 4 }]);
     expect(await look('https:', 'public', '8.8.8.8', '127.0.0.1')).toMatch('the address is loopback');
     expect(await look('https:', 'public', '10.0.0.1')).toMatch('the address is private');
@@ -134,7 +134,7 @@ describe('a message', () => {
     }
   };
 
-  it('goes to no private address, by figures and by name, and nothing is connected to', async () => {
+  it('rejects private addresses, literal and by name, without a connection', async () => {
     const refusal = { error: 'the address is loopback, which KEYFRONT_WEBHOOKS_TO does not permit' };
     expect(await send(`http://127.0.0.1:${receiver.port}/`, 'public')).toStrictEqual(refusal);
     expect(await send(`http://[::ffff:127.0.0.1]:${receiver.port}/`, 'public')).toStrictEqual(refusal);
@@ -145,7 +145,7 @@ describe('a message', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('whose attempt fails says so by a code, and by nothing that the address or the receiver has said', async () => {
+  it('reports a failed attempt by a code, without text from the address or the receiver', async () => {
     expect(await send(`https://127.0.0.1:${receiver.port}/CANARY`, 'loopback')).toStrictEqual({
       error: expect.stringMatching(/^failed with E\w+$/) as string,
     });
@@ -165,7 +165,7 @@ describe('a message', () => {
     sender.close();
   });
 
-  it('is not sent over a new or a kept connection when the webhook is no longer held by then', async () => {
+  it('sends nothing over a new or kept connection after the lease has ended', async () => {
     const sender = createWebhookClient(new URL(receiver.url), { ...limits, allowed: 'loopback' });
     const { signal: abort } = new AbortController();
     const attempt = (maySend: boolean) =>

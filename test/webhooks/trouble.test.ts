@@ -23,7 +23,7 @@ const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
 const standing = async () => (await t.app.services.webhooks.deliveryStats())[0];
 
 describe('a receiver that is down for long', () => {
-  it('leaves a few dead letters and a cursor, not a table that grows, and gets all in order and by a replay when it is back', async () => {
+  it('leaves a few dead letters and a cursor, and receives everything in order and by a replay after its recovery', async () => {
     const { id } = await hookTo(t, receiver.url);
     const { port } = receiver;
     await receiver.close();
@@ -75,7 +75,7 @@ describe('a receiver that is down for long', () => {
 });
 
 describe('a receiver', () => {
-  it('that is slow is asked eight things at a time and no more', async () => {
+  it('receives at most eight requests at a time', async () => {
     await hookTo(t, receiver.url);
     const waiting: (() => void)[] = [];
     receiver.behaviour = async () => {
@@ -92,7 +92,7 @@ describe('a receiver', () => {
     await receiver.until((taken) => taken.length === 40);
   });
 
-  it('that never answers for one key gets that key again, and all others meanwhile', async () => {
+  it('receives a retry for a key without a response, and all other keys meanwhile', async () => {
     await t.close();
     const schedule = { delaysMs: [20], maxAttempts: 100_000 };
     t = await startApp({}, { webhookPace: { ...quick, retryPolicy: schedule, timeoutMs: 300 } });
@@ -107,7 +107,7 @@ describe('a receiver', () => {
     await receiver.until((taken) => taken.length === 4);
   });
 
-  it('that answers without end has taken the message, and is not listened to', async () => {
+  it('counts as successful if it returns an endless body, which is not read', async () => {
     await hookTo(t, receiver.url);
     let sent = 0;
     let isCut = false;
@@ -134,7 +134,7 @@ describe('a receiver', () => {
     expect(sent).toBeLessThan(8 * 1024 * 1024);
   });
 
-  it('that redirects is not followed, and its events are given up as any that fail', async () => {
+  it('is not followed to a redirect, which counts as a failed attempt', async () => {
     const elsewhere = await startReceiver();
     const { id } = await hookTo(t, receiver.url);
     receiver.behaviour = (_message, response) => {
@@ -149,7 +149,7 @@ describe('a receiver', () => {
     await elsewhere.close();
   });
 
-  it('that answers 410 is paused, and goes on where it was once resumed', async () => {
+  it('is paused after 410 and continues where it stopped once resumed', async () => {
     const { id } = await hookTo(t, receiver.url);
     receiver.behaviour = () => 410;
     const { webhooks } = t.app.services;
@@ -165,7 +165,7 @@ describe('a receiver', () => {
     expect(outOfOrder(receiver.taken())).toBeUndefined();
   });
 
-  it('that asks for a pause with Retry-After gets it, for every key', async () => {
+  it('receives nothing for any key during a pause requested with Retry-After', async () => {
     await hookTo(t, receiver.url);
     let isFirst = true;
     receiver.behaviour = (_message, response) => {
@@ -185,7 +185,7 @@ describe('a receiver', () => {
 });
 
 describe('a webhook', () => {
-  it('that is paused hears nothing, and everything in order once it is resumed', async () => {
+  it('receives nothing while it is paused, and everything in order after it is resumed', async () => {
     const { id } = await hookTo(t, receiver.url);
     const { webhooks } = t.app.services;
     await key('a');
@@ -200,7 +200,7 @@ describe('a webhook', () => {
     expect(outOfOrder(receiver.taken())).toBeUndefined();
   });
 
-  it('that is removed hears nothing more, and leaves nothing behind', async () => {
+  it('receives nothing after its removal, which deletes all its rows', async () => {
     const { id } = await hookTo(t, receiver.url);
     receiver.behaviour = () => 500;
     await key('a');
@@ -216,7 +216,7 @@ describe('a webhook', () => {
     expect(await t.app.services.webhooks.remove(id)).toBe(false);
   });
 
-  it('that is new is told of what is changed from then on', async () => {
+  it('receives only later changes if it is new', async () => {
     await key('a');
     await hookTo(t, receiver.url);
     await change('a', 'after');
@@ -225,7 +225,7 @@ describe('a webhook', () => {
     expect(receiver.received.map(({ data }) => data.version_after)).toStrictEqual([2]);
   });
 
-  it('whose secret is rotated signs with both for the overlap, and with the new one alone without', async () => {
+  it('signs with both secrets during the overlap, and otherwise with the new one only', async () => {
     const { id, secret } = await hookTo(t, receiver.url);
     await key('a');
     await receiver.until((taken) => taken.length === 1);
@@ -246,7 +246,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  it('of a key that is purged and comes back is told of its new life', async () => {
+  it('receives the events of a key that was purged and created again', async () => {
     await hookTo(t, receiver.url);
     receiver.behaviour = ({ data }) => (data.version_after === 1 ? 200 : 500);
     await key('a');
@@ -267,7 +267,7 @@ describe('a webhook', () => {
 });
 
 describe('S-01 a webhook', () => {
-  it('shows no secret of a key, no identifier of one, and nothing of its own URL and secret: neither in messages nor in logs', async () => {
+  it('contains no secret or identifier of a key in messages and logs, and nothing of its own URL and secret', async () => {
     const { id, secret } = await hookTo(t, `${receiver.url}/CANARY-PATH?token=CANARY-QUERY`, { label: 'to CANARY' });
     let count = 0;
     receiver.behaviour = ({ data }) => (data.key_hash === hashOf('CANARY-DEAD') || (count += 1) % 2 === 0 ? 500 : 200);
