@@ -55,7 +55,7 @@ describe('With a certificate and its key the service', () => {
     }
   });
 
-  it('answers plain HTTP not at all, and so leads nobody on with a redirect', async () => {
+  it('returns no response and no redirect to plain HTTP', async () => {
     const answer = await exchange(s.port, 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(answer).toMatchObject({ status: 0, text: '', isClosed: true });
   });
