@@ -1,30 +1,28 @@
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { contradictionsIn } from './contradictions.js';
-import { withoutServiceLinks } from './service-links.js';
+import { withoutServiceLinks, type Environment } from './service-links.js';
 import { settings, settingsFor } from './settings.js';
 import { nearest } from '../lib/text.js';
 
-type Env = Readonly<Record<string, string | undefined>>;
-
-/** How to run. Nothing in it is secret, so it may be logged. `settingsFor` says what each setting means. */
+/** The settings without secrets, which may be logged. `settingsFor` documents each of them. */
 export type Config = Readonly<ReturnType<typeof configFrom>>;
 
-/** What must not be logged. */
+/** The settings that must not be logged. */
 export interface ConfigSecrets {
   readonly keyHashPepper: string | undefined;
-  /** Of the Redis that live counters stand in; undefined where they stand with their keys. */
+  /** URL of the Redis with the live counters; undefined if they are in the database. */
   readonly quotaURL: string | undefined;
-  /** Of a PostgreSQL database, which takes the place of the file; undefined for the file. */
+  /** URL of the PostgreSQL database; undefined for SQLite. */
   readonly databaseURL: string | undefined;
 }
 
 /**
  * Reads the settings from the environment.
  *
- * @throws {Error} One that names every problem.
+ * @throws {Error} that lists every problem.
  */
-export function readConfig(environment: Env): { config: Config; secrets: ConfigSecrets } {
+export function readConfig(environment: Environment): { config: Config; secrets: ConfigSecrets } {
   const env = withoutServiceLinks(environment);
   const production = env['NODE_ENV'] === 'production';
   const { data, error } = settingsFor(production).safeParse(env);
@@ -83,7 +81,7 @@ const namesByMistake = new Map(
   ),
 );
 
-function unknownSettingsIn(env: Env): string[] {
+function unknownSettingsIn(env: Environment): string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith('KEYFRONT_') && !Object.hasOwn(settings, name))
     .map((name) => {
@@ -92,7 +90,7 @@ function unknownSettingsIn(env: Env): string[] {
     });
 }
 
-/** The same members, which no printing, copying or serialising of the whole shows. */
+/** Makes the members non-enumerable, so that printing, copying or serializing the object does not reveal them. */
 function unprinted<T extends object>(secrets: T): T {
   for (const name of Object.keys(secrets)) Object.defineProperty(secrets, name, { enumerable: false });
   return secrets;

@@ -1,11 +1,10 @@
+import type { Environment } from './service-links.js';
 import { isLoopback } from '../lib/loopback.js';
 
-type Env = Readonly<Record<string, string | undefined>>;
-
-/** The problems of settings that do not go together, each as a sentence. Problems of a single value are not among them. */
-export function contradictionsIn(env: Env): string[] {
+/** Returns one sentence for each combination of settings that is not valid. Single values are validated elsewhere. */
+export function contradictionsIn(env: Environment): string[] {
   const has = (name: string) => env[name] !== undefined;
-  // An empty host is a problem of its own.
+  // An empty host is reported elsewhere.
   const isExposed = (host = '') => env['NODE_ENV'] !== 'production' && host.trim() !== '' && !isLoopback(host);
   const isHMAC = env['KEYFRONT_KEY_HASH'] === 'hmac-sha256';
   const pepper = env['KEYFRONT_KEY_HASH_PEPPER'];

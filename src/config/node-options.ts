@@ -1,5 +1,5 @@
 /**
- * The options of Node that the service runs with: room for short-lived objects, no `__proto__`. Code from strings stays
+ * The options of Node that the service runs with: a larger young generation, no `__proto__`. Code from strings stays
  * permitted, because better-sqlite3 13 makes the constructors of rows with it, and zod validators (from names of columns and
  * fields, never from data).
  * `npm start` and the image repeat them, which saves the process that `bin/keyfront.ts` needs; a test compares all three.

@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
 
-type Env = Readonly<Record<string, string | undefined>>;
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 const isURL = (value: string) => /^(tcp|udp|sctp):\/\/\S+:\d+$/.test(value);
 const isNumber = (value: string) => /^\d+$/.test(value);
 
-/** What each variable of a Service holds, by its name without the prefix. */
+/** The form of each variable of a Service, by its name without the prefix. */
 const serviceVariables: readonly (readonly [name: RegExp, isExpected: (value: string) => boolean])[] = [
   [/^_SERVICE_HOST$/, (value) => isIP(value) !== 0],
   [/^_SERVICE_PORT(_[A-Z0-9_]+)?$/, isNumber],
@@ -23,7 +24,7 @@ const serviceVariables: readonly (readonly [name: RegExp, isExpected: (value: st
  *
  * @see https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/envvars/envvars.go
  */
-export function withoutServiceLinks(env: Env): Env {
+export function withoutServiceLinks(env: Environment): Environment {
   const names = Object.keys(env).filter((name) => name.startsWith('KEYFRONT_'));
   const hasValue = (name: string, isExpected: (value: string) => boolean) => isExpected(env[name] ?? '');
   const services = names

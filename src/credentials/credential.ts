@@ -21,12 +21,12 @@ export const rejectionReasons = [
 export type RejectionReason = (typeof rejectionReasons)[number] | `claim ${string}` | `ERR_${string}`;
 
 /** The result of looking up a secret. */
-export type FoundCredential = Pick<Credential, 'id' | 'kind' | 'label' | 'orgID'> & {
+export type FoundCredential = Pick<StoredCredential, 'id' | 'kind' | 'label' | 'orgID'> & {
   readonly state: 'active' | 'revoked' | 'expired';
 };
 
 /** A stored credential. Only the hash of its secret is stored. */
-export interface Credential {
+export interface StoredCredential {
   readonly id: string;
   readonly kind: CredentialKind;
   readonly label: string;
@@ -49,8 +49,8 @@ export interface Credential {
 export interface CredentialStore {
   /** Looks up a secret. An unknown secret takes as long as a revoked or expired one. */
   findBySecretHash(secretHash: Uint8Array, at: Date): Promise<FoundCredential | undefined>;
-  add(credential: Credential): Promise<void>;
-  list(): Promise<Credential[]>;
+  add(credential: StoredCredential): Promise<void>;
+  list(): Promise<StoredCredential[]>;
   /** Returns false if there is no such credential. Revoking again keeps the first time. */
   revoke(id: string, at: Date): Promise<boolean>;
   /** Returns the ids of credentials that fail their integrity check. Other methods throw INTERNAL for them. */
@@ -59,15 +59,18 @@ export interface CredentialStore {
    * Replaces a credential and adds its successor in one transaction. `change` is pure and synchronous; if it throws,
    * nothing is written.
    */
-  replace(id: string, change: (found: Credential | undefined) => CredentialReplacement): Promise<CredentialReplacement>;
+  replace(
+    id: string,
+    change: (found: StoredCredential | undefined) => CredentialReplacement,
+  ): Promise<CredentialReplacement>;
   /** Stores when credentials were last used, by id. Earlier times than the stored ones are ignored. */
   markUsed(uses: ReadonlyMap<string, Date>): Promise<void>;
 }
 
 /** A credential that was revoked or will expire, and its successor. */
 export interface CredentialReplacement {
-  readonly retired: Credential;
-  readonly successor: Credential;
+  readonly retired: StoredCredential;
+  readonly successor: StoredCredential;
 }
 
 /** The principals that a request has proved, at most one for each kind of credential. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Credential, CredentialKind, CredentialStore } from './credential.js';
+import type { StoredCredential, CredentialKind, CredentialStore } from './credential.js';
 import { AppError } from '../lib/errors.js';
 import { checkOwner } from '../keys/key-id.js';
 import { createToken, hashToken } from './token.js';
@@ -12,7 +12,7 @@ interface CredentialOrder {
 }
 
 interface IssuedCredential {
-  readonly credential: Credential;
+  readonly credential: StoredCredential;
   readonly secret: string;
 }
 
@@ -44,7 +44,7 @@ export async function rotateCredential(
   id: string,
   overlapMs: number,
   now: Date,
-): Promise<IssuedCredential & { readonly retired: Credential }> {
+): Promise<IssuedCredential & { readonly retired: StoredCredential }> {
   let secret = '';
   const { retired, successor } = await store.replace(id, (found) => {
     const current = requireRotatable(found, id, now);
@@ -60,7 +60,7 @@ export async function rotateCredential(
   return { credential: successor, secret, retired };
 }
 
-function requireRotatable(found: Credential | undefined, id: string, now: Date): Credential {
+function requireRotatable(found: StoredCredential | undefined, id: string, now: Date): StoredCredential {
   if (found === undefined) throw new AppError('NOT_FOUND', `There is no credential ${id}.`);
   if (found.successorID !== undefined) {
     throw new AppError('CONFLICT', `${id} was rotated already; its successor is ${found.successorID}.`);
@@ -71,7 +71,7 @@ function requireRotatable(found: Credential | undefined, id: string, now: Date):
   return found;
 }
 
-function expireAfter(credential: Credential, overlapMs: number, now: Date): Credential {
+function expireAfter(credential: StoredCredential, overlapMs: number, now: Date): StoredCredential {
   if (overlapMs === 0) return { ...credential, revoked: now };
   const end = new Date(now.getTime() + overlapMs);
   return { ...credential, expires: credential.expires && credential.expires < end ? credential.expires : end };
@@ -79,7 +79,7 @@ function expireAfter(credential: Credential, overlapMs: number, now: Date): Cred
 
 function createCredential({ kind, label, orgID, expires }: CredentialOrder, now: Date): IssuedCredential {
   const secret = createToken(kind);
-  const credential: Credential = {
+  const credential: StoredCredential = {
     id: `cred_${randomBytes(8).toString('hex')}`,
     kind,
     label,

@@ -3,15 +3,15 @@ import { AppError } from '../lib/errors.js';
 import type { KeyRing } from './key-ring.js';
 
 /**
- * Keeps secrets unreadable at rest. `place` says where a secret stands, such as "keys|<keyHash>|hmac_string"; it is not
- * stored, and a sealed secret opens only under the place it was sealed for.
+ * Authenticated encryption of secrets at rest. `place` is the associated data, such as "keys|<keyHash>|hmacString". It is
+ * not stored, and a sealed secret opens only with the same associated data.
  */
 export interface Sealer {
-  /** Uses the active key. Throws INVALID for text with lone surrogates, which would not come back unchanged. */
+  /** Uses the primary key. @throws {AppError} INVALID for text with lone surrogates, which UTF-8 cannot represent. */
   seal(plaintext: string, place: string): Uint8Array;
-  /** Throws INTERNAL if the bytes were altered or moved, or if their key has left the ring. */
+  /** @throws {AppError} INTERNAL when the bytes were altered or moved, or their key is not in the ring. */
   open(sealed: Uint8Array, place: string): string;
-  /** Which key sealed this, without checking that it opens. Throws INTERNAL if the bytes are no sealed secret. */
+  /** Returns the ID of the key that sealed this, without opening it. @throws {AppError} INTERNAL for other bytes. */
   keyIDOf(sealed: Uint8Array): string;
 }
 
@@ -21,14 +21,14 @@ const tagBytes = 16;
 const algorithm = 'aes-256-gcm';
 const options = { authTagLength: tagBytes };
 
-/** AES-256-GCM. The ring is asked for at every call, so that a rotated one takes effect without a restart. */
+/** AES-256-GCM. Reads the ring at every call, so that a rotation takes effect without a restart. */
 export function createSealer(ring: () => KeyRing): Sealer {
   return {
     seal(plaintext, place) {
       if (!plaintext.isWellFormed()) throw new AppError('INVALID', 'A secret must be well-formed Unicode text.');
       const current = ring();
       const header = headerOf(current.activeID);
-      // Random nonces are safe for some 2^32 seals under one key, far beyond what a store of definitions makes.
+      // Random nonces are safe for about 2^32 seals under one key, far more than a store of definitions needs.
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, current.keyOf(current.activeID), nonce, options);
       cipher.setAAD(boundData(header, place));
@@ -47,10 +47,10 @@ export function createSealer(ring: () => KeyRing): Sealer {
   };
 }
 
-/** Version, length of the key id, key id: the length makes it end where it ends, whatever place follows it. */
+/** Version, length of the key ID, key ID. The length separates the ID from the associated data after it. */
 function headerOf(keyID: string): Buffer {
   const id = Buffer.from(keyID, 'utf8');
-  if (id.length > 255) throw new Error('The id of a sealing key must fit in 255 bytes.');
+  if (id.length > 255) throw new Error('The ID of an encryption key must have at most 255 bytes.');
   return Buffer.concat([Uint8Array.of(version, id.length), id]);
 }
 

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hash } from 'node:crypto';
 import { hasEscapedName, parseJSON } from '../lib/json.js';
 import { murmur128, murmur32Legacy, murmur64 } from './murmur.js';
 
-/** What the setting may name. The murmur ones are there for parity with gateways and are not cryptographic. */
+/** The values of the setting. The murmur hashes are for compatibility with gateways and are not cryptographic. */
 export const keyHashAlgorithms = ['sha256', 'hmac-sha256', 'murmur32', 'murmur64', 'murmur128'] as const;
 
 export type KeyHashAlgorithm = (typeof keyHashAlgorithms)[number];
@@ -13,7 +13,7 @@ const pepperBytes = 32;
 
 const sha256: Digest = (data) => hash('sha256', data, 'hex');
 
-/** The names a token may give in `h`. A Map, so that a name such as "constructor" finds nothing. */
+/** The algorithms that a token can name in `h`. A Map, so that a name such as "constructor" has no match. */
 const tokenDigests: ReadonlyMap<unknown, Digest> = new Map([
   ['murmur32', murmur32Legacy],
   ['murmur64', murmur64],
@@ -28,8 +28,8 @@ const tokenDigests: ReadonlyMap<unknown, Digest> = new Map([
  */
 export function createKeyHash(algorithm: KeyHashAlgorithm, pepper?: string | Uint8Array): (keyID: string) => string {
   switch (algorithm) {
-    // The two cryptographic settings hold for every id. If a token could name its own algorithm here, whoever writes
-    // the token could have its key stored under a weak hash, which is what the setting is meant to rule out.
+    // The two cryptographic settings apply to every ID. If a token could choose its algorithm, its author could have the
+    // key stored under a weak hash, which the setting is meant to prevent.
     case 'sha256':
       return overUtf8(sha256);
     case 'hmac-sha256':
@@ -66,7 +66,7 @@ function createTokenAware(configured: Digest): (keyID: string) => string {
 
 /** The `h` of an id in the base64 JSON form, or undefined for every other id. */
 function algorithmInToken(keyID: string): string | undefined {
-  // Node's decoder skips what it does not know. Gateways refuse it, so a JWT, say, must not pass for a token.
+  // Node's decoder skips invalid characters and gateways reject them, so that a JWT must not count as a token.
   if (!keyID.startsWith('ey') || keyID.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(keyID)) return undefined;
   try {
     const text = Buffer.from(keyID, 'base64').toString('utf8');

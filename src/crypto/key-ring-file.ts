@@ -9,18 +9,18 @@ export interface RingKey {
   readonly key: string;
 }
 
-/** There is always an active key; in the file it is the last of the list. */
+/** There is always a primary key: the last in the file. */
 export interface RingKeys {
   readonly older: readonly RingKey[];
   readonly active: RingKey;
 }
 
-/** What AES-256 takes. */
+/** Key length of AES-256. */
 export const keyBytes = 32;
 
 const idForm = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** Refuses a file that others can reach or that is not a ring; the errors name the path and never the content. */
+/** Reads a ring. Throws if other users can access the file or it is not a ring; errors never quote the content. */
 export function readKeyRingFile(path: string): RingKeys {
   return parseKeys(path, readPrivateFile(path));
 }

@@ -12,7 +12,7 @@ export interface KeyRing {
   keyOf(id: string): KeyObject;
 }
 
-/** Makes a ring of one fresh key. Throws, and changes nothing, if the file exists or cannot be written. */
+/** Creates a ring with one new key. Throws if the file exists or cannot be written. */
 export function createKeyRingFile(path: string, now: Date): KeyRing {
   const keys: RingKeys = { older: [], active: freshKey('k1', now) };
   try {
@@ -24,14 +24,14 @@ export function createKeyRingFile(path: string, now: Date): KeyRing {
   return createKeyRing(keys);
 }
 
-/** A ring that is gone with the process, for databases that are as well. */
+/** Creates a ring in memory, for databases in memory. */
 export function createMemoryKeyRing(now: Date): KeyRing {
   return createKeyRing({ older: [], active: freshKey('k1', now) });
 }
 
 /**
- * The ring as the file has it: what another process rotates takes effect here without a restart. What runs without a
- * break is one moment, and the file is looked at once in it.
+ * Returns the current ring of the file: a rotation by another process takes effect without a restart. The file is checked
+ * at most once in each synchronous run of code.
  */
 export function followKeyRing(path: string): () => KeyRing {
   const stampOf = () => {
@@ -53,12 +53,12 @@ export function followKeyRing(path: string): () => KeyRing {
   };
 }
 
-/** Reads the ring. Every error is a plain Error that names the path and repeats nothing of what the file holds. */
+/** Reads the ring. Errors name the path and never quote the content. */
 export function loadKeyRing(path: string): KeyRing {
   return createKeyRing(readKeyRingFile(path));
 }
 
-/** Appends a fresh key and makes it the active one. Older keys stay, so everything sealed still opens. */
+/** Appends a new key and makes it the primary key. Older keys stay, so that all sealed data still opens. */
 export function addKey(path: string, now: Date): KeyRing {
   return change(path, ({ older, active }) => {
     const kept = [...older, active];
@@ -66,14 +66,14 @@ export function addKey(path: string, now: Date): KeyRing {
   });
 }
 
-/** Keeps the active key only. What is still sealed under another one is lost for good: reseal all of it first. */
+/** Removes all keys but the primary one. Data sealed under another key is lost: reseal all of it first. */
 export function dropInactiveKeys(path: string): KeyRing {
   return change(path, ({ active }) => ({ older: [], active }));
 }
 
 function createKeyRing({ older, active }: RingKeys): KeyRing {
   const keys = new Map([...older, active].map(({ id, key }) => [id, createSecretKey(key, 'base64')]));
-  // The keys live in this closure and in no member, which is what keeps them out of logs.
+  // The keys are in this closure and in no member, so that logs cannot show them.
   return Object.freeze({
     activeID: active.id,
     ids: Object.freeze([...keys.keys()]),
@@ -96,7 +96,7 @@ function nextID(keys: readonly RingKey[]): string {
 }
 
 function change(path: string, next: (keys: RingKeys) => RingKeys): KeyRing {
-  // What is wrong with the file as it stands is reported before anything is written beside it.
+  // Errors of the current file are reported before the new one is written.
   readKeyRingFile(path);
   try {
     replaceDurableFile(path, () => keyRingText(next(readKeyRingFile(path))));

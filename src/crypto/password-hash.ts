@@ -6,9 +6,9 @@ import { AppError } from '../lib/errors.js';
 export type PasswordHashType = 'bcrypt' | 'argon2id';
 
 export interface PasswordHasher {
-  /** Rejects with INVALID for what bcrypt cannot take in full, and with UNAVAILABLE while too many hashes wait. */
+  /** @throws {AppError} INVALID when bcrypt would truncate the password; UNAVAILABLE when too many hashes wait. */
   hash(password: string, type: PasswordHashType): Promise<string>;
-  /** How many hashes wait. */
+  /** Number of waiting hashes. */
   waiting(): number;
 }
 
@@ -31,7 +31,7 @@ export function createPasswordHasher(options: { concurrency?: number; queueLimit
   return {
     waiting: () => limit.pendingCount,
     async hash(password, type) {
-      if (type === 'bcrypt') refuseWhatBcryptCuts(password);
+      if (type === 'bcrypt') assertHashableByBcrypt(password);
       if (limit.activeCount >= concurrency && limit.pendingCount >= queueLimit) {
         throw new AppError('UNAVAILABLE', 'Too many requests of this kind are waiting; try again shortly.', {
           retryAfterSeconds: 1,
@@ -48,13 +48,13 @@ async function hashWithBcrypt(password: string): Promise<string> {
 }
 
 /** bcrypt ignores what follows byte 72, and many verifiers what follows a NUL: other passwords would match as well. */
-function refuseWhatBcryptCuts(password: string): void {
+function assertHashableByBcrypt(password: string): void {
   if (Buffer.byteLength(password, 'utf8') > bcryptMaxBytes || password.includes('\0')) {
     throw new AppError('INVALID', `A password for bcrypt has at most ${bcryptMaxBytes} bytes and no NUL.`);
   }
 }
 
-/** Tells a complete bcrypt or Argon2id PHC string, by its exact format, from anything else, such as a password. */
+/** Whether a text is a complete bcrypt or Argon2id PHC string, by its exact format. */
 export function hashTypeOf(hash: string): PasswordHashType | undefined {
   if (bcryptForm.test(hash)) return 'bcrypt';
   return isArgon2id(hash) ? 'argon2id' : undefined;

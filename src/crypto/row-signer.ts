@@ -1,13 +1,13 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { KeyRing } from './key-ring.js';
 
-/** Tells text that we wrote from any other. Nobody without the key ring can make a signature. */
+/** Signs and verifies rows with a MAC. Signatures require the key ring. */
 export interface RowSigner {
-  /** Uses the active key. The signature names it, so that rotation leaves older ones valid until their key is dropped. */
+  /** Uses the primary key. The signature names its key, so that it stays valid until that key is removed. */
   readonly sign: (content: string) => Uint8Array;
-  /** False for other text, another signature, and a key that has left the ring. */
+  /** Returns false if text and signature do not match, or the key is not in the ring. */
   readonly isAuthentic: (content: string, signature: Uint8Array) => boolean;
-  /** What every signature under the active key begins with. */
+  /** The prefix of all signatures under the primary key. */
   readonly currentHead: () => Uint8Array;
 }
 
@@ -15,14 +15,14 @@ const version = 1;
 const tagBytes = 32;
 const purpose = 'keyfront row signatures';
 
-/** HMAC-SHA-256 under keys derived from those of the ring, which is asked for at every call. */
+/** HMAC-SHA-256 under keys derived from those of the ring, which is read at every call. */
 export function createRowSigner(ring: () => KeyRing): RowSigner {
   const derived = new WeakMap<KeyRing, Map<string, KeyObject>>();
 
   function keyOf(current: KeyRing, id: string): KeyObject {
     const keys = derived.get(current) ?? new Map<string, KeyObject>();
     derived.set(current, keys);
-    // Sealing and signing must not share a key: what one of them gives away could serve against the other.
+    // Encryption and signing must not share a key, because a leak of one would weaken the other.
     const key =
       keys.get(id) ?? createSecretKey(Buffer.from(hkdfSync('sha256', current.keyOf(id), '', purpose, tagBytes)));
     keys.set(id, key);
@@ -48,7 +48,7 @@ export function createRowSigner(ring: () => KeyRing): RowSigner {
   };
 }
 
-/** Version, length of the key id, key id. */
+/** Version, length of the key ID, key ID. */
 function headOf(keyID: string): Buffer {
   const id = Buffer.from(keyID, 'utf8');
   return Buffer.concat([Uint8Array.of(version, id.length), id]);

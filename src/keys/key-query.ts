@@ -29,7 +29,7 @@ export function defaultOrder({ aliasPrefix = '' }: KeyFilter): KeyOrder {
 }
 
 /** A position in an ordered list: that of a key. */
-export interface Position {
+export interface KeyPosition {
   readonly value: string | bigint;
   readonly keyHash: string;
 }
@@ -38,8 +38,8 @@ export interface KeyQuery {
   readonly filter: KeyFilter;
   readonly orderBy: KeyOrder;
   readonly descending: boolean;
-  readonly after?: Position | undefined;
-  readonly before?: Position | undefined;
+  readonly after?: KeyPosition | undefined;
+  readonly before?: KeyPosition | undefined;
   /** Maximum number of keys to return. */
   readonly limit: number;
   /** The time at which states are evaluated. */

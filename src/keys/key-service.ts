@@ -4,7 +4,12 @@ import { createBulkUpdate } from './commands/bulk-update.js';
 import { createConsumeQuotaCommand, type ConsumeRequest } from './commands/consume-quota.js';
 import { createCreateCommand, type CreateRequest } from './commands/create-key.js';
 import { createDeleteCommands } from './commands/delete-restore.js';
-import { assertReason, createChangeExecutor, type ChangeOptions, type KeyChange } from './commands/execute-change.js';
+import {
+  assertReason,
+  createChangeExecutor,
+  type KeyChangeOptions,
+  type KeyChange,
+} from './commands/execute-change.js';
 import { createRevertCommand, type RevertRequest } from './commands/revert.js';
 import { createUpdateCommands, type UpdateRequest } from './commands/update-key.js';
 import type { KeyDefinition } from './definition/schema.js';
@@ -34,7 +39,7 @@ export function createKeyService(ports: Ports) {
 
   const hashOf = ({ keyID }: { readonly keyID: string }): string => hashKeyID(checkKeyID(keyID));
 
-  const change = <Request extends ChangeOptions>(operation: string, command: IdentifiedCommand<Request>) =>
+  const change = <Request extends KeyChangeOptions>(operation: string, command: IdentifiedCommand<Request>) =>
     withAudit(audit, {
       operation,
       identify: (request: WithKeyID<Request>) => hashOf(request),
@@ -49,8 +54,8 @@ export function createKeyService(ports: Ports) {
     ...queries,
     ...createChangeSubscriptions(ports),
     updateOrgKey: change<UpdateRequest>('updateOrgKey', updateOrgKey),
-    deleteOrgKey: change<ChangeOptions>('deleteOrgKey', deleteOrgKey),
-    restoreOrgKey: change<ChangeOptions>('restoreOrgKey', restoreOrgKey),
+    deleteOrgKey: change<KeyChangeOptions>('deleteOrgKey', deleteOrgKey),
+    restoreOrgKey: change<KeyChangeOptions>('restoreOrgKey', restoreOrgKey),
     revertOrgKey: change<RevertRequest>('revertOrgKey', createRevertCommand(ports, executor)),
     createOrgKey: withAudit(audit, {
       operation: 'createOrgKey',

@@ -4,12 +4,12 @@ import { dirname } from 'node:path';
 
 const ownerOnly = 0o600;
 
-/** Makes a new file of mode 0600 that is either whole or absent after a crash. Throws EEXIST if the path is taken. */
+/** Creates a file of mode 0600. After a crash it is complete or absent. Throws EEXIST if the file exists. */
 export function createDurableFile(path: string, content: string): void {
   const draft = `${path}.${randomUUID()}.new`;
   writeDraft(draft, () => content);
   try {
-    // A rename would silently replace what another process has just put there; a link refuses.
+    // A rename would replace a file that another process has just created; a link fails.
     linkSync(draft, path);
   } finally {
     rmSync(draft, { force: true });
@@ -53,7 +53,7 @@ export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Returns once what was written to the file would outlast a power cut. */
+/** Syncs the content of a file to disk. */
 export function syncFile(path: string): void {
   const file = openSync(path, 'r+');
   try {
@@ -63,7 +63,7 @@ export function syncFile(path: string): void {
   }
 }
 
-/** The same for the name of a file or folder: a creation, rename or link lasts once the folder around it was written. */
+/** Syncs the folder of a file, which makes its creation, rename or link durable. */
 export function syncName(path: string): void {
   const folder = openSync(dirname(path), 'r');
   try {

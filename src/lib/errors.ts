@@ -1,4 +1,4 @@
-/** Everything that can go wrong in front of a caller. Each face has one table with a row for every code. */
+/** The error codes of the APIs. Each API has one table with a row for every code. */
 export const errorCodes = [
   'UNAUTHENTICATED',
   'FORBIDDEN',
@@ -13,7 +13,7 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** Where a value stands inside what the caller sent: member names and list positions, outermost first. */
+/** The position of a value in a request: member names and list indexes, outermost first. */
 export type Path = readonly (string | number)[];
 
 /** One problem of one value: a stable `code` to act on, and a `message` that never repeats the value. */
@@ -24,15 +24,15 @@ export interface Issue {
 }
 
 interface Details {
-  /** Every problem found, where the request's content is at fault. */
+  /** The problems of an INVALID request. */
   readonly issues?: readonly Issue[];
-  /** After how many seconds a new attempt makes sense. */
+  /** Seconds after which the client should retry. */
   readonly retryAfterSeconds?: number;
-  /** The inner story. It goes to the log and to no caller. */
+  /** Logged, and never returned to clients. */
   readonly cause?: unknown;
 }
 
-/** The one error that faces understand: `message` and `issues` are public, `cause` is not. */
+/** The error class of the APIs. `message` and `issues` are public, `cause` is not. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[];
@@ -47,12 +47,12 @@ export class AppError extends Error {
   }
 }
 
-/** The code that an error has in front of a caller: what is not ours is INTERNAL. */
+/** Returns the code of an error for clients: INTERNAL for every error other than AppError. */
 export function codeOf(error: unknown): ErrorCode {
   return error instanceof AppError ? error.code : 'INTERNAL';
 }
 
-/** A path as people write it: `accessRights[2].limit.quotaMax`. Odd names are quoted, and cut short. */
+/** Formats a path: `accessRights[2].limit.quotaMax`. Unusual names are quoted and truncated. */
 export function pathText(path: Path): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`;

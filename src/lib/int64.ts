@@ -6,13 +6,13 @@ export function isInt64(value: bigint): boolean {
   return value >= minInt64 && value <= maxInt64;
 }
 
-/** The integer a JSON number stands for. Undefined for a fraction, and for anything that is not a number. */
+/** Returns the integer of a JSON number; undefined for a fraction and for other types. */
 export function integerOf(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined;
 }
 
-/** The moment in whole Unix seconds. */
+/** Returns the time in whole Unix seconds. */
 export function unixSeconds(moment: Date): bigint {
   return BigInt(Math.floor(moment.getTime() / 1000));
 }

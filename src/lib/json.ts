@@ -8,21 +8,21 @@ declare global {
   }
 }
 
-/** What a JSON text holds. An integer that no double can hold is a bigint; every other number is a number. */
+/** A value of JSON. An integer that is not exact as a double is a bigint; every other number is a number. */
 export type JSONValue = null | boolean | number | bigint | string | JSONValue[] | { [name: string]: JSONValue };
 
-/** How many arrays and objects may stand inside one another, the outermost counted. */
+/** Maximum nesting depth of arrays and objects, including the outermost one. */
 export const maxJSONDepth = 64;
 
-/** Whether a value is an object with members, and no list. */
+/** Whether a value is an object and not a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** From here on an integer may be the nearest double: a short token such as 1e300 must not become a giant bigint. */
+/** From here on an integer is the nearest double, so that a short token such as 1e300 does not become a huge bigint. */
 const exactBelow = 1e40;
 
-/** A double tells all decimals of up to this many digits apart, so shorter tokens cannot lose anything. */
+/** Decimals of up to this many digits are exact as doubles, so that shorter tokens need no check. */
 const safeDigits = 15;
 
 const quote = 0x22;
@@ -38,22 +38,24 @@ const closeBrace = 0x7d;
 const caseBit = 0x20;
 
 /**
- * Reads a JSON text without losing anything silently; `__proto__` comes out as a plain own property.
- * Throws INVALID with one issue: MALFORMED_JSON, DUPLICATE_MEMBER, TOO_DEEP, OUT_OF_RANGE or IMPRECISE.
+ * Parses a JSON text without silent loss. `__proto__` becomes an own property.
+ *
+ * @throws {AppError} INVALID with one issue: MALFORMED_JSON, DUPLICATE_MEMBER, TOO_DEEP, OUT_OF_RANGE or IMPRECISE.
  */
 export function parseJSON(text: string): JSONValue {
   const value = parseNatively(text);
   return value === undefined ? parseJSONCarefully(text) : value;
 }
 
-/** The definition of parseJSON, without its fast path; exported so that tests can hold the two against each other. */
+/** parseJSON without its fast path. Exported for tests that compare the two. */
 export function parseJSONCarefully(text: string): JSONValue {
   return new CarefulParser(text).parse();
 }
 
 /**
- * Writes what JSON.stringify writes, but integers with all their digits: bigints, and numbers below 1e40.
- * Throws TypeError for a value that JSON cannot write, such as undefined, a function or a circular structure.
+ * Serializes like JSON.stringify, but with all digits of integers: bigints, and numbers below 1e40.
+ *
+ * @throws {TypeError} for a value without a JSON form, such as undefined, a function or a circular structure.
  */
 export function stringifyJSON(value: unknown, indent?: number): string {
   const text: string | undefined = JSON.stringify(value, inDigits, indent);
@@ -76,7 +78,7 @@ export function hasEscapedName(text: string): boolean {
   return false;
 }
 
-/** Whether the string whose closing quote stands at `end` is the name of a member. */
+/** Whether the string whose closing quote is at `end` is the name of a member. */
 function isName(text: string, end: number): boolean {
   let at = end + 1;
   while (isSpace(text.charCodeAt(at))) at++;
@@ -87,7 +89,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** JSON.parse where it provably gives the right answer; undefined leaves the text to the careful parser. */
+/** Uses JSON.parse if its result is known to be exact; otherwise returns undefined for the careful parser. */
 function parseNatively(text: string): JSONValue | undefined {
   const names = countPlainNames(text);
   if (names === undefined || hasEscapedName(text)) return undefined;
@@ -102,8 +104,8 @@ function parseNatively(text: string): JSONValue | undefined {
 }
 
 /**
- * Counts the member names of a text, or gives undefined where the text needs the careful parser in any case.
- * The count means something only for a valid text, so JSON.parse has to accept the text as well.
+ * Counts the member names of a text; undefined if the text needs the careful parser. The count is meaningful only for a
+ * valid text, so that JSON.parse must accept the text too.
  */
 function countPlainNames(text: string): number | undefined {
   let names = 0;
@@ -145,7 +147,7 @@ function closingQuote(text: string, start: number): number {
   return -1;
 }
 
-/** Recurses no deeper than maxJSONDepth, which countPlainNames has made sure of. */
+/** Recurses at most maxJSONDepth levels, which countPlainNames has checked. */
 function countMembers(value: JSONValue): number {
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;
@@ -217,7 +219,7 @@ class CarefulParser {
       const name = this.#string();
       this.#path.push(name);
       if (Object.hasOwn(members, name)) {
-        throw refusal(this.#path, 'DUPLICATE_MEMBER', 'The body has an object with the same member twice.');
+        throw invalidBody(this.#path, 'DUPLICATE_MEMBER', 'The body has an object with the same member twice.');
       }
       this.#skipSpace();
       if (!this.#take(':')) throw this.#malformed();
@@ -248,7 +250,7 @@ class CarefulParser {
   /** Steps over an opening bracket. The path has one step for each array or object around it. */
   #enter(): void {
     if (this.#path.length >= maxJSONDepth) {
-      throw refusal([], 'TOO_DEEP', `The body is nested more than ${maxJSONDepth} levels deep.`);
+      throw invalidBody([], 'TOO_DEEP', `The body is nested more than ${maxJSONDepth} levels deep.`);
     }
     this.#at++;
   }
@@ -282,8 +284,8 @@ class CarefulParser {
     const token = this.#match(numberToken);
     this.#at += token.length;
     const value = exactNumber(token);
-    if (value === 'OUT_OF_RANGE') throw refusal(this.#path, value, 'The number is too large.');
-    if (value === 'IMPRECISE') throw refusal(this.#path, value, 'The number has more digits than can be kept.');
+    if (value === 'OUT_OF_RANGE') throw invalidBody(this.#path, value, 'The number is too large.');
+    if (value === 'IMPRECISE') throw invalidBody(this.#path, value, 'The number has more digits than can be kept.');
     return value;
   }
 
@@ -312,7 +314,7 @@ class CarefulParser {
     const before = this.#text.slice(0, this.#at);
     const line = before.split('\n').length;
     const column = this.#at - before.lastIndexOf('\n');
-    return refusal([], 'MALFORMED_JSON', `The body is not valid JSON (line ${line}, column ${column}).`);
+    return invalidBody([], 'MALFORMED_JSON', `The body is not valid JSON (line ${line}, column ${column}).`);
   }
 }
 
@@ -320,7 +322,7 @@ const escapeSequence = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?$/;
 
-/** The value of a number token, or the code of the reason why there is none. */
+/** Returns the value of a number token, or the issue code if it has none. */
 function exactNumber(token: string): number | bigint | 'OUT_OF_RANGE' | 'IMPRECISE' {
   const nearest = Number(token);
   if (!Number.isFinite(nearest)) return 'OUT_OF_RANGE';
@@ -346,7 +348,7 @@ function significantEnd(digits: string): number {
   return end;
 }
 
-function refusal(path: Path, code: string, message: string): AppError {
+function invalidBody(path: Path, code: string, message: string): AppError {
   return new AppError('INVALID', message, { issues: [{ path: [...path], code, message }] });
 }
 

@@ -5,7 +5,7 @@ export type { Logger } from 'pino';
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Members that no log line shows, whoever logs them and however deep. */
+/** Members that are redacted in every log line, at any depth. */
 const hidden: ReadonlySet<string> = new Set([
   'password',
   'secret',
@@ -19,20 +19,21 @@ const hidden: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The one logger: a JSON line each, on standard error unless told otherwise, with every known secret's name redacted.
- * `ids` is asked for what else each line says, such as the trace that it is part of.
+ * Creates the logger: JSON lines, to standard error by default, with the members of `hidden` redacted.
+ *
+ * @param ids returns additional members of each line, such as the trace ID.
  */
 export function createLogger(level: LogLevel, destination?: DestinationStream, ids?: () => object): Logger {
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Pino's own redaction takes ten times as long as all the rest of a line, and looks no deeper than it is told.
+    // Pino's own redaction is ten times slower than the rest of a line, and limited to configured paths.
     formatters: { level: (label: string) => ({ level: label }), log: redacted },
     serializers: {
       err: (error: unknown) =>
         error instanceof Error ? redacted({ ...pino.stdSerializers.err(error) }) : redactedValue(error, 1),
-      // For what a child logger is bound to, which comes through no formatter.
+      // For bindings of child loggers, which bypass the formatter.
       ...Object.fromEntries([...hidden].map((name) => [name, () => '[hidden]'])),
     },
     ...(ids && { mixin: ids }),
@@ -40,7 +41,7 @@ export function createLogger(level: LogLevel, destination?: DestinationStream, i
   return pino(options, destination ?? standardError());
 }
 
-/** Writes the lines of one turn of the event loop together: to write takes longer than all the rest of a line. */
+/** Writes the lines of one event loop iteration together, because a write is slower than the rest of a line. */
 function standardError(): DestinationStream {
   const output = pino.destination({ dest: 2, sync: true });
   let held = '';
@@ -60,13 +61,13 @@ function standardError(): DestinationStream {
 
 type Members = Record<string, unknown>;
 
-/** Deeper than anything that we log. */
-const mostLevels = 10;
+/** Deeper than any object that the service logs. */
+const maxLevels = 10;
 
 function redacted(members: Members, level = 1): Members {
   const shown: Members = {};
   for (const [name, value] of Object.entries(members)) {
-    // Pino makes an object of an error, which comes through here in its turn.
+    // Pino serializes the error to an object, which is redacted by the serializer above.
     if (level === 1 && value instanceof Error && name === 'err') shown[name] = value;
     else shown[name] = hidden.has(name) && value !== undefined ? '[hidden]' : redactedValue(value, level);
   }
@@ -75,7 +76,7 @@ function redacted(members: Members, level = 1): Members {
 
 function redactedValue(value: unknown, level: number): unknown {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;
-  if (level >= mostLevels) return '[too deep]';
+  if (level >= maxLevels) return '[too deep]';
   return Array.isArray(value)
     ? value.map((item: unknown) => redactedValue(item, level + 1))
     : redacted(value as Members, level + 1);

@@ -1,16 +1,16 @@
 import { closestMatch } from 'leven';
 
-/** Free text for a line of a terminal or a log: what ends lines, steers terminals or turns text round is replaced. */
+/** Replaces line breaks, control characters and bidi marks, so that text is safe in a line of a terminal or log. */
 export function printable(text: string): string {
   return text.toWellFormed().replace(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
 }
 
-/** The same for a text that may have several lines. */
+/** The same for a text of several lines. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** The one of `known` that `name` was probably meant to be. Case and underscores do not count. */
+/** Returns the closest match for a misspelt name. Case and underscores are ignored. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const plain = (text: string) => text.replaceAll('_', '').toLowerCase();
   const byPlain = new Map([...known].map((candidate) => [plain(candidate), candidate]));
@@ -20,14 +20,14 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
 }
 
 /**
- * Whether a text can be hashed and stored as itself. Half of a surrogate pair has no UTF-8 form and would hash like
- * U+FFFD, so that two identifiers collide; SQLite's functions end a text at NUL.
+ * Whether a text can be hashed and stored unchanged. Half of a surrogate pair has no UTF-8 form and would hash like U+FFFD,
+ * so that two identifiers would collide. SQLite functions end a text at NUL.
  */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Whether a text takes more bytes than these in UTF-8, of which a character takes three at the most. */
-export function hasMoreBytes(text: string, most: number): boolean {
-  return 3 * text.length > most && new TextEncoder().encode(text).length > most;
+/** Whether a text has more bytes in UTF-8 than `maxBytes`. A UTF-16 code unit has at most three. */
+export function hasMoreBytes(text: string, maxBytes: number): boolean {
+  return 3 * text.length > maxBytes && new TextEncoder().encode(text).length > maxBytes;
 }

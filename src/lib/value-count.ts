@@ -1,8 +1,8 @@
 import { maxJSONDepth } from './json.js';
 
 /**
- * How many members of objects and items of lists a request body may have, and a definition: room for a definition with
- * 10,000 members of free-form JSON and the arguments around it. All work on a definition is linear in this number.
+ * Maximum number of object members and list items in a request body or definition: enough for a definition with 10,000
+ * members of free-form JSON and the arguments around it. All work on a definition is linear in this number.
  */
 export const maxValues = 12_000;
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { stringifyJSON } from '../lib/json.js';
 import type { StoredKey } from '../keys/key.js';
-import type { KeyOrder, Position } from '../keys/key-query.js';
+import type { KeyOrder, KeyPosition } from '../keys/key-query.js';
 import { malformedParameter } from '../http/query-parameters.js';
 
 /** The maximum size of a list, which is that of a GraphQL response. A page that would be larger has fewer keys than `limit`. */
@@ -46,7 +46,7 @@ const hash = /^(?:[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{64})$/;
  *
  * @throws {AppError} INVALID when the text is not a cursor, or the cursor of a list in another order
  */
-export function positionFromCursor(after: string, orderBy: KeyOrder): Position {
+export function positionFromCursor(after: string, orderBy: KeyOrder): KeyPosition {
   const [keyHash = '', alias = '', ...rest] = after.split('.');
   const value = Buffer.from(alias, 'base64url').toString('utf8');
   const canonical = orderBy === 'ALIAS' ? `${keyHash}.${Buffer.from(value, 'utf8').toString('base64url')}` : keyHash;

@@ -1,9 +1,9 @@
 import { AggregatorRegistry, type Registry } from 'prom-client';
 
-/** The metrics of one process, in a form that passes between processes as JSON. */
+/** The metrics of one process as JSON, to send between processes. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** Adds up the metrics of several processes, each as its `aggregator` says, and writes them for Prometheus. */
+/** Aggregates the metrics of several processes by their `aggregator`, in the format of Prometheus. */
 export async function expositionOf(
   snapshots: readonly MetricsSnapshot[],
 ): Promise<{ contentType: string; text: string }> {
@@ -11,7 +11,7 @@ export async function expositionOf(
   return { contentType: registry.contentType, text: await registry.metrics() };
 }
 
-/** The counters and histograms of processes, added up. Gauges describe a process as it is now and are left out. */
+/** Aggregates counters and histograms of several processes. Gauges are left out: they describe a live process. */
 export async function countersOf(snapshots: readonly MetricsSnapshot[]): Promise<MetricsSnapshot> {
   const metrics = await aggregated(snapshots).getMetricsAsJSON();
   // The declared type is an enum of numbers; prom-client writes the name.
@@ -22,7 +22,7 @@ function aggregated(snapshots: readonly MetricsSnapshot[]): Registry {
   return AggregatorRegistry.aggregate(snapshots.map((snapshot) => snapshot.map(withLargestLag)));
 }
 
-/** prom-client takes the average of most lags, which hides the one worker whose event loop is blocked. */
+/** prom-client averages event loop lags, which hides one blocked worker. */
 function withLargestLag(metric: MetricsSnapshot[number]): MetricsSnapshot[number] {
   const isAveraged = metric.name.startsWith('nodejs_eventloop_lag_') && metric.aggregator === 'average';
   return isAveraged ? { ...metric, aggregator: 'max' } : metric;

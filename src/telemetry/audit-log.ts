@@ -3,11 +3,11 @@ import type { AuditLog } from '../keys/ports.js';
 import type { Logger } from '../lib/log.js';
 import { printable } from '../lib/text.js';
 
-const mostCharacters = 200;
+const maxCharacters = 200;
 
 /**
- * Writes one line for every attempt to change a key, accepted or refused: who, what, which key (by its hash), and what
- * became of it. What gateways take from quotas is written at the level debug, and what they are refused like all else.
+ * Logs one line for every attempt to change a key, accepted or rejected: principal, operation, key hash and outcome.
+ * Accepted quota consumption has the level debug; all else, rejected consumption included, has the level info.
  */
 export function createAuditLog(log: Logger): AuditLog {
   return ({ operation, requestID, principal: caller, keyHash, outcome }) => {
@@ -16,7 +16,7 @@ export function createAuditLog(log: Logger): AuditLog {
       {
         event: 'change',
         operation,
-        ...('error' in outcome ? refusal(outcome.error) : { verdict: 'accepted' }),
+        ...('error' in outcome ? rejectionOf(outcome.error) : { verdict: 'accepted' }),
         ...(caller && {
           actor: { id: short(caller.credentialID), label: short(caller.label), org: short(caller.orgID) },
         }),
@@ -30,13 +30,13 @@ export function createAuditLog(log: Logger): AuditLog {
   };
 }
 
-/** After an error of ours nobody can tell whether something was written: that is no refusal. */
-function refusal(error: unknown): { verdict: 'refused' | 'failed'; code: string } {
+/** After an INTERNAL error it is unknown whether something was written, so that the attempt counts as failed. */
+function rejectionOf(error: unknown): { verdict: 'refused' | 'failed'; code: string } {
   const code = codeOf(error);
   return { verdict: code === 'INTERNAL' ? 'failed' : 'refused', code };
 }
 
-/** Free text in one line of bounded length, also for terminals that obey what JSON leaves as it is. */
+/** Free text for one line: truncated, and safe for terminals. */
 function short(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : printable(text.slice(0, mostCharacters));
+  return text === undefined ? undefined : printable(text.slice(0, maxCharacters));
 }

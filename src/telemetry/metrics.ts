@@ -22,8 +22,8 @@ const batches = [1, 2, 4, 8, 16, 32, 64, 128];
 const verdicts: ReadonlySet<string> = new Set(['allowed', ...Object.keys(quotaRejections)]);
 
 /**
- * The metrics of one process, as Prometheus reads them. Labels come out of lists that are part of the program, so that no
- * client can add a series, or read in one what another has sent. The aggregators say how several processes add up.
+ * Creates the metrics of one process for Prometheus. Labels are from fixed lists, so that no client can add a series or
+ * see values of another client. The aggregators determine how several processes are combined.
  */
 export function createMetrics({ version, operations, credentialKinds, rejectionReasons }: MetricsOptions): Metrics {
   const reasons: ReadonlySet<string> = new Set(rejectionReasons);
@@ -45,7 +45,7 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
     buckets: fast,
     registers,
   });
-  const refused = new Counter({
+  const rejected = new Counter({
     name: 'keyfront_refused_total',
     help: 'Requests rejected before execution.',
     labelNames: ['reason'] as const,
@@ -99,8 +99,8 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
     registers,
     aggregator: 'sum',
   }).set(1);
-  // A series that begins with its first event hides that one from whoever looks at rates.
-  for (const reason of requestRejectionReasons) refused.inc({ reason }, 0);
+  // Series start at 0: rate() would ignore the first event of a series that starts with it.
+  for (const reason of requestRejectionReasons) rejected.inc({ reason }, 0);
   for (const outcome of webhookOutcomes) webhooks.inc({ outcome }, 0);
   for (const verdict of verdicts) quotas.inc({ verdict }, 0);
 
@@ -154,7 +154,7 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
         requests.inc({ ...labels, verdict });
         durations.observe(labels, seconds);
       },
-      refused: (reason) => refused.inc({ reason }),
+      refused: (reason) => rejected.inc({ reason }),
       committed: (changes, seconds) => {
         batchSizes.observe(changes);
         commits.observe(seconds);
@@ -186,7 +186,7 @@ const faces: ReadonlyMap<string, string> = new Map([
   ['/ready', 'health'],
 ]);
 
-/** Pages for browsers, and paths that nobody serves, are of the other faces. */
+/** Pages for browsers and unknown paths are `other`. */
 function faceOf(route: string): string {
   return faces.get(route) ?? (/^\/(api|svc)\//.test(route) ? 'rest' : 'other');
 }

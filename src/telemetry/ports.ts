@@ -1,84 +1,84 @@
 import type { ErrorCode } from '../lib/errors.js';
 
-/** What is told to whoever watches the service from outside. What is left out costs nothing. */
+/** Telemetry hooks. Both are optional; a missing hook has no overhead. */
 export interface Telemetry {
   readonly meter?: Meter | undefined;
   readonly tracer?: Tracer | undefined;
 }
 
-export type Outcome = 'ok' | ErrorCode;
-/** Why a request was turned away before anything of it was carried out. */
+export type RequestOutcome = 'ok' | ErrorCode;
+/** Why a request was rejected before execution. */
 export const requestRejectionReasons = ['overload', 'malformed', 'unreadable', 'limits'] as const;
 export type RequestRejectionReason = (typeof requestRejectionReasons)[number];
-/** Figures that are read when somebody asks for them. */
+/** Gauges, read at each scrape. */
 export type GaugeName =
   'requests_waiting' | 'passwords_waiting' | 'commits_waiting' | 'wal_bytes' | 'ready' | 'streams';
 
-/** What becomes of an attempt to bring an event to a receiver, and of an event that none has brought there. */
+/** Outcomes of a delivery attempt; `dead` is an event whose attempts are exhausted. */
 export const webhookOutcomes = ['delivered', 'failed', 'dead'] as const;
 export type WebhookOutcome = (typeof webhookOutcomes)[number];
 
-/** What a request turns out to be. Who answers it writes it down as soon as it is known, from our own tables only. */
+/** Labels of a request, set by its handler as soon as they are known. Values are from fixed lists only. */
 export interface RequestRecord {
   readonly requestID: string;
-  /** `_OTHER` for one that is not well known. */
+  /** `_OTHER` for a method that is not well known. */
   readonly method: string;
   /** A root field of the schema, or the operation of a REST route. */
   operation: string;
-  verdict: Outcome;
-  /** The path of a REST route, its variable part left out. */
+  verdict: RequestOutcome;
+  /** The path of a REST route without its variable part. */
   route: string | undefined;
-  /** Tells that the answer is ready, and how many milliseconds after the arrival. */
+  /** Completes the record when the response is ready. Returns the milliseconds since arrival. */
   readonly answered: (route: string, status: number) => number;
 }
 
-/** A request that has its answer. */
+/** A request whose response is ready. */
 export interface CompletedRequest {
   readonly requestID: string;
   readonly route: string;
   readonly operation: string;
-  readonly verdict: Outcome;
+  readonly verdict: RequestOutcome;
   readonly status: number;
   readonly seconds: number;
 }
 
-/** Takes counts and durations in seconds. Must not throw. */
+/** Receives counts, and durations in seconds. Must not throw. */
 export interface Meter {
   readonly answered: (request: CompletedRequest) => void;
-  readonly refused: (why: RequestRejectionReason) => void;
-  /** A group of changes was brought to the disk. */
+  readonly refused: (reason: RequestRejectionReason) => void;
+  /** A group commit was synced to disk. */
   readonly committed: (changes: number, seconds: number) => void;
-  /** A group of changes failed as a whole, because storage did. */
+  /** A group commit failed because of storage. */
   readonly commitFailed: () => void;
   readonly authenticationFailed: (kind: string, reason: string) => void;
-  /** What a gateway was told that asked for a part of a quota. */
+  /** Quota was consumed or rejected. */
   readonly consumed: (verdict: string) => void;
-  /** A webhook was tried, or an event was given up. */
+  /** A delivery was attempted, or an event became a dead letter. */
   readonly webhookAttempted: (outcome: WebhookOutcome) => void;
-  /** From now on this is where the figure is read. */
-  readonly registerGauge: (what: GaugeName, read: () => number | Promise<number>) => void;
+  /** Registers the function that reads a gauge. */
+  readonly registerGauge: (name: GaugeName, read: () => number | Promise<number>) => void;
 }
 
-/** What a span says beside its name and times. Never what a client has chosen. */
+/** Attributes of a span. Values are never chosen by clients. */
 export type SpanAttributes = Readonly<Record<string, string | number | readonly string[]>>;
 
-/** Takes spans of traces. */
+/** Records spans of traces. */
 export interface Tracer {
   /**
-   * Runs the work within the span of a request, continuing the caller's trace; its method is well known, or `_OTHER`.
-   * `end` closes the span.
+   * Runs work in the span of a request, as part of the client's trace. The method is well known or `_OTHER`. `end` ends the
+   * span.
    */
   readonly request: <T>(
     method: string,
     header: (name: string) => string | null,
     work: (end: (request: CompletedRequest) => void) => T,
   ) => T;
-  /** Runs the work within a span that is part of the one that is going on. `tell` adds what is known only later. */
+  /** Runs work in a child span of the current one. `setAttributes` adds attributes that are known later. */
   readonly withSpan: <T>(
     name: string,
-    facts: SpanAttributes,
-    work: (tell: (facts: SpanAttributes) => void) => T | Promise<T>,
+    attributes: SpanAttributes,
+    work: (setAttributes: (attributes: SpanAttributes) => void) => T | Promise<T>,
   ) => Promise<T>;
-  /** By which a log line is found from a trace, and the other way round; nothing outside of one. */
+  /** IDs that link log lines to the current trace; empty without one. */
   readonly ids: () => { readonly trace_id?: string; readonly span_id?: string };
 }

@@ -1,7 +1,7 @@
 import type { KeyService } from '../keys/key-service.js';
 import type { Telemetry } from './ports.js';
 
-/** The same use cases, counting what gateways are told that ask for a part of a quota. */
+/** Wraps the use cases to count outcomes of quota consumption. */
 export function withQuotaMetrics(keys: KeyService, { meter }: Telemetry): KeyService {
   if (!meter) return keys;
   return {

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { CompletedRequest, RequestRecord, Outcome, Telemetry } from './ports.js';
+import type { CompletedRequest, RequestRecord, RequestOutcome, Telemetry } from './ports.js';
 
-/** What is known of a request before anybody has looked into it. */
-interface Arrived {
+/** A request at its arrival. */
+interface ArrivedRequest {
   readonly method: string;
   /** The value of a header, named in lower case. */
   readonly header: (name: string) => string | null;
-  /** By the clock of `performance`: it may have waited in line since. */
+  /** Time of arrival by the clock of `performance`, before queueing. */
   readonly atMs: number;
 }
 
-/** Another is a name that a client has chosen. */
+/** Other methods are recorded as `_OTHER`, because clients choose them. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
-/** Follows requests from their arrival to their answer. What is learned on the way is filled into what `work` is given. */
+/** Records requests from arrival to response. `work` fills in the labels of the record. */
 export function createRequestTracker({ meter, tracer }: Telemetry) {
-  function begin({ method, atMs }: Arrived, end?: (request: CompletedRequest) => void): RequestRecord {
-    const seen: RequestRecord = {
+  function begin({ method, atMs }: ArrivedRequest, end?: (request: CompletedRequest) => void): RequestRecord {
+    const record: RequestRecord = {
       requestID: randomUUID(),
       method,
       operation: 'other',
@@ -24,25 +24,25 @@ export function createRequestTracker({ meter, tracer }: Telemetry) {
       route: undefined,
       answered: (route, status) => {
         const ms = performance.now() - atMs;
-        if (seen.verdict === 'ok') seen.verdict = verdictOf(status);
-        const { requestID, operation, verdict } = seen;
+        if (record.verdict === 'ok') record.verdict = verdictOf(status);
+        const { requestID, operation, verdict } = record;
         const answered = { requestID, route, operation, verdict, status, seconds: ms / 1000 };
         meter?.answered(answered);
         end?.(answered);
         return Math.round(ms * 100) / 100;
       },
     };
-    return seen;
+    return record;
   }
-  return <T>(given: Arrived, work: (seen: RequestRecord) => T): T => {
-    const arrived = methods.has(given.method) ? given : { ...given, method: '_OTHER' };
+  return <T>(arrival: ArrivedRequest, work: (record: RequestRecord) => T): T => {
+    const arrived = methods.has(arrival.method) ? arrival : { ...arrival, method: '_OTHER' };
     if (!tracer) return work(begin(arrived));
     return tracer.request(arrived.method, arrived.header, (end) => work(begin(arrived, end)));
   };
 }
 
-/** For what was refused by nobody who knows our codes, such as a method that a path does not take. */
-function verdictOf(status: number): Outcome {
+/** The outcome of a response without an error code of ours, such as for an unsupported method. */
+function verdictOf(status: number): RequestOutcome {
   if (status < 400) return 'ok';
   if (status === 503) return 'UNAVAILABLE';
   if (status >= 500) return 'INTERNAL';

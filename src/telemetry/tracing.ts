@@ -9,14 +9,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Traces {
   readonly tracer: Tracer;
-  /** Sends what has not been sent. Never rejects, and gives up after a moment. */
+  /** Sends the remaining spans, with a short timeout. Never rejects. */
   readonly stop: () => Promise<void>;
 }
 
 const flushWithinMs = 1_000;
 const complainEveryMs = 60_000;
 
-/** Whether the standard variables of OpenTelemetry ask for traces. */
+/** Whether the standard variables of OpenTelemetry enable traces. */
 export function wantsTraces(env: Environment): boolean {
   if (env['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return false;
   const exporters = env['OTEL_TRACES_EXPORTER']?.trim() ?? '';
@@ -35,7 +35,7 @@ export async function startTraces(env: Environment, version: string, log: Logger
     log.warn({ name, supported }, 'OpenTelemetry setting ignored');
   const isConsole = env['OTEL_TRACES_EXPORTER']?.trim() === 'console';
   const provider = new sdk.NodeTracerProvider({
-    // Other detectors would report the machine, its user and the command line.
+    // Other detectors would export the machine, its user and the command line.
     resource: resources
       .defaultResource()
       .merge(resources.resourceFromAttributes({ 'service.name': 'keyfront', 'service.version': version }))
@@ -56,7 +56,7 @@ export async function startTraces(env: Environment, version: string, log: Logger
   };
 }
 
-/** What can be chosen here of each standard variable that offers more elsewhere. */
+/** The supported values of standard variables that allow more elsewhere. */
 const supportedValues: Readonly<Record<string, readonly string[]>> = {
   OTEL_TRACES_EXPORTER: ['otlp', 'console', 'none'],
   OTEL_EXPORTER_OTLP_PROTOCOL: ['http/protobuf'],
@@ -72,23 +72,23 @@ export function unsupportedSettings(env: Environment): { name: string; supported
   });
 }
 
-/** What the SDK complains of may quote an address with a credential in it, and comes with every batch. */
+/** Warnings of the SDK can quote a URL with a credential, and repeat with every batch. */
 function createComplaints(log: Logger) {
   let quietUntil = -Infinity;
   const complain = (message: string, ...rest: unknown[]) => {
     if (performance.now() < quietUntil) return;
     quietUntil = performance.now() + complainEveryMs;
     const [cause] = /\bE[A-Z]{4,}\b|\b[45]\d\d\b/.exec([message, ...rest].map(String).join(' ')) ?? [];
-    log.warn({ cause }, 'traces cannot be sent, or something else is wrong with OpenTelemetry');
+    log.warn({ cause }, 'traces cannot be sent, or OpenTelemetry has another error');
   };
   const nothing = () => undefined;
   return { error: complain, warn: complain, info: nothing, debug: nothing, verbose: nothing };
 }
 
-/** What a person who runs the service is to look at. All else is what a caller did wrong. */
+/** The errors of the service. All other codes are errors of clients. */
 const faults: ReadonlySet<string> = new Set(['INTERNAL', 'UNAVAILABLE']);
 
-/** Our tracer over OpenTelemetry's. */
+/** Adapts the tracer of OpenTelemetry. */
 export function createTracer(api: API, tracer: OpenTelemetry.Tracer): Tracer {
   const { context, trace, propagation, SpanKind, SpanStatusCode } = api;
   const begin = (name: string, kind: number, within: OpenTelemetry.Context, attributes: SpanAttributes) => {

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotateCredential } from '../../src/credentials/issue.js';
 import { tokenPattern } from '../../src/credentials/token.js';
-import type { Credential } from '../../src/credentials/credential.js';
+import type { StoredCredential } from '../../src/credentials/credential.js';
 import { openDatabase } from '../../src/storage/sqlite/connection.js';
 import { startApp, type TestApp } from '../support/app.js';
 
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const store = () => t.app.services.credentials;
-const found = async (id: string): Promise<Credential> => {
+const found = async (id: string): Promise<StoredCredential> => {
   const credential = (await store().list()).find((one) => one.id === id);
   if (!credential) throw new Error('The credential of the test is not there.');
   return credential;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
-import type { KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/key-query.js';
+import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../src/keys/key-query.js';
 import type { KeyTransition } from '../../src/keys/ports.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../src/storage/sqlite/connection.js';
@@ -55,12 +55,12 @@ afterAll(() => {
   database.close();
 });
 
-function placeOf({ keyHash, definition, lastUpdated }: StoredKey, orderBy: KeyOrder): Position {
+function placeOf({ keyHash, definition, lastUpdated }: StoredKey, orderBy: KeyOrder): KeyPosition {
   const values = { KEY_HASH: '', ALIAS: definition.alias ?? '', LAST_UPDATED: lastUpdated };
   return { value: values[orderBy], keyHash };
 }
 
-const compare = (a: Position, b: Position) =>
+const compare = (a: KeyPosition, b: KeyPosition) =>
   a.value === b.value ? (a.keyHash < b.keyHash ? -1 : Number(a.keyHash > b.keyHash)) : a.value < b.value ? -1 : 1;
 
 /** The page as a definition of it: all keys looked at, one by one. */
@@ -87,7 +87,7 @@ function pageOf({ filter, orderBy, descending, after, before, limit }: KeyQuery)
   );
   const sign = descending ? -1 : 1;
   const places = found.map((key) => placeOf(key, orderBy)).sort((a, b) => sign * compare(a, b));
-  const isWithin = (place: Position) =>
+  const isWithin = (place: KeyPosition) =>
     (!after || sign * compare(place, after) > 0) && (!before || sign * compare(place, before) < 0);
   return places
     .filter(isWithin)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KeyFilter, KeyOrder, KeyQuery, Position } from '../../src/keys/key-query.js';
+import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../src/keys/key-query.js';
 import type { KeyRow } from '../../src/storage/records/key.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
@@ -66,7 +66,7 @@ describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () 
     ...changes,
   });
   /** The place that the last page begins at; undefined where there is one page only. */
-  const lastPlace = async (asked: KeyQuery): Promise<Position | undefined> => {
+  const lastPlace = async (asked: KeyQuery): Promise<KeyPosition | undefined> => {
     const { sql, parameters } = pageStatement({ ...asked, descending: !asked.descending, limit: limit + 1 });
     const rows = await connections.run((session) => session.query<KeyRow>(sql, parameters));
     const row = rows[limit];

@@ -1,4 +1,4 @@
-import type { ChangeOptions } from '../../keys/commands/execute-change.js';
+import type { KeyChangeOptions } from '../../keys/commands/execute-change.js';
 import { builder } from '../schema/builder.js';
 import { UpdateKeyInput } from '../types/key-definition.js';
 
@@ -24,7 +24,7 @@ export const keyArgs = builder.args((t) => ({
 export function toChangeOptions(options: {
   expectedVersion?: number | null | undefined;
   reason?: string | null | undefined;
-}): ChangeOptions {
+}): KeyChangeOptions {
   return { expectedVersion: options.expectedVersion ?? undefined, reason: options.reason ?? undefined };
 }
 

@@ -2,7 +2,7 @@ import { AppError } from '../../lib/errors.js';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { integerOf, isInt64 } from '../../lib/int64.js';
 import type { StoredKey } from '../../keys/key.js';
-import type { KeyOrder, Position } from '../../keys/key-query.js';
+import type { KeyOrder, KeyPosition } from '../../keys/key-query.js';
 
 /** Encodes the position of a key in a list. Opaque to clients; valid for lists in the same order. */
 export function encodeCursor(key: StoredKey, orderBy: KeyOrder): string {
@@ -17,7 +17,7 @@ type CursorArgument = 'after' | 'before';
  *
  * @throws {AppError} INVALID when it is not a cursor, or one of another order.
  */
-export function decodeCursor(cursor: string, orderBy: KeyOrder, argument: CursorArgument): Position {
+export function decodeCursor(cursor: string, orderBy: KeyOrder, argument: CursorArgument): KeyPosition {
   let decoded: unknown;
   try {
     decoded = parseJSON(Buffer.from(cursor, 'base64url').toString('utf8'));

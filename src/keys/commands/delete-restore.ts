@@ -1,12 +1,12 @@
 import { requireKey, requireRestorableKey } from '../authorization.js';
 import type { CallContext, Ports } from '../ports.js';
 import { nextKeyVersion } from './apply-update.js';
-import type { ChangeExecutor, ChangeOptions, KeyChange } from './execute-change.js';
+import type { ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
 
 /** Deletes keys, and restores deleted ones. */
 export function createDeleteCommands(ports: Ports, { executeChange }: ChangeExecutor) {
   /** Deletes a key. It can be restored within the restore window, and is purged after it. */
-  async function deleteOrgKey(caller: CallContext, keyHash: string, options: ChangeOptions): Promise<KeyChange> {
+  async function deleteOrgKey(caller: CallContext, keyHash: string, options: KeyChangeOptions): Promise<KeyChange> {
     return executeChange(caller, keyHash, {
       expectedVersion: options.expectedVersion,
       reason: options.reason,
@@ -17,7 +17,7 @@ export function createDeleteCommands(ports: Ports, { executeChange }: ChangeExec
   }
 
   /** Restores a deleted key unchanged. */
-  async function restoreOrgKey(caller: CallContext, keyHash: string, options: ChangeOptions): Promise<KeyChange> {
+  async function restoreOrgKey(caller: CallContext, keyHash: string, options: KeyChangeOptions): Promise<KeyChange> {
     return executeChange(caller, keyHash, {
       expectedVersion: options.expectedVersion,
       reason: options.reason,

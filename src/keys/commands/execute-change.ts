@@ -11,7 +11,7 @@ import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
 import { assertExpectedVersion, createConflictExplainer, type ExpectedVersion } from './conflict.js';
 
 /** Options of every change. */
-export interface ChangeOptions {
+export interface KeyChangeOptions {
   /** Reject the change if the key has another version. */
   readonly expectedVersion?: ExpectedVersion | undefined;
   /** The reason for the change, kept in the history. */
@@ -19,7 +19,7 @@ export interface ChangeOptions {
 }
 
 /** One kind of change. `authorize` and `apply` are pure, because the store may call them again. */
-export interface ChangeCommand<Before extends StoredKey | undefined> extends ChangeOptions {
+export interface ChangeCommand<Before extends StoredKey | undefined> extends KeyChangeOptions {
   readonly operation: Operation;
   /** The definition that the caller sent, for its warnings. */
   readonly input?: KeyDefinition;

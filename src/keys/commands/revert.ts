@@ -2,9 +2,9 @@ import { AppError } from '../../lib/errors.js';
 import { requireKey } from '../authorization.js';
 import type { CallContext, Ports } from '../ports.js';
 import { applyUpdate, secretComparison } from './apply-update.js';
-import type { ChangeExecutor, ChangeOptions, KeyChange } from './execute-change.js';
+import type { ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
 
-export interface RevertRequest extends ChangeOptions {
+export interface RevertRequest extends KeyChangeOptions {
   readonly toVersion: number;
 }
 

@@ -4,10 +4,10 @@ import type { KeyDefinition } from '../definition/schema.js';
 import type { StoredKey } from '../key.js';
 import type { CallContext, Ports } from '../ports.js';
 import { applyUpdate, secretComparison, type PreparedUpdate } from './apply-update.js';
-import type { ChangeCommand, ChangeExecutor, ChangeOptions, KeyChange } from './execute-change.js';
+import type { ChangeCommand, ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
 import { protectSecrets } from './protect-secrets.js';
 
-export interface UpdateRequest extends ChangeOptions {
+export interface UpdateRequest extends KeyChangeOptions {
   readonly input: KeyDefinition;
   readonly resetQuota: boolean;
 }

@@ -11,16 +11,16 @@ const maxCharacters = 65_536;
 /** The limits of free-form JSON, for descriptions of its fields. */
 export const freeFormLimits = `At most ${maxLevels} levels deep, with at most ${maxMembers} members in total.`;
 
-type ReportIssue = (code: IssueCode, message: string, path: (string | number)[]) => void;
+type ReportFreeFormIssue = (code: IssueCode, message: string, path: (string | number)[]) => void;
 
 /**
  * Validates JSON that is stored without being interpreted. Reports one issue per member, and stops when there are more
  * issues than a response lists.
  */
-function validateFreeForm(value: unknown, reportIssue: ReportIssue): void {
+function validateFreeForm(value: unknown, reportIssue: ReportFreeFormIssue): void {
   let members = 0;
   let issues = 0;
-  const report: ReportIssue = (code, message, path) => {
+  const report: ReportFreeFormIssue = (code, message, path) => {
     issues += 1;
     reportIssue(code, message, path);
   };

@@ -1,9 +1,9 @@
 import type { QuotaState, StoredKey } from '../key.js';
 import type { ReadBudget } from '../read-budget.js';
-import type { Counter } from './quota.js';
+import type { QuotaCounter } from './quota.js';
 import type { QuotaChange } from './quota-change.js';
 
-export interface OrgCounter extends Counter, CounterOrigin {
+export interface OrgCounter extends QuotaCounter, CounterOrigin {
   readonly orgID: string;
   readonly keyHash: string;
 }

@@ -1,6 +1,6 @@
 import { maxInt64 } from '../../lib/int64.js';
 import { withLiveQuotas, type QuotaManager } from './quota-manager.js';
-import { quotaFigures, type Counter } from './quota.js';
+import { quotaFigures, type QuotaCounter } from './quota.js';
 import type { ReadBudget } from '../read-budget.js';
 
 /** Totals of the quotas of an organisation's keys. Deleted keys do not count. */
@@ -34,7 +34,7 @@ export async function summariseQuotas(
   return orgIDs.map((orgID) => clampedToInt64(summaries.get(orgID) ?? emptySummary));
 }
 
-function withCounter(sum: QuotaSummary, counter: Counter, now: Date): QuotaSummary {
+function withCounter(sum: QuotaSummary, counter: QuotaCounter, now: Date): QuotaSummary {
   const { max, used, remaining = 0n } = quotaFigures(counter, now);
   const keys = sum.keys + 1;
   if (max === undefined) return { ...sum, keys };

@@ -30,7 +30,7 @@ export interface Consumption {
 }
 
 /** A live counter, with the fields of its key that determine its current values. */
-export interface Counter {
+export interface QuotaCounter {
   readonly definition: Pick<Definition, 'quotaMax' | 'quotaRenewalRate'>;
   readonly quota: QuotaState;
 }
@@ -54,13 +54,13 @@ export function consume(
 }
 
 /** Returns the values at the time `now`. A period that has ended counts as renewed. */
-export function quotaFigures(key: Counter, now: Date): QuotaFigures {
+export function quotaFigures(key: QuotaCounter, now: Date): QuotaFigures {
   return figuresOf(key, counterAt(key, now));
 }
 
 /** Returns the counter after a change of the definition: the used requests stay, even if the period changes. */
 export function carryOverQuota(
-  key: Pick<Counter, 'quota'> & { readonly definition: Pick<Definition, 'quotaRenewalRate'> },
+  key: Pick<QuotaCounter, 'quota'> & { readonly definition: Pick<Definition, 'quotaRenewalRate'> },
   definition: Pick<Definition, 'quotaRenewalRate'>,
   now: Date,
 ): QuotaState {
@@ -79,7 +79,7 @@ export function resetQuota(quota: QuotaState, period: bigint, seconds: bigint): 
 }
 
 /** Returns the counter at the time `now`. Periods are contiguous, even if no request comes in one of them. */
-function counterAt({ definition, quota }: Counter, now: Date): QuotaState {
+function counterAt({ definition, quota }: QuotaCounter, now: Date): QuotaState {
   const period = definition.quotaRenewalRate ?? 0n;
   if (period <= 0n) return quota;
   const seconds = unixSeconds(now);
@@ -94,14 +94,14 @@ function clampToInt64(seconds: bigint): bigint {
   return seconds > maxInt64 ? maxInt64 : seconds;
 }
 
-function figuresOf(key: Counter, { used, renews }: QuotaState): QuotaFigures {
+function figuresOf(key: QuotaCounter, { used, renews }: QuotaState): QuotaFigures {
   const max = maxOf(key);
   const remaining = max === undefined ? undefined : used < max ? max - used : 0n;
   return { max, used, remaining, renewsAt: (key.definition.quotaRenewalRate ?? 0n) > 0n ? renews : undefined };
 }
 
 /** Returns the maximum; undefined if unlimited, which is -1 or 0. */
-function maxOf({ definition: { quotaMax } }: Counter): bigint | undefined {
+function maxOf({ definition: { quotaMax } }: QuotaCounter): bigint | undefined {
   return quotaMax !== undefined && quotaMax > 0n ? quotaMax : undefined;
 }
 

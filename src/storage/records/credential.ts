@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Credential, CredentialKind } from '../../credentials/credential.js';
+import type { StoredCredential, CredentialKind } from '../../credentials/credential.js';
 import type { Layouts } from './signed.js';
 
 /** A credential as every engine keeps it. */
@@ -42,7 +42,7 @@ export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {
 const dateOf = (milliseconds: bigint | null) => (milliseconds === null ? undefined : new Date(Number(milliseconds)));
 const millisecondsOf = (date: Date | undefined) => (date === undefined ? null : BigInt(date.getTime()));
 
-export function credentialFromRow(row: CredentialRow): Credential {
+export function credentialFromRow(row: CredentialRow): StoredCredential {
   return {
     id: row.id,
     kind: row.kind,
@@ -58,7 +58,7 @@ export function credentialFromRow(row: CredentialRow): Credential {
   };
 }
 
-export function credentialToRow(credential: Credential): CredentialRow {
+export function credentialToRow(credential: StoredCredential): CredentialRow {
   return {
     id: credential.id,
     kind: credential.kind,

@@ -1,4 +1,4 @@
-import type { Credential } from '../../../credentials/credential.js';
+import type { StoredCredential } from '../../../credentials/credential.js';
 import { printable } from '../../../lib/text.js';
 import type { CLICommand } from '../../command.js';
 import { storageVariables } from '../../environment.js';
@@ -35,7 +35,7 @@ async function list(io: IO): Promise<number> {
 }
 
 /** A replaced credential stays valid until it expires. */
-function stateOf({ revoked, expires, successorID }: Credential, now: Date): string {
+function stateOf({ revoked, expires, successorID }: StoredCredential, now: Date): string {
   if (revoked) return 'revoked';
   if (expires && expires <= now) return 'expired';
   return successorID === undefined ? 'active' : 'replaced';
