@@ -57,26 +57,26 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_DATABASE_URL: postgresURL
       .optional()
       .describe(
-        'PostgreSQL database in place of the SQLite file, such as postgres://user:PASS@host:5432/keyfront. Kept out of every log.',
+        'PostgreSQL database in place of the SQLite file, such as postgres://user:PASS@host:5432/keyfront. Never logged.',
       ),
     KEYFRONT_QUOTA_URL: redisURL
       .optional()
       .describe(
-        'Redis 7 or Valkey for the live quota, such as redis://:PASS@host:6379 or rediss://…, in place of the database. Kept out of every log.',
+        'Redis 7 or Valkey for the live quota, such as redis://:PASS@host:6379 or rediss://…, in place of the database. Never logged.',
       ),
     KEYFRONT_QUOTA_KEYS: counterName
       .prefault('keyfront:quota:{keyHash}')
       .describe('Name of a counter in Redis; {keyHash} stands for the hash of its key.'),
     KEYFRONT_KEY_RING: file
       .optional()
-      .describe('File of the keys that seal secrets. Default: key-ring.json in the data folder.'),
+      .describe('File of the keys that encrypt secrets. Default: key-ring.json in the data folder.'),
     KEYFRONT_KEY_HASH: oneOf(keyHashAlgorithms)
       .prefault('sha256')
-      .describe(`How key identifiers are hashed: ${keyHashAlgorithms.join(', ')}.`),
+      .describe(`Hash algorithm of key identifiers: ${keyHashAlgorithms.join(', ')}.`),
     KEYFRONT_KEY_HASH_PEPPER: z.string().optional().describe('The secret of hmac-sha256, at least 32 bytes.'),
     KEYFRONT_RESTORE_DAYS: integer(0, 3650, 'of days ')
       .prefault('30')
-      .describe('For how many days a deleted key can be restored before it is purged, from 0 to 3650.'),
+      .describe('Days for which a deleted key can be restored before it is purged, from 0 to 3650.'),
     KEYFRONT_GRAPHIQL: onOff
       .prefault(production ? 'off' : 'on')
       .describe('on or off: GraphiQL at `/` and the REST documents at `/docs`.'),
@@ -93,7 +93,9 @@ export const settingsFor = (production: boolean) =>
       .describe('on or off. Whether every other GraphQL document is rejected.'),
     KEYFRONT_TRUSTED_PROXIES: integer(0, 10)
       .prefault('0')
-      .describe('How many proxies stand in front and add to X-Forwarded-For, from 0 to 10; 0 ignores the header.'),
+      .describe(
+        'Number of proxies in front of the service that append to X-Forwarded-For, from 0 to 10; 0 ignores the header.',
+      ),
     KEYFRONT_OIDC_ISSUER: matching((text) => isTrustworthy(text, false), `${trusted}, without a query.`)
       .optional()
       .describe(
@@ -101,7 +103,7 @@ export const settingsFor = (production: boolean) =>
       ),
     KEYFRONT_OIDC_AUDIENCE: nonEmpty('must not be empty.')
       .optional()
-      .describe('What its tokens must name as their audience.'),
+      .describe('Audience that its tokens must contain.'),
     KEYFRONT_OIDC_JWKS_URL: matching((text) => isTrustworthy(text, true), `${trusted}.`)
       .optional()
       .describe('URL of its keys. Default: the one in its /.well-known/openid-configuration.'),
@@ -122,13 +124,13 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_WEBHOOKS_TO: oneOf(addressKinds)
       .prefault(production ? 'public' : 'loopback')
       .describe(
-        'Where webhooks may go: public (https only), loopback (also this machine, over http too) or private (also private networks, over http too).',
+        'Permitted targets of webhooks: public (https only), loopback (also this machine, over http too) or private (also private networks, over http too).',
       ),
     KEYFRONT_URL: z
       .string()
       .optional()
       .describe(
-        'For the command line: the service whose keys `get`, `diff`, `put` and the like are about. Default: none, and they work on the data folder.',
+        'For the command line: the service that `get`, `diff`, `put` and similar commands use. Default: none; they use the data folder.',
       ),
     KEYFRONT_SERVICE_CREDENTIAL: z
       .string()
