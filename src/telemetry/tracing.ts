@@ -5,7 +5,7 @@ import { withTimeout } from '../lib/timeout.js';
 import type { SpanAttributes, Tracer } from './ports.js';
 
 type API = Omit<typeof OpenTelemetry, 'default'>;
-type Environment = Readonly<Record<string, string | undefined>>;
+type TracingEnvironment = Readonly<Record<string, string | undefined>>;
 
 export interface Traces {
   readonly tracer: Tracer;
@@ -17,7 +17,7 @@ const flushWithinMs = 1_000;
 const complainEveryMs = 60_000;
 
 /** Whether the standard variables of OpenTelemetry enable traces. */
-export function wantsTraces(env: Environment): boolean {
+export function wantsTraces(env: TracingEnvironment): boolean {
   if (env['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return false;
   const exporters = env['OTEL_TRACES_EXPORTER']?.trim() ?? '';
   if (exporters !== '') return exporters !== 'none';
@@ -28,7 +28,7 @@ export function wantsTraces(env: Environment): boolean {
  * Starts tracing: spans in batches over OTLP/HTTP (protobuf), W3C trace context. The SDK reads its own variables
  * (sampler, batches, headers, endpoints, resource attributes). Loaded on demand: it takes longer to load than the service.
  */
-export async function startTraces(env: Environment, version: string, log: Logger): Promise<Traces> {
+export async function startTraces(env: TracingEnvironment, version: string, log: Logger): Promise<Traces> {
   const { api, sdk, resources, OTLPTraceExporter } = await import('./open-telemetry.js');
   api.diag.setLogger(createComplaints(log), { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
   for (const { name, supported } of unsupportedSettings(env))
@@ -65,7 +65,7 @@ const supportedValues: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Standard variables whose value is not supported, such as gRPC, B3 or Zipkin. */
-export function unsupportedSettings(env: Environment): { name: string; supported: readonly string[] }[] {
+export function unsupportedSettings(env: TracingEnvironment): { name: string; supported: readonly string[] }[] {
   return Object.entries(supportedValues).flatMap(([name, supported]) => {
     const value = env[name]?.replaceAll(' ', '') ?? '';
     return value === '' || supported.includes(value) ? [] : [{ name, supported }];

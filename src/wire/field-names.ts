@@ -34,7 +34,7 @@ export function textToWire(text: string): string {
   return text.replace(/`(\w+)`/g, (_, field: string) => `\`${renamed(field)}\``);
 }
 
-/** A body in the domain's names. Keeps whatever is wrong with it for the rules to find. */
+/** Converts a body to the names of the domain. Invalid parts stay, so that validation reports them. */
 export function definitionFromWire(body: unknown): unknown {
   return fromWire(KeyDefinition, body);
 }
@@ -156,7 +156,7 @@ function toWire(schema: z.core.$ZodType, value: unknown): unknown {
   }
   const member = memberOf(schema);
   if (member && Array.isArray(value)) return value.map((item) => toWire(member, item));
-  // GraphQL answers integers that no double holds as texts.
+  // GraphQL returns integers that are not exact as doubles as text.
   return typeof value === 'string' && unwrapSchema(schema)._zod.def.type === 'bigint' ? BigInt(value) : value;
 }
 
