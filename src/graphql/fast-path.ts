@@ -12,7 +12,7 @@ import type { OperationCache, PreparedOperation } from './operation/operation-ca
 import { startDeadline } from './plugins/use-deadline.js';
 import { issuesOf } from './plugins/use-limits.js';
 import type { OperationTelemetry } from './plugins/use-telemetry.js';
-import { publicResult } from './plugins/use-masked-errors.js';
+import { maskResult } from './plugins/use-masked-errors.js';
 import { asParams, bodyLimitBytes } from './plugins/use-request-parser.js';
 import { negotiateJSON, type JSONType } from './response-type.js';
 import { servedSchema } from './schema/served.js';
@@ -86,7 +86,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
 
     request.record.operation = prepared.label;
     const executed = await run(request, holder, prepared, { variableValues, coercedVariableValues });
-    const result = publicResult(executed, request.id, log);
+    const result = maskResult(executed, request.id, log);
     telemetry.recordResult(result, request.record);
     return toResponse(result, mediaType);
   };

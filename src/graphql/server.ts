@@ -13,7 +13,7 @@ import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs } from './operation/deadline.js';
 import { toAppError, operationError, requestError } from './errors.js';
 import { createFastPath } from './fast-path.js';
-import { explainRefusal } from './plugins/use-validation-errors.js';
+import { describeValidationFailure } from './plugins/use-validation-errors.js';
 import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
 import { exactFloats } from './schema/literals.js';
 import { createExecutor, type Execute } from './executor/executor.js';
@@ -22,11 +22,11 @@ import { useDeadline } from './plugins/use-deadline.js';
 import { useExecutor } from './plugins/use-executor.js';
 import { useLimits } from './plugins/use-limits.js';
 import { createOperationTelemetry, useTelemetry } from './plugins/use-telemetry.js';
-import { publicResult } from './plugins/use-masked-errors.js';
+import { maskResult } from './plugins/use-masked-errors.js';
 import { useExactRequests } from './plugins/use-request-parser.js';
 import { createLoaders } from './dataloaders.js';
 import { servedSchema } from './schema/served.js';
-import { createStreams, type Streams } from './operation/subscription-registry.js';
+import { createSubscriptionRegistry, type SubscriptionRegistry } from './operation/subscription-registry.js';
 import { useStreamStatus } from './plugins/use-stream-status.js';
 import { useUnconditionalSubscriptions } from './plugins/use-subscription-conditions.js';
 import { useSubscriptions } from './plugins/use-subscriptions.js';
@@ -47,7 +47,7 @@ interface GraphQLServerDeps extends Pick<Authenticator, 'revalidate'>, Pick<Cont
   /** Executes operations. Default: our own executor. */
   readonly execute?: Execute | undefined;
   /** Counts and ends subscriptions. Default: a registry of this server. */
-  readonly streams?: Streams | undefined;
+  readonly streams?: SubscriptionRegistry | undefined;
   readonly watch?: Telemetry | undefined;
 }
 
@@ -67,7 +67,7 @@ export function createGraphQLServer({
   nextSlice,
   ...options
 }: GraphQLServerDeps): GraphQLServer {
-  const { deadlineMs = defaultDeadlineMs, streams = createStreams(), introspection } = options;
+  const { deadlineMs = defaultDeadlineMs, streams = createSubscriptionRegistry(), introspection } = options;
   const operations = createOperationCache(servedSchema);
   const { execute = createExecutor((...of) => operations.prepare(...of)?.compiled) } = options;
   const telemetry = createOperationTelemetry(options.watch ?? {});
@@ -94,7 +94,7 @@ export function createGraphQLServer({
   });
   const yoga = createYoga<ServerContext, Context>({
     schema: servedSchema,
-    context: async (asked) => contextOf(asked, await asked.requestContext.principal()),
+    context: async (serverContext) => contextOf(serverContext, await serverContext.requestContext.principal()),
     graphqlEndpoint: '/graphql',
     // Disables Yoga's health check, which matches the end of the URL: no URL contains a line break.
     healthCheckEndpoint: '\n',
@@ -122,8 +122,8 @@ export function createGraphQLServer({
       useUnconditionalSubscriptions,
       useExactFloats,
       useDeadline(deadlineMs),
-      useRefusals(audit),
-      usePublicErrors(log),
+      useValidationErrors(audit),
+      useMaskedErrors(log),
       useStreamStatus(),
       useExecutor(execute),
       useSubscriptions({ streams, execute, log, deadlineMs }),
@@ -161,7 +161,7 @@ const useExactFloats: Plugin = {
  * Replaces the errors of an operation that was rejected before it was executed: UNAUTHENTICATED without the credential,
  * else all issues of its definitions. Writes rejected mutations to the audit log.
  */
-function useRefusals(audit: AuditLog): Plugin<{ document?: DocumentNode }, ServerContext> {
+function useValidationErrors(audit: AuditLog): Plugin<{ document?: DocumentNode }, ServerContext> {
   return {
     onValidate: ({ params, extendContext }) => extendContext({ document: params.documentAST as DocumentNode }),
     async onExecutionResult(event) {
@@ -172,28 +172,30 @@ function useRefusals(audit: AuditLog): Plugin<{ document?: DocumentNode }, Serve
       const holder = await requestContext.principal();
       const operation = { ...context.params, document };
       // Without a document, the error is of its syntax or of a limit, and complete.
-      const refusal = document && explainRefusal(servedSchema, operation, holder);
+      const rejection = document && describeValidationFailure(servedSchema, operation, holder);
       auditRejectedOperation(
         audit,
         servedSchema,
         operation,
         { requestID, holder },
-        refusal ?? toAppError(result.errors[0]),
+        rejection ?? toAppError(result.errors[0]),
       );
-      if (!refusal) return;
+      if (!rejection) return;
       // For clients of application/json, a rejected operation has the status 200, unless it was not examined.
-      event.setResult({ errors: [refusal.code === 'RATE_LIMITED' ? requestError(refusal) : operationError(refusal)] });
+      event.setResult({
+        errors: [rejection.code === 'RATE_LIMITED' ? requestError(rejection) : operationError(rejection)],
+      });
     },
   };
 }
 
 /** Processes every result last: masks errors that are not for clients, logs them, and limits the size. */
-function usePublicErrors(log: Logger): Plugin<object, ServerContext> {
+function useMaskedErrors(log: Logger): Plugin<object, ServerContext> {
   return {
     onResultProcess(event) {
       const { result, serverContext } = event;
       if (!isResult(result)) return;
-      event.setResult(publicResult(result, serverContext.requestContext.id, log));
+      event.setResult(maskResult(result, serverContext.requestContext.id, log));
     },
   };
 }

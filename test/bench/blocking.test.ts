@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/graphql/operation/limits.js';
-import { sizeOfOperation } from '../../src/graphql/operation/complexity.js';
+import { calculateComplexity } from '../../src/graphql/operation/complexity.js';
 import { servedSchema } from '../../src/graphql/schema/served.js';
 import { listOrgKeys } from '../../src/rest/operations/list-org-keys.js';
 import { routes } from '../../src/rest/routes.js';
@@ -29,7 +29,7 @@ describe('the generator of expensive operations', () => {
   const operations = graphqlOperations({
     schema: servedSchema,
     limits,
-    sizeOfOperation,
+    calculateComplexity,
     samples: createSamples(population),
   });
   const documents = operations.map(({ query = '' }) => parse(query));

@@ -13,7 +13,7 @@ import { join, resolve } from 'node:path';
 import { exit, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
 import { limits } from '../../build/graphql/operation/limits.js';
-import { sizeOfOperation } from '../../build/graphql/operation/complexity.js';
+import { calculateComplexity } from '../../build/graphql/operation/complexity.js';
 import { servedSchema } from '../../build/graphql/schema/served.js';
 import { routes } from '../../build/rest/routes.js';
 import { maxValues } from '../../build/lib/value-count.js';
@@ -79,7 +79,7 @@ exit(wrong.length > 0 ? 2 : missed.length > 0 ? 1 : 0);
 function operationsOf(/** @type {number} */ count) {
   const population = { keyIDOf, hashOf, count };
   const all = [
-    ...graphqlOperations({ schema: servedSchema, limits, sizeOfOperation, samples: createSamples(population) }),
+    ...graphqlOperations({ schema: servedSchema, limits, calculateComplexity, samples: createSamples(population) }),
     ...restOperations({ routes, population, maxValues }),
     ...invalidOperations({ limits, maxValues }),
   ];

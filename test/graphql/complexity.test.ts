@@ -1,6 +1,6 @@
 import { buildSchema, getOperationAST, GraphQLError, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { sizeOfOperation, type OperationSize } from '../../src/graphql/operation/complexity.js';
+import { calculateComplexity, type OperationSize } from '../../src/graphql/operation/complexity.js';
 
 /** A graph as routers see ours, and pages of other shapes than a connection's. */
 const schema = buildSchema(`
@@ -24,7 +24,7 @@ function sizeOf(query: string, variables: Record<string, unknown> = {}): Operati
   const document = parse(query);
   const operation = getOperationAST(document);
   if (!operation) throw new GraphQLError('A test needs an operation.');
-  return sizeOfOperation(schema, document, operation, variables);
+  return calculateComplexity(schema, document, operation, variables);
 }
 const costOf = (query: string, variables?: Record<string, unknown>) => sizeOf(query, variables).cost;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getIntrospectionQuery, Kind, parse, print } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/graphql/operation/limits.js';
-import { sizeOfOperation } from '../../src/graphql/operation/complexity.js';
+import { calculateComplexity } from '../../src/graphql/operation/complexity.js';
 import { schema } from '../../src/graphql/schema/api-schema.js';
 import { dataOf, errorsOf } from '../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../support/app.js';
@@ -283,7 +283,7 @@ describe('operations within the limits', () => {
   it.each(operations.map((operation) => [operation.name?.value ?? '', operation] as const))(
     'allows our own %s',
     (_, operation) => {
-      const { depth, aliases, directives, cost } = sizeOfOperation(schema, document, operation, {});
+      const { depth, aliases, directives, cost } = calculateComplexity(schema, document, operation, {});
       expect({ depth, aliases, directives }).toStrictEqual({ depth: expect.any(Number), aliases: 0, directives: 0 });
       // Two levels are kept for what a router may come through.
       expect(depth).toBeLessThanOrEqual(limits.depth - 2);

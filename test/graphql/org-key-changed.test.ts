@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createToken } from '../../src/credentials/token.js';
-import { createStreams } from '../../src/graphql/operation/subscription-registry.js';
+import { createSubscriptionRegistry } from '../../src/graphql/operation/subscription-registry.js';
 import { openStream, readStream, type EventStream, type StreamedResult } from '../support/event-stream.js';
 import { plant } from '../support/planted.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -388,7 +388,7 @@ describe('a failing stream of changes', () => {
   });
 
   it('rejects streams above the maximum per credential and per process', async () => {
-    const planted = plant(s.t, { streams: createStreams({}, { ofCredential: 2, ofProcess: 3 }) });
+    const planted = plant(s.t, { streams: createSubscriptionRegistry({}, { ofCredential: 2, ofProcess: 3 }) });
     const another = { 'x-svc-authorization': (await s.t.issue('service')).secret };
     const opened = [await planted.subscribe(query), await planted.subscribe(query)];
     expect(opened.map(({ status }) => status)).toStrictEqual([200, 200]);
@@ -476,7 +476,7 @@ describe('a slow or disconnected client', () => {
         end();
       };
     });
-    const planted = plant(s.t, { streams: createStreams({}, { ofCredential: 1, ofProcess: 1 }) });
+    const planted = plant(s.t, { streams: createSubscriptionRegistry({}, { ofCredential: 1, ofProcess: 1 }) });
     const query = 'subscription { orgKeyChanged { cursor } }';
     const going = new AbortController();
     expect((await planted.subscribe(query, {}, going.signal)).status).toBe(200);

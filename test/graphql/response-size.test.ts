@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerLimitBytes, isLongerThan } from '../../src/graphql/operation/response-size.js';
+import { responseLimitBytes, isLongerThan } from '../../src/graphql/operation/response-size.js';
 import { dataOf, errorsOf } from '../support/answers.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { generated, runs } from '../support/generated.js';
@@ -42,12 +42,12 @@ describe('the response limit', () => {
       await t.importKeys({ key_id: `of-${length}`, org_id: 'acme', meta_data });
       return t.graphql(`query ($id: ID!) { orgKey(keyID: $id) { ${aliases} } }`, { id: `of-${length}` });
     };
-    const room = answerLimitBytes - Buffer.byteLength((await send(0)).text);
+    const room = responseLimitBytes - Buffer.byteLength((await send(0)).text);
     const longest = Math.floor(room / 14);
     const allowed = await send(longest);
     expect(errorsOf(allowed)).toEqual([]);
-    expect(Buffer.byteLength(allowed.text)).toBeLessThanOrEqual(answerLimitBytes);
-    expect(Buffer.byteLength(allowed.text)).toBeGreaterThan(answerLimitBytes - 14);
+    expect(Buffer.byteLength(allowed.text)).toBeLessThanOrEqual(responseLimitBytes);
+    expect(Buffer.byteLength(allowed.text)).toBeGreaterThan(responseLimitBytes - 14);
     expect(errorsOf(await send(longest + 1))[0]?.extensions.code).toBe('TOO_LARGE');
   });
 

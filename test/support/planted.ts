@@ -3,7 +3,7 @@ import { createAttemptLimiter } from '../../src/credentials/attempt-limiter.js';
 import { createAuthenticator } from '../../src/credentials/authenticate.js';
 import type { Authenticate } from '../../src/credentials/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
-import type { Streams } from '../../src/graphql/operation/subscription-registry.js';
+import type { SubscriptionRegistry } from '../../src/graphql/operation/subscription-registry.js';
 import { createGraphQLServer } from '../../src/graphql/server.js';
 import { toFetchResponse } from '../../src/http/response.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
@@ -21,7 +21,7 @@ interface Planted {
   readonly authenticate?: Authenticate;
   readonly plugins?: readonly Plugin<object, ServerContext>[];
   readonly deadlineMs?: number;
-  readonly streams?: Streams;
+  readonly streams?: SubscriptionRegistry;
   readonly nextSlice?: () => Promise<void> | undefined;
 }
 

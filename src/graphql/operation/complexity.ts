@@ -16,7 +16,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { itemsAsked, type Variables } from './list-size.js';
+import { estimateListSize, type Variables } from './list-size.js';
 
 /** The size of an operation. A fragment counts each time it is spread. A count may be Infinity. */
 export interface OperationSize {
@@ -44,7 +44,7 @@ const nothing: Part = { depth: 0, introspection: 0, aliases: 0, directives: 0, r
  * Measures an operation in one traversal that visits each fragment once. The document need not be valid. Introspection is
  * recognised by types, not by names.
  */
-export function sizeOfOperation(
+export function calculateComplexity(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
@@ -103,7 +103,7 @@ export function sizeOfOperation(
       : nothing;
     const isList = field !== undefined && isListType(getNullableType(field.type));
     const isIntrospection = parent !== undefined && isIntrospectionType(parent);
-    const items = field ? itemsAsked(field, node, variables) : 1;
+    const items = field ? estimateListSize(field, node, variables) : 1;
     // A page costs its items even if none of their fields is selected.
     const cost = items + (isList ? items * (inner.cost + inner.perItem) : inner.cost + items * inner.perItem);
     return {

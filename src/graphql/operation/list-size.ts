@@ -20,7 +20,7 @@ export interface Variables {
  * Estimates how many items a field returns: the page size if it takes `first`; the length of its list argument if it
  * returns a list, as `_entities` does; else 1. An invalid page size counts as the maximum.
  */
-export function itemsAsked(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables): number {
+export function estimateListSize(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables): number {
   const valueOf = (name: string): unknown => {
     const argument = field.args.find((candidate) => candidate.name === name);
     const value = node.arguments?.find((candidate) => candidate.name.value === name)?.value;
@@ -29,8 +29,8 @@ export function itemsAsked(field: GraphQLField<unknown, unknown>, node: FieldNod
   };
   if (field.args.some(({ name }) => name === 'first')) {
     const { defaultSize, maxSize } = field.extensions.pageSizes ?? pageSizes;
-    const asked = valueOf('first') ?? valueOf('last') ?? defaultSize;
-    return typeof asked === 'number' ? Math.min(Math.max(Math.ceil(asked), 1), maxSize) : maxSize;
+    const requested = valueOf('first') ?? valueOf('last') ?? defaultSize;
+    return typeof requested === 'number' ? Math.min(Math.max(Math.ceil(requested), 1), maxSize) : maxSize;
   }
   const list = isList(field.type) ? field.args.find(({ type }) => isList(type)) : undefined;
   const items = list && valueOf(list.name);

@@ -2,19 +2,19 @@ import { GraphQLError, type ExecutionResult } from 'graphql';
 import { locationOf } from '../errors.js';
 
 /** The maximum size of a response: a page of 100 keys that are ten times as large as most. */
-export const answerLimitBytes = 2 * 1024 * 1024;
+export const responseLimitBytes = 2 * 1024 * 1024;
 
-const mostErrors = 20;
+const maxErrors = 20;
 
 /**
  * Replaces the data of a response above the limit by a TOO_LARGE error, which states that changes were saved. Keeps up to 20
  * errors, without their issues, because they report what failed.
  */
-export function boundedAnswer(answer: ExecutionResult, requestID: string): ExecutionResult {
-  const { data, errors } = answer;
-  if (!isLongerThan({ data, errors: errors?.map((error) => error.toJSON()) }, answerLimitBytes)) return answer;
-  const kept = errors?.slice(0, mostErrors).map(withoutIssues) ?? [];
-  return 'data' in answer ? { data: null, errors: [tooLarge(requestID), ...kept] } : { errors: kept };
+export function limitResponseSize(result: ExecutionResult, requestID: string): ExecutionResult {
+  const { data, errors } = result;
+  if (!isLongerThan({ data, errors: errors?.map((error) => error.toJSON()) }, responseLimitBytes)) return result;
+  const kept = errors?.slice(0, maxErrors).map(withoutIssues) ?? [];
+  return 'data' in result ? { data: null, errors: [tooLarge(requestID), ...kept] } : { errors: kept };
 }
 
 function tooLarge(requestID: string): GraphQLError {
@@ -32,10 +32,10 @@ function withoutIssues(error: GraphQLError): GraphQLError {
 /** Whether the JSON of a value has more bytes than the limit. Stops at the limit. */
 export function isLongerThan(value: unknown, limitBytes: number): boolean {
   // For nearly every response the lengths of its strings decide, in a fifth of the time.
-  return !fits(value, limitBytes, mostBytesOf) && !fits(value, limitBytes, bytesOf);
+  return !isWithin(value, limitBytes, maxBytesOf) && !isWithin(value, limitBytes, bytesOf);
 }
 
-function fits(value: unknown, limitBytes: number, bytesOfText: (text: string) => number): boolean {
+function isWithin(value: unknown, limitBytes: number, bytesOfText: (text: string) => number): boolean {
   let left = limitBytes;
   // A character takes at least one byte, so a text that is too long is not encoded.
   const takeText = (text: string) => text.length <= left && (left -= bytesOfText(text)) >= 0;
@@ -65,7 +65,7 @@ function fits(value: unknown, limitBytes: number, bytesOfText: (text: string) =>
 }
 
 /** A character takes at most six bytes, as `\u001f` does. */
-const mostBytesOf = (text: string) => 2 + 6 * text.length;
+const maxBytesOf = (text: string) => 2 + 6 * text.length;
 
 function bytesOf(text: string): number {
   return /^[ !#-[\]-~]*$/.test(text) ? text.length + 2 : Buffer.byteLength(JSON.stringify(text));

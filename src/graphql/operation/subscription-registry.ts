@@ -2,10 +2,10 @@ import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 
 /** Maximum numbers of open subscriptions. Each holds a connection and up to a page of changes in memory. */
-export const mostStreams = { ofProcess: 1_000, ofCredential: 100 } as const;
+export const maxSubscriptions = { ofProcess: 1_000, ofCredential: 100 } as const;
 
 /** Counts the open subscriptions of a process, and ends them. */
-export interface Streams {
+export interface SubscriptionRegistry {
   /**
    * Registers a subscription.
    *
@@ -25,10 +25,10 @@ export interface Stream {
 }
 
 /** Creates an empty registry. */
-export function createStreams(
+export function createSubscriptionRegistry(
   { meter }: Telemetry = {},
-  most: Record<keyof typeof mostStreams, number> = mostStreams,
-): Streams {
+  limits: Record<keyof typeof maxSubscriptions, number> = maxSubscriptions,
+): SubscriptionRegistry {
   const open = new Set<Stream>();
   const counts = new Map<string, number>();
   let isDraining = false;
@@ -38,11 +38,11 @@ export function createStreams(
     open(credentialID) {
       const count = counts.get(credentialID) ?? 0;
       if (isDraining) throw stopping();
-      if (count >= most.ofCredential) {
+      if (count >= limits.ofCredential) {
         const message = `The credential already has ${count} open subscriptions, which is the maximum.`;
         throw new AppError('RATE_LIMITED', message, { retryAfterSeconds: 10 });
       }
-      if (open.size >= most.ofProcess) {
+      if (open.size >= limits.ofProcess) {
         throw new AppError('UNAVAILABLE', 'The maximum number of open subscriptions is reached.', {
           retryAfterSeconds: 10,
         });

@@ -3,7 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Issue } from '../../lib/errors.js';
 import { above, limits, parseWithin, rejectAbove } from '../operation/limits.js';
 import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
-import { sizeOfOperation } from '../operation/complexity.js';
+import { calculateComplexity } from '../operation/complexity.js';
 
 /** Rejects an operation above the limits before it is validated or executed, with or without credentials. */
 export function useLimits(operations: OperationCache): Plugin {
@@ -31,7 +31,7 @@ export function issuesOf(
 ): readonly Issue[] {
   if (prepared.isWithinLimits) return [];
   const { document, operation } = prepared;
-  const size = sizeOfOperation(schema, document, operation, variables);
+  const size = calculateComplexity(schema, document, operation, variables);
   const { depth, introspection, aliases, directives, rootFields, cost, isVariable } = size;
   const mutations = operation.operation === OperationTypeNode.MUTATION ? rootFields : 0;
   const issues = [

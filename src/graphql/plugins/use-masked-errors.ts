@@ -1,10 +1,10 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { Logger } from '../../lib/log.js';
-import { boundedAnswer } from '../operation/response-size.js';
+import { limitResponseSize } from '../operation/response-size.js';
 import { maskedCause, maskError } from '../errors.js';
 
 /** The result for the client: errors that are not meant for clients are masked and logged, and the size is bounded. */
-export function publicResult(result: ExecutionResult, requestID: string, log: Logger): ExecutionResult {
+export function maskResult(result: ExecutionResult, requestID: string, log: Logger): ExecutionResult {
   // Yoga drops the error of an aborted wait, such as one with a time limit of its own, and would respond with nothing.
   const isLost = result.errors?.length === 0 && !('data' in result);
   const thrown = isLost ? [new Error('A wait was aborted.')] : result.errors;
@@ -15,7 +15,7 @@ export function publicResult(result: ExecutionResult, requestID: string, log: Lo
     shown.extensions['requestID'] = requestID;
     return shown;
   });
-  return withPlainFieldErrors(boundedAnswer(errors ? { ...result, errors } : result, requestID));
+  return withPlainFieldErrors(limitResponseSize(errors ? { ...result, errors } : result, requestID));
 }
 
 /** The errors of fields as JSON. Yoga creates another error of each that is one, and there may be a thousand. */

@@ -12,14 +12,14 @@ import type { Logger } from '../../lib/log.js';
 import type { Context } from '../context.js';
 import type { Execute } from '../executor/executor.js';
 import { requestError, originalErrorOf } from '../errors.js';
-import { publicResult } from './use-masked-errors.js';
-import type { Stream, Streams } from '../operation/subscription-registry.js';
+import { maskResult } from './use-masked-errors.js';
+import type { Stream, SubscriptionRegistry } from '../operation/subscription-registry.js';
 
 /** How often the credential of an open subscription is verified again. */
 export const recheckEveryMs = 5_000;
 
 interface SubscriptionDeps {
-  readonly streams: Streams;
+  readonly streams: SubscriptionRegistry;
   readonly execute: Execute;
   readonly log: Logger;
   /** The deadline of the start of a stream, and of each event, in milliseconds. */
@@ -53,7 +53,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
     ).catch((error: unknown) => ({ errors: [error as GraphQLError] }));
     if (!isStream(source)) {
       stream?.end();
-      return { errors: (source.errors ?? []).map(asRefusal) };
+      return { errors: (source.errors ?? []).map(toRequestError) };
     }
     return stream ? results(source, args, context, stream) : { errors: [] };
   }
@@ -66,16 +66,16 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
   ): AsyncIterableIterator<ExecutionResult> {
     const { requestID } = context;
     const beganMs = performance.now();
-    const stopChecking = checkAgain(context, stream);
+    const stopChecking = revalidateCredential(context, stream);
     let events = 0;
 
-    async function* answers(): AsyncGenerator<ExecutionResult, void> {
+    async function* results(): AsyncGenerator<ExecutionResult, void> {
       let failure: unknown;
       try {
         for await (const rootValue of source) {
           const contextValue = { ...(args.contextValue as Context), ...context.renewReads() };
           const executed = await within(deadlineMs, execute({ ...args, contextValue, rootValue }));
-          const result = publicResult(executed, requestID, log);
+          const result = maskResult(executed, requestID, log);
           events += 1;
           yield result;
           if (!result.data) return;
@@ -92,10 +92,10 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
       }
       // A client that closed the connection receives no error.
       if (failure instanceof Error && failure.name !== 'AbortError') {
-        yield publicResult({ errors: [failure as GraphQLError] }, requestID, log);
+        yield maskResult({ errors: [failure as GraphQLError] }, requestID, log);
       }
     }
-    const iterator = answers();
+    const iterator = results();
     return {
       [Symbol.asyncIterator]() {
         return this;
@@ -115,7 +115,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
 }
 
 /** Ends the stream when its credential is no longer valid. */
-function checkAgain(context: Context, stream: Stream): () => void {
+function revalidateCredential(context: Context, stream: Stream): () => void {
   const check = async () => {
     try {
       await context.revalidate();
@@ -130,7 +130,7 @@ function checkAgain(context: Context, stream: Stream): () => void {
 }
 
 /** The error of the whole request: no response has been sent yet. */
-function asRefusal(error: GraphQLError): GraphQLError {
+function toRequestError(error: GraphQLError): GraphQLError {
   const cause = originalErrorOf(error);
   return cause instanceof AppError && cause.code !== 'INTERNAL' ? requestError(cause) : error;
 }

@@ -89,19 +89,19 @@ function withoutPrefix(id: string): string {
 
 /** Executes trusted documents by their ids. Rejects all other operations when `only` is set. */
 export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plugin[] {
-  const refusal = (message: string) => operationError(new AppError('INVALID', message));
+  const rejection = (message: string) => operationError(new AppError('INVALID', message));
   const needed = 'This service executes trusted documents only. Send a `documentId`, and no `query`.';
   const persisted = usePersistedOperations({
     allowArbitraryOperations: !only,
     extractPersistedOperationId: (params) => documentIDOf(params) ?? null,
     getPersistedOperation: (id) => documents.get(withoutPrefix(id)) ?? null,
     customErrors: {
-      persistedQueryOnly: () => refusal(needed),
+      persistedQueryOnly: () => rejection(needed),
       keyNotFound: () =>
         requestError(new AppError('INVALID', only ? needed : 'A `query` or a `documentId` is required.')),
       // Apollo's clients send the hash first. After this message they send the text.
       notFound: ({ params }) =>
-        refusal(
+        rejection(
           !only && params.extensions?.['persistedQuery']
             ? 'PersistedQueryNotSupported'
             : 'There is no trusted document with this id.',

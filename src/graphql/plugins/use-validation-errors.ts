@@ -17,7 +17,7 @@ const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKe
  * that it needs, else INVALID with every issue of the definitions in it, as in REST. Undefined when GraphQL's own errors
  * are more precise.
  */
-export function explainRefusal(
+export function describeValidationFailure(
   schema: GraphQLSchema,
   operation: RequestedOperation,
   holder: AuthContext,

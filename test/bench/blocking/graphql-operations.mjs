@@ -31,11 +31,11 @@ const isMutationWithDryRun = (field) => field.args.some(({ name }) => name === '
  * @param {object} parts
  * @param {import('graphql').GraphQLSchema} parts.schema the schema that is served
  * @param {Record<string, number>} parts.limits
- * @param {Function} parts.sizeOfOperation
+ * @param {Function} parts.calculateComplexity
  * @param {import('./samples.mjs').Samples} parts.samples
  * @returns {Operation[]}
  */
-export function graphqlOperations({ schema, limits, sizeOfOperation, samples }) {
+export function graphqlOperations({ schema, limits, calculateComplexity, samples }) {
   const query = schema.getQueryType();
   const mutation = schema.getMutationType();
   const fragments = new Map();
@@ -160,7 +160,7 @@ export function graphqlOperations({ schema, limits, sizeOfOperation, samples }) 
     }
     const operation = getOperationAST(document);
     const given = typeof variables === 'function' ? variables() : variables;
-    const size = sizeOfOperation(schema, document, operation, given);
+    const size = calculateComplexity(schema, document, operation, given);
     const mutations = operation.operation === 'mutation' ? size.rootFields : 0;
     return (
       size.depth <= limits.depth &&
