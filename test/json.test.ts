@@ -448,10 +448,13 @@ describe('depth', () => {
     expect(parseJSON(`[${Array.from({ length: 100 }, () => '[{}]').join(',')}]`)).toHaveLength(100);
   });
 
-  it.each(['[', '{"a":', '[{"a":['])('of 100,000 times %s is refused as too deep and exhausts nothing', (opening) => {
-    expect(issueOf(opening.repeat(100_000)).code).toBe('TOO_DEEP');
-    expect(issueOf(nested(100_000)).code).toBe('TOO_DEEP');
-  });
+  it.each(['[', '{"a":', '[{"a":['])(
+    'R-06 of 100,000 times %s is refused as too deep and exhausts nothing',
+    (opening) => {
+      expect(issueOf(opening.repeat(100_000)).code).toBe('TOO_DEEP');
+      expect(issueOf(nested(100_000)).code).toBe('TOO_DEEP');
+    },
+  );
 });
 
 describe('error messages', () => {
@@ -467,7 +470,7 @@ describe('error messages', () => {
     expect(refusalOf(text).message).toBe(`The body is not valid JSON (line ${line}, column ${column}).`);
   });
 
-  it('repeat nothing of the text', () => {
+  it('S-04 repeat nothing of the text', () => {
     fc.assert(
       fc.property(fc.oneof(brokenText, anyText), (text) => {
         const { message, issues } = outcome(text, parseJSON);
@@ -479,7 +482,7 @@ describe('error messages', () => {
     );
   });
 
-  it('carry no inner error that quotes the text', () => {
+  it('S-04 carry no inner error that quotes the text', () => {
     expect(refusalOf('{"password": hunter2}').cause).toBeUndefined();
   });
 });

@@ -41,7 +41,7 @@ const inProduction = packages.filter(([, { dev }]) => dev !== true);
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 describe('The lockfile', () => {
-  it.each(['.', ...folders])('of %s has every package from the public registry, with its hash', (folder) => {
+  it.each(['.', ...folders])('P-01 of %s has every package from the public registry, with its hash', (folder) => {
     const { packages } = JSON.parse(readFileSync(join(root, folder, 'package-lock.json'), 'utf8')) as typeof lockfile;
     const entries = Object.entries(packages).filter(([path, { resolved = '', link }]) => {
       // The benchmark's peers share our copy of graphql.
@@ -70,7 +70,7 @@ describe('The lockfile', () => {
     }
   });
 
-  it('has scripts that run at installation in those packages only of which package.json says whether they may', () => {
+  it('P-01 has scripts that run at installation in those packages only of which package.json says whether they may', () => {
     const scripted = packages.flatMap(([path, { hasInstallScript }]) =>
       hasInstallScript === true ? [nameOf(path)] : [],
     );
@@ -97,7 +97,7 @@ const isAllowed = (licence: string) =>
     .some((one) => licences.includes(one));
 
 describe('The packages of the root lockfile', () => {
-  it('are all free software, with Apollo’s in a folder of its own', () => {
+  it('P-02 are all free software, with Apollo’s in a folder of its own', () => {
     const strays = packages.filter(
       ([, { license = 'none' }]) => !isAllowed(license) && !developmentLicences.includes(license),
     );
@@ -106,12 +106,12 @@ describe('The packages of the root lockfile', () => {
 });
 
 describe('The packages that run in production', () => {
-  it('are few that we ask for, each for a reason that the README names, and what those bring', () => {
+  it('P-02 are few that we ask for, each for a reason that the README names, and what those bring', () => {
     expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(6);
     expect(inProduction.length).toBeLessThan(95);
   });
 
-  it('have permissive licences', () => {
+  it('P-02 have permissive licences', () => {
     const strays = inProduction.filter(([, { license = 'none' }]) => !isAllowed(license));
     expect(strays).toEqual([]);
   });
@@ -170,7 +170,7 @@ describe('What is packed', () => {
     return { hash, files: files.map(({ path }) => path) };
   }
 
-  it('is the same twice to the byte, whenever the files were written', async () => {
+  it('P-03 is the same twice to the byte, whenever the files were written', async () => {
     const first = await pack();
     for (const name of await readdir(join(folder, 'dist'))) await utimes(join(folder, 'dist', name), 1, 1);
     expect((await pack()).hash).toBe(first.hash);
@@ -186,7 +186,7 @@ describe('What is packed', () => {
     expect(bundled.filter(([, name = '']) => name in manifest.dependencies)).toEqual([]);
   });
 
-  it('lists in its bill of materials what is bundled and what is installed at runtime, with hashes', async () => {
+  it('P-03 lists in its bill of materials what is bundled and what is installed at runtime, with hashes', async () => {
     const bill = JSON.parse(await readFile(join(folder, 'dist', 'sbom.json'), 'utf8')) as {
       bomFormat: string;
       components: {
@@ -210,7 +210,7 @@ describe('What is packed', () => {
     }
   });
 
-  it('is the program, its schema, the README and the licence, and neither a test nor a secret', async () => {
+  it('P-05 is the program, its schema, the README and the licence, and neither a test nor a secret', async () => {
     const { files } = await pack();
     expect(
       files.filter(
@@ -272,7 +272,7 @@ describe('The repository', () => {
     return (await Promise.all(found)).flat();
   }
 
-  it('holds no secret, but for fixtures that say so', async () => {
+  it('P-05 holds no secret, but for fixtures that say so', async () => {
     const files = await filesBelow('.');
     expect(files.length).toBeGreaterThan(150);
     const found: string[] = [];

@@ -39,7 +39,10 @@ export default defineConfig({
   test: {
     root,
     projects: [
-      { extends: true, test: { name: 'default', include: ['test/**/*.test.ts'], exclude: system } },
+      {
+        extends: true,
+        test: { name: 'default', include: ['test/**/*.test.ts'], exclude: [...system, '**/node_modules/**'] },
+      },
       { extends: true, test: { name: 'system', include: system } },
     ],
     globalSetup: ['test/support/bundles.ts', 'test/support/postgres-setup.ts'],

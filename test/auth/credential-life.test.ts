@@ -210,13 +210,13 @@ describe('the table of credentials', () => {
   };
   const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
-  it('holds no credential of nothing, and no hash of another length', () => {
+  it('A-10 holds no credential of nothing, and no hash of another length', () => {
     expect(() => insert(sha256(''))).toThrow('CHECK constraint failed');
     expect(() => insert(new Uint8Array())).toThrow('CHECK constraint failed');
     expect(() => insert(sha256('x').subarray(0, 31))).toThrow('CHECK constraint failed');
   });
 
-  it('opens nothing for a secret that everybody knows, even where somebody has put its hash there', async () => {
+  it('A-10 opens nothing for a secret that everybody knows, even where somebody has put its hash there', async () => {
     const known = ['secret', 'password', 'changeme', 'keyfront', 'admin', 'kf_mgt_', `kf_mgt_${'0'.repeat(38)}`];
     for (const secret of known) {
       insert(sha256(secret));
@@ -231,7 +231,7 @@ describe('the table of credentials', () => {
     database.close();
   });
 
-  it('matches no example in what we publish', async () => {
+  it('A-10 matches no example in what we publish', async () => {
     for (const file of [
       'README.md',
       'OPERATING.md',

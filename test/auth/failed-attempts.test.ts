@@ -53,7 +53,7 @@ const later = (seconds: number) => {
 };
 
 describe('wrong credentials from one address', () => {
-  it('are answered 401 ten times in a minute, and then RATE_LIMITED with the seconds until there is room again', async () => {
+  it('A-07 are answered 401 ten times in a minute, and then RATE_LIMITED with the seconds until there is room again', async () => {
     await preview('192.0.2.1', wrong());
     later(20);
     for (let count = 0; count < 9; count += 1) expect((await preview('192.0.2.1', wrong())).status).toBe(401);
@@ -88,7 +88,7 @@ describe('wrong credentials from one address', () => {
     expect(answers[0]?.status).toBe(429);
   });
 
-  it('do not close the door to a valid credential behind the same address, nor to a request without one', async () => {
+  it('A-07 do not close the door to a valid credential behind the same address, nor to a request without one', async () => {
     await exhaust('192.0.2.1');
     expect((await preview('192.0.2.1', wrong())).status).toBe(429);
     expect((await preview('192.0.2.1', `Bearer ${t.management}`)).status).toBe(200);
@@ -185,7 +185,7 @@ describe('wrong credentials that begin alike', () => {
 });
 
 describe('the address of a client', () => {
-  it('is not what X-Forwarded-For says, unless proxies are trusted', async () => {
+  it('A-07 is not what X-Forwarded-For says, unless proxies are trusted', async () => {
     for (let count = 0; count < 10; count += 1) {
       await preview('192.0.2.1', wrong(), { 'x-forwarded-for': `203.0.113.${count}` });
     }

@@ -41,7 +41,7 @@ async function workFor(method: string, target: string, body?: string) {
 const graphql = (query: string) => (keyID: string) =>
   ['POST', '/graphql', JSON.stringify({ query: query.replaceAll('$id', JSON.stringify(keyID)) })] as const;
 
-describe('With a credential of another organisation, a key that exists takes the same work as one that does not:', () => {
+describe('A-08 With a credential of another organisation, a key that exists takes the same work as one that does not:', () => {
   it.each<[string, (keyID: string) => readonly [string, string, string?]]>([
     ['GET', (keyID) => ['GET', `/svc/org/keys/${keyID}`]],
     ['PUT', (keyID) => ['PUT', `/svc/org/keys/${keyID}`, '{}']],

@@ -77,7 +77,7 @@ describe('finding a credential', () => {
     expect(await credentials.list()).toHaveLength(before);
   });
 
-  it('goes by the hash of its whole secret', async () => {
+  it('A-04 goes by the hash of its whole secret', async () => {
     const { id, secret } = await t.issue('service');
     expect((await store.findBySecretHash(hashToken(secret), t.clock.now))?.id).toBe(id);
     expect(await store.findBySecretHash(hashToken(secret.slice(0, -1)), t.clock.now)).toBeUndefined();

@@ -90,7 +90,7 @@ const opened = ({ status, body }: Answer) => status === 200 && !('errors' in bod
 const withoutRequestID = (text: string) => text.replace(/"request_?ID":"[^"]*"/i, '"request":""');
 
 describe('the table', () => {
-  it('has a row for every root field and every route, and each says which credential opens it', () => {
+  it('A-01 has a row for every root field and every route, and each says which credential opens it', () => {
     expect(gaps).toEqual([]);
     expect(doors.length).toBeGreaterThan(20);
   });
@@ -102,7 +102,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
   const cases = Object.entries(bad).filter(([what]) => !isOpenToAll || !/other kind/.test(what));
 
   describe.each(door.kinds)('for which a %s credential is needed', (kind) => {
-    it.each(cases)('is refused with the one message for %s', async (_what, make) => {
+    it.each(cases)('A-01 is refused with the one message for %s', async (_what, make) => {
       const before = await stateOf(t, 'k1');
       const answer = await send(door, await make(kind));
       const bare = await send(door, []);
@@ -135,7 +135,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       expect(await stateOf(t, 'k1')).toStrictEqual(before);
     });
 
-    it('is refused for a token in the query string, which no log line holds', async () => {
+    it('A-12 is refused for a token in the query string, which no log line holds', async () => {
       for (const name of ['access_token', names[kind]]) {
         expectRefusal(door, await send(door, [], `?${name}=${t[kind]}`));
         const beside = await sendFresh(door, [valid(kind)], `?${name}=${t[kind]}`);
@@ -145,7 +145,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       expect(t.logs()).not.toContain(t[kind]);
     });
 
-    it('opens for its own credential, whatever the other header says', async () => {
+    it('A-02 opens for its own credential, whatever the other header says', async () => {
       const others: Headers[] = [
         [],
         [valid(other(kind))],
@@ -175,7 +175,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       expectRefusal(door, await sendFresh(door, headers));
     });
 
-    it('closes at once when its credential is revoked', async () => {
+    it('A-11 closes at once when its credential is revoked', async () => {
       const { id, secret } = await t.issue(kind);
       const headers: Headers = [[names[kind], value(kind, secret)]];
       expect(opened(await sendFresh(door, headers))).toBe(true);

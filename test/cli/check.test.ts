@@ -116,7 +116,7 @@ describe('keyfront check', () => {
     expect(await files()).toStrictEqual(before);
   });
 
-  it('names a key whose entries were exchanged for those of another version', async () => {
+  it('O-04 names a key whose entries were exchanged for those of another version', async () => {
     tamper(
       `UPDATE audit SET definition = (SELECT definition FROM audit WHERE key_hash = '${hash1}' AND version_after = 1)
        WHERE key_hash = '${hash1}' AND version_after = 3`,

@@ -41,7 +41,7 @@ describe('a data folder', () => {
     expect(existsSync(ring())).toBe(false);
   });
 
-  it('is rejected with the key ring of another folder, and no file is changed', async () => {
+  it('S-07 is rejected with the key ring of another folder, and no file is changed', async () => {
     await withKeys();
     const other = await makeCommandLine();
     await other.keyfront(issue);
@@ -140,7 +140,7 @@ describe('the settings', () => {
     expect(existsSync(c.folder)).toBe(false);
   });
 
-  it('report all their problems at once', async () => {
+  it('O-08 report all their problems at once', async () => {
     const { code, said } = await c.keyfront(['serve'], {
       HOST: '0.0.0.0',
       PORT: '70000',
@@ -163,7 +163,7 @@ describe('the settings', () => {
     expect(existsSync(c.folder)).toBe(false);
   });
 
-  it('reject a pepper that the hash algorithm would ignore', async () => {
+  it('O-08 reject a pepper that the hash algorithm would ignore', async () => {
     for (const algorithm of [undefined, 'sha256', 'murmur64']) {
       const env = { KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32), ...(algorithm && { KEYFRONT_KEY_HASH: algorithm }) };
       const { code, said } = await open(env);
@@ -182,14 +182,14 @@ describe('the settings', () => {
     },
   );
 
-  it('never show the value of a secret setting', async () => {
+  it('S-08 never show the value of a secret setting', async () => {
     const { said } = await open({ KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'hunter2' });
     expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes');
     expect(said).not.toContain('hunter2');
   });
 
   it.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com', '1270.0.0.1'])(
-    'reject HOST=%j in development',
+    'T-01 reject HOST=%j in development',
     async (HOST) => {
       const { code, said } = await c.keyfront(['serve'], { HOST });
       expect(code).toBe(1);

@@ -248,7 +248,7 @@ describe('keys import --passwords-are-hashed', () => {
     );
   });
 
-  it('is required for hashes: without it a hash is treated as a password', async () => {
+  it('S-09 is required for hashes: without it a hash is treated as a password', async () => {
     await imported(jsonl(k('k1', { basic_auth_data: { password: bcryptHash } })));
     const [line] = await exported('--with-secrets');
     const { password } = line?.['basic_auth_data'] as { password: string };

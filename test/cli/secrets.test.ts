@@ -26,7 +26,7 @@ const ids = async () =>
   (JSON.parse(await readFile(ring(), 'utf8')) as { keys: { id: string }[] }).keys.map(({ id }) => id);
 
 describe('secrets rotate', () => {
-  it('encrypts everything with a new key, and everything can be decrypted', async () => {
+  it('S-07 encrypts everything with a new key, and everything can be decrypted', async () => {
     const before = await all();
     expect(before).toContain('hmac-0');
     const { code, out, said } = await c.keyfront(['secrets', 'rotate']);

@@ -141,7 +141,7 @@ describe('a later start', () => {
     expect((await fetch(`${second.url}/api/keys/preview`, { method: 'POST', headers, body: '{}' })).status).toBe(200);
   });
 
-  it('after the process was killed finds every update that was acknowledged', async () => {
+  it('D-02 after the process was killed finds every update that was acknowledged', async () => {
     const first = await started(['--sample']);
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokensIn(first.stdout()).service };
     const put = async ({ url }: Running) => {
@@ -179,7 +179,7 @@ async function isRefused(port: number): Promise<boolean> {
 }
 
 describe('SIGTERM', () => {
-  it('lets requests under way be answered, takes no new ones, closes the database and ends with exit code 0', async () => {
+  it('O-01 lets requests under way be answered, takes no new ones, closes the database and ends with exit code 0', async () => {
     const one = await started(['--sample']);
     const { service } = tokensIn(one.stdout());
     const body = '{"alias":"in flight"}';
@@ -253,7 +253,7 @@ describe('the server', () => {
     }
   });
 
-  it('refuses a credential header that comes twice, whichever of the two is valid', async () => {
+  it('A-03 refuses a credential header that comes twice, whichever of the two is valid', async () => {
     const preview = (...values: string[]) =>
       raw(
         one.port,
@@ -303,7 +303,7 @@ describe('the server', () => {
     'svc/org/keys/acme-billing',
     'http://other.example/svc/org/keys/acme-billing',
     '*',
-  ])('answers the target %s with 400 and touches no key', async (target) => {
+  ])('R-01 answers the target %s with 400 and touches no key', async (target) => {
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokens.service };
     const version = async () => {
       const response = await fetch(`${one.url}/svc/org/keys/acme-billing`, { method: 'PUT', headers, body: '{}' });
@@ -335,7 +335,7 @@ describe('the server', () => {
     expect((await fetch(`${one.url}/ready`)).status).toBe(200);
   });
 
-  it('writes one log line for a request and one for its change, without the key identifier or a credential', async () => {
+  it('S-02 writes one log line for a request and one for its change, without the key identifier or a credential', async () => {
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokens.service };
     const response = await fetch(`${one.url}/svc/org/keys/acme-billing`, {
       method: 'PUT',
@@ -416,7 +416,7 @@ describe('GraphiQL', () => {
     expect((await get('/', { 'if-none-match': '"other"' })).response.statusCode).toBe(200);
   });
 
-  it('asks no other host for anything: its policy forbids it, and nothing in the page tries', async () => {
+  it('G-22 asks no other host for anything: its policy forbids it, and nothing in the page tries', async () => {
     const { response, body } = await get('/');
     // The policy is what counts: a browser that has it asks nobody but us, whatever the scripts do.
     const policy = String(response.headers['content-security-policy']);
@@ -463,7 +463,7 @@ describe('GraphiQL', () => {
     expect([...hosts].filter((host) => !known.includes(String(host)))).toStrictEqual([]);
   });
 
-  it('is off in production unless switched on', async () => {
+  it('G-22 is off in production unless switched on', async () => {
     const production = await started([], { NODE_ENV: 'production' });
     expect((await fetch(`${production.url}/`, { headers: { accept: 'text/html' } })).status).toBe(404);
     const on = await started([], { NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' });

@@ -52,7 +52,7 @@ async function halfAnUpdate(one: Running): Promise<{ socket: Socket; finish: () 
 describe('A fault that nobody caught', () => {
   const plant = new URL('plant-fault.mjs', import.meta.url).href;
   it.each(['throw', 'reject', 'string'])(
-    '(%s) is logged without secrets, lets requests under way be answered, and ends the process with exit code 1',
+    'O-03 (%s) is logged without secrets, lets requests under way be answered, and ends the process with exit code 1',
     async (fault) => {
       const one = await started({ NODE_OPTIONS: `--import=${plant}`, PLANTED_FAULT: fault }, ['--sample']);
       const { socket, finish } = await halfAnUpdate(one);
@@ -81,7 +81,7 @@ describe('A second signal', () => {
     ['SIGTERM', 'SIGTERM'],
     ['SIGTERM', 'SIGINT'],
     ['SIGINT', 'SIGTERM'],
-  ] as const)('(%s, then %s) ends a process at once that waits for a request to end', async (first, second) => {
+  ] as const)('O-01 (%s, then %s) ends a process at once that waits for a request to end', async (first, second) => {
     const one = await started({}, ['--sample']);
     const { socket } = await halfAnUpdate(one);
     one.signal(first);
@@ -96,7 +96,7 @@ describe('A second signal', () => {
 });
 
 describe('Memory', () => {
-  it('is not opened to a debugger by SIGUSR1 in production, as it would be in development', async () => {
+  it('S-12 is not opened to a debugger by SIGUSR1 in production, as it would be in development', async () => {
     const production = await started({ NODE_ENV: 'production' });
     production.signal('SIGUSR1');
     expect((await fetch(`${production.url}/health`)).status).toBe(200);
@@ -117,23 +117,28 @@ describe('Memory', () => {
     '--report-on-fatalerror',
     '--report-on-signal',
     '--report-uncaught-exception',
-  ])('is not given away by Node in production: the service does not start with %s, and names it', async (option) => {
-    let said = '';
-    const io: IO = {
-      env: { NODE_ENV: 'production', KEYFRONT_DATA: join(folder, 'data'), PORT: '0' },
-      stdout: () => undefined,
-      stderr: (text) => (said += text),
-      isStderrTTY: false,
-      onStop: (callback) => callback(),
-      nodeOptions: ['--no-warnings', option, ''],
-    };
-    expect(await run(['serve'], io)).toBe(1);
-    expect(said).toBe(`In production, Node must not run with ${option.split('=', 1)[0]}, which exposes its memory.\n`);
-    expect(await run(['serve'], { ...io, env: { ...io.env, NODE_ENV: 'development' } })).toBe(0);
-    expect(await run(['serve'], { ...io, nodeOptions: ['--disable-proto=delete', '--max-old-space-size=200'] })).toBe(
-      0,
-    );
-  });
+  ])(
+    'S-12 is not given away by Node in production: the service does not start with %s, and names it',
+    async (option) => {
+      let said = '';
+      const io: IO = {
+        env: { NODE_ENV: 'production', KEYFRONT_DATA: join(folder, 'data'), PORT: '0' },
+        stdout: () => undefined,
+        stderr: (text) => (said += text),
+        isStderrTTY: false,
+        onStop: (callback) => callback(),
+        nodeOptions: ['--no-warnings', option, ''],
+      };
+      expect(await run(['serve'], io)).toBe(1);
+      expect(said).toBe(
+        `In production, Node must not run with ${option.split('=', 1)[0]}, which exposes its memory.\n`,
+      );
+      expect(await run(['serve'], { ...io, env: { ...io.env, NODE_ENV: 'development' } })).toBe(0);
+      expect(await run(['serve'], { ...io, nodeOptions: ['--disable-proto=delete', '--max-old-space-size=200'] })).toBe(
+        0,
+      );
+    },
+  );
 
   it('is not given away by an option in the environment either', async () => {
     const refused = start(built.main, join(folder, 'data'), [], {
@@ -145,7 +150,7 @@ describe('Memory', () => {
 });
 
 describe('Beyond this machine', () => {
-  it('plain HTTP is served in production only, with a warning in the log', async () => {
+  it('T-01 plain HTTP is served in production only, with a warning in the log', async () => {
     const one = await started({ NODE_ENV: 'production', HOST: '0.0.0.0' });
     await one.said('serving plain HTTP on a non-loopback address');
     await expect(start(built.main, join(folder, 'other'), [], { HOST: '0.0.0.0' })).rejects.toThrow(/loopback only/);
@@ -158,7 +163,7 @@ describe('Beyond this machine', () => {
 });
 
 describe('Under Node without __proto__', () => {
-  it('a preview, an update and a page work as ever', async () => {
+  it('P-04 a preview, an update and a page work as ever', async () => {
     const one = await started({ NODE_OPTIONS: '--disable-proto=delete' }, ['--sample']);
     const json = { 'content-type': 'application/json' };
     const preview = await fetch(`${one.url}/api/keys/preview`, {

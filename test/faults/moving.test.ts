@@ -26,7 +26,7 @@ describe.skipIf(postgres.isMissing)(`migrate-store, to ${postgres.name}, killed 
   };
 
   it(
-    'loses no row, doubles none, and carries over what has changed in the file since',
+    'D-16 loses no row, doubles none, and carries over what has changed in the file since',
     { timeout: 3_600_000 },
     async () => {
       const report = await run(sizeOf('MOVING_KILLS'));

@@ -77,7 +77,7 @@ describe.skipIf(!hasDisk)(`A loss of power at any moment (FUZZ_SEED=${seed})${un
   it.each([
     ['commits that do not wait for the disk', plant('does-not-wait-for-the-disk')],
     ['changes that are answered before they are committed', plant('answers-before-commit')],
-  ])('would be found to lose changes with %s', { timeout: 600_000 }, async (name, planted) => {
+  ])('D-03 would be found to lose changes with %s', { timeout: 600_000 }, async (name, planted) => {
     const recording = await recordLives({ main, workspace, library, seed, name, lives: 1, plant: planted });
     const report = await losePower({ recording, workspace, seed, images: 100, parent: quick.folder, endEarly: true });
     expect(report.findings.map(({ kind }) => kind)).toContain('lost');

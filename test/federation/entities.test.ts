@@ -169,7 +169,7 @@ describe('_entities', () => {
     expect([codeOf(answer), issuesOf(answer)]).toEqual(['UNAUTHENTICATED', []]);
   });
 
-  it('returns no secret of a key', async () => {
+  it('A-09 returns no secret of a key', async () => {
     await t.importKeys({ key_id: 'secretive', org_id: 'acme', hmac_string: 'CANARY-hmac' });
     const answer = await t.graphql(
       `query ($r: [_Any!]!) { _entities(representations: $r) { ... on OrgKey { definition { hmacStringSet } } } }`,

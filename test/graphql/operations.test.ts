@@ -230,7 +230,7 @@ describe('updateOrgKey', () => {
     },
   );
 
-  it('runs two updates of one request one after another', async () => {
+  it('G-21 runs two updates of one request one after another', async () => {
     const answer = await t.graphql(`mutation {
       a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
       b: updateOrgKey(keyID: "k1", input: { alias: "b" }, expectedVersion: 2) { version }

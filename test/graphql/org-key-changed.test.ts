@@ -353,7 +353,7 @@ describe('a failing stream of changes', () => {
   describe('whose credential is revalidated', () => {
     const attempt = async () => (await openStream({ url: s.url, service: createToken('service') })).status;
 
-    it('ends every stream with UNAUTHENTICATED when it is revoked, and counts no failed attempt', async () => {
+    it('A-11 ends every stream with UNAUTHENTICATED when it is revoked, and counts no failed attempt', async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       try {
         const { id, secret } = await s.t.issue('service');
@@ -504,7 +504,7 @@ describe('a slow or disconnected client', () => {
     socket.destroy();
   });
 
-  it('disconnects a stalled client after the response timeout, and no other', async () => {
+  it('T-02 disconnects a stalled client after the response timeout, and no other', async () => {
     await s.close();
     s = await startServer({}, { timeouts: { headersMs: 5_000, requestMs: 5_000, responseMs: 700, idleMs: 1_000 } });
     await s.t.importKeys({ key_id: 'k1', org_id: 'acme' });

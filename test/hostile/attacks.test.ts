@@ -47,8 +47,8 @@ function inside(value: unknown, ...path: (string | number)[]): unknown {
 
 const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
 
-describe('Without a credential, in production, graphql-cop has no hit with', () => {
-  it('field_suggestions: no name of the schema is suggested', async () => {
+describe('G-01 Without a credential, in production, graphql-cop has no hit with', () => {
+  it('G-12 field_suggestions: no name of the schema is suggested', async () => {
     const { text } = await operation('query cop { __schema { directive } }');
     expect(text).not.toContain('Did you mean');
     for (const query of [
@@ -84,7 +84,7 @@ describe('Without a credential, in production, graphql-cop has no hit with', () 
     expect(inside(body, 'data', 'alias100')).toBeUndefined();
   });
 
-  it('batch_query: a list of operations is not answered', async () => {
+  it('G-05 batch_query: a list of operations is not answered', async () => {
     const { body } = await post(
       Array.from({ length: 10 }, () => ({ query: 'query cop { __typename }', operationName: 'cop' })),
     );

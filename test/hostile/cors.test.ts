@@ -78,7 +78,7 @@ describe('A page of another origin', () => {
     }
   });
 
-  it.each(strangers)('that is not allowed hears nothing of it: %s', async (origin) => {
+  it.each(strangers)('T-10 that is not allowed hears nothing of it: %s', async (origin) => {
     const asked = await preflight(open, origin);
     expect([asked.status, corsOf(asked)]).toEqual([405, {}]);
     // The request itself is answered as to anybody: the browser keeps the answer from the page.
@@ -98,7 +98,7 @@ describe('A page of another origin', () => {
     },
   );
 
-  it('is never let through with what a browser adds by itself, nor all of them at once', async () => {
+  it('T-10 is never let through with what a browser adds by itself, nor all of them at once', async () => {
     for (const origin of [dashboard, ...strangers]) {
       for (const answer of [await preflight(open, origin), await open.preview({}, { origin, cookie: 'a=b' })]) {
         expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
@@ -135,7 +135,7 @@ describe('A form on another page', () => {
       `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${query}\r\n--x--\r\n`,
     ],
     ['text/plain', query],
-  ])('can send %s without asking, and is refused even with a credential', async (type, body) => {
+  ])('G-13 can send %s without asking, and is refused even with a credential', async (type, body) => {
     await open.importKeys({ key_id: 'k1', org_id: 'acme' });
     for (const [path, method] of [
       ['/graphql', 'POST'],

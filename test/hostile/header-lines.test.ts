@@ -35,12 +35,12 @@ describe.each([0, 1_000, 15_000])('After %i header lines', (lines) => {
     expect(await versionOfKey()).toBe(before);
   });
 
-  it('rejects an update with the transfer coding gzip, chunked', async () => {
+  it('T-04 rejects an update with the transfer coding gzip, chunked', async () => {
     const bytes = updateAfter(lines, 'Transfer-Encoding: gzip, chunked\r\n', '', '2\r\n{}\r\n0\r\n\r\n');
     expect((await exchange(s.port, bytes)).status).toBe(400);
   });
 
-  it('rejects a preview with a second management credential', async () => {
+  it('A-03 rejects a preview with a second management credential', async () => {
     const credential = (token: string) => `Authorization: Bearer ${token}\r\n`;
     const first = `POST /api/keys/preview HTTP/1.1\r\n${common()}Content-Length: 2\r\n${credential(s.t.management)}`;
     const preview = (second: string) => exchange(s.port, `${first}${filler(lines)}${second}\r\n{}`);

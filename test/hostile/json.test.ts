@@ -79,7 +79,7 @@ const listed = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"m${index}":1`).join(',')}}`;
 const text = (length: number) => `"${'x'.repeat(length)}"`;
 
-describe('A definition is answered alike in both faces and both operations', () => {
+describe('R-04 R-06 R-08 A definition is answered alike in both faces and both operations', () => {
   it.each<[string, string, string]>([
     ['a member that comes twice', '{"alias":"a","alias":"a"}', 'DUPLICATE_MEMBER alias'],
     ['a member that comes twice, once escaped', '{"alias":"a","\\u0061lias":"b"}', 'DUPLICATE_MEMBER alias'],
@@ -176,7 +176,7 @@ describe('A definition is answered alike in both faces and both operations', () 
   });
 });
 
-describe('A body as a whole is answered alike in both faces', () => {
+describe('R-09 A body as a whole is answered alike in both faces', () => {
   const inREST = async (change: (body: string) => Body) =>
     verdict(await post('/api/keys/preview', change('{"alias":"a"}')));
   const inGraphQL = async (change: (body: string) => Body) =>
@@ -210,21 +210,21 @@ describe('A body as a whole is answered alike in both faces', () => {
   });
 });
 
-it.each(['__proto__', 'constructor', 'prototype'])('A label must not be %s', async (label) => {
+it.each(['__proto__', 'constructor', 'prototype'])('R-05 A label must not be %s', async (label) => {
   const rest = await post('/api/keys/preview', `{"access_rights":{"a":{},"${label}":{"api_id":"x"}}}`);
   expect(verdict(rest)).toBe(`RESERVED_NAME access_rights.${label}`);
   const graphql = await post('/graphql', wrapped(query, `{"access_rights":[{"label":"a"},{"label":"${label}"}]}`));
   expect(verdict(graphql)).toBe('RESERVED_NAME access_rights[1].label');
 });
 
-it('A label must not come twice', async () => {
+it('R-04 A label must not come twice', async () => {
   const rest = await post('/api/keys/preview', '{"access_rights":{"a":{},"\\u0061":{}}}');
   expect(verdict(rest)).toBe('DUPLICATE_MEMBER access_rights.a');
   const graphql = await post('/graphql', wrapped(query, '{"access_rights":[{"label":"a"},{"label":"a"}]}'));
   expect(verdict(graphql)).toBe('DUPLICATE_LABEL access_rights[1].label');
 });
 
-it('What is kept is what was sent: emoji, joiners, marks of direction and zero', async () => {
+it('R-08 What is kept is what was sent: emoji, joiners, marks of direction and zero', async () => {
   const sent = { alias: '👩‍👩‍👧‍👦 e\u0301 \u202ertl\u202c', meta_data: { '🗝️': 'ﷺ\u2028' }, rate: -0 };
   const answer = await t.preview(sent);
   expect(answer.body['data']).toEqual({ ...sent, rate: 0 });
@@ -244,7 +244,7 @@ describe(`A suite of ${jsonCases.length} JSON texts, good, bad and doubtful`, ()
   });
 });
 
-it('After all of it no prototype has been touched', () => {
+it('R-05 After all of it no prototype has been touched', () => {
   const { polluted } = {} as { polluted?: unknown };
   expect(polluted).toBeUndefined();
   expect(Object.keys(Object.prototype)).toEqual([]);

@@ -72,7 +72,7 @@ afterEach(async () => {
 
 describe(`Under ${clients} clients that update at once, the service`, () => {
   it(
-    'does all it can and refuses the rest with 503 and a time to try again, answers health checks, and loses nothing it has acknowledged',
+    'O-06 does all it can and refuses the rest with 503 and a time to try again, answers health checks, and loses nothing it has acknowledged',
     { timeout: 240_000 + 10 * milliseconds },
     async () => {
       const report = await load({ port: s.port, clients, milliseconds, keys, service: s.t.service });

@@ -115,7 +115,7 @@ describe(`${sockets} connections that`, () => {
       /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 408 /,
     ],
   ])(
-    '%s are cut in time, while good requests are answered',
+    'T-02 %s are cut in time, while good requests are answered',
     { timeout: 240_000 },
     async (what, open, limitMs, said) => {
       const alone = goodClient();
@@ -137,7 +137,7 @@ describe(`${sockets} connections that`, () => {
   );
 
   // Ten, because GraphiQL's program has megabytes: the buffers between the two would swallow a small answer.
-  it('never read their answer are cut in time (ten of them)', async () => {
+  it('T-02 never read their answer are cut in time (ten of them)', async () => {
     const page = Buffer.byteLength((await s.t.send('/graphiql/graphiql.js')).text);
     const opened = Array.from({ length: 10 }, () => {
       const socket = connect(s.port, '127.0.0.1').pause();

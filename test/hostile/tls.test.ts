@@ -45,7 +45,7 @@ describe('With a certificate and its key the service', () => {
     expect(body).toBe('200 ok\n');
   });
 
-  it('speaks TLS 1.2 and 1.3, and nothing older', async () => {
+  it('T-01 speaks TLS 1.2 and 1.3, and nothing older', async () => {
     expect(await spoken({ minVersion: 'TLSv1.3' })).toBe('TLSv1.3');
     expect(await spoken({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })).toBe('TLSv1.2');
     for (const version of ['TLSv1', 'TLSv1.1'] as const) {
@@ -55,7 +55,7 @@ describe('With a certificate and its key the service', () => {
     }
   });
 
-  it('returns no response and no redirect to plain HTTP', async () => {
+  it('T-01 returns no response and no redirect to plain HTTP', async () => {
     const answer = await exchange(s.port, 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(answer).toMatchObject({ status: 0, text: '', isClosed: true });
   });
@@ -65,7 +65,7 @@ describe('With a certificate and its key the service', () => {
     expect(await spoken({})).toBe('TLSv1.3');
   });
 
-  it('cuts a handshake that never ends', async () => {
+  it('T-02 cuts a handshake that never ends', async () => {
     const quick = await startServer(
       {},
       { tls: files, timeouts: { headersMs: 300, requestMs: 500, responseMs: 1_000, idleMs: 500 } },
@@ -109,7 +109,7 @@ describe('The settings of TLS', () => {
   }
   const with_ = (certFile: string, keyFile: string) => ({ KEYFRONT_TLS_CERT: certFile, KEYFRONT_TLS_KEY: keyFile });
 
-  it('belong together', async () => {
+  it('O-08 belong together', async () => {
     for (const name of ['KEYFRONT_TLS_CERT', 'KEYFRONT_TLS_KEY']) {
       expect(await said({ [name]: files.certFile })).toContain(
         'KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY belong together; one of them is missing.',

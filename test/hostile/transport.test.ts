@@ -42,7 +42,7 @@ function expectGuarded({ status, headers, body }: WireAnswer): void {
     expect(headers.get('content-type')).toMatch(/^(application\/json|text\/plain|text\/html); charset=utf-8$/);
 }
 
-describe('A request that two readers may understand differently is refused, with', () => {
+describe('T-04 T-05 A request that two readers may understand differently is refused, with', () => {
   const chunked = 'Transfer-Encoding: chunked\r\n';
   it.each<[string, string]>([
     ['a length and chunks', `POST /graphql HTTP/1.1\r\n${host}Content-Length: 5\r\n${chunked}\r\n0\r\n\r\n`],
@@ -161,7 +161,7 @@ describe('A request that two readers may understand differently is refused, with
     ['two hosts', (inner) => `GET /health HTTP/1.1\r\n${host}Host: y\r\n\r\n${inner}`],
     ['an absolute target', (inner) => `GET http://x/ HTTP/1.1\r\n${host}\r\n${inner}`],
     ['a folded header', (inner) => `GET /health HTTP/1.1\r\n${host}X-A: a\r\n b\r\n\r\n${inner}`],
-  ])('a second request hidden behind it, by %s: that one is not carried out', async (_how, hide) => {
+  ])('T-04 a second request hidden behind it, by %s: that one is not carried out', async (_how, hide) => {
     const before = await versionOfKey();
     const answer = await send(hide(update('smuggled')));
     expect(answer.status).toBe(400);
@@ -207,7 +207,7 @@ describe('A request that two readers may understand differently is refused, with
   });
 });
 
-describe('Every answer forbids guessing and keeping, and does not tell what gave it:', () => {
+describe('T-08 Every answer forbids guessing and keeping, and does not tell what gave it:', () => {
   const authorised = () => `X-Svc-Authorization: ${s.t.service}\r\nAuthorization: Bearer ${s.t.management}\r\n`;
   it.each<[string, number, () => string]>([
     ['health', 200, () => request('/health')],
@@ -280,7 +280,7 @@ describe('Every answer forbids guessing and keeping, and does not tell what gave
     expectGuarded(isGraphQL ? { ...answer, body: '' } : answer);
   });
 
-  it('the page has a policy that lets it ask nobody but us', async () => {
+  it('T-08 the page has a policy that lets it ask nobody but us', async () => {
     const { headers } = await send(request('/', { method: 'HEAD' }));
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; .*connect-src 'self';.*frame-ancestors 'none'$/,
@@ -300,7 +300,7 @@ describe('Methods and paths:', () => {
     ['/svc/org/keys/k1', 'PUT, GET, HEAD, POST, DELETE'],
     ['/svc/org/keys/k1/restore', 'POST'],
     ['/svc/org/keys/k1/quota', 'POST'],
-  ])('%s answers every other method with 405 and Allow: %s', async (path, allow) => {
+  ])('T-06 %s answers every other method with 405 and Allow: %s', async (path, allow) => {
     const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'LINK'];
     for (const method of methods.filter((name) => !allow.split(', ').includes(name))) {
       const answer = await send(request(path, { method }));
@@ -313,7 +313,7 @@ describe('Methods and paths:', () => {
   });
 
   it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])(
-    '%s where there is nothing is 404',
+    'T-06 %s where there is nothing is 404',
     async (method) => {
       const { status, body } = await send(request('/nothing/here', { method }));
       expect(status).toBe(404);
@@ -330,7 +330,7 @@ describe('Methods and paths:', () => {
     '/svc/org/keys/nobody',
     '/svc/org/keys?limit=0',
     '/nowhere',
-  ])('HEAD %s answers what GET does, without the body', async (target) => {
+  ])('T-06 HEAD %s answers what GET does, without the body', async (target) => {
     const headers = `X-Svc-Authorization: ${s.t.service}\r\n`;
     const got = await send(request(target, { headers }));
     const head = await send(request(target, { method: 'HEAD', headers }));
@@ -353,11 +353,11 @@ describe('Methods and paths:', () => {
     ['an encoded letter', ['/he%61lth', '/%67raphql', '/svc/org/%6beys']],
     ['a parameter in the path', ['/health;x=y', '/graphql;x', '/svc/org/keys;x=y']],
     ['white space', ['/health%20', '/%20health', '/graphql%09', '/health%00']],
-  ])('%s makes it another path, where there is nothing', async (_what, targets) => {
+  ])('T-06 %s makes it another path, where there is nothing', async (_what, targets) => {
     for (const target of targets) expect(`${target} ${(await send(request(target))).status}`).toBe(`${target} 404`);
   });
 
-  it('a mutation by GET is refused with 405 and has no effect', async () => {
+  it('G-13 a mutation by GET is refused with 405 and has no effect', async () => {
     const before = await versionOfKey();
     const query = encodeURIComponent('mutation { updateOrgKey(keyID: "k1", input: {}) { status } }');
     const headers = `X-Svc-Authorization: ${s.t.service}\r\nAccept: application/json\r\n`;
@@ -365,7 +365,7 @@ describe('Methods and paths:', () => {
     expect(await versionOfKey()).toBe(before);
   });
 
-  it('a query by GET needs a header that no page can send across sites without asking', async () => {
+  it('G-13 a query by GET needs a header that no page can send across sites without asking', async () => {
     const target = `/graphql?query=${encodeURIComponent('{ __typename }')}`;
     const accept = 'Accept: application/json\r\n';
     const refused = await send(request(target, { headers: accept }));
@@ -407,7 +407,7 @@ describe('A body', () => {
     'application/graphql',
     '*/*',
     '',
-  ])('of the type %j is refused with 415 in every face, and does nothing', async (type) => {
+  ])('T-07 of the type %j is refused with 415 in every face, and does nothing', async (type) => {
     const before = await versionOfKey();
     for (const [path, method, body] of faces) {
       const answer = await send(request(path, { method, headers: `${both()}Content-Type: ${type}\r\n`, body }));
@@ -424,7 +424,7 @@ describe('A body', () => {
   });
 
   it.each(['gzip', 'deflate', 'br', 'x-gzip', 'identity, gzip', 'zstd'])(
-    'with the content encoding %s is refused with 415 in every face, packed or not',
+    'T-09 with the content encoding %s is refused with 415 in every face, packed or not',
     async (encoding) => {
       for (const [path, method, body] of faces) {
         const headers = `${both()}${json}Content-Encoding: ${encoding}\r\n`;
@@ -435,7 +435,7 @@ describe('A body', () => {
     },
   );
 
-  it('that is not UTF-8 is refused with 400, and one byte order mark before it is passed over', async () => {
+  it('T-09 that is not UTF-8 is refused with 400, and one byte order mark before it is passed over', async () => {
     for (const [path, method, body] of faces) {
       const withBytes = (before: string) => `${before}${body}`;
       const headers = both() + json;
@@ -455,7 +455,7 @@ describe('A body', () => {
   });
 
   it.each(['text/html', 'application/xml', 'image/png', 'application/json;q=0, text/plain', '*/*', 'nonsense'])(
-    'is answered in JSON whatever Accept says, in REST (%s)',
+    'T-07 is answered in JSON whatever Accept says, in REST (%s)',
     async (accept) => {
       for (const target of ['/svc/org/keys/k1', '/svc/org/keys/nobody', '/nowhere']) {
         const { headers } = await send(request(target, { headers: `${both()}Accept: ${accept}\r\n` }));
@@ -464,7 +464,7 @@ describe('A body', () => {
     },
   );
 
-  it.each([1, 2, 7])('that comes in pieces of %i byte each is taken as a whole', async (size) => {
+  it.each([1, 2, 7])('R-09 that comes in pieces of %i byte each is taken as a whole', async (size) => {
     const body = '{"alias":"añ🔑"}';
     const pieces =
       Buffer.from(body)
@@ -480,7 +480,7 @@ describe('A body', () => {
   it.each([
     ['a length', (body: string) => `Content-Length: ${body.length + 1}\r\n\r\n${body}`],
     ['chunks', (body: string) => `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n`],
-  ])('that breaks off, by %s, changes nothing', async (_how, framed) => {
+  ])('R-09 that breaks off, by %s, changes nothing', async (_how, framed) => {
     const before = await versionOfKey();
     const bytes = `PUT /svc/org/keys/k1 HTTP/1.1\r\n${host}${both()}${json}${framed('{"alias":"half"}')}`;
     await send(bytes, 100);
@@ -492,7 +492,7 @@ describe('A body', () => {
     ['REST', '/api/keys/preview', 256 * 1024],
     ['GraphQL', '/graphql', 128 * 1024],
   ])(
-    'of exactly the limit is read in %s, and of one byte more is refused with 413, announced or in chunks',
+    'T-03 of exactly the limit is read in %s, and of one byte more is refused with 413, announced or in chunks',
     async (_face, path, limit) => {
       const start = path === '/graphql' ? '{"query":"{ __typename }"' : '{';
       for (const extra of [0, 1]) {
@@ -511,7 +511,7 @@ describe('A body', () => {
     ['its announced length', 'Content-Length: 1000000000\r\n'],
     ['its chunks', 'Transfer-Encoding: chunked\r\n'],
   ])(
-    'over the limit by %s is answered before it has come, and its connection is cut without reading it',
+    'T-03 over the limit by %s is answered before it has come, and its connection is cut without reading it',
     async (_how, framing) => {
       const head = request('/api/keys/preview', { method: 'POST', headers: both() + json + framing }).replace(last, '');
       const chunk = framing.startsWith('T') ? `40000\r\n${' '.repeat(0x40000)}\r\n1\r\n \r\n` : ' ';
@@ -523,7 +523,7 @@ describe('A body', () => {
     },
   );
 
-  it('that is refused and goes on for ever is not read for long', async () => {
+  it('T-03 that is refused and goes on for ever is not read for long', async () => {
     const socket = connect(s.port, '127.0.0.1');
     socket.on('error', () => undefined).resume();
     const over = new Promise<void>((resolve) => socket.on('close', () => resolve()));
@@ -567,7 +567,7 @@ describe('A body', () => {
 });
 
 describe('Time:', () => {
-  it('the limits are those that were promised', () => {
+  it('T-02 the limits are those that were promised', () => {
     expect(defaultTimeouts.headersMs).toBeLessThanOrEqual(10_000);
     expect(defaultTimeouts.requestMs).toBeLessThanOrEqual(30_000);
     expect(defaultTimeouts.responseMs).toBeLessThanOrEqual(60_000);

@@ -36,7 +36,7 @@ async function ready(): Promise<string> {
   return `${status} ${text}`;
 }
 
-describe('/ready says no, to strangers without a reason and to the log with it,', () => {
+describe('O-02 /ready says no, to strangers without a reason and to the log with it,', () => {
   it.each<[string, () => void | Promise<void>, string]>([
     [
       'where the database takes no change',
@@ -91,7 +91,7 @@ describe('/ready says no, to strangers without a reason and to the log with it,'
 });
 
 describe('/ready', () => {
-  it('looks once a second at most, however many ask', async () => {
+  it('O-02 looks once a second at most, however many ask', async () => {
     const writes = () => {
       const database = new Database(join(folder, 'keyfront.db'));
       const found = database.prepare("SELECT value FROM settings WHERE name = 'probe'").get();

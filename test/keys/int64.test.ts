@@ -129,7 +129,7 @@ describe('Both ends of the range are kept exactly, sent as', () => {
     });
   });
 
-  it('and are still there after a restart, in the database, in an answer and in an export', async () => {
+  it('R-07 and are still there after a restart, in the database, in an answer and in an export', async () => {
     await t.update('k', asREST(max, min), '?reset_quota=1');
     await t.close();
     t = await startApp({ KEYFRONT_DATA: data });
@@ -186,7 +186,7 @@ const inPreview = async (field: string, token: string) => {
   return answers.map((answer) => outcome(answer).replace(rest, field));
 };
 
-describe('A number has one outcome in REST, in variables and in a literal', () => {
+describe('R-07 A number has one outcome in REST, in variables and in a literal', () => {
   it.each<[string, string]>([
     ['1.723207234e+09', 'OK 1723207234'],
     ['1723207234.0', 'OK 1723207234'],

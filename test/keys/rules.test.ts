@@ -20,7 +20,7 @@ const nest = (levels: number): unknown => (levels === 0 ? 1 : { in: nest(levels 
 const smoothing = { enabled: true, step: 10, delay: 5, threshold: 100, trigger: 0.5 };
 const placeholder = 'is a placeholder; send the secret itself, null to clear it, or leave it out to keep it';
 
-describe('a definition is refused, with the path, the code and the words', () => {
+describe('R-12 a definition is refused, with the path, the code and the words', () => {
   it.each<[string, unknown, (string | number)[], string, string]>([
     ['an unknown method', allowing('FETCH'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
     ['a method and more', allowing('GET 1'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],

@@ -28,7 +28,7 @@ const moments = {
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Apia'];
 
 describe.each(Object.entries(moments))('At %s', (_what, moment) => {
-  it('a key is good until the second in which it expires, and not in it', async () => {
+  it('O-07 a key is good until the second in which it expires, and not in it', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', expires: moment });
     const consume = async () =>
       dataOf<{ allowed: boolean; refusal: unknown }>(
@@ -91,7 +91,7 @@ describe('The zone of the machine', () => {
     else process.env['TZ'] = zone;
   });
 
-  it('changes no answer', async () => {
+  it('O-07 changes no answer', async () => {
     const answers = new Map<string, string>();
     for (const place of zones) {
       process.env['TZ'] = place;
@@ -131,7 +131,7 @@ describe('The zone of the machine', () => {
 });
 
 describe('A clock that goes back', () => {
-  it('opens no credential that was revoked, and renews no quota early', async () => {
+  it('O-07 opens no credential that was revoked, and renews no quota early', async () => {
     const { id, secret } = await t.issue('management');
     at(unix('2026-02-01T00:00:00Z'));
     await t.app.services.credentials.revoke(id, t.clock.now);
@@ -149,7 +149,7 @@ describe('A clock that goes back', () => {
     }
   });
 
-  it('by a year lets updates go on, each with a later moment than the one before', async () => {
+  it('C-05 by a year lets updates go on, each with a later moment than the one before', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     let before = 0;
     for (const moment of [

@@ -100,7 +100,7 @@ describe('lastUpdated', () => {
     for (const step of [1n, 2n, 3n]) expect((await updated({})).lastUpdated).toBe(start + step);
   });
 
-  it('increases when the clock goes back, and follows the clock again once that has caught up', async () => {
+  it('C-05 increases when the clock goes back, and follows the clock again once that has caught up', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const start = seconds();
     t.clock.now = new Date(t.clock.now.getTime() - 86_400_000);

@@ -112,7 +112,7 @@ describe('warnings', () => {
     ]);
   });
 
-  it('are given for every code there is', () => {
+  it('R-12 are given for every code there is', () => {
     const seen = cases.flatMap(([, , expected]) => expected.map((warning) => warning.split(' ')[1]));
     expect(new Set(seen)).toStrictEqual(new Set(Object.keys(warningCodes)));
   });

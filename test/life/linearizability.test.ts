@@ -79,7 +79,7 @@ describe('the checker', () => {
   });
 });
 
-describe('a key under concurrent updates, resets, consumption and reads', () => {
+describe('C-04 a key under concurrent updates, resets, consumption and reads', () => {
   it('behaves as if they came one at a time, in memory', { timeout }, async () => {
     await start();
     expect(await firstUnexplained(histories)).toBeUndefined();

@@ -180,7 +180,7 @@ describeEngines('fifty writers that each add a tag to what they read', (engine) 
     return { found, version: body['version'], mostAttempts: Math.max(...attempts) };
   }
 
-  it('leave the key with every tag that was acknowledged, and a version for each', async () => {
+  it('C-01 leave the key with every tag that was acknowledged, and a version for each', async () => {
     const { mostAttempts, ...key } = await addAll();
     expect(key).toStrictEqual({ found: [...tags].sort(), version: 51 });
     expect(mostAttempts, 'nobody was in the way of anybody').toBeGreaterThan(1);

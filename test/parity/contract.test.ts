@@ -168,9 +168,12 @@ describe('The preview', () => {
     );
   });
 
-  it.each(table.filter((row) => row.of === 'update'))('refuses $field, which belongs to the update', async (row) => {
-    await refusedBothWays(row);
-  });
+  it.each(table.filter((row) => row.of === 'update'))(
+    'R-10 refuses $field, which belongs to the update',
+    async (row) => {
+      await refusedBothWays(row);
+    },
+  );
 
   it.each([true, 'text', 1.5, ['a', null]])('takes meta_data that is no object: %j', async (value) => {
     const sent = { meta_data: value };
@@ -212,9 +215,12 @@ describe('The update', () => {
     expect((await stored()).version).toBe(3);
   });
 
-  it.each(table.filter((row) => row.of === 'preview'))('refuses $field, which belongs to the preview', async (row) => {
-    await refusedBothWays(row);
-  });
+  it.each(table.filter((row) => row.of === 'preview'))(
+    'R-10 refuses $field, which belongs to the preview',
+    async (row) => {
+      await refusedBothWays(row);
+    },
+  );
 
   it.each([true, 'text', 1.5, ['a']])('refuses meta_data that is no object: %j', async (value) => {
     const sent = { meta_data: value };
@@ -323,7 +329,7 @@ describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) =
     }
   });
 
-  it('keeps basic_auth_data.password where it is absent, and clears it where it is null', async () => {
+  it('R-13 keeps basic_auth_data.password where it is absent, and clears it where it is null', async () => {
     for (const clear of [{ basic_auth_data: { password: null } }, { basic_auth_data: null }]) {
       await replace({ basic_auth_data: { password: 'one' } });
       const hash = passwordOf(await stored());
@@ -345,7 +351,7 @@ describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) =
   });
 });
 
-it.each(['<PASSWORD>', '***', '••••'])('A mask sent back never becomes a secret: %s', async (mask) => {
+it.each(['<PASSWORD>', '***', '••••'])('R-13 A mask sent back never becomes a secret: %s', async (mask) => {
   const sent = { basic_auth_data: { password: mask }, jwt_data: { secret: mask }, hmac_string: mask };
   const answer = await t.update(keyID, sent);
   expect(answer.body['issues']).toMatchObject([

@@ -119,26 +119,30 @@ describe(`a generated definition (FUZZ_SEED=${seed})`, () => {
     ['a warning less', { date_created: '2026-01-31T12:00:00Z' }, {}],
     ['a secret less', { hmac_string: 's3cret' }, {}],
     ['an acceptance', { max_query_depth: -2 }, {}],
-  ])('is not the same with %s, and the comparison sees it', async (_, definition, other) => {
+  ])('G-23 is not the same with %s, and the comparison sees it', async (_, definition, other) => {
     await freshKeys(-2);
     await expect(samePreview(definition, other)).rejects.toThrow();
     await expect(sameUpdate(definition, other)).rejects.toThrow();
   });
 
-  it('that both operations may have is for the preview what it is for the update', { timeout: 600_000 }, async () => {
-    await freshKeys(-1);
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(sharedDefinition, brokenDefinitions.filter(isOfBoth)), async (definition) => {
-        const previewed = restVerdict(await t.preview(jsonText(definition)));
-        const updated = restVerdict(await t.update(keys.rest, jsonText(definition)));
-        const agreed = ({ issues }: Verdict) => issues.filter((issue) => !aboutStoredKey.has(issue));
-        expect(agreed(updated)).toEqual(agreed(previewed));
-        if (updated.issues.length === 0) expect(updated.warnings).toEqual(previewed.warnings);
-        expect(previewed.code === 'OK' || previewed.issues.length > 0).toBe(true);
-      }),
-      generated(runs('PARITY_RUNS', 800) / 4),
-    );
-  });
+  it(
+    'G-23 that both operations may have is for the preview what it is for the update',
+    { timeout: 600_000 },
+    async () => {
+      await freshKeys(-1);
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(sharedDefinition, brokenDefinitions.filter(isOfBoth)), async (definition) => {
+          const previewed = restVerdict(await t.preview(jsonText(definition)));
+          const updated = restVerdict(await t.update(keys.rest, jsonText(definition)));
+          const agreed = ({ issues }: Verdict) => issues.filter((issue) => !aboutStoredKey.has(issue));
+          expect(agreed(updated)).toEqual(agreed(previewed));
+          if (updated.issues.length === 0) expect(updated.warnings).toEqual(previewed.warnings);
+          expect(previewed.code === 'OK' || previewed.issues.length > 0).toBe(true);
+        }),
+        generated(runs('PARITY_RUNS', 800) / 4),
+      );
+    },
+  );
 
   it('has a normal form that is its own normal form', { timeout: 600_000 }, async () => {
     await fc.assert(

@@ -122,7 +122,7 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
     expect((await refused(() => restore('k1'))).status).toBe(404);
   });
 
-  it('answer 412 where If-Match names another version, and do it where it names the one at hand', async () => {
+  it('C-02 answer 412 where If-Match names another version, and do it where it names the one at hand', async () => {
     expect((await refused(() => remove('k1', { 'if-match': '"2"' }))).status).toBe(412);
     expect((await refused(() => remove('k1', { 'if-match': 'W/"1"' }))).status).toBe(412);
     expect((await remove('k1', { 'if-match': '"1"' })).status).toBe(200);

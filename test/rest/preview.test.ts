@@ -178,7 +178,7 @@ describe('POST /api/keys/preview', () => {
     ]);
   });
 
-  it('names the nearest field of an unknown one', async () => {
+  it('R-10 names the nearest field of an unknown one', async () => {
     const { body } = await t.preview({ quota_maxx: 1 });
     expect(body['issues']).toStrictEqual([
       { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `quota_max`?' },

@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 describe(`${previews} previews, good and bad, in both faces,`, () => {
-  it('change no byte of the database, its log or the key ring', async () => {
+  it('R-11 change no byte of the database, its log or the key ring', async () => {
     const bytes = async () => {
       // Readers, credentials being read included, leave their marks in what the processes share.
       const names = (await readdir(folder)).filter((name) => !name.endsWith('-shm')).toSorted();
@@ -62,7 +62,7 @@ describe('An update that is sent twice, because its answer was lost on the way,'
     return { definition: { ...key?.definition, lastUpdated: undefined }, quota: key?.quota };
   };
 
-  it('leaves the key as sent once: definition, quota and its end', async () => {
+  it('R-14 leaves the key as sent once: definition, quota and its end', async () => {
     await ask(t, 'POST', '/svc/org/keys/k1/quota', { amount: 5 });
     expect((await t.update('k1', body, '?reset_quota=1')).status).toBe(200);
     const once = await without();
@@ -70,7 +70,7 @@ describe('An update that is sent twice, because its answer was lost on the way,'
     expect(await without()).toEqual(once);
   });
 
-  it('with If-Match changes nothing the second time, not even requests that were counted in between', async () => {
+  it('R-14 with If-Match changes nothing the second time, not even requests that were counted in between', async () => {
     const ifMatch = { 'if-match': '"1"' };
     expect((await t.update('k1', body, '?reset_quota=1', ifMatch)).status).toBe(200);
     await ask(t, 'POST', '/svc/org/keys/k1/quota', { amount: 5 });
@@ -81,7 +81,7 @@ describe('An update that is sent twice, because its answer was lost on the way,'
 });
 
 describe('Key identifiers', () => {
-  it(`that differ have hashes that differ, ${keyIDs} of them, and are what was encoded`, () => {
+  it(`R-02 that differ have hashes that differ, ${keyIDs} of them, and are what was encoded`, () => {
     const { hashKeyID } = t.app.services.ports;
     const alphabet = [...'abkKéе\u0301ｋ/%2.;=~\u212a'].filter((character) => character !== '/');
     const hashes = new Set<string>();
@@ -112,7 +112,7 @@ describe('Key identifiers', () => {
     ['a plus', 'k1+', 'k1+'],
     ['a final dot', 'k1.', 'k1.'],
     ['a final space', 'k1%20', 'k1 '],
-  ])('with %s are another key than any that looks like it', async (_what, encoded, keyID) => {
+  ])('R-02 with %s are another key than any that looks like it', async (_what, encoded, keyID) => {
     const found = await ask(t, 'GET', `/svc/org/keys/${encoded}`);
     expect([400, 404]).toContain(found.status);
     const made = await ask(t, 'POST', `/svc/org/keys/${encoded}`, { org_id: 'acme' });

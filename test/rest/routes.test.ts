@@ -123,7 +123,7 @@ describe('the key API', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('asks for the credential before it looks at the parameters, the key identifier or the body', async () => {
+  it('A-06 asks for the credential before it looks at the parameters, the key identifier or the body', async () => {
     const send = [
       () => t.send('/svc/org/keys/%00?reset_quota=2', { method: 'PUT', body: '{' }),
       () => t.send('/api/keys/preview?x=1', { method: 'POST', body: 'x'.repeat(300_000) }),

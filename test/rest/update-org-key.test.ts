@@ -138,7 +138,7 @@ describe('PUT /svc/org/keys/{keyID}', () => {
 });
 
 describe('reset_quota', () => {
-  it('absent updates without a reset, also with an empty query', async () => {
+  it('R-03 absent updates without a reset, also with an empty query', async () => {
     for (const query of ['', '?']) expect((await put(`/svc/org/keys/k1${query}`)).status).toBe(200);
     const { key, audit } = await stateOf(t, 'k1');
     expect(key?.quota.used).toBe(70n);
@@ -190,7 +190,7 @@ describe('reset_quota', () => {
     '?=1',
     '?&',
     '??reset_quota=1',
-  ])('%s is refused and nothing is written', async (query) => {
+  ])('R-03 %s is refused and nothing is written', async (query) => {
     const { status, body } = await refused(() => put(`/svc/org/keys/k1${query}`));
     expect(status).toBe(400);
     expect(body).toMatchObject({ status: 'error', code: 'INVALID', issues: [{ code: 'MALFORMED_ARGUMENT' }] });
@@ -284,14 +284,14 @@ describe('a key identifier', () => {
     expect((await stateOf(t, 'nobody')).audit).toStrictEqual([]);
   });
 
-  it('is compared byte by byte: neither case nor Unicode normal form is the same key', async () => {
+  it('R-02 is compared byte by byte: neither case nor Unicode normal form is the same key', async () => {
     await t.importKeys({ key_id: 'é', org_id: 'acme' });
     expect((await t.update('K1', {})).status).toBe(404);
     expect((await t.update('e\u0301', {})).status).toBe(404);
     expect((await t.update('é', {})).status).toBe(200);
   });
 
-  it('is decoded once', async () => {
+  it('R-01 is decoded once', async () => {
     await t.importKeys({ key_id: 'a%2fb', org_id: 'acme' }, { key_id: 'a b+c?d#e:f@g', org_id: 'acme' });
     expect((await put('/svc/org/keys/a%252fb')).body).toMatchObject({ key: 'a%2fb' });
     expect((await put('/svc/org/keys/a%20b+c%3fd%23e:f@g')).body).toMatchObject({ key: 'a b+c?d#e:f@g' });
@@ -319,7 +319,7 @@ describe('a key identifier', () => {
     ['an escape that is not hexadecimal', 'k1%zz'],
     ['more than 255 bytes', 'x'.repeat(256)],
     ['more than 255 bytes of UTF-8', encodeURIComponent('é'.repeat(128))],
-  ])('with %s is INVALID, and nothing is written', async (_name, encoded) => {
+  ])('R-01 with %s is INVALID, and nothing is written', async (_name, encoded) => {
     const { status, body } = await refused(() => put(`/svc/org/keys/${encoded}`));
     expect(status).toBe(400);
     expect(body).toMatchObject({ status: 'error', code: 'INVALID' });

@@ -520,7 +520,7 @@ const everywhere = () => [
 ];
 
 describe('A secret that went through all this', () => {
-  it('is found nowhere but where the contract answers it', async () => {
+  it('A-09 S-01 is found nowhere but where the contract answers it', async () => {
     const { length } = places;
     metrics = await watch.exposition();
     expect(metrics).toContain('keyfront_requests_total{face="rest",operation="updateOrgKey",verdict="INVALID"}');
@@ -532,7 +532,7 @@ describe('A secret that went through all this', () => {
     expect(leaksIn(everywhere(), secrets)).toEqual([]);
   });
 
-  it('would be found, had it been left in a log, an answer or a file', () => {
+  it('S-01 would be found, had it been left in a log, an answer or a file', () => {
     const planted = { marker: hmac };
     expect(leaksIn([{ name: 'a log', text: `${t.logs()}{"msg":"${hmac}"}` }], planted)).toEqual(['marker in a log']);
     const asBase64 = Buffer.from(`${hmac}`).toString('base64');

@@ -180,7 +180,7 @@ describe('loadKeyRing', () => {
     expect(() => loadKeyRing(path)).toThrow(`${path} cannot be read (EISDIR)`);
   });
 
-  it.each(['640', '604', '620', '601'])('refuses mode %s and says what to run', (mode) => {
+  it.each(['640', '604', '620', '601'])('S-08 refuses mode %s and says what to run', (mode) => {
     createKeyRingFile(path, now);
     chmodSync(path, Number.parseInt(mode, 8));
     expect(() => loadKeyRing(path)).toThrow(`chmod 600 ${path}`);
@@ -212,7 +212,7 @@ describe('loadKeyRing', () => {
   });
 });
 
-it('shows no key when a ring is inspected, serialised or printed', () => {
+it('S-11 shows no key when a ring is inspected, serialised or printed', () => {
   put({ keys: [{ id: 'k1', created, key }] });
   const ring = loadKeyRing(path);
   const shown = [inspect(ring, { showHidden: true, depth: 9 }), JSON.stringify(ring), String(ring), inspect({ ring })];

@@ -15,7 +15,7 @@ describe('hash', () => {
     expect(await verifyBcrypt('password', hash)).toBe(false);
   });
 
-  it('makes an Argon2id hash with the stated parameters that verifies', async () => {
+  it('S-09 makes an Argon2id hash with the stated parameters that verifies', async () => {
     const password = `${'long '.repeat(30)}\0`;
     const hash = await hasher.hash(password, 'argon2id');
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -30,7 +30,7 @@ describe('hash', () => {
     }
   });
 
-  it('takes 72 bytes for bcrypt and refuses what bcrypt would cut', async () => {
+  it('S-09 takes 72 bytes for bcrypt and refuses what bcrypt would cut', async () => {
     expect(await hasher.hash('é'.repeat(36), 'bcrypt')).toMatch(/^\$2b\$/);
     for (const password of ['a'.repeat(73), 'é'.repeat(37), 'a\0b']) {
       await expect(hasher.hash(password, 'bcrypt')).rejects.toMatchObject({ code: 'INVALID' });
@@ -46,7 +46,7 @@ describe('hash', () => {
     expect(hashTypeOf(await small.hash('c', 'bcrypt'))).toBe('bcrypt');
   });
 
-  it('runs 2 and queues 32 unless told otherwise', async () => {
+  it('S-10 runs 2 and queues 32 unless told otherwise', async () => {
     const fresh = createPasswordHasher();
     const results = await Promise.allSettled(Array.from({ length: 35 }, () => fresh.hash('p', 'argon2id')));
     expect(results.filter(({ status }) => status === 'rejected')).toEqual([

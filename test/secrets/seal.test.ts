@@ -49,7 +49,7 @@ describe('a sealed secret', () => {
     expect(sealer.open(sealer.seal('\ufeffx\0', place), place)).toBe('\ufeffx\0');
   });
 
-  it('does not open under another place', () => {
+  it('S-05 does not open under another place', () => {
     fc.assert(
       fc.property(text, text, text, (secret, one, other) => {
         fc.pre(one !== other);
@@ -59,7 +59,7 @@ describe('a sealed secret', () => {
     );
   });
 
-  it('does not open with any bit of any byte changed', () => {
+  it('S-05 does not open with any bit of any byte changed', () => {
     const sealed = sealer.seal('a secret', place);
     sealed.forEach((byte, at) => {
       for (let bit = 0; bit < 8; bit += 1) {

@@ -265,7 +265,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(used.sort((a, b) => Number(a - b))).toStrictEqual(big.map((_, index) => BigInt(index)));
     });
 
-    it('leaves a key that exists as it is when it is added again, and tells so for each', async () => {
+    it('C-06 leaves a key that exists as it is when it is added again, and tells so for each', async () => {
       const first = storedKey(1, { orgID: 'first' });
       await store.add([added(first)]);
       const again = [storedKey(2), storedKey(1, { orgID: 'second' }), storedKey(2, { orgID: 'twice' })];
@@ -326,7 +326,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await everything(store)).toStrictEqual([]);
     });
 
-    it('writes neither key nor audit entry where the change throws, and passes on what it threw', async () => {
+    it('C-03 writes neither key nor audit entry where the change throws, and passes on what it threw', async () => {
       await store.add([added(full)]);
       const audit = await store.historyOf(full.keyHash);
       const thrown = new TypeError('from within');
@@ -339,7 +339,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.update(full.keyHash, (found) => nextVersion(found, { version: 2 }));
     });
 
-    it('writes no key where the audit entry cannot be written', async () => {
+    it('C-03 O-04 writes no key where the audit entry cannot be written', async () => {
       await store.add([added(storedKey(1))]);
       const attempt = store.update(hashOf(1), (found) => {
         const { next } = nextVersion(found);

@@ -80,7 +80,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   const terminateAll = () =>
     database.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${name}'`);
 
-  it('requests READ COMMITTED and durable commits when its role is set to others', async () => {
+  it('D-16 requests READ COMMITTED and durable commits when its role is set to others', async () => {
     const role = name.replaceAll('-', '_');
     await database.run(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`);
     await database.run(`ALTER ROLE ${role} SET default_transaction_isolation = 'repeatable read'`);
@@ -144,7 +144,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await store.find(hashOf(4)))?.quota.used).toBe(7n);
   });
 
-  it('does work again that met another transaction, at most three times', async () => {
+  it('D-16 does work again that met another transaction, at most three times', async () => {
     const conflict = `DO $$ BEGIN RAISE EXCEPTION 'in the way' USING ERRCODE = '40001'; END $$`;
     const attempts = async (failures: number) => {
       let count = 0;
@@ -187,7 +187,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect(await Promise.all([locked(both), locked(both.toReversed())])).toStrictEqual(['done', 'done']);
   });
 
-  it('reconnects when idle connections were ended', async () => {
+  it('D-16 reconnects when idle connections were ended', async () => {
     await store.add([added(storedKey(1))]);
     await Promise.all(Array.from({ length: 8 }, () => store.find(hashOf(1))));
     expect((await terminateAll()).length).toBeGreaterThan(1);
@@ -196,7 +196,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await store.find(hashOf(1)))?.version).toBe(2);
   });
 
-  it('never calls an update done whose answer was cut off: it says that this is not known', async () => {
+  it('D-16 never calls an update done whose answer was cut off: it says that this is not known', async () => {
     await store.add([added(storedKey(1))]);
     const release = await holding(`SELECT FROM keys WHERE key_hash = '${hashOf(1)}' FOR UPDATE`);
     const attempt = store.update(hashOf(1), (found) => nextVersion(found)).catch((error: unknown) => error);
@@ -368,7 +368,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     expect(t.logs()).not.toContain(password);
   });
 
-  it('answers 503 with Retry-After where all of its connections are in use, and recovers', async () => {
+  it('D-16 answers 503 with Retry-After where all of its connections are in use, and recovers', async () => {
     const client = new Client({ connectionString: database.url });
     await client.connect();
     await client.query('BEGIN');

@@ -111,7 +111,7 @@ describe('a SQLite file', () => {
     expect(await readdir(folder)).toStrictEqual(['keyfront.db']);
   });
 
-  it('of a newer version is refused in words, and is left as it is', async () => {
+  it('D-10 of a newer version is refused in words, and is left as it is', async () => {
     openDatabase(file).close();
     const newer = new Database(file);
     newer.pragma('user_version = 99');
@@ -130,7 +130,7 @@ describe('a SQLite file', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  it('that is a folder, or lies below a file, is refused in words that name it', async () => {
+  it('D-06 that is a folder, or lies below a file, is refused in words that name it', async () => {
     await mkdir(file);
     expect(() => openDatabase(file)).toThrow(/^The database .*keyfront\.db cannot be opened: /);
     await writeFile(join(folder, 'a-file'), '');
@@ -216,7 +216,7 @@ describe('a SQLite file that another process holds', () => {
     database.close();
   });
 
-  it('answers UNAVAILABLE in both faces, with Retry-After, and answers reads meanwhile', async () => {
+  it('D-07 answers UNAVAILABLE in both faces, with Retry-After, and answers reads meanwhile', async () => {
     const t = await startApp({ KEYFRONT_DATA: folder });
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const before = await stateOf(t, 'k1');

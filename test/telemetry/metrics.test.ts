@@ -94,7 +94,7 @@ describe('keyfront_requests_total', () => {
 });
 
 describe('S-03: the series', () => {
-  it('are as many after a thousand names that clients have chosen as before', async () => {
+  it('S-03 are as many after a thousand names that clients have chosen as before', async () => {
     const count = async () => (await watch.exposition()).split('\n').filter((line) => /^keyfront_/.test(line)).length;
     const ask = async (name: string) => {
       await t.graphql(`query ${name} { ${name}: orgKey(keyID: "${name}") { version } }`);
@@ -115,7 +115,7 @@ describe('S-03: the series', () => {
     expect(await watch.exposition()).not.toMatch(/chosen|first|acme|billing/);
   });
 
-  it('keep a name that is in no table under `other`, should a part ever hand one on', async () => {
+  it('S-03 keep a name that is in no table under `other`, should a part ever hand one on', async () => {
     const answered = { requestID: 'r', route: '/graphql', verdict: 'ok', status: 200, seconds: 0.001 } as const;
     watch.meter.answered({ ...answered, operation: 'a-key-identifier' });
     watch.meter.answered({ ...answered, operation: 'other', route: '/svc/a-key-identifier' });

@@ -267,7 +267,7 @@ describe('a webhook', () => {
 });
 
 describe('S-01 a webhook', () => {
-  it('contains no secret or identifier of a key in messages and logs, and nothing of its own URL and secret', async () => {
+  it('S-01 contains no secret or identifier of a key in messages and logs, and nothing of its own URL and secret', async () => {
     const { id, secret } = await hookTo(t, `${receiver.url}/CANARY-PATH?token=CANARY-QUERY`, { label: 'to CANARY' });
     let count = 0;
     receiver.behaviour = ({ data }) => (data.key_hash === hashOf('CANARY-DEAD') || (count += 1) % 2 === 0 ? 500 : 200);
