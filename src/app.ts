@@ -36,7 +36,7 @@ export interface App extends RequestHandler {
   readonly close: () => Promise<void>;
 }
 
-/** Replaces parts in tests. Worker processes set `isVerified` and `inTurn`. */
+/** Replaces parts in tests. Worker processes set `isVerified` and `runExclusive`. */
 export interface AppOverrides extends ServiceOverrides {
   readonly execute?: Execute | undefined;
   /** Whether GraphQL requests may skip Yoga. Default: true. */

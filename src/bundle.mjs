@@ -8,7 +8,7 @@ import { bundlePages } from './bundle-pages.mjs';
 import { billOfMaterials } from './sbom.mjs';
 
 /**
- * Runtime dependencies: compiled parts, drivers that are loaded only if a setting asks for them, and tinypool, which starts
+ * Runtime dependencies: compiled parts, drivers that only some settings load, and tinypool, which starts
  * its threads from a file of its own.
  */
 const external = ['better-sqlite3', '@node-rs/bcrypt', '@node-rs/argon2', '@redis/client', 'pg', 'tinypool'];

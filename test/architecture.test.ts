@@ -112,6 +112,48 @@ describe('imports', () => {
   });
 });
 
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+/** Folders above the limit: issue 21 merges the files of the two SQL engines. */
+const largeFolders: readonly string[] = ['storage/postgres', 'storage/sql', 'storage/sqlite'];
+const maxFilesOfFolder = 17;
+
+describe('the layout', () => {
+  const folders = groupBy(files, ({ path }) => dirname(path));
+
+  it('has main.ts, app.ts and folders at the root of src', () => {
+    expect(
+      folders
+        .get('.')
+        ?.map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(['app.ts', 'main.ts']);
+  });
+
+  it('has few enough files in each folder to list them at a glance', () => {
+    const large = [...folders].filter(([, { length }]) => length > maxFilesOfFolder).map(([folder]) => folder);
+    expect(large.filter((folder) => !largeFolders.includes(folder))).toEqual([]);
+  });
+
+  it('has one declaration of each type name', () => {
+    const declared = files
+      .filter(({ path }) => !path.includes('generated'))
+      .flatMap(({ path, tree }) =>
+        tree.statements
+          .filter(
+            (node) => ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isClassDeclaration(node),
+          )
+          .map((node) => ({ path, name: node.name?.text ?? '' })),
+      );
+    const repeated = [...groupBy(declared, ({ name }) => name)].filter(([, { length }]) => length > 1);
+    expect(Object.fromEntries(repeated.map(([name, found]) => [name, found.map(({ path }) => path)]))).toEqual({});
+  });
+});
+
 /** Whether an identifier is the name of a member, such as in `ipaddr.process`. */
 const isMember = (node: ts.Identifier) => ts.isPropertyAccessExpression(node.parent) && node.parent.name === node;
 

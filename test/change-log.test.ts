@@ -94,7 +94,7 @@ describe('an attempt to change a key', () => {
       { 'x-svc-authorization': t.management },
     ]) {
       const found = await during(() => knock(t, door, headersOf(headers)));
-      expect(found).toMatchObject([{ operation: operationOf(door), verdict: 'refused', code: 'UNAUTHENTICATED' }]);
+      expect(found).toMatchObject([{ operation: operationOf(door), verdict: 'rejected', code: 'UNAUTHENTICATED' }]);
       expect(found[0]).not.toHaveProperty('actor');
     }
   });
@@ -107,7 +107,7 @@ describe('an attempt to change a key', () => {
       expect(found).toMatchObject([
         {
           operation: operationOf(door),
-          verdict: 'refused',
+          verdict: 'rejected',
           code: door.foreign,
           actor: { id, label: 'test service', org: 'globex' },
           keyHash: hashOf('k1'),
@@ -229,7 +229,7 @@ describe('an attempt to change a key', () => {
       })),
     ).toStrictEqual(
       expected
-        .map((line) => ({ verdict: 'refused', label: 'test service', ...line }))
+        .map((line) => ({ verdict: 'rejected', label: 'test service', ...line }))
         .map(({ ...line }) => expect.objectContaining(line) as unknown),
     );
   });
@@ -245,8 +245,8 @@ describe('an attempt to change a key', () => {
       await send('/graphql', 'POST', mutation);
     });
     expect(found).toMatchObject([
-      { operation: 'updateOrgKey', verdict: 'refused', code: 'RATE_LIMITED' },
-      { operation: 'deleteOrgKey', verdict: 'refused', code: 'RATE_LIMITED' },
+      { operation: 'updateOrgKey', verdict: 'rejected', code: 'RATE_LIMITED' },
+      { operation: 'deleteOrgKey', verdict: 'rejected', code: 'RATE_LIMITED' },
     ]);
   });
 

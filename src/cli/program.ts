@@ -6,7 +6,7 @@ import { environmentVariables } from './environment.js';
 import { formatUsage } from './help.js';
 import type { IO } from './io.js';
 
-type Execute = (command: CLICommand, options: OptionValues, args: readonly string[]) => Promise<void>;
+type ExecuteCommand = (command: CLICommand, options: OptionValues, args: readonly string[]) => Promise<void>;
 
 const defaultExitCodes: Readonly<Record<number, string>> = {
   0: 'done',
@@ -26,7 +26,7 @@ const layout = {
 };
 
 /** Creates the parser of the command line. It calls `execute` with the command that the arguments name. */
-export function createProgram(commands: readonly CLICommand[], io: IO, execute: Execute): Program {
+export function createProgram(commands: readonly CLICommand[], io: IO, execute: ExecuteCommand): Program {
   const program = new Program('keyfront')
     .description('Key management for API gateways. Without a command, starts the server (same as `serve`).')
     .usage('[command] [arguments] [options]')
@@ -49,7 +49,7 @@ export function createProgram(commands: readonly CLICommand[], io: IO, execute: 
   return program;
 }
 
-function addCommand(program: Program, command: CLICommand, execute: Execute): void {
+function addCommand(program: Program, command: CLICommand, execute: ExecuteCommand): void {
   const { name, summary, description, arguments: args = [], options = {}, environment = [] } = command;
   const [first = '', second] = name.split(' ');
   const group = program.commands.find((child) => child.name() === first);

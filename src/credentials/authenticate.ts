@@ -90,8 +90,8 @@ export function createAuthenticator({
       setTimeout(() => {
         meter?.authenticationFailed(kind, rejection.reason);
         log[level](
-          { event: 'authentication', verdict: 'refused', kind, ...rejection, clientAddress, requestID },
-          'refused',
+          { event: 'authentication', verdict: 'rejected', kind, ...rejection, clientAddress, requestID },
+          'rejected',
         );
       }, logDelayMs);
     }

@@ -9,7 +9,7 @@ export function logRequests(log: Logger): Middleware {
     const response = await next();
     const { status } = response;
     const { requestID, method, operation, route = '(other)' } = record;
-    const ms = record.answered(route, status);
+    const ms = record.complete(route, status);
     log.info({ requestID, method, route, status, operation, verdict: record.verdict, ms }, 'request');
     return response;
   };

@@ -28,12 +28,12 @@ import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';
 import { makePrivateFolder } from './sqlite/files.js';
 
-/** Replaces the clock and the random source in tests. Workers set `inTurn`. */
+/** Replaces the clock and the random source in tests. Workers set `runExclusive`. */
 export interface ServiceOverrides {
   readonly now?: () => Date;
   readonly randomHex?: () => string;
   /** Keeps the processes that share the database from writing at once. Its own locks do too, but are not fair. */
-  readonly inTurn?: RunExclusive;
+  readonly runExclusive?: RunExclusive;
 }
 
 /** How to open an installation. */
@@ -108,7 +108,7 @@ export async function openServices(
     await requireSameRing(config, opened, keyRingCheck);
     await requireSameKeyHash(config, secrets, opened, access);
     const slices = createTimeSlices();
-    const engine = await opened.start(signer, { report, now, watch, inTurn: overrides.inTurn, slices });
+    const engine = await opened.start(signer, { report, now, watch, runExclusive: overrides.runExclusive, slices });
     const { store, feed, credentials, webhooks, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
     const relays = liveQuotas === 'relay';
     const live =

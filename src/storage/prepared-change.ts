@@ -15,7 +15,7 @@ export interface PreparedChange {
   readonly entry: SignedRow<RevisionRow>;
 }
 
-interface Deps {
+interface PreparedChangeDeps {
   readonly signedKey: (row: KeyRow) => SignedRow<KeyRow>;
   readonly signedEntry: (row: RevisionRow) => SignedRow<RevisionRow>;
   readonly slices: TimeSlices;
@@ -31,7 +31,7 @@ export const isLarge = (row: KeyRow | undefined): row is KeyRow =>
   row !== undefined && row.definition.length > largeCharacters;
 
 /** Applies changes to rows: at once, or in time slices between which other requests are served. */
-export function createPreparation({ signedKey, signedEntry, slices }: Deps) {
+export function createPreparation({ signedKey, signedEntry, slices }: PreparedChangeDeps) {
   /** Each step takes milliseconds when the definition is large. */
   function* steps(before: SignedRow<KeyRow> | undefined, apply: ApplyChange): Generator<undefined, PreparedChange> {
     const stored = before && keyFromRow(before);

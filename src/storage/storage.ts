@@ -48,7 +48,7 @@ export interface StorageDeps {
   readonly now: () => Date;
   readonly watch?: Telemetry | undefined;
   /** For a file that several processes write to. */
-  readonly inTurn?: RunExclusive | undefined;
+  readonly runExclusive?: RunExclusive | undefined;
   /** Divides the synchronous work of all requests of the process; the engine makes its own when absent. */
   readonly slices?: TimeSlices | undefined;
 }

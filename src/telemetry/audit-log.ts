@@ -31,9 +31,9 @@ export function createAuditLog(log: Logger): AuditLog {
 }
 
 /** After an INTERNAL error it is unknown whether something was written, so that the attempt counts as failed. */
-function rejectionOf(error: unknown): { verdict: 'refused' | 'failed'; code: string } {
+function rejectionOf(error: unknown): { verdict: 'rejected' | 'failed'; code: string } {
   const code = codeOf(error);
-  return { verdict: code === 'INTERNAL' ? 'failed' : 'refused', code };
+  return { verdict: code === 'INTERNAL' ? 'failed' : 'rejected', code };
 }
 
 /** Free text for one line: truncated, and safe for terminals. */

@@ -149,12 +149,12 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
   return {
     registry,
     meter: {
-      answered: ({ route, operation, verdict, seconds }) => {
+      recordResponse: ({ route, operation, verdict, seconds }) => {
         const labels = { face: faceOf(route), operation: operations.has(operation) ? operation : 'other' };
         requests.inc({ ...labels, verdict });
         durations.observe(labels, seconds);
       },
-      refused: (reason) => rejected.inc({ reason }),
+      countRejection: (reason) => rejected.inc({ reason }),
       committed: (changes, seconds) => {
         batchSizes.observe(changes);
         commits.observe(seconds);

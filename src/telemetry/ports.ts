@@ -29,7 +29,7 @@ export interface RequestRecord {
   /** The path of a REST route without its variable part. */
   route: string | undefined;
   /** Completes the record when the response is ready. Returns the milliseconds since arrival. */
-  readonly answered: (route: string, status: number) => number;
+  readonly complete: (route: string, status: number) => number;
 }
 
 /** A request whose response is ready. */
@@ -44,8 +44,8 @@ export interface CompletedRequest {
 
 /** Receives counts, and durations in seconds. Must not throw. */
 export interface Meter {
-  readonly answered: (request: CompletedRequest) => void;
-  readonly refused: (reason: RequestRejectionReason) => void;
+  readonly recordResponse: (request: CompletedRequest) => void;
+  readonly countRejection: (reason: RequestRejectionReason) => void;
   /** A group commit was synced to disk. */
   readonly committed: (changes: number, seconds: number) => void;
   /** A group commit failed because of storage. */

@@ -22,13 +22,13 @@ export function createRequestTracker({ meter, tracer }: Telemetry) {
       operation: 'other',
       verdict: 'ok',
       route: undefined,
-      answered: (route, status) => {
+      complete: (route, status) => {
         const ms = performance.now() - atMs;
         if (record.verdict === 'ok') record.verdict = verdictOf(status);
         const { requestID, operation, verdict } = record;
-        const answered = { requestID, route, operation, verdict, status, seconds: ms / 1000 };
-        meter?.answered(answered);
-        end?.(answered);
+        const completed = { requestID, route, operation, verdict, status, seconds: ms / 1000 };
+        meter?.recordResponse(completed);
+        end?.(completed);
         return Math.round(ms * 100) / 100;
       },
     };

@@ -93,7 +93,7 @@ describe('keys discard', () => {
   ])('rejects %s and logs the attempt', async (_, hash, code, words) => {
     const outcome = await discard(hash, '--yes');
     expect([outcome.code, outcome.said]).toStrictEqual([1, expect.stringContaining(words)]);
-    expect(JSON.parse(outcome.said.split('\n', 1)[0] ?? '')).toMatchObject({ verdict: 'refused', code });
+    expect(JSON.parse(outcome.said.split('\n', 1)[0] ?? '')).toMatchObject({ verdict: 'rejected', code });
     expect((await c.keyfront(['keys', 'export'])).out.match(/"key_id"/g)).toHaveLength(2);
   });
 

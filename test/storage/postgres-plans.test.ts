@@ -3,7 +3,7 @@ import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../src/keys/
 import type { KeyRow } from '../../src/storage/records/key.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
-import { countStatement, pageStatement, type Statement } from '../../src/storage/postgres/key-query.js';
+import { countStatement, pageStatement, type PostgresStatement } from '../../src/storage/postgres/key-query.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
 import { openPlans, recorded, type Sent, type Work } from '../support/postgres-plans.js';
@@ -57,7 +57,7 @@ describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () 
     await place.remove();
   });
 
-  const work = async ({ sql, parameters }: Statement): Promise<Work> => {
+  const work = async ({ sql, parameters }: PostgresStatement): Promise<Work> => {
     const [found] = await plans.of({ statement: sql, values: parameters });
     return found ?? { scanned: ['none'], touched: Number.NaN, sorted: true };
   };

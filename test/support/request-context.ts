@@ -17,7 +17,7 @@ export function requestContextOf(
     operation: 'other',
     verdict: 'ok' as const,
     route: undefined,
-    answered: () => 0,
+    complete: () => 0,
   };
   return createRequestContext(incomingFromFetch(request), { record, clientAddress: undefined, authenticate });
 }

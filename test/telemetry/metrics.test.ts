@@ -117,8 +117,8 @@ describe('S-03: the series', () => {
 
   it('S-03 keep a name that is in no table under `other`, should a part ever hand one on', async () => {
     const answered = { requestID: 'r', route: '/graphql', verdict: 'ok', status: 200, seconds: 0.001 } as const;
-    watch.meter.answered({ ...answered, operation: 'a-key-identifier' });
-    watch.meter.answered({ ...answered, operation: 'other', route: '/svc/a-key-identifier' });
+    watch.meter.recordResponse({ ...answered, operation: 'a-key-identifier' });
+    watch.meter.recordResponse({ ...answered, operation: 'other', route: '/svc/a-key-identifier' });
     watch.meter.authenticationFailed('a-key-identifier', 'a-key-identifier');
     watch.meter.consumed('a-key-identifier');
     expect(await watch.exposition()).not.toContain('a-key-identifier');

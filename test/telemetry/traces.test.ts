@@ -141,7 +141,7 @@ describe('log lines', () => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     const requestID = answer.headers.get('x-request-id');
     const found = lines(t.logs()).filter((line) => line['requestID'] === requestID);
-    expect(found.map((line) => line['msg']).toSorted()).toEqual(['change', 'refused', 'request']);
+    expect(found.map((line) => line['msg']).toSorted()).toEqual(['change', 'rejected', 'request']);
     for (const line of found) expect(line).toMatchObject({ trace_id: parent.traceID });
     const span = spans().find(({ spanID }) => spanID === found.find((line) => line['msg'] === 'change')?.['span_id']);
     expect(span).toBeDefined();

@@ -10,18 +10,18 @@ import { UsageError, type IO } from '../io.js';
 import { toConnectionError } from './connection-errors.js';
 
 /** A kind of credential: where it comes from and how it is sent. */
-export interface CredentialKind {
+export interface CredentialSource {
   /** Environment variable with the credential. There is no option for it: all users of a machine can see arguments. */
   readonly variable: 'KEYFRONT_MANAGEMENT_CREDENTIAL' | 'KEYFRONT_SERVICE_CREDENTIAL';
   readonly header: (credential: string) => Readonly<Record<string, string>>;
 }
 
-export const managementCredential: CredentialKind = {
+export const managementCredential: CredentialSource = {
   variable: 'KEYFRONT_MANAGEMENT_CREDENTIAL',
   header: (credential) => ({ authorization: `Bearer ${credential}` }),
 };
 
-export const serviceCredential: CredentialKind = {
+export const serviceCredential: CredentialSource = {
   variable: 'KEYFRONT_SERVICE_CREDENTIAL',
   header: (credential) => ({ 'x-svc-authorization': credential }),
 };
@@ -56,7 +56,7 @@ const maxRetryDelaySeconds = 30;
  *
  * @throws {UsageError} if the URL is not allowed or the credential is missing
  */
-export function createConnection(io: IO, options: OptionValues, url: string, kind: CredentialKind): SendRequest {
+export function createConnection(io: IO, options: OptionValues, url: string, kind: CredentialSource): SendRequest {
   const baseURL = parseBaseURL(url, options['plain-http'] === true);
   const headers = { 'content-type': 'application/json', ...kind.header(readCredential(io, options, kind)) };
   return async (path, body, isChange = false) => {
@@ -102,7 +102,7 @@ function parseBaseURL(text: string, allowsPlainHTTP: boolean): URL {
   return url;
 }
 
-function readCredential(io: IO, options: OptionValues, { variable }: CredentialKind): string {
+function readCredential(io: IO, options: OptionValues, { variable }: CredentialSource): string {
   const file = options['credential-file'];
   const text = (typeof file === 'string' ? readCredentialFile(file) : (io.env[variable] ?? '')).trim();
   if (text === '') {

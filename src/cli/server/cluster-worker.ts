@@ -25,7 +25,7 @@ export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number
   );
   // The primary has created the installation, and checked that it may be used.
   const openOptions = { access: 'write', allowMigrated: true } as const;
-  const overrides = { isVerified: true, openOptions, inTurn: createWriteLock(primary) };
+  const overrides = { isVerified: true, openOptions, runExclusive: createWriteLock(primary) };
   const app = await createApp(config, secrets, log, overrides, telemetry);
   try {
     const server = serveConnections(app.handle, { ...config, log, telemetry });

@@ -24,7 +24,7 @@ export function createOperationTelemetry({ meter, tracer }: Telemetry): Operatio
     recordResult: ({ errors = [] }, record) => {
       if (errors.length === 0) return;
       record.verdict = verdictOf(errors);
-      if (errors.some(isAboveLimits)) meter?.refused('limits');
+      if (errors.some(isAboveLimits)) meter?.countRejection('limits');
     },
   };
 }

@@ -143,7 +143,7 @@ function createHTTPServer(
     const rejection = validateRequest(request);
     if (rejection || isStopping || !response.shouldKeepAlive) closing.add(socket);
     if (rejection) {
-      meter?.refused('malformed');
+      meter?.countRejection('malformed');
       return rejectRequest(response, rejection);
     }
     if (healthPaths.includes(request.url ?? '')) return handle(request, response, arrivedMs);
@@ -152,7 +152,7 @@ function createHTTPServer(
       () => response.destroyed || handle(request, response, arrivedMs),
       () => {
         logOverload();
-        meter?.refused('overload');
+        meter?.countRejection('overload');
         rejectRequest(response, overloaded);
       },
     );
@@ -165,7 +165,7 @@ function createHTTPServer(
   });
   server.on('connect', (_request, socket) => rejectConnection(socket, { status: 405, message: 'This is no proxy.' }));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code?.startsWith('HPE_')) meter?.refused('unreadable');
+    if (error.code?.startsWith('HPE_')) meter?.countRejection('unreadable');
     respondToClientError(error, socket, responses);
   });
 

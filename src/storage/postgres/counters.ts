@@ -4,7 +4,7 @@ import { prepared } from '../sql/session.js';
 import type { PgPool } from './pool.js';
 import { isStorableText } from '../sql/dialect.js';
 
-interface CounterRow {
+interface PostgresCounterRow {
   readonly org_id: string;
   readonly key_hash: string;
   readonly date_created: string;
@@ -31,7 +31,7 @@ export function readCounters({ run }: PgPool): QuotaManager['counters'] {
     for (let after = ['', '']; ;) {
       const place = after;
       const page = await withinBudget(reads, () =>
-        run((session) => session.query<CounterRow>(select, [wanted, ...place])),
+        run((session) => session.query<PostgresCounterRow>(select, [wanted, ...place])),
       );
       yield page.map(counterOf);
       const last = page.at(-1);
@@ -41,7 +41,7 @@ export function readCounters({ run }: PgPool): QuotaManager['counters'] {
   };
 }
 
-function counterOf(row: CounterRow): OrgCounter {
+function counterOf(row: PostgresCounterRow): OrgCounter {
   return {
     orgID: row.org_id,
     keyHash: row.key_hash,

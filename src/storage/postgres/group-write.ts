@@ -21,9 +21,9 @@ export interface WriteCommand<T> {
 
 export type Change<T> = (row: SignedRow<KeyRow> | undefined) => WriteCommand<T> | Promise<WriteCommand<T>>;
 
-type Outcome = { readonly value: unknown } | { readonly error: unknown };
+type GroupWriteOutcome = { readonly value: unknown } | { readonly error: unknown };
 
-interface Waiting {
+interface WaitingWrite {
   readonly keyHash: string;
   readonly change: Change<unknown>;
   /** The row of a key of another organisation is neither verified nor passed to the change. */
@@ -38,7 +38,7 @@ interface Waiting {
 
 /** The changes of one key in the order of their requests, each applied to the result of the one before. */
 interface Applied {
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly GroupWriteOutcome[];
   /** Undefined when there is nothing to write. */
   readonly write: KeyWrite | undefined;
 }
@@ -62,7 +62,7 @@ export function createGroupWrite(
   { meter, tracer }: Telemetry = {},
   slices: TimeSlices = createTimeSlices(),
 ) {
-  let waiting: Waiting[] = [];
+  let waiting: WaitingWrite[] = [];
   meter?.registerGauge('commits_waiting', () => waiting.length);
   const busy = new Set<string>();
   let groups = 0;
@@ -79,8 +79,8 @@ export function createGroupWrite(
 
   function startGroups(): void {
     while (groups < maxGroups) {
-      const group: Waiting[] = [];
-      const rest: Waiting[] = [];
+      const group: WaitingWrite[] = [];
+      const rest: WaitingWrite[] = [];
       for (const item of waiting) {
         const isFree = !busy.has(item.keyHash) && group.length < maxGroupSize;
         (isFree ? group : rest).push(item);
@@ -91,9 +91,9 @@ export function createGroupWrite(
     }
   }
 
-  async function runGroup(group: readonly Waiting[]): Promise<void> {
+  async function runGroup(group: readonly WaitingWrite[]): Promise<void> {
     groups += 1;
-    const byKey = new Map<string, Waiting[]>();
+    const byKey = new Map<string, WaitingWrite[]>();
     for (const item of group) byKey.set(item.keyHash, [...(byKey.get(item.keyHash) ?? []), item]);
     for (const keyHash of byKey.keys()) busy.add(keyHash);
     try {
@@ -105,7 +105,7 @@ export function createGroupWrite(
     }
   }
 
-  async function runKeys(byKey: ReadonlyMap<string, readonly Waiting[]>): Promise<void> {
+  async function runKeys(byKey: ReadonlyMap<string, readonly WaitingWrite[]>): Promise<void> {
     const items = [...byKey.values()].flat();
     const beginMs = meter ? performance.now() : 0;
     let done: Awaited<ReturnType<typeof lookAndWrite>>;
@@ -142,7 +142,7 @@ export function createGroupWrite(
     for (const { onGroup } of items) onGroup?.(items.length);
   }
 
-  async function lookAndWrite(session: Session, byKey: ReadonlyMap<string, readonly Waiting[]>) {
+  async function lookAndWrite(session: Session, byKey: ReadonlyMap<string, readonly WaitingWrite[]>) {
     const found = await rows.lookUp(session, [...byKey.keys()]);
     const applied = new Map<string, Applied>();
     for (const [keyHash, changes] of byKey) {
@@ -152,16 +152,29 @@ export function createGroupWrite(
     return { applied, written: writes.length > 0 ? await writeKeys(session, writes) : new Set<string>() };
   }
 
-  function again(changes: readonly Waiting[]): void {
+  function again(changes: readonly WaitingWrite[]): void {
     for (const item of changes) item.conflicts += 1;
     const exhausted = changes.filter(({ conflicts }) => conflicts >= maxConflicts);
     for (const item of exhausted) complete(item, { error: busyKey() });
     waiting = [...changes.filter((item) => !exhausted.includes(item)), ...waiting];
   }
 
-  const enter = <T>(keyHash: string, change: Change<T>, orgID?: string, onGroup?: Waiting['onGroup']): Promise<T> =>
+  const enter = <T>(
+    keyHash: string,
+    change: Change<T>,
+    orgID?: string,
+    onGroup?: WaitingWrite['onGroup'],
+  ): Promise<T> =>
     new Promise<T>((resolve, reject) => {
-      waiting.push({ keyHash, change, orgID, onGroup, resolve: resolve as Waiting['resolve'], reject, conflicts: 0 });
+      waiting.push({
+        keyHash,
+        change,
+        orgID,
+        onGroup,
+        resolve: resolve as WaitingWrite['resolve'],
+        reject,
+        conflicts: 0,
+      });
       schedule();
     });
   if (!tracer) return enter;
@@ -171,7 +184,7 @@ export function createGroupWrite(
     );
 }
 
-function complete({ resolve, reject }: Waiting, outcome: Outcome | undefined): void {
+function complete({ resolve, reject }: WaitingWrite, outcome: GroupWriteOutcome | undefined): void {
   if (outcome && 'value' in outcome) resolve(outcome.value);
   else reject(outcome?.error);
 }
@@ -182,7 +195,7 @@ function busyKey(): AppError {
 
 const noKey: FoundKey = { orgID: undefined, read: () => undefined };
 
-async function apply(changes: readonly Waiting[], found: FoundKey, slices: TimeSlices): Promise<Applied> {
+async function apply(changes: readonly WaitingWrite[], found: FoundKey, slices: TimeSlices): Promise<Applied> {
   let before: SignedRow<KeyRow> | undefined;
   let row: SignedRow<KeyRow> | undefined;
   let isRead = false;
@@ -196,7 +209,7 @@ async function apply(changes: readonly Waiting[], found: FoundKey, slices: TimeS
   }
   const entries: SignedRow<RevisionRow>[] = [];
   const quotaChanges: SignedRow<QuotaChangeRow>[] = [];
-  const outcomes: Outcome[] = [];
+  const outcomes: GroupWriteOutcome[] = [];
   let known: ReadonlySet<string> | undefined;
   let terms: ReadonlySet<string> = new Set();
   for (const { change, orgID } of changes) {

@@ -3,7 +3,7 @@ import { unixSeconds } from '../../lib/int64.js';
 import { termsIn } from '../sql/key-filter.js';
 import { isStorableText } from '../sql/dialect.js';
 
-export interface Statement {
+export interface PostgresStatement {
   readonly sql: string;
   readonly parameters: readonly (string | bigint)[];
 }
@@ -15,7 +15,7 @@ const orderColumns: Record<KeyOrder, { readonly name: string; readonly type: str
 };
 
 /** The statement for a page of keys. Values are parameters throughout; only our own column names are put together. */
-export function pageStatement(query: KeyQuery, columns = 'k.*'): Statement {
+export function pageStatement(query: KeyQuery, columns = 'k.*'): PostgresStatement {
   const { from, hash, conditions, add, parameters } = where(query.filter, query.now);
   const column = orderColumns[query.orderBy];
   const bounds = [
@@ -43,7 +43,7 @@ export function pageStatement(query: KeyQuery, columns = 'k.*'): Statement {
  * The rows of a page, within one snapshot: as many as have definitions of `maxBytes` together and at least one, or, when
  * the page may not be cut, all or none. Each row has the number of keys of the page and the size of their definitions.
  */
-export function boundedPageStatement(query: KeyQuery, maxBytes: bigint, mayCut: boolean): Statement {
+export function boundedPageStatement(query: KeyQuery, maxBytes: bigint, mayCut: boolean): PostgresStatement {
   const { sql, parameters } = pageStatement(query, 'k.key_hash, octet_length(k.definition) AS size');
   const max = `$${parameters.length + 1}`;
   const isWithin = mayCut ? `(p.so_far <= ${max} OR p.place = 1)` : `p.bytes <= ${max}`;
@@ -61,7 +61,7 @@ export function boundedPageStatement(query: KeyQuery, maxBytes: bigint, mayCut: 
   };
 }
 
-export function countStatement(filter: KeyFilter, now: Date): Statement {
+export function countStatement(filter: KeyFilter, now: Date): PostgresStatement {
   const { from, conditions, parameters } = where(filter, now);
   return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };
 }

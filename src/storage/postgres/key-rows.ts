@@ -6,7 +6,7 @@ import { type Session } from './pool.js';
 import { isStorableText } from '../sql/dialect.js';
 
 /** The result for a hash: a row or none, and whether a history without its row exists. */
-type Found = { readonly wanted: string; readonly is_lost: boolean } & (
+type FoundKeyRow = { readonly wanted: string; readonly is_lost: boolean } & (
   SignedRow<KeyRow> | { readonly [column in keyof SignedRow<KeyRow>]: null }
 );
 
@@ -51,7 +51,7 @@ export function createKeyRows(authenticity: Authenticity) {
       keyHashes: readonly string[],
       orgID?: string,
     ): Promise<ReadonlyMap<string, FoundKey>> {
-      const rows = await session.query<Found>(select, [keyHashes.filter(isStorableText), orgID ?? null]);
+      const rows = await session.query<FoundKeyRow>(select, [keyHashes.filter(isStorableText), orgID ?? null]);
       return new Map(
         rows.map((row) => [
           row.wanted,

@@ -6,7 +6,7 @@ import { unnestRows } from './columns.js';
 import { inTransaction, type PgPool, type Session } from './pool.js';
 import { createSettings } from './settings.js';
 
-type Row = Readonly<Record<string, unknown>>;
+type PostgresRow = Readonly<Record<string, unknown>>;
 
 const chunkSize = 500;
 
@@ -31,7 +31,7 @@ export function createRowTarget(connections: PgPool, movingName: string): RowTar
       const [first, second] = tables[table].order;
       const place = second === undefined ? '(key_hash) > ($1)' : `(key_hash, ${second}) > ($1, $3)`;
       const columns = tables[table].columns.join(', ');
-      for (let last: Row | undefined, isFirst = true; isFirst || last !== undefined; isFirst = false) {
+      for (let last: PostgresRow | undefined, isFirst = true; isFirst || last !== undefined; isFirst = false) {
         const after = isFirst
           ? { where: '(key_hash) > ($1)', values: [range.after, range.upTo ?? null] }
           : {
@@ -39,7 +39,7 @@ export function createRowTarget(connections: PgPool, movingName: string): RowTar
               values: [last?.[first], range.upTo ?? null, ...(second === undefined ? [] : [last?.[second]])],
             };
         const rows = await run((session) =>
-          session.query<Row>(
+          session.query<PostgresRow>(
             `SELECT ${columns} FROM ${table} WHERE ${after.where} AND ($2::text IS NULL OR key_hash <= $2)
              ORDER BY ${tables[table].order.join(', ')} LIMIT ${chunkSize}`,
             after.values,
@@ -54,7 +54,8 @@ export function createRowTarget(connections: PgPool, movingName: string): RowTar
     keys: rowsOf('keys'),
     audit: rowsOf('audit'),
     terms: rowsOf('key_terms'),
-    small: (table) => run((session) => session.query<Row>(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`)),
+    small: (table) =>
+      run((session) => session.query<PostgresRow>(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`)),
     setting: (name) => settings.get(name),
     replace: (range, from) =>
       run((session) =>
@@ -106,7 +107,7 @@ async function insert(
   session: Session,
   table: Table | SmallTable,
   columns: readonly string[],
-  rows: readonly Row[],
+  rows: readonly PostgresRow[],
 ): Promise<void> {
   // The number of an entry and the name of a credential are called alike.
   const typed = numbered.some((one) => one === table)

@@ -29,7 +29,7 @@ const maxDelayMs = 1_000;
 /** The maximum number of concurrent commands. More would wait longer than their requests. */
 const maxInFlight = 10_000;
 
-type Client = ReturnType<typeof makeClient>;
+type RedisConnection = ReturnType<typeof makeClient>;
 
 function makeClient(url: string) {
   return createClient({
@@ -54,7 +54,7 @@ export function createRedis(
   probe: { readonly script: Script; readonly keys: readonly string[] },
   report: (line: string) => void,
 ): Redis {
-  let usable: Client | undefined;
+  let usable: RedisConnection | undefined;
   let endConnection: (reason: Error) => void = () => undefined;
   let wasReachable: boolean | undefined;
   let inFlight = 0;
@@ -102,7 +102,11 @@ export function createRedis(
   }
   const ended = keepConnected();
 
-  async function run(script: Script, parameters: readonly string[], client: Client): Promise<readonly string[]> {
+  async function run(
+    script: Script,
+    parameters: readonly string[],
+    client: RedisConnection,
+  ): Promise<readonly string[]> {
     inFlight += 1;
     try {
       const sent = client.sendCommand<string[]>(['EVALSHA', script.hash, ...parameters]).catch((error: unknown) => {
@@ -155,7 +159,7 @@ function throwError(message: string): never {
   throw new Error(message);
 }
 
-function end(client: Client): void {
+function end(client: RedisConnection): void {
   try {
     client.destroy();
   } catch {

@@ -9,7 +9,7 @@ import { createBatchLoader } from './batch-loader.js';
 import { keyNames } from './key-names.js';
 import { readScript, writeScript } from './lua.js';
 
-interface Deps {
+interface LiveQuotasDeps {
   readonly redis: Redis;
   readonly store: KeyStore & Pick<QuotaManager, 'counters'> & QuotaOutbox;
   /** The name of a counter; see `keyNames`. */
@@ -34,7 +34,7 @@ const maxTimeToLiveMs = 100_000_000_000_000n;
  * Live counters in Redis, shared by any number of processes and gateways. The domain computes the next state from the
  * state that was read; a script writes it if nothing but the count has changed meanwhile and the limit permits it.
  */
-export function createLiveQuotas({ redis, store, pattern, now }: Deps): LiveQuotas {
+export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps): LiveQuotas {
   const find = createBatchLoader(store);
   const namesOf = (keyHash: string) => keyNames(pattern, keyHash);
   const readCounter = async (keyHash: string) => counterFromHash(await redis.read(readScript, namesOf(keyHash)));

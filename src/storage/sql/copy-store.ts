@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-type Row = Readonly<Record<string, unknown>>;
+type CopiedRow = Readonly<Record<string, unknown>>;
 
 /** Hashes after the one and up to the other; to the end where that is undefined. */
 export interface HashRange {
@@ -9,7 +9,7 @@ export interface HashRange {
 }
 
 /** All rows of one table in a range, in the same order for both engines, a chunk at a time. */
-type Rows = (range: HashRange) => AsyncIterable<readonly Row[]>;
+type Rows = (range: HashRange) => AsyncIterable<readonly CopiedRow[]>;
 
 /** Tables that have no range of hashes, with their order. Each is read at once. */
 export const smallTables = {
@@ -27,14 +27,14 @@ export interface RowSource {
   readonly keys: Rows;
   readonly audit: Rows;
   readonly terms: Rows;
-  readonly small: (table: SmallTable) => Promise<readonly Row[]>;
+  readonly small: (table: SmallTable) => Promise<readonly CopiedRow[]>;
   readonly setting: (name: string) => Promise<string | undefined>;
 }
 
 export interface RowTarget extends RowSource {
   /** Replaces the rows of the range by these, all or none. */
   readonly replace: (range: HashRange, from: RowSource) => Promise<void>;
-  readonly replaceSmall: (table: SmallTable, rows: readonly Row[]) => Promise<void>;
+  readonly replaceSmall: (table: SmallTable, rows: readonly CopiedRow[]) => Promise<void>;
   /** Completes the copy: processes may open the database from now on. */
   readonly finish: (settings: ReadonlyMap<string, string>) => Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function copyStore(
 ): Promise<CopyResult> {
   const counts = { keys: 0, entries: 0, found: 0 };
   for (let after: string | undefined = ''; after !== undefined;) {
-    const keys: readonly Row[] = await firstOf(source.keys({ after, upTo: undefined }));
+    const keys: readonly CopiedRow[] = await firstOf(source.keys({ after, upTo: undefined }));
     const last = keys.at(-1)?.['key_hash'];
     // The last range has no keys and no end: the target must have no rows there either.
     const range: HashRange = { after, upTo: typeof last === 'string' ? last : undefined };
@@ -102,7 +102,7 @@ export async function copyStore(
   return { ...counts, credentials };
 }
 
-async function firstOf(chunks: AsyncIterable<readonly Row[]>): Promise<readonly Row[]> {
+async function firstOf(chunks: AsyncIterable<readonly CopiedRow[]>): Promise<readonly CopiedRow[]> {
   for await (const chunk of chunks) return chunk;
   return [];
 }
@@ -121,7 +121,7 @@ async function digest(from: RowSource, range: HashRange): Promise<{ text: string
 }
 
 /** Rows as text, with their columns sorted. */
-function written(rows: readonly Row[]): string {
+function written(rows: readonly CopiedRow[]): string {
   const form = (value: unknown) => {
     if (typeof value === 'bigint') return `i${value}`;
     return value instanceof Uint8Array ? `b${Buffer.from(value).toString('hex')}` : value;

@@ -17,12 +17,12 @@ export interface Query {
 
 /** What came of a query. It can be sent between threads, which an error with a code cannot. */
 export type QueryResult =
-  | { readonly outcome: 'done'; readonly rows: readonly object[]; readonly found: Found }
+  | { readonly outcome: 'done'; readonly rows: readonly object[]; readonly found: BoundedResult }
   | { readonly outcome: 'late' }
   | { readonly outcome: 'failed'; readonly message: string; readonly code: string };
 
 /** How many rows a statement has found and how long they are, beside those that it was allowed to read. */
-export interface Found {
+export interface BoundedResult {
   readonly count: number;
   readonly bytes: number;
 }

@@ -2,7 +2,7 @@ import type { OrgCounter, QuotaManager } from '../../keys/quota/quota-manager.js
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { Reader } from './reader.js';
 
-interface CounterRow {
+interface SQLiteCounterRow {
   readonly org_id: string;
   readonly key_hash: string;
   readonly date_created: string;
@@ -24,17 +24,17 @@ const ofOne = `${select} AND org_id = @orgID AND key_hash > @after AND deleted I
 
 /** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
 export function readCounters({ many }: Reader): QuotaManager['counters'] {
-  async function* restOf(orgID: string, from: string, reads?: ReadBudget): AsyncIterable<CounterRow[]> {
+  async function* restOf(orgID: string, from: string, reads?: ReadBudget): AsyncIterable<SQLiteCounterRow[]> {
     for (let after: string | undefined = from; after !== undefined;) {
-      const page: CounterRow[] = await many({ sql: ofOne, parameters: { orgID, after } }, reads);
+      const page: SQLiteCounterRow[] = await many({ sql: ofOne, parameters: { orgID, after } }, reads);
       yield page;
       after = page.at(-1)?.key_hash;
     }
   }
 
-  async function* pages(orgIDs: string, reads?: ReadBudget): AsyncIterable<CounterRow[]> {
+  async function* pages(orgIDs: string, reads?: ReadBudget): AsyncIterable<SQLiteCounterRow[]> {
     for (let after = ''; ;) {
-      const page: CounterRow[] = await many({ sql: ofMany, parameters: { orgIDs, after } }, reads);
+      const page: SQLiteCounterRow[] = await many({ sql: ofMany, parameters: { orgIDs, after } }, reads);
       yield page;
       const last = page.at(-1);
       if (last === undefined || page.length < pageSize) return;
@@ -49,7 +49,7 @@ export function readCounters({ many }: Reader): QuotaManager['counters'] {
   };
 }
 
-function counterOf(row: CounterRow): OrgCounter {
+function counterOf(row: SQLiteCounterRow): OrgCounter {
   return {
     orgID: row.org_id,
     keyHash: row.key_hash,

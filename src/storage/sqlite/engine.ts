@@ -68,14 +68,14 @@ function createEngine(
   database: Database,
   hasWorkers: boolean,
   verifyFiles: () => void,
-  ...[authenticity, { report, now, watch = {}, inTurn, slices }]: Parameters<DatabaseHandle['start']>
+  ...[authenticity, { report, now, watch = {}, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
 ): { readonly engine: Storage; readonly stop: () => Promise<void> } {
   const file = database.name;
   const requireUnmigrated = rememberMigrationMark(database);
   const guard = createWriteGate(database, {
     report,
     watch,
-    inTurn,
+    runExclusive,
     verifyFiles,
     requireUnmigrated,
     ...(slices && { slices }),

@@ -4,7 +4,7 @@ import type { Telemetry } from '../../telemetry/ports.js';
 import type { RunExclusive } from '../storage.js';
 import { isFatalToWrites, retryOnBusy } from './errors.js';
 
-interface Waiting {
+interface WaitingCommit {
   readonly change: () => unknown;
   /** Called after the commit, with the number of changes that it holds. */
   readonly onGroup?: (size: number) => void;
@@ -12,7 +12,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-type Outcome = { readonly value: unknown } | { readonly error: unknown };
+type GroupCommitOutcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** What is checked around each group. All throw an error with which the whole group is rejected. */
 interface WriteChecks {
@@ -39,16 +39,16 @@ export function createGroupCommit(
   database: Database,
   { requireSound, requireUnmigrated, verifyFiles }: WriteChecks,
   { meter, tracer }: Telemetry = {},
-  inTurn: RunExclusive = (work) => work(),
+  runExclusive: RunExclusive = (work) => work(),
   nowMs: () => number = () => performance.now(),
 ) {
-  let waiting: Waiting[] = [];
+  let waiting: WaitingCommit[] = [];
   meter?.registerGauge('commits_waiting', () => waiting.length);
 
   /** A savepoint within a group; a transaction of its own otherwise. */
   const atomically = database.transaction((change: () => unknown) => change());
 
-  function attempt({ change }: Waiting): Outcome {
+  function attempt({ change }: WaitingCommit): GroupCommitOutcome {
     try {
       return { value: atomically(change) };
     } catch (error) {
@@ -59,10 +59,10 @@ export function createGroupCommit(
     }
   }
   /** The outcomes of the changes that were begun. */
-  const attemptAll = database.transaction((group: readonly Waiting[]) => {
+  const attemptAll = database.transaction((group: readonly WaitingCommit[]) => {
     requireUnmigrated();
     const endMs = nowMs() + maxGroupMs;
-    const outcomes: Outcome[] = [];
+    const outcomes: GroupCommitOutcome[] = [];
     for (const waiter of group) {
       outcomes.push(attempt(waiter));
       if (nowMs() >= endMs) break;
@@ -74,16 +74,16 @@ export function createGroupCommit(
     return change();
   });
 
-  function run(group: readonly Waiting[]): Outcome[] {
+  function run(group: readonly WaitingCommit[]): GroupCommitOutcome[] {
     requireSound();
     const [first] = group;
     return group.length === 1 && first ? [{ value: attemptLone.immediate(first.change) }] : attemptAll.immediate(group);
   }
 
-  async function commit(all: readonly Waiting[]): Promise<void> {
+  async function commit(all: readonly WaitingCommit[]): Promise<void> {
     let group = all;
     const beginMs = meter ? performance.now() : 0;
-    let outcomes: readonly Outcome[];
+    let outcomes: readonly GroupCommitOutcome[];
     try {
       outcomes = await retryOnBusy(() => run(group));
       verifyFiles();
@@ -107,7 +107,7 @@ export function createGroupCommit(
   }
 
   function commitWaiting(): void {
-    void inTurn(async () => {
+    void runExclusive(async () => {
       // Taken only now: changes that are requested while this process waits for its turn join the group.
       const group = waiting.slice(0, maxGroupSize);
       waiting = waiting.slice(maxGroupSize);
@@ -117,10 +117,10 @@ export function createGroupCommit(
     });
   }
 
-  const enter = <T>(change: () => T, onGroup?: Waiting['onGroup']): Promise<T> =>
+  const enter = <T>(change: () => T, onGroup?: WaitingCommit['onGroup']): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       if (waiting.length === 0) setImmediate(commitWaiting);
-      waiting.push({ change, resolve: resolve as Waiting['resolve'], reject, ...(onGroup && { onGroup }) });
+      waiting.push({ change, resolve: resolve as WaitingCommit['resolve'], reject, ...(onGroup && { onGroup }) });
     });
   if (!tracer) return enter;
   return <T>(change: () => T): Promise<T> =>

@@ -2,7 +2,7 @@ import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/key-query.js';
 import { unixSeconds } from '../../lib/int64.js';
 import { termsIn } from '../sql/key-filter.js';
 
-export interface Statement {
+export interface KeyQueryStatement {
   readonly sql: string;
   readonly parameters: Record<string, string | bigint>;
 }
@@ -20,7 +20,7 @@ export const maxSortedRows = 5000;
  * Counts the keys that have the term by which a page would be found, up to one more than may be sorted. Undefined where
  * nothing is to be sorted.
  */
-export function sortedStatement({ filter, orderBy }: KeyQuery): Statement | undefined {
+export function sortedStatement({ filter, orderBy }: KeyQuery): KeyQueryStatement | undefined {
   const [term] = termsIn(filter);
   if (term === undefined || orderColumns[orderBy] === undefined) return undefined;
   const owner = filter.orgID === undefined ? '' : ' AND org_id = @orgID';
@@ -34,7 +34,7 @@ export function sortedStatement({ filter, orderBy }: KeyQuery): Statement | unde
  * The statement for the hashes of a page of keys, and the sizes of their definitions. Values are parameters throughout; only our own column names are put together. Where
  * too many keys have a term for them to be sorted, `isCommon` goes through all keys in order instead.
  */
-export function pageStatement(query: KeyQuery, isCommon = false): Statement {
+export function pageStatement(query: KeyQuery, isCommon = false): KeyQueryStatement {
   const direction = query.descending ? 'DESC' : 'ASC';
   const bounds = [
     { name: 'after', position: query.after, operator: query.descending ? '<' : '>' },
@@ -63,7 +63,7 @@ export function pageStatement(query: KeyQuery, isCommon = false): Statement {
   };
 }
 
-export function countStatement(filter: KeyFilter, now: Date): Statement {
+export function countStatement(filter: KeyFilter, now: Date): KeyQueryStatement {
   const { from, conditions, parameters } = where(filter, now);
   return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };
 }

@@ -12,7 +12,7 @@ import { revisionColumns, revisionLayouts, type RevisionRow } from '../records/r
 import { createQuotaOutbox, insertQuotaChange } from '../sql/quota-outbox.js';
 import { createSqliteSession, parametersOf } from './session.js';
 import { createReader, type Reader } from './reader.js';
-import { countStatement, maxSortedRows, pageStatement, sortedStatement, type Statement } from './key-query.js';
+import { countStatement, maxSortedRows, pageStatement, sortedStatement, type KeyQueryStatement } from './key-query.js';
 import { matchesFilter } from '../sql/key-filter.js';
 import { keyColumns, keyLayouts, keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
@@ -157,7 +157,7 @@ export function createKeyStore(
     put(prepare(undefined, () => change));
     return true;
   }
-  function counted({ sql, parameters }: Statement): number {
+  function counted({ sql, parameters }: KeyQueryStatement): number {
     return Number(database.prepare<[object], { count: bigint }>(sql).get(parameters)?.count ?? 0n);
   }
 
@@ -177,7 +177,7 @@ export function createKeyStore(
       }),
     async findMany(keyHashes, reads, orgID) {
       const hashes = JSON.stringify(keyHashes);
-      const statement: Statement =
+      const statement: KeyQueryStatement =
         orgID === undefined
           ? { sql: selectMany, parameters: { hashes } }
           : { sql: selectManyOfOne, parameters: { hashes, org: orgID } };

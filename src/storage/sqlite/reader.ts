@@ -5,7 +5,7 @@ import {
   clockMs,
   createBoundedQuery,
   type BoundedQuery,
-  type Found,
+  type BoundedResult,
   type Query,
   type QueryResult,
 } from './bounded-query.js';
@@ -15,17 +15,17 @@ import { createInlineRunner, type QueryRunner } from './query-runner.js';
 /** Reads of more than one key. */
 export interface Reader {
   /** The rows of a query that may look at many. */
-  readonly many: <Row>(query: Statement, reads?: ReadBudget) => Promise<Row[]>;
+  readonly many: <Row>(query: ReadStatement, reads?: ReadBudget) => Promise<Row[]>;
   /** The rows of the keys that a query finds: on the connection of the service when that is quick, else in a worker. */
   readonly keys: <Row>(
-    query: Statement,
+    query: ReadStatement,
     reads: ReadBudget | undefined,
     limit: NonNullable<Query['keys']>,
-  ) => Promise<{ readonly rows: Row[]; readonly found: Found }>;
+  ) => Promise<{ readonly rows: Row[]; readonly found: BoundedResult }>;
   readonly close: () => Promise<void>;
 }
 
-type Statement = Pick<Query, 'sql' | 'parameters'>;
+type ReadStatement = Pick<Query, 'sql' | 'parameters'>;
 
 /** What a page that an index finds takes many times over. */
 const quickMs = 2;
@@ -47,8 +47,8 @@ export function createReader(
     });
 
   return {
-    many: async <Row>(query: Statement, reads?: ReadBudget) => (await inWorker(query, reads)).rows as Row[],
-    async keys<Row>(query: Statement, reads: ReadBudget | undefined, limit: NonNullable<Query['keys']>) {
+    many: async <Row>(query: ReadStatement, reads?: ReadBudget) => (await inWorker(query, reads)).rows as Row[],
+    async keys<Row>(query: ReadStatement, reads: ReadBudget | undefined, limit: NonNullable<Query['keys']>) {
       const quick = await read(() => {
         const result = runQuickly({
           ...query,

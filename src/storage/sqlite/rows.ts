@@ -4,7 +4,7 @@ import { migratedTo } from '../migrated.js';
 import { withDatabaseName, openDatabase, type Database } from './connection.js';
 import { createSettings } from './settings.js';
 
-type Row = Readonly<Record<string, unknown>>;
+type SQLiteRow = Readonly<Record<string, unknown>>;
 
 /** The setting that identifies the source of a copy. */
 const name = 'moving_id';
@@ -31,14 +31,14 @@ export function lockRows(file: string): LockedRows {
       const id = settings.get(name) ?? randomUUID();
       settings.set(name, id);
       database.exec('BEGIN IMMEDIATE');
-      const keys = database.prepare<[string, string], Row>(
+      const keys = database.prepare<[string, string], SQLiteRow>(
         `SELECT * FROM keys WHERE key_hash > ? AND key_hash <= ? ORDER BY key_hash LIMIT ${keysAtOnce}`,
       );
-      const audit = database.prepare<[string, bigint, string], Row>(
+      const audit = database.prepare<[string, bigint, string], SQLiteRow>(
         `SELECT * FROM audit WHERE (key_hash, version_after) > (?, ?) AND key_hash <= ?
          ORDER BY key_hash, version_after LIMIT ${entriesAtOnce}`,
       );
-      const terms = database.prepare<[string, string], Row>(
+      const terms = database.prepare<[string, string], SQLiteRow>(
         'SELECT * FROM key_terms WHERE key_hash > ? AND key_hash <= ? ORDER BY key_hash, term',
       );
       return {
@@ -50,7 +50,9 @@ export function lockRows(file: string): LockedRows {
         ),
         terms: chunks((after, end) => terms.all(after, end), Infinity),
         small: (table) =>
-          Promise.resolve(database.prepare<[], Row>(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`).all()),
+          Promise.resolve(
+            database.prepare<[], SQLiteRow>(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`).all(),
+          ),
         setting: (setting) => Promise.resolve(settings.get(setting)),
         mark: (target) => mark(database, settings, target),
         close: () => {
@@ -87,9 +89,12 @@ const endOfHashes = '~';
 /** A range begins after all versions of the key before it. */
 const endOfVersions = 9223372036854775807n;
 
-function chunks(read: (after: string, end: string, last: Row | undefined) => Row[], size: number): RowSource['keys'] {
+function chunks(
+  read: (after: string, end: string, last: SQLiteRow | undefined) => SQLiteRow[],
+  size: number,
+): RowSource['keys'] {
   return async function* (range: HashRange) {
-    let last: Row | undefined;
+    let last: SQLiteRow | undefined;
     for (;;) {
       const rows = await Promise.resolve(
         read(last ? (last['key_hash'] as string) : range.after, range.upTo ?? endOfHashes, last),

@@ -32,7 +32,7 @@ interface WriteGateOptions {
   /** Receives a line for the operator when the disk becomes full, and when it has free space again. */
   readonly report?: (line: string) => void;
   readonly watch?: Telemetry | undefined;
-  readonly inTurn?: RunExclusive | undefined;
+  readonly runExclusive?: RunExclusive | undefined;
   /** Throws when the database's files are no longer those that were opened. Runs before changes are acknowledged. */
   readonly verifyFiles?: () => void;
   /** Throws when the database was copied to a server since it was opened. */
@@ -49,7 +49,7 @@ export function createWriteGate(
   {
     report = () => undefined,
     watch,
-    inTurn,
+    runExclusive,
     verifyFiles = () => undefined,
     requireUnmigrated = () => undefined,
     nowMs = () => performance.now(),
@@ -72,7 +72,7 @@ export function createWriteGate(
   const requireSound = () => {
     if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
   };
-  const commit = createGroupCommit(database, { requireSound, requireUnmigrated, verifyFiles }, watch, inTurn);
+  const commit = createGroupCommit(database, { requireSound, requireUnmigrated, verifyFiles }, watch, runExclusive);
 
   function asUnwritten(error: unknown): unknown {
     if (isFatalToWrites(error)) {
