@@ -73,7 +73,7 @@ export async function killMoving({ main, workspace, seed, kills, database, plant
     }
     const again = await attempt(data, url, Infinity);
     // An attempt that was killed after its last statement had completed the migration.
-    const words = isWhole ? /The migration is complete/ : /each read back/;
+    const words = isWhole ? /The migration is complete/ : /read each back/;
     if (again.code !== 0 || !words.test(again.said) || !isMarked(data)) {
       report.addFindings([{ kind: 'wrong answer', what: `the next attempt: ${again.code}, ${again.said}` }], where);
     }

@@ -99,11 +99,6 @@ function differences(data: string, original: string): Finding[] {
   return [{ kind: 'lost', what: 'what was restored is not what was backed up' }];
 }
 
-const hasBackup = (await keyfront('', '--help')).out.includes('backup DIR');
-
-/** For the names of tests: why they are skipped, where they are. */
-export const unlessBackup = hasBackup ? '' : ' (skipped: this build has no `keyfront backup`)';
-
 export const victims = {
   'the first start': {
     args: () => [],
@@ -139,7 +134,7 @@ export const victims = {
       const { keys } = readStored(data);
       const imported = keys.size - keysInTemplate;
       const again = await keyfront(data, 'keys', 'import', join(scene.folder, 'more.jsonl'));
-      const whole = `${importedKeys - imported} imported, ${imported} already there`;
+      const whole = `${importedKeys - imported} imported, ${imported} skipped (already exist)`;
       return [
         ...findings,
         ...unless(
@@ -188,7 +183,7 @@ export const victims = {
   },
 } satisfies Record<string, Victim>;
 
-/** Those of a build that knows how to back up. */
+/** Commands that write copies. */
 export const backupVictims = {
   backup: {
     args: ({ folder }) => ['backup', join(folder, 'backup')],

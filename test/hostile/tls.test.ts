@@ -131,12 +131,12 @@ describe('The settings of TLS', () => {
     chmodSync(files.keyFile, 0o600);
   });
 
-  it('name a file that holds something else, and quote nothing of it', async () => {
+  it('name a file that is not PEM, and quote nothing of it', async () => {
     expect(await said(with_(files.keyFile, files.keyFile))).toBe(
-      `TLS: the file ${files.keyFile} holds no certificate in PEM form.\n`,
+      `TLS: the file ${files.keyFile} contains no certificate in PEM.\n`,
     );
     expect(await said(with_(files.certFile, files.certFile))).toBe(
-      `TLS: the file ${files.certFile} holds no private key in PEM form.\n`,
+      `TLS: the file ${files.certFile} contains no private key in PEM.\n`,
     );
   });
 
