@@ -8,7 +8,7 @@ const root = new URL('..', import.meta.url).pathname;
 const replaced: readonly (readonly [RegExp, string])[] = [
   [/\b(?:whoever|nobody|somebody|whatever|anybody|wherever)\b/i, 'a noun of the field: client, operator, process'],
   [/\banswer(?:s|ed|ing)?\b/i, 'response, return, result'],
-  [/\brefus(?:e|es|ed|ing)\b/i, 'reject'],
+  [/(?<!connection )\brefus(?:e|es|ed|ing)\b/i, 'reject'],
   [/\btroubles?\b/i, 'error, failure'],
   [/\b(?:tell|tells|told|telling)\b/i, 'return, report, throw, notify'],
   [/\b(?:say|says|said)\b/i, 'state, contain, report'],

@@ -148,7 +148,7 @@ describe('a connection to a service', () => {
     const at = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
     await new Promise((resolve) => gone.close(resolve));
     const { code, said } = await preview(at);
-    expect([code, said]).toStrictEqual([2, `Cannot connect to ${at}: the connection was not accepted.\n`]);
+    expect([code, said]).toStrictEqual([2, `Cannot connect to ${at}: connection refused.\n`]);
     expect((await preview('http://127.0.0.1:1')).said).toContain('the connection failed (bad port)');
     const { said: unknown } = await preview('https://keyfront.invalid');
     expect(unknown).toMatch(

@@ -1,6 +1,6 @@
 /** Explanations for the codes of Node's network errors; the first pattern that matches applies. */
 const explanations: readonly (readonly [RegExp, string])[] = [
-  [/^ECONNREFUSED$/, 'the connection was not accepted'],
+  [/^ECONNREFUSED$/, 'connection refused'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name cannot be resolved'],
   [/^(EHOSTUNREACH|ENETUNREACH)$/, 'the network is unreachable'],
   [/TIMEOUT|^ETIMEDOUT$|^TimeoutError$/, 'no response in time'],
