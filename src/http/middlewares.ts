@@ -1,4 +1,4 @@
-import { codeOf } from '../lib/errors.js';
+import { errorCodeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import { errorResponse, isPublicError } from './error-response.js';
 import type { Middleware } from './router.js';
@@ -35,7 +35,7 @@ export function maskErrors(log: Logger): Middleware {
     try {
       return await next();
     } catch (error) {
-      record.verdict = codeOf(error);
+      record.verdict = errorCodeOf(error);
       if (!isPublicError(error)) log.error({ requestID: id, err: error }, 'internal error');
       return errorResponse(error, id);
     }

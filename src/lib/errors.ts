@@ -48,7 +48,7 @@ export class AppError extends Error {
 }
 
 /** Returns the code of an error for clients: INTERNAL for every error other than AppError. */
-export function codeOf(error: unknown): ErrorCode {
+export function errorCodeOf(error: unknown): ErrorCode {
   return error instanceof AppError ? error.code : 'INTERNAL';
 }
 

@@ -1,5 +1,5 @@
 import { requirePrincipal, type CredentialKind, type AuthContext } from '../credentials/credential.js';
-import { type AppError, codeOf } from '../lib/errors.js';
+import { type AppError, errorCodeOf } from '../lib/errors.js';
 import { isUnsupportedMediaType } from '../http/body.js';
 import { errorResponse, isPublicError } from '../http/error-response.js';
 
@@ -28,7 +28,7 @@ export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRout
         caller = callerOf(await request.principal(), route.credential, requestID);
         return await route.handle({ request, caller, keys, wildcard, query, nextSlice });
       } catch (error) {
-        record.verdict = codeOf(error);
+        record.verdict = errorCodeOf(error);
         if (isChange(route) && !isAudited(error)) {
           const keyHash = keys.tryHashKeyID(decodeSegment(wildcard));
           audit({ operation: route.operation, requestID, principal: caller, keyHash, outcome: { error } });

@@ -1,4 +1,4 @@
-import { codeOf } from '../lib/errors.js';
+import { errorCodeOf } from '../lib/errors.js';
 import type { AuditLog } from '../keys/ports.js';
 import type { Logger } from '../lib/log.js';
 import { printable } from '../lib/text.js';
@@ -32,7 +32,7 @@ export function createAuditLog(log: Logger): AuditLog {
 
 /** After an INTERNAL error it is unknown whether something was written, so that the attempt counts as failed. */
 function rejectionOf(error: unknown): { verdict: 'rejected' | 'failed'; code: string } {
-  const code = codeOf(error);
+  const code = errorCodeOf(error);
   return { verdict: code === 'INTERNAL' ? 'failed' : 'rejected', code };
 }
 

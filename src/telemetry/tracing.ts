@@ -1,5 +1,5 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
-import { codeOf } from '../lib/errors.js';
+import { errorCodeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import { withTimeout } from '../lib/timeout.js';
 import type { SpanAttributes, Tracer } from './ports.js';
@@ -17,7 +17,7 @@ const flushWithinMs = 1_000;
 const complainEveryMs = 60_000;
 
 /** Whether the standard variables of OpenTelemetry enable traces. */
-export function wantsTraces(env: TracingEnvironment): boolean {
+export function isTracingEnabled(env: TracingEnvironment): boolean {
   if (env['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return false;
   const exporters = env['OTEL_TRACES_EXPORTER']?.trim() ?? '';
   if (exporters !== '') return exporters !== 'none';
@@ -129,7 +129,7 @@ export function createTracer(api: API, tracer: OpenTelemetry.Tracer): Tracer {
       try {
         return await context.with(inside, () => work((later) => void span.setAttributes(attributesOf(later))));
       } catch (error) {
-        fail(span, codeOf(error));
+        fail(span, errorCodeOf(error));
         throw error;
       } finally {
         span.end();

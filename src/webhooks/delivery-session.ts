@@ -4,7 +4,7 @@ import type { ChangeFeed } from '../keys/change-feed.js';
 import type { KeyRevision } from '../keys/key.js';
 import type { KeyStore } from '../keys/ports.js';
 import { createAsyncEvent } from '../lib/async-event.js';
-import { codeOf } from '../lib/errors.js';
+import { errorCodeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
@@ -172,7 +172,7 @@ export function createDeliverySession({ webhook }: LeasedWebhook, send: SignedSe
       // After a purge, the identifier may belong to a key of another organisation.
       return entries.filter(({ orgID }) => webhook.orgID === undefined || orgID === webhook.orgID);
     } catch (error) {
-      if (codeOf(error) !== 'INTERNAL') throw error;
+      if (errorCodeOf(error) !== 'INTERNAL') throw error;
       return undefined;
     }
   }

@@ -1,6 +1,6 @@
 import { deliverNewEvents } from './deliver-new-events.js';
 import { createDeliverySession, type DeliveryWorkerDeps } from './delivery-session.js';
-import { replayDeadLetters } from './replay-dead-letters.js';
+import { deliverRequestedReplays } from './deliver-replays.js';
 import { retryKeys } from './retry-keys.js';
 import type { SignedSender } from './sign-and-send.js';
 import type { LeasedWebhook } from './webhook.js';
@@ -31,7 +31,7 @@ export function createDeliveryWorker(
     await Promise.all([
       deliverNewEvents(session, leased.cursor).catch(fail),
       retryKeys(session).catch(fail),
-      replayDeadLetters(session).catch(fail),
+      deliverRequestedReplays(session).catch(fail),
     ]);
     await session.written();
   }

@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOrders, type KeyOrder } from '../../src/keys/key-query.js';
 import * as postgres from '../../src/storage/postgres/key-query.js';
-import { countStatement, pageStatement, sortedStatement } from '../../src/storage/sqlite/key-query.js';
+import { countStatement, pageStatement, termCountStatement } from '../../src/storage/sqlite/key-query.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { nodesOf, sourceFiles } from '../support/source.js';
@@ -150,7 +150,7 @@ describe('D-15 a statement', () => {
         return [
           pageStatement({ ...query, after: position, before: position }),
           pageStatement(query, true),
-          sortedStatement(query),
+          termCountStatement(query),
           countStatement(filter, query.now),
           postgres.pageStatement({ ...query, after: position, before: position }),
           postgres.countStatement(filter, query.now),

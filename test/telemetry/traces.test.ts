@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import ts from 'typescript';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { unsupportedSettings, wantsTraces } from '../../src/telemetry/tracing.js';
+import { unsupportedSettings, isTracingEnabled } from '../../src/telemetry/tracing.js';
 import { version } from '../../src/lib/version.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { nodesOf, sourceFiles } from '../support/source.js';
@@ -175,7 +175,7 @@ describe('what is not asked for', () => {
     [{ OTEL_TRACES_EXPORTER: 'console' }, true],
     [{ OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' }, true],
   ])('is no trace: %o are taken for %s', (env, wanted) => {
-    expect(wantsTraces(env)).toBe(wanted);
+    expect(isTracingEnabled(env)).toBe(wanted);
   });
 
   it.each<[Record<string, string>, string[]]>([

@@ -5,7 +5,7 @@ import { listenForMetrics } from '../../http/server/metrics-server.js';
 import type { Logger } from '../../lib/log.js';
 import { routes } from '../../rest/routes.js';
 import type { MetricsSnapshot } from '../../telemetry/aggregate.js';
-import { startTraces, wantsTraces, type Traces } from '../../telemetry/tracing.js';
+import { startTraces, isTracingEnabled, type Traces } from '../../telemetry/tracing.js';
 import { version } from '../../lib/version.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import type { IO } from '../io.js';
@@ -26,7 +26,7 @@ export async function startTelemetry(
   { env }: IO,
   log: Logger,
 ): Promise<RunningTelemetry> {
-  const traces: Traces | undefined = wantsTraces(env) ? await startTraces(env, version, log) : undefined;
+  const traces: Traces | undefined = isTracingEnabled(env) ? await startTraces(env, version, log) : undefined;
   const metrics = address && (await import('../../telemetry/metrics.js')).createMetrics(metricLabels());
   let stopListening: (() => Promise<void>) | undefined;
   return {

@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { preferredType } from '../../http/content-negotiation.js';
-import { AppError, codeOf } from '../../lib/errors.js';
+import { AppError, errorCodeOf } from '../../lib/errors.js';
 import type { Logger } from '../../lib/log.js';
 import type { Context } from '../context.js';
 import type { Execute } from '../executor/executor.js';
@@ -86,7 +86,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
       } finally {
         stream.end();
         stopChecking();
-        const verdict = failure instanceof Error && failure.name !== 'AbortError' ? codeOf(failure) : 'ok';
+        const verdict = failure instanceof Error && failure.name !== 'AbortError' ? errorCodeOf(failure) : 'ok';
         const ms = Math.round(performance.now() - beganMs);
         log.info({ requestID, events, verdict, ms }, 'subscription ended');
       }

@@ -1,4 +1,4 @@
-import { AppError, codeOf, pathText } from '../../lib/errors.js';
+import { AppError, errorCodeOf, pathText } from '../../lib/errors.js';
 import type { FieldChange, StoredKey } from '../key.js';
 import { definitionChanges, isSecretChange } from '../key-diff.js';
 import type { CallContext, Ports } from '../ports.js';
@@ -39,7 +39,7 @@ export function createConflictExplainer({ store, reportError }: Pick<Ports, 'sto
       return await withChangedFields(error, keyHash, expected);
     } catch (failure) {
       // The change was rejected in any case; the paths are only an explanation.
-      if (codeOf(failure) === 'INTERNAL') reportError?.(failure, caller.requestID);
+      if (errorCodeOf(failure) === 'INTERNAL') reportError?.(failure, caller.requestID);
       return error;
     }
   };

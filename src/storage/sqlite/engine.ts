@@ -10,7 +10,7 @@ import { createFeedRows } from './feed.js';
 import { identifyFiles } from './files.js';
 import { createWriteGate } from './write-gate.js';
 import { createKeyStore } from './key-store.js';
-import { rememberMigrationMark, createSettings } from './settings.js';
+import { createMigrationCheck, createSettings } from './settings.js';
 import { createWorkerRunner } from './query-runner.js';
 import { createReader } from './reader.js';
 import { createSqliteSession } from './session.js';
@@ -71,7 +71,7 @@ function createEngine(
   ...[authenticity, { report, now, watch = {}, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
 ): { readonly engine: Storage; readonly stop: () => Promise<void> } {
   const file = database.name;
-  const requireUnmigrated = rememberMigrationMark(database);
+  const requireUnmigrated = createMigrationCheck(database);
   const guard = createWriteGate(database, {
     report,
     watch,

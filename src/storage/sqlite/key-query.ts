@@ -20,7 +20,7 @@ export const maxSortedRows = 5000;
  * Counts the keys that have the term by which a page would be found, up to one more than may be sorted. Undefined where
  * nothing is to be sorted.
  */
-export function sortedStatement({ filter, orderBy }: KeyQuery): KeyQueryStatement | undefined {
+export function termCountStatement({ filter, orderBy }: KeyQuery): KeyQueryStatement | undefined {
   const [term] = termsIn(filter);
   if (term === undefined || orderColumns[orderBy] === undefined) return undefined;
   const owner = filter.orgID === undefined ? '' : ' AND org_id = @orgID';

@@ -12,7 +12,13 @@ import { revisionColumns, revisionLayouts, type RevisionRow } from '../records/r
 import { createQuotaOutbox, insertQuotaChange } from '../sql/quota-outbox.js';
 import { createSqliteSession, parametersOf } from './session.js';
 import { createReader, type Reader } from './reader.js';
-import { countStatement, maxSortedRows, pageStatement, sortedStatement, type KeyQueryStatement } from './key-query.js';
+import {
+  countStatement,
+  maxSortedRows,
+  pageStatement,
+  termCountStatement,
+  type KeyQueryStatement,
+} from './key-query.js';
 import { matchesFilter } from '../sql/key-filter.js';
 import { keyColumns, keyLayouts, keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
@@ -190,7 +196,7 @@ export function createKeyStore(
       return mapInSlices(guard.slices, [...rows, ...added], authentic, reads);
     },
     async list(query, reads) {
-      const sorted = sortedStatement(query);
+      const sorted = termCountStatement(query);
       const isCommon = sorted !== undefined && (await read(() => counted(sorted), reads)) > maxSortedRows;
       const mayCut = query.maxBytes !== undefined;
       const limit = { maxBytes: query.maxBytes ?? reads?.bytesLeft() ?? Infinity, mayCut };

@@ -27,7 +27,7 @@ export function createSettings(database: Database) {
  * @returns a function that reads the mark again. Within a write transaction its result holds until the commit.
  * @throws {MigratedError} from that function, when the database was marked since.
  */
-export function rememberMigrationMark(database: Database): () => void {
+export function createMigrationCheck(database: Database): () => void {
   const settings = createSettings(database);
   const before = settings.get(migratedTo);
   return () => {

@@ -3,7 +3,7 @@ import { addKey, loadKeyRing } from '../../../crypto/key-ring.js';
 import { aadFor } from '../../../keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { ScannedKey } from '../../../keys/ports.js';
-import { AppError, codeOf } from '../../../lib/errors.js';
+import { AppError, errorCodeOf } from '../../../lib/errors.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { resealWebhook } from '../../../webhooks/manage.js';
 import type { CLICommand } from '../../command.js';
@@ -89,7 +89,7 @@ async function reseal(
     await services.store.reseal(keyHash, (stored) => withPrimaryKey(services, stored, primaryID));
   } catch (error) {
     // UNAVAILABLE concerns all keys; an error of reading or opening concerns this key only.
-    if (codeOf(error) !== 'INTERNAL') throw error;
+    if (errorCodeOf(error) !== 'INTERNAL') throw error;
     skip(keyHash, error instanceof AppError ? error.message : cannotDecrypt);
   }
 }

@@ -9,7 +9,7 @@ const pageSize = 20;
  * Sends dead letters whose replay was requested, in no order with other events: receivers compare the versions. Resolves
  * when the session is stopping.
  */
-export async function replayDeadLetters(session: DeliverySession): Promise<void> {
+export async function deliverRequestedReplays(session: DeliverySession): Promise<void> {
   const { webhook, deps, breaker, replayEvent, isStopping } = session;
   const { store, storage, clockMs } = deps;
   while (!isStopping()) {
