@@ -16,9 +16,12 @@ const store = BENCH_STORE === 'single' ? oneByOne(installation.ports.store) : in
 /** The use cases, as the service has them. */
 export const keys = createKeyService({ ...installation.ports, store });
 
-/** Both credentials of the data folder. */
+/** The principals of both credentials of the data folder. */
 export const holder = Object.fromEntries(
-  (await installation.credentials.list()).map((credential) => [credential.kind, credential]),
+  (await installation.credentials.list()).map(({ id, kind, label, orgID }) => [
+    kind,
+    { credentialID: id, label, orgID },
+  ]),
 );
 
 /** A resolver's context, made anew for each request, as in `src/graphql/server.ts`, without authentication. */
