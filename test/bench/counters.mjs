@@ -72,8 +72,8 @@ async function place(/** @type {string} */ data, /** @type {Record<string, strin
   let count = 0;
   const next = () => keyIDOf((count += 1));
   return {
-    consume: () => service.consumeOrgQuota(caller, next(), 1n),
-    consumeOne: () => service.consumeOrgQuota(caller, 'key-0', 1n),
+    consume: () => service.consumeOrgQuota(caller, { keyID: next(), amount: 1n }),
+    consumeOne: () => service.consumeOrgQuota(caller, { keyID: 'key-0', amount: 1n }),
     reset: () =>
       service.updateOrgKey(caller, {
         keyID: next(),
