@@ -77,6 +77,8 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
       await wait(10);
     }
   }
+  const connectionCount = async () =>
+    (await database.run(`SELECT FROM pg_stat_activity WHERE application_name = '${name}'`)).length;
   const terminateAll = () =>
     database.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${name}'`);
 
@@ -194,6 +196,18 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await store.update(hashOf(1), (found) => nextVersion(found))).next.version).toBe(2);
     await terminateAll();
     expect((await store.find(hashOf(1)))?.version).toBe(2);
+  });
+
+  it('D-16 retries an update on each idle connection that was ended, then on a new one', async () => {
+    await store.add([added(storedKey(1))]);
+    await Promise.all(Array.from({ length: 8 }, () => store.find(hashOf(1))));
+    const idle = await connectionCount();
+    expect(idle).toBeGreaterThan(4);
+    const release = await holding('LOCK TABLE keys IN ACCESS EXCLUSIVE MODE');
+    const attempt = store.update(hashOf(1), (found) => nextVersion(found));
+    for (let ended = 0; ended < idle; ended += 1) await terminateWaiting();
+    await release();
+    expect((await attempt).next.version).toBe(2);
   });
 
   it('D-16 never calls an update done whose answer was cut off: it says that this is not known', async () => {

@@ -30,6 +30,11 @@ export function classifyError(error: unknown): ErrorClass | undefined {
     : undefined;
 }
 
+/** Whether the connection was lost at once, and not after a timeout of the client. */
+export function isClosedConnection(error: unknown): boolean {
+  return classifyError(error) === 'connectionLost' && error instanceof Error && !/timeout/i.test(error.message);
+}
+
 /** Errors of sockets and name resolution have a code; errors of the driver have only a message. */
 function isOfConnection(error: Error): boolean {
   if (error instanceof AggregateError) return true;

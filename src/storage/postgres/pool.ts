@@ -1,7 +1,7 @@
 import { Pool, types, type PoolClient } from 'pg';
 import { readDeadlineMs } from '../../keys/read-budget.js';
 import type { Prepared } from '../sql/session.js';
-import { noConnection, classifyError, isStalePlan, unknownOutcome, unwritten } from './errors.js';
+import { noConnection, classifyError, isClosedConnection, isStalePlan, unknownOutcome, unwritten } from './errors.js';
 
 /** One connection, for the duration of one piece of work. */
 export interface Session {
@@ -45,6 +45,13 @@ function parserOf(oid: number, format: 'text' | 'binary' | undefined): unknown {
   return oid === int8 ? BigInt : types.getTypeParser(oid, format);
 }
 
+interface ConnectionUse {
+  /** A statement that writes was sent, and the server has not rolled it back. */
+  isOpen: boolean;
+  /** The connection was idle in the pool before, so the server may have ended it meanwhile. */
+  isReused: boolean;
+}
+
 /** The options of a pool. */
 interface PoolOptions {
   /** The server rejects every statement that would write. */
@@ -86,9 +93,10 @@ export function createPgPool(
   });
   const withSettings = new WeakSet<PoolClient>();
 
-  async function connect(): Promise<PoolClient> {
+  async function connect(sent: ConnectionUse): Promise<PoolClient> {
     const client = await pool.connect();
-    if (withSettings.has(client)) return client;
+    sent.isReused = withSettings.has(client);
+    if (sent.isReused) return client;
     try {
       await client.query(requiredSettings);
       if (isReadOnly) await client.query(`SELECT set_config('default_transaction_read_only', 'on', false)`);
@@ -100,10 +108,10 @@ export function createPgPool(
     return client;
   }
 
-  async function attempt<T>(work: (session: Session) => Promise<T>, sent: { isOpen: boolean }): Promise<T> {
+  async function attempt<T>(work: (session: Session) => Promise<T>, sent: ConnectionUse): Promise<T> {
     let client: PoolClient;
     try {
-      client = await connect();
+      client = await connect(sent);
     } catch (error) {
       throw noConnection(error);
     }
@@ -134,14 +142,15 @@ export function createPgPool(
 
   async function run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     for (let count = 1; ; count += 1) {
-      const sent = { isOpen: false };
+      const sent = { isOpen: false, isReused: false };
       try {
         return await attempt(work, sent);
       } catch (error) {
         const errorClass = classifyError(error);
         if (errorClass === 'connectionLost' && sent.isOpen) throw unknownOutcome(error);
-        // Each such attempt closes a connection, and new ones have no stale plan.
-        if (isStalePlan(error)) count -= 1;
+        // Each such attempt closes one idle connection of the pool, so it does not count: new ones have no stale plan,
+        // and the server may have ended all of the idle ones.
+        if (isStalePlan(error) || (sent.isReused && isClosedConnection(error))) count -= 1;
         if (errorClass === undefined || errorClass === 'permanent' || count === maxAttempts) throw unwritten(error);
         // A random delay: two conflicting transactions would conflict again.
         if (errorClass === 'retryable') await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * count));
