@@ -145,7 +145,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       expect(t.logs()).not.toContain(t[kind]);
     });
 
-    it('A-02 opens for its own credential, whatever the other header says', async () => {
+    it('A-02 accepts its own kind of credential, with any value of the other header', async () => {
       const others: Headers[] = [
         [],
         [valid(other(kind))],

@@ -129,7 +129,7 @@ describe('a client that follows the changes', () => {
     expect(seen.length).toBeGreaterThanOrEqual(acknowledged);
   });
 
-  it('O-01 is told in words that the process stops, which then ends with exit code 0 and without waiting for it', async () => {
+  it('O-01 ends a stream with the reason when the process stops, which exits with code 0 without waiting for the client', async () => {
     await setStage(sqlite);
     const { process, port } = await stage.start();
     const url = `http://127.0.0.1:${port}`;

@@ -280,7 +280,7 @@ describe('T-08 Every answer forbids guessing and keeping, and does not tell what
     expectGuarded(isGraphQL ? { ...answer, body: '' } : answer);
   });
 
-  it('T-08 the page has a policy that lets it ask nobody but us', async () => {
+  it('T-08 limits the requests of the page to its own origin by a policy', async () => {
     const { headers } = await send(request('/', { method: 'HEAD' }));
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; .*connect-src 'self';.*frame-ancestors 'none'$/,
@@ -455,7 +455,7 @@ describe('A body', () => {
   });
 
   it.each(['text/html', 'application/xml', 'image/png', 'application/json;q=0, text/plain', '*/*', 'nonsense'])(
-    'T-07 is answered in JSON whatever Accept says, in REST (%s)',
+    'T-07 returns JSON for every Accept header, in REST (%s)',
     async (accept) => {
       for (const target of ['/svc/org/keys/k1', '/svc/org/keys/nobody', '/nowhere']) {
         const { headers } = await send(request(target, { headers: `${both()}Accept: ${accept}\r\n` }));

@@ -92,7 +92,7 @@ describe('a trace', () => {
     ).toBeGreaterThan(1);
   });
 
-  it('S-03 is named by the route and never by the path, whatever is asked for', async () => {
+  it('S-03 names a span by the route and never by the path', async () => {
     await t.update('billing', { org_id: 'acme' });
     await t.send('/svc/org/keys/billing/quota', { method: 'POST', headers: { 'x-svc-authorization': t.service } });
     await t.send('/no/such/billing?a=billing', { method: 'PATCH' });
