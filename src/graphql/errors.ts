@@ -10,11 +10,11 @@ export function toAppError(error: unknown): AppError {
 }
 
 /** An error that is safe for clients: masking leaves it unchanged. */
-class PublicError extends GraphQLError {}
+class PublicGraphQLError extends GraphQLError {}
 
 /** The error for the client: an AppError unchanged, graphql-js errors without quoted values, all others masked. */
 export function maskError(error: unknown): GraphQLError {
-  return error instanceof PublicError ? error : withoutStackTraces(() => translateError(error));
+  return error instanceof PublicGraphQLError ? error : withoutStackTraces(() => translateError(error));
 }
 
 /** The error of a whole request, with its HTTP status. */
@@ -50,12 +50,12 @@ function translateError(error: unknown): GraphQLError {
   const isValue =
     !(error instanceof Error) || (cause instanceof GraphQLError && cause.extensions['unexpected'] === true);
   if (cause instanceof GraphQLError && error instanceof GraphQLError && !isValue) {
-    return new PublicError(`${variablePrefix(cause, error)}${removeQuotedValues(cause.message)}`, {
+    return new PublicGraphQLError(`${variablePrefix(cause, error)}${removeQuotedValues(cause.message)}`, {
       ...locationOf(error),
       extensions: { ...cause.extensions, code: 'INVALID' },
     });
   }
-  return new PublicError('Internal error.', {
+  return new PublicGraphQLError('Internal error.', {
     ...(error instanceof GraphQLError && locationOf(error)),
     originalError: isValue ? new Error('A thrown value is not an Error.') : error,
     extensions: { code: 'INTERNAL' },
@@ -70,7 +70,7 @@ function variablePrefix(cause: GraphQLError, error: GraphQLError): string {
 
 function fromAppError(error: AppError, located?: GraphQLError, extensions: GraphQLErrorExtensions = {}): GraphQLError {
   const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
-  return new PublicError(error.message, {
+  return new PublicGraphQLError(error.message, {
     ...(located && locationOf(located)),
     extensions: {
       ...extensions,

@@ -34,13 +34,22 @@ interface ErrorResponseOptions {
   readonly credential?: CredentialKind;
 }
 
+/** What clients may see of an error. */
+type PublicError = Pick<AppError, 'code' | 'message' | 'issues'> & Partial<Pick<AppError, 'retryAfterSeconds'>>;
+
+const maskedError: PublicError = { code: 'INTERNAL', message: 'Internal error.', issues: [] };
+
 /** The response to an error, in the form of the REST API. An error that is not meant for clients is masked. */
-export function errorResponse(
-  thrown: unknown,
+export function errorResponse(thrown: unknown, requestID: string, options?: ErrorResponseOptions): HTTPResponse {
+  return publicErrorResponse(isPublicError(thrown) ? thrown : maskedError, requestID, options);
+}
+
+/** The response to an error that needs no stack trace, in the form of the REST API. */
+export function publicErrorResponse(
+  error: PublicError,
   requestID: string | undefined,
   { status, headers, credential }: ErrorResponseOptions = {},
 ): HTTPResponse {
-  const error = isPublicError(thrown) ? thrown : new AppError('INTERNAL', 'Internal error.');
   const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
   const body = {
     status: 'error',

@@ -1,7 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AppError, type ErrorCode } from '../../lib/errors.js';
-import { errorResponse } from '../error-response.js';
+import type { ErrorCode } from '../../lib/errors.js';
+import { publicErrorResponse } from '../error-response.js';
 import { defaultHeaders } from '../middlewares.js';
 import { sendResponse, type HTTPResponse } from '../response.js';
 
@@ -31,5 +31,7 @@ export function rejectConnection(socket: Duplex, rejection: Rejection): void {
 }
 
 function toResponse({ status, message, code = 'INVALID', headers }: Rejection): HTTPResponse {
-  return errorResponse(new AppError(code, message), undefined, { status, headers: { ...defaultHeaders, ...headers } });
+  // Without an Error: its stack trace would make rejections under overload more expensive.
+  const error = { code, message, issues: [] };
+  return publicErrorResponse(error, undefined, { status, headers: { ...defaultHeaders, ...headers } });
 }
