@@ -1,4 +1,4 @@
-import { aadFor } from '../keys/commands/protect-secrets.js';
+import { sealedSecretsOf } from '../keys/commands/protect-secrets.js';
 import type { Sealer } from '../crypto/encryption.js';
 import type { IntegrityReport } from '../keys/ports.js';
 import { printable } from '../lib/text.js';
@@ -51,16 +51,13 @@ function problemsOfKey(
   sealer: Sealer,
   { keyHash, exists, key, isHistoryIntact, isIndexed }: IntegrityReport,
 ): string[] {
-  const sealed = { keyID: key?.sealedKeyID, jwtSecret: key?.secrets.jwtSecret, hmacString: key?.secrets.hmacString };
-  const opens = (name: keyof typeof sealed) =>
-    sealed[name] === undefined || canOpen(sealer, sealed[name], aadFor(keyHash, name));
   return [
     ...(exists && !key ? [`The key ${keyHash} fails the integrity check.`] : []),
     ...(isHistoryIntact ? [] : [`The history of ${keyHash} fails the integrity check.`]),
     ...(isIndexed ? [] : [`The index of tags, policies and APIs does not match the key ${keyHash}.`]),
-    ...(['keyID', 'jwtSecret', 'hmacString'] as const)
-      .filter((name) => !opens(name))
-      .map((name) => `The ${name} of ${keyHash} cannot be decrypted.`),
+    ...(key ? sealedSecretsOf(key) : [])
+      .filter(({ sealed, place }) => !canOpen(sealer, sealed, place))
+      .map(({ name }) => `The ${name} of ${keyHash} cannot be decrypted.`),
   ];
 }
 

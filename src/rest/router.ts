@@ -1,8 +1,7 @@
-import { requirePrincipal, type CredentialKind, type AuthContext } from '../credentials/credential.js';
+import { requirePrincipal } from '../credentials/credential.js';
 import { type AppError, errorCodeOf } from '../lib/errors.js';
 import { isUnsupportedMediaType } from '../http/body.js';
 import { errorResponse, isPublicError } from '../http/error-response.js';
-
 import type { RequestContext } from '../http/request-context.js';
 import type { Handler, Route as HTTPRoute } from '../http/router.js';
 import { isAudited } from '../keys/audit.js';
@@ -25,7 +24,8 @@ export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRout
       record.operation = route.operation;
       let caller: CallContext | undefined;
       try {
-        caller = callerOf(await request.principal(), route.credential, requestID);
+        const principal = requirePrincipal(await request.principal(), route.credential);
+        caller = { ...principal, requestID, reads: createReadBudget() };
         return await route.handle({ request, caller, keys, wildcard, query, nextSlice });
       } catch (error) {
         record.verdict = errorCodeOf(error);
@@ -61,8 +61,4 @@ function decodeSegment(wildcard: string): string | undefined {
 function specificStatus(error: AppError, { headers }: RequestContext): number | undefined {
   if (error.code === 'CONFLICT' && headers.get('if-match') !== null) return preconditionFailedStatus;
   return isUnsupportedMediaType(error) ? unsupportedMediaTypeStatus : undefined;
-}
-
-function callerOf(holder: AuthContext, kind: CredentialKind, requestID: string): CallContext {
-  return { ...requirePrincipal(holder, kind), requestID, reads: createReadBudget() };
 }

@@ -69,10 +69,6 @@ describe('D-15 a statement', () => {
       storage/postgres/rows.ts: txColumn
       storage/postgres/rows.ts: txValue
       storage/postgres/rows.ts: unnestRows('r', typed, 1).sql
-      storage/sql/credential-store.ts: changing
-              .slice(1)
-              .map((column, index) => \`\${column} = $\${index + 2}\`)
-              .join(', ')
       storage/sql/credential-store.ts: forUpdate
       storage/sql/credential-store.ts: inList('$1', 'text')
       storage/sql/credential-store.ts: withState
@@ -102,12 +98,12 @@ describe('D-15 a statement', () => {
       storage/sql/schema.ts: updatedOften
       storage/sql/session.ts: columns.join(', ')
       storage/sql/session.ts: columns.map((_, index) => \`$\${index + 1}\`).join(', ')
+      storage/sql/session.ts: columns.map((column, index) => \`\${column} = $\${index + 2}\`).join(', ')
       storage/sql/session.ts: table
       storage/sql/signatures.ts: head
       storage/sql/signatures.ts: key
       storage/sql/signatures.ts: name
       storage/sql/signatures.ts: pageSize
-      storage/sql/webhook-statements.ts: columns.map((column, index) => \`\${column} = $\${index + 1}\`).join(', ')
       storage/sql/webhook-statements.ts: forUpdate
       storage/sql/webhook-statements.ts: inList('$1', 'text')
       storage/sql/webhook-statements.ts: inList('$2', 'text')

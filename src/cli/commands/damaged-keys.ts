@@ -8,6 +8,9 @@ export const damagedExitCode = 3;
 export const damagedAdvice =
   'Run `keyfront check`. Restore a backup, or delete a damaged key with `keyfront keys discard HASH --yes`.';
 
+/** Why a key is skipped whose secrets cannot be opened. */
+export const cannotDecrypt = 'its secrets cannot be decrypted';
+
 /** Reports the keys that a command skips, each once. */
 export function createDamagedKeyReport(io: IO) {
   const hashes = new Set<string>();

@@ -2,6 +2,7 @@ import { pathText, type Issue } from '../../lib/errors.js';
 import { warningCodes, type WarningCode } from '../../keys/definition/issue-codes.js';
 import type { Warning as DomainWarning } from '../../keys/definition/warnings.js';
 import { builder } from '../schema/builder.js';
+import { enumValuesOf } from '../schema/types-from-zod.js';
 
 export const IssueType = builder.objectRef<Issue>('Issue').implement({
   description: 'A problem with one value.',
@@ -21,14 +22,9 @@ export const IssueType = builder.objectRef<Issue>('Issue').implement({
   }),
 });
 
-const values = Object.entries(warningCodes).map(([code, description]) => [
-  code,
-  { value: code as WarningCode, description },
-]);
-
 const WarningCodeType = builder.enumType('WarningCode', {
   description: 'The kind of a warning.',
-  values: Object.fromEntries(values) as Record<WarningCode, { value: WarningCode; description: string }>,
+  values: enumValuesOf<WarningCode>(warningCodes),
 });
 
 export const Warning = builder.objectRef<DomainWarning>('Warning').implement({

@@ -1,6 +1,6 @@
 import { isHashType, type HashType } from '../definition/field-rules.js';
 import type { SecretChanges } from '../definition/normalize.js';
-import type { StoredSecrets } from '../key.js';
+import type { StoredKey, StoredSecrets } from '../key.js';
 
 /** How secrets are protected before they are stored. */
 export interface SecretProtectionDeps {
@@ -20,6 +20,14 @@ export type ProtectedSecrets = { readonly [K in keyof StoredSecrets]?: StoredSec
 /** The associated data of a sealed value: binds it to one member of one key. */
 export function aadFor(keyHash: string, secret: 'keyID' | 'jwtSecret' | 'hmacString'): string {
   return `keys|${keyHash}|${secret}`;
+}
+
+/** The sealed values of a key, each with its associated data. */
+export function sealedSecretsOf({ keyHash, sealedKeyID, secrets: { jwtSecret, hmacString } }: StoredKey) {
+  const sealed = { keyID: sealedKeyID, jwtSecret, hmacString };
+  return (['keyID', 'jwtSecret', 'hmacString'] as const).flatMap((name) =>
+    sealed[name] ? [{ name, sealed: sealed[name], place: aadFor(keyHash, name) }] : [],
+  );
 }
 
 /** Hashes the password, and seals the other secrets for the key with this hash. */

@@ -2,7 +2,7 @@ import type { OrgCounter, QuotaManager } from '../../keys/quota/quota-manager.js
 import { withinBudget } from '../within-budget.js';
 import { prepared } from '../sql/session.js';
 import type { PgPool } from './pool.js';
-import { isStorableText } from '../sql/dialect.js';
+import { isBindableText } from '../sql/dialect.js';
 
 interface PostgresCounterRow {
   readonly org_id: string;
@@ -27,7 +27,7 @@ const select = prepared(
 /** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
 export function readCounters({ run }: PgPool): QuotaManager['counters'] {
   return async function* counters(orgIDs, reads) {
-    const wanted = orgIDs.filter(isStorableText);
+    const wanted = orgIDs.filter(isBindableText);
     for (let after = ['', '']; ;) {
       const place = after;
       const page = await withinBudget(reads, () =>

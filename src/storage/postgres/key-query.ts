@@ -1,7 +1,7 @@
 import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/key-query.js';
 import { unixSeconds } from '../../lib/int64.js';
 import { termsIn } from '../sql/key-filter.js';
-import { isStorableText } from '../sql/dialect.js';
+import { isBindableText } from '../sql/dialect.js';
 
 export interface PostgresStatement {
   readonly sql: string;
@@ -74,7 +74,7 @@ function where(filter: KeyFilter, now: Date) {
   };
   const conditions: string[] = [];
   const texts = [filter.orgID, filter.aliasPrefix, filter.tag, filter.policy, filter.apiID];
-  if (!texts.every((text) => isStorableText(text ?? ''))) conditions.push('false');
+  if (!texts.every((text) => isBindableText(text ?? ''))) conditions.push('false');
 
   // Keys are found by their first term in the order of hashes; the others are looked up.
   const terms = termsIn(filter);

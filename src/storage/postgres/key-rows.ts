@@ -3,7 +3,7 @@ import { keyLayouts, type KeyRow } from '../records/key.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
 import { prepared } from '../sql/session.js';
 import { type Session } from './pool.js';
-import { isStorableText } from '../sql/dialect.js';
+import { isBindableText } from '../sql/dialect.js';
 
 /** The result for a hash: a row or none, and whether a history without its row exists. */
 type FoundKeyRow = { readonly wanted: string; readonly is_lost: boolean } & (
@@ -51,7 +51,7 @@ export function createKeyRows(authenticity: Authenticity) {
       keyHashes: readonly string[],
       orgID?: string,
     ): Promise<ReadonlyMap<string, FoundKey>> {
-      const rows = await session.query<FoundKeyRow>(select, [keyHashes.filter(isStorableText), orgID ?? null]);
+      const rows = await session.query<FoundKeyRow>(select, [keyHashes.filter(isBindableText), orgID ?? null]);
       return new Map(
         rows.map((row) => [
           row.wanted,
@@ -67,7 +67,7 @@ export function createKeyRows(authenticity: Authenticity) {
     },
     /** Locks the rows of these keys until the transaction ends, in the order of their hashes, so that no deadlock occurs. */
     async lock(session: Session, keyHashes: readonly string[]): Promise<void> {
-      await session.query(lock, [keyHashes.filter(isStorableText)]);
+      await session.query(lock, [keyHashes.filter(isBindableText)]);
     },
   };
 }

@@ -21,7 +21,7 @@ import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 import { createQuotaOutbox } from '../sql/quota-outbox.js';
 import { createPgSession } from './session.js';
-import { isStorableText } from '../sql/dialect.js';
+import { isBindableText } from '../sql/dialect.js';
 
 /** A row of a page, or what is known of one that was not read. */
 type PageRow = { readonly page_count: bigint; readonly page_bytes: bigint } & (
@@ -42,7 +42,7 @@ async function takeSizes(
   orgID: string | undefined,
 ): Promise<void> {
   const [found] = await session.query<{ count: bigint; bytes: bigint }>(sizes, [
-    hashes.filter(isStorableText),
+    hashes.filter(isBindableText),
     orgID ?? null,
   ]);
   reads.take('keys', Number(found?.count ?? 0n), Number(found?.bytes ?? 0n));

@@ -9,8 +9,8 @@ import {
   type CredentialRow,
 } from '../records/credential.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
-import { isStorableText, type Dialect } from './dialect.js';
-import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from './session.js';
+import { isBindableText, type Dialect } from './dialect.js';
+import { insertInto, prepared, query, updateByID, valuesOf, type SqlSession, type Work } from './session.js';
 
 /** Rows of active credentials that this process has found, while no row of theirs can have changed. */
 export interface CredentialCache {
@@ -38,12 +38,7 @@ const statements = ({ inList, forUpdate }: Dialect) => {
     all: prepared('SELECT * FROM credentials ORDER BY created, id'),
     byIDs: prepared(`SELECT * FROM credentials WHERE id ${inList('$1', 'text')} ORDER BY id ${forUpdate}`),
     insert: prepared(insertInto('credentials', columns)),
-    update: prepared(
-      `UPDATE credentials SET ${changing
-        .slice(1)
-        .map((column, index) => `${column} = $${index + 2}`)
-        .join(', ')} WHERE id = $1`,
-    ),
+    update: prepared(updateByID('credentials', changing)),
   };
 };
 
@@ -63,7 +58,7 @@ export function createCredentialStore(
   const allRows = () => all<SignedRow<CredentialRow>>(sql.all);
 
   function* find(ids: readonly string[]): Work<CredentialRow[]> {
-    const rows = yield* query<SignedRow<CredentialRow>>(sql.byIDs, [ids.filter(isStorableText)]);
+    const rows = yield* query<SignedRow<CredentialRow>>(sql.byIDs, [ids.filter(isBindableText)]);
     return rows.map(verified);
   }
 

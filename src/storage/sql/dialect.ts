@@ -23,8 +23,8 @@ export interface Dialect {
   readonly forUpdate: '' | 'FOR UPDATE';
 }
 
-/** Whether both engines can store the text. PostgreSQL rejects a parameter with NUL, and no stored text has any. */
-export function isStorableText(text: string): boolean {
+/** Whether both engines take the text as a parameter. PostgreSQL rejects NUL, and no stored text has any. */
+export function isBindableText(text: string): boolean {
   return !text.includes('\0');
 }
 

@@ -8,7 +8,7 @@ import {
   type QuotaChangeRow,
 } from '../records/quota-change.js';
 import type { SignedRow } from '../records/signed.js';
-import { isStorableText } from './dialect.js';
+import { isBindableText } from './dialect.js';
 import { insertInto, prepared, query, valuesOf, type SqlSession } from './session.js';
 
 const columns = [...quotaChangeColumns, 'mac'] as const;
@@ -24,7 +24,7 @@ export function createQuotaOutbox({ all, transaction }: SqlSession, authenticity
   const table = createQuotaChangeTable(authenticity);
   const outbox: QuotaOutbox = {
     pendingFor: async (keyHash) =>
-      isStorableText(keyHash) ? table.read(await all<SignedRow<QuotaChangeRow>>(byKey, [keyHash])) : [],
+      isBindableText(keyHash) ? table.read(await all<SignedRow<QuotaChangeRow>>(byKey, [keyHash])) : [],
     pendingBefore: (moment) =>
       table.readPages(({ at, id }) => all<PlacedRow>(page, [BigInt(moment.getTime()), at, id])),
     acknowledge: (changes) =>

@@ -51,6 +51,11 @@ export function insertInto(table: string, columns: readonly string[]): string {
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})`;
 }
 
+/** A statement that updates the row with this ID, `$1`, with a parameter for each further column. */
+export function updateByID(table: string, [, ...columns]: readonly ['id', ...string[]]): string {
+  return `UPDATE ${table} SET ${columns.map((column, index) => `${column} = $${index + 2}`).join(', ')} WHERE id = $1`;
+}
+
 /** The values of a row in the order of the columns. */
 export function valuesOf<Row extends object>(row: Row, columns: readonly (keyof Row)[]): Value[] {
   return columns.map((column) => row[column] as Value);

@@ -1,6 +1,6 @@
 import { deadColumns, retryStateColumns, webhookColumns } from '../records/webhook.js';
 import type { Dialect } from './dialect.js';
-import { insertInto, prepared } from './session.js';
+import { insertInto, prepared, updateByID } from './session.js';
 
 /**
  * Precedes the holder of a lease that was recalled: a command has changed the webhook, and the holder may still act on
@@ -8,7 +8,7 @@ import { insertInto, prepared } from './session.js';
  */
 export const recalled = 'recalled ';
 
-const columns = [...webhookColumns, 'mac'];
+export const signedWebhookColumns = [...webhookColumns, 'mac'] as const;
 const matchesFilter = 'webhook_id = $1 AND (CAST($2 AS text) IS NULL OR event_id = $2)';
 const updateFrom = (names: readonly string[]) => names.map((name) => `${name} = excluded.${name}`).join(', ');
 
@@ -18,14 +18,12 @@ export function webhookStatements({ name, nowMs, inList, forUpdate }: Dialect) {
   return {
     lockTable: name === 'postgres' ? prepared('LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE') : undefined,
     count: prepared('SELECT count(*) AS count FROM webhooks'),
-    insert: prepared(insertInto('webhooks', columns)),
+    insert: prepared(insertInto('webhooks', signedWebhookColumns)),
     insertProgress: prepared('INSERT INTO webhook_progress (webhook_id, cursor, held_until) VALUES ($1, $2, 0)'),
     all: prepared('SELECT * FROM webhooks ORDER BY created, id'),
     byIDs: prepared(`SELECT * FROM webhooks WHERE id ${inList('$1', 'text')}`),
     byIDForUpdate: prepared(`SELECT * FROM webhooks WHERE id = $1 ${forUpdate}`),
-    replace: prepared(
-      `UPDATE webhooks SET ${columns.map((column, index) => `${column} = $${index + 1}`).join(', ')} WHERE id = $1`,
-    ),
+    replace: prepared(updateByID('webhooks', signedWebhookColumns)),
     remove: prepared('DELETE FROM webhooks WHERE id = $1 RETURNING id'),
     removeDeliveries: ['webhook_failing', 'webhook_dead'].map((table) =>
       prepared(`DELETE FROM ${table} WHERE webhook_id = $1`),

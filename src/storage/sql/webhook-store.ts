@@ -16,7 +16,6 @@ import {
   retryStateColumns,
   retryStateFromRow,
   retryStateToRow,
-  webhookColumns,
   webhookFromRow,
   webhookLayouts,
   webhookToRow,
@@ -24,13 +23,11 @@ import {
   type RetryStateRow,
   type WebhookRow,
 } from '../records/webhook.js';
-import { isStorableText } from './dialect.js';
+import { isBindableText } from './dialect.js';
 import { query, valuesOf, type SqlSession, type Work } from './session.js';
-import { recalled, webhookStatements } from './webhook-statements.js';
+import { recalled, signedWebhookColumns, webhookStatements } from './webhook-statements.js';
 
 type LeaseRow = SignedRow<WebhookRow> & { cursor: string; holder: string | null; remaining_ms: bigint };
-
-const columns = [...webhookColumns, 'mac'] as const;
 
 /** Webhooks and the state of their deliveries, in the database of the keys. */
 export function createWebhookStore(
@@ -39,7 +36,7 @@ export function createWebhookStore(
 ): WebhookStore {
   const sql = webhookStatements(dialect);
   const table = createSignedTable<WebhookRow>(authenticity, 'webhooks', webhookLayouts);
-  const signedValues = (webhook: Webhook) => valuesOf(table.signed(webhookToRow(webhook)), columns);
+  const signedValues = (webhook: Webhook) => valuesOf(table.signed(webhookToRow(webhook)), signedWebhookColumns);
 
   function verified(row: SignedRow<WebhookRow>): Webhook {
     if (!table.isAuthentic(row)) throw table.integrityError(`The webhook ${row.id}`, row);
@@ -49,7 +46,7 @@ export function createWebhookStore(
 
   const filterValues = ({ webhookID, eventID }: DeadLetterFilter) => [webhookID, eventID ?? null] as const;
   const canMatch = ({ webhookID, eventID = '' }: DeadLetterFilter) =>
-    isStorableText(webhookID) && isStorableText(eventID);
+    isBindableText(webhookID) && isBindableText(eventID);
 
   function* putDeadLetter(letter: DeadLetter): Work<void> {
     yield* query(sql.putDead, valuesOf(deadLetterToRow(letter), deadColumns));
@@ -68,18 +65,18 @@ export function createWebhookStore(
     list: async () => (await allRows()).filter(table.isAuthentic).map(webhookFromRow),
     change: (id, change) =>
       transaction(function* () {
-        const [row] = isStorableText(id) ? yield* query<SignedRow<WebhookRow>>(sql.byIDForUpdate, [id]) : [];
+        const [row] = isBindableText(id) ? yield* query<SignedRow<WebhookRow>>(sql.byIDForUpdate, [id]) : [];
         if (!row) return undefined;
         const next = change(verified(row));
         const signed = table.signed(webhookToRow(next));
         if (Buffer.compare(signed.mac, row.mac) === 0) return next;
-        yield* query(sql.replace, valuesOf(signed, columns));
+        yield* query(sql.replace, valuesOf(signed, signedWebhookColumns));
         yield* query(sql.recall, [id]);
         return next;
       }),
     remove: (id) =>
       transaction(function* () {
-        if (!isStorableText(id)) return false;
+        if (!isBindableText(id)) return false;
         const removed = yield* query(sql.remove, [id]);
         yield* query(sql.recall, [id]);
         for (const statement of sql.removeDeliveries) yield* query(statement, [id]);

@@ -8,8 +8,8 @@ export function createSqliteSession(database: Database, { read, write }: WriteGa
   const statements = new Map<string, Statement<[object], object>>();
 
   function execute({ name, text }: Prepared, values: readonly Value[]): readonly object[] {
-    const statement = statements.get(name) ?? database.prepare<[object], object>(text);
-    statements.set(name, statement);
+    let statement = statements.get(name);
+    if (!statement) statements.set(name, (statement = database.prepare<[object], object>(text)));
     const parameters = parametersOf(values);
     if (statement.reader) return statement.all(parameters);
     statement.run(parameters);

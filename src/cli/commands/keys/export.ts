@@ -4,6 +4,7 @@ import type { StoredKey } from '../../../keys/key.js';
 import { withLiveQuotas } from '../../../keys/quota/quota-manager.js';
 import { quotaFigures } from '../../../keys/quota/quota.js';
 import type { ScannedKey } from '../../../keys/ports.js';
+import { inPages } from '../../../lib/in-pages.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { definitionToWire } from '../../../wire/field-names.js';
 import type { CLICommand, OptionValues } from '../../command.js';
@@ -12,7 +13,7 @@ import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { toJSONLine } from '../../output/json.js';
 import { createProgressLine } from '../../output/progress.js';
-import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from '../damaged-keys.js';
+import { cannotDecrypt, createDamagedKeyReport, damagedAdvice, damagedExitCode } from '../damaged-keys.js';
 
 export const exportCommand: CLICommand = {
   name: 'keys export',
@@ -34,11 +35,11 @@ async function exportKeys(io: IO, options: OptionValues): Promise<number> {
     const { keys: total } = await services.contents();
     let count = 0;
     const damaged = createDamagedKeyReport(io);
-    for await (const page of pagesOf(services.store.all(), damaged.skip)) {
+    for await (const page of inPages(exportable(services.store.all(), damaged.skip), pageSize)) {
       for (const key of await withLiveQuotas(services.ports.quotas, page)) {
         const line = toWireUnlessDamaged(services, key, includeSecrets);
         if (line === undefined) {
-          damaged.skip(key.keyHash, 'its secrets cannot be decrypted');
+          damaged.skip(key.keyHash, cannotDecrypt);
           continue;
         }
         io.stdout(`${toJSONLine(line)}\n`);
@@ -57,22 +58,15 @@ async function exportKeys(io: IO, options: OptionValues): Promise<number> {
   });
 }
 
+/** External counters are read once per page. */
 const pageSize = 200;
 
-/** Pages of the keys that are not deleted: external counters are read once per page. */
-async function* pagesOf(
-  keys: AsyncIterable<ScannedKey>,
-  skip: (keyHash: string) => void,
-): AsyncIterable<readonly StoredKey[]> {
-  let page: StoredKey[] = [];
+/** The keys that are intact and not deleted. */
+async function* exportable(keys: AsyncIterable<ScannedKey>, skip: (keyHash: string) => void): AsyncIterable<StoredKey> {
   for await (const { keyHash, key } of keys) {
     if (!key) skip(keyHash);
-    else if (key.deleted === undefined) page.push(key);
-    if (page.length < pageSize) continue;
-    yield page;
-    page = [];
+    else if (key.deleted === undefined) yield key;
   }
-  yield page;
 }
 
 function toWireUnlessDamaged(services: Services, key: StoredKey, includeSecrets: boolean): object | undefined {

@@ -1,4 +1,5 @@
 import { dropInactiveKeys, loadKeyRing } from '../../../crypto/key-ring.js';
+import { sealedSecretsOf } from '../../../keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { sealedValuesOf } from '../../../webhooks/manage.js';
@@ -6,8 +7,8 @@ import type { CLICommand } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
-import { createDamagedKeyReport, damagedExitCode } from '../damaged-keys.js';
-import { cannotDecrypt, requireIntactWebhooks, sealedSecretsOf, skippedSummary } from './sealed-secrets.js';
+import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../damaged-keys.js';
+import { requireIntactWebhooks, skippedSummary } from './damaged-rows.js';
 
 export const pruneCommand: CLICommand = {
   name: 'secrets prune',

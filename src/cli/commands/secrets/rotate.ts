@@ -4,6 +4,7 @@ import { aadFor } from '../../../keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { ScannedKey } from '../../../keys/ports.js';
 import { AppError, errorCodeOf } from '../../../lib/errors.js';
+import { inPages } from '../../../lib/in-pages.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { resealWebhook } from '../../../webhooks/manage.js';
 import type { CLICommand } from '../../command.js';
@@ -11,8 +12,8 @@ import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { createProgressLine } from '../../output/progress.js';
-import { createDamagedKeyReport, damagedExitCode } from '../damaged-keys.js';
-import { cannotDecrypt, requireIntactWebhooks, skippedSummary } from './sealed-secrets.js';
+import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../damaged-keys.js';
+import { requireIntactWebhooks, skippedSummary } from './damaged-rows.js';
 
 export const rotateKeyRingCommand: CLICommand = {
   name: 'secrets rotate',
@@ -33,7 +34,7 @@ async function rotate(io: IO): Promise<number> {
     const damaged = createDamagedKeyReport(io);
     const { keys: total } = await services.contents();
     let count = 0;
-    for await (const page of pagesOf(services.store.all())) {
+    for await (const page of inPages(services.store.all(), pageSize)) {
       // Requested together, so that storage commits the changes of a page together.
       await Promise.all(page.map((scanned) => reseal(services, scanned, primaryID, damaged.skip)));
       count += page.length;
@@ -66,17 +67,6 @@ async function primaryKeyFor({ isRotated, now }: Services, { keyRingFile }: Conf
 }
 
 const pageSize = 100;
-
-async function* pagesOf(keys: AsyncIterable<ScannedKey>): AsyncIterable<readonly ScannedKey[]> {
-  let page: ScannedKey[] = [];
-  for await (const scanned of keys) {
-    page.push(scanned);
-    if (page.length < pageSize) continue;
-    yield page;
-    page = [];
-  }
-  yield page;
-}
 
 async function reseal(
   services: Services,

@@ -1,19 +1,5 @@
-import { aadFor } from '../../../keys/commands/protect-secrets.js';
-import type { StoredKey } from '../../../keys/key.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { damagedAdvice } from '../damaged-keys.js';
-
-/** Why a key is skipped whose secrets cannot be opened. */
-export const cannotDecrypt = 'its secrets cannot be decrypted';
-
-/** The sealed secrets of a key with their associated data. */
-export function sealedSecretsOf({ keyHash, sealedKeyID, secrets: { jwtSecret, hmacString } }: StoredKey) {
-  return [
-    { sealed: sealedKeyID, place: aadFor(keyHash, 'keyID') },
-    ...(jwtSecret ? [{ sealed: jwtSecret, place: aadFor(keyHash, 'jwtSecret') }] : []),
-    ...(hmacString ? [{ sealed: hmacString, place: aadFor(keyHash, 'hmacString') }] : []),
-  ];
-}
 
 /**
  * Checks the webhooks before the key ring changes. A damaged webhook can be removed by its ID, so that, unlike a key, none
