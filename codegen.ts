@@ -21,7 +21,7 @@ function withoutImports(content: string): string {
 /** Prints the public contracts into `schema/`, and the typed documents of the client into `src/client/generated/`. */
 const config: CodegenConfig = {
   schema: printSchema(schema),
-  documents: 'test/graphql/*.graphql',
+  documents: 'test/service/graphql/*.graphql',
   importExtension: '.js',
   errorsOnly: true,
   hooks: {

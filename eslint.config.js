@@ -5,8 +5,8 @@ import tseslint from 'typescript-eslint';
 
 const graphqlConfig = {
   schema: 'schema/schema.graphql',
-  documents: 'test/graphql/*.graphql',
-  include: ['schema/schema.graphql', 'test/graphql/*.graphql'],
+  documents: 'test/service/graphql/*.graphql',
+  include: ['schema/schema.graphql', 'test/service/graphql/*.graphql'],
 };
 const graphqlLanguage = {
   plugins: { '@graphql-eslint': graphql },
@@ -29,7 +29,7 @@ export default defineConfig(
   { files: ['**/*.{js,mjs,ts}'], extends: [eslint.configs.recommended] },
   {
     ...graphqlLanguage,
-    // The subgraph's schema has the same types. The linter reads it with Apollo's packages, so test/schema.test.ts checks it.
+    // The subgraph's schema has the same types. The linter reads it with Apollo's packages, so test/unit/graphql/schema.test.ts checks it.
     files: ['schema/schema.graphql'],
     rules: {
       ...graphql.configs['flat/schema-recommended'].rules,
@@ -54,14 +54,14 @@ export default defineConfig(
         },
       ],
       '@graphql-eslint/require-description': ['error', described],
-      // Only keys have an identity. Definitions, figures and answers are values, and test/schema.test.ts holds that
+      // Only keys have an identity. Definitions, figures and answers are values, and test/unit/graphql/schema.test.ts holds that
       // whatever has an `id` is a Node.
       '@graphql-eslint/strict-id-in-types': 'off',
     },
   },
   {
     ...graphqlLanguage,
-    files: ['test/graphql/*.graphql'],
+    files: ['test/service/graphql/*.graphql'],
     rules: graphql.configs['flat/operations-recommended'].rules,
   },
   {

@@ -19,11 +19,8 @@ const bundledFiles = {
   },
 };
 
-/** Suites that start processes, browsers and gateways, or that generate for long: `npm run test:system`. */
-const system = [
-  'test/{browser,e2e,faults,federation,hostile,life,parity}/**/*.test.ts',
-  'test/{package,supply-chain,telemetry/process,cli/migrate-store}.test.ts',
-];
+/** What suites of services and processes start once for a run. */
+const globalSetup = ['test/support/bundles.ts', 'test/support/postgres-setup.ts'];
 
 export default defineConfig({
   plugins: [bundledFiles],
@@ -39,13 +36,17 @@ export default defineConfig({
   test: {
     root,
     projects: [
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {
         extends: true,
-        test: { name: 'default', include: ['test/**/*.test.ts'], exclude: [...system, '**/node_modules/**'] },
+        test: {
+          name: 'service',
+          include: ['test/{service,storage,project}/**/*.test.ts', 'test/bench/{*,blocking/*}.test.ts'],
+          globalSetup,
+        },
       },
-      { extends: true, test: { name: 'system', include: system } },
+      { extends: true, test: { name: 'system', include: ['test/{system,faults}/**/*.test.ts'], globalSetup } },
     ],
-    globalSetup: ['test/support/bundles.ts', 'test/support/postgres-setup.ts'],
     // Limits against hanging, generous because the machine may be busy with other work.
     testTimeout: 120_000,
     // Some build the project first, beside other workers.

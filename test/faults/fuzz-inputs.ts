@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { jsonCases } from '../hostile/json-cases.js';
-import { definitions, sharedDefinition } from '../parity/definitions.js';
-import { graphqlOf, isObject, jsonText, type Wire, type WireObject } from '../parity/wire.js';
+import { jsonCases } from '../system/hostile/json-cases.js';
+import { definitions, sharedDefinition } from '../system/parity/definitions.js';
+import { graphqlOf, isObject, jsonText, type Wire, type WireObject } from '../system/parity/wire.js';
 import { createRandom } from '../support/generated.js';
 
 /** A request as it goes over the wire. */

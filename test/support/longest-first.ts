@@ -2,7 +2,14 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Where tests last for many seconds: they start processes, browsers and servers, and wait for them. */
-const longOnes = ['test/faults/workers', 'test/faults/', 'test/e2e/', 'test/browser/', 'test/parity/', 'test/life/'];
+const longOnes = [
+  'test/faults/workers',
+  'test/faults/',
+  'test/system/e2e/',
+  'test/system/browser/',
+  'test/system/parity/',
+  'test/system/life/',
+];
 
 /**
  * Runs what lasts longest first, so that no worker is left alone with it at the end. Vitest knows by itself only what an

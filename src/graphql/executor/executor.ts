@@ -61,7 +61,7 @@ function variableErrors({ schema, operation }: CompiledOperation, rawVariables: 
   // Each message quotes the whole variable; masking removes it later.
   const maxErrors = hasMoreValues(rawVariables, largeValues) ? 1 : maxVariableErrors;
   const { errors } = getVariableValues(schema, definitions, rawVariables ?? {}, { maxErrors });
-  // Both coerce by the same rules, as test/graphql/executor.test.ts verifies.
+  // Both coerce by the same rules, as test/unit/graphql/executor.test.ts verifies.
   if (!errors) throw new Error('graphql-js accepts variables that the executor rejected.');
   return errors;
 }

@@ -1,0 +1,258 @@
+import { dirname, join, normalize } from 'node:path/posix';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { KeyDefinition } from '../../src/keys/definition/schema.js';
+import { wireName } from '../../src/wire/field-names.js';
+import { importCycles } from '../support/import-cycles.js';
+import { nodesOf, sourceFiles, type SourceFile } from '../support/source.js';
+
+/** The parts of `src/`, folders or files, from the top. A part imports from itself and from lower levels only. */
+const levels = [
+  ['main', 'bin'],
+  ['cli'],
+  ['app'],
+  // Implements the ports of keys, credentials and webhooks; only `app` and `cli` import it.
+  ['storage'],
+  ['graphql', 'rest', 'config'],
+  ['http'],
+  ['webhooks', 'credentials'],
+  ['telemetry', 'wire'],
+  ['keys', 'crypto'],
+  ['lib'],
+];
+/** Published on its own: imports nothing of the service. */
+const client = 'client';
+
+/**
+ * The files that may call JSON.parse, which misreads escaped member names on Node 24 and 26
+ * (https://github.com/nodejs/node/issues/63785), and why it is safe there. All others call parseJSON.
+ */
+const mayParse: Readonly<Record<string, string>> = {
+  'lib/json.ts': 'reads only texts without escaped names',
+  'client/json.ts': 'reads only texts without escaped names',
+  'crypto/key-hash.ts': 'reads only texts without escaped names',
+  'keys/definition/object-shapes.ts': 'reads our own field names',
+  'rest/openapi/examples.ts': 'reads our own examples',
+  'rest/docs-page/browser/exact-json.ts': 'runs in a browser',
+  'graphql/graphiql/browser/keep-tabs.ts': 'runs in a browser',
+};
+
+const files = sourceFiles();
+
+function placeOf(path: string): string {
+  return path.split('/', 1)[0]?.replace(/\.ts$/, '') ?? '';
+}
+
+/** The paths from `src/` on of what a file imports of ours. */
+function ourImports({ path, imports }: SourceFile): string[] {
+  return imports.filter((name) => name.startsWith('.')).map((name) => normalize(join(dirname(path), name)));
+}
+
+const sourceName = (target: string) => target.replace(/\.js$/, '.ts');
+
+function packagesOf({ imports }: SourceFile): string[] {
+  return imports.filter((name) => !name.startsWith('.'));
+}
+
+describe('imports', () => {
+  it('are found at all', () => {
+    expect(files.length).toBeGreaterThan(40);
+    expect(files.find(({ path }) => path === 'app.ts')?.imports).toContain('./rest/router.js');
+  });
+
+  it.each(levels.flat())('of %s lead to lower levels only', (place) => {
+    const level = levels.findIndex((parts) => parts.includes(place));
+    const allowed = [place, ...levels.slice(level + 1).flat(), ...(level === 0 ? levels.slice(0, 1).flat() : [])];
+    const upward = files
+      .filter(({ path }) => placeOf(path) === place)
+      .flatMap((file) => ourImports(file).map((target) => ({ from: file.path, target })))
+      .filter(({ target }) => !allowed.includes(placeOf(sourceName(target))));
+    expect(upward).toEqual([]);
+  });
+
+  it('belong to a level, in every part', () => {
+    const parts = new Set(files.map(({ path }) => placeOf(path)));
+    expect([...parts].toSorted()).toEqual([...levels.flat(), client].toSorted());
+  });
+
+  it('of the client lead to no part of the service', () => {
+    const targets = files.filter(({ path }) => placeOf(path) === client).flatMap(ourImports);
+    expect(targets.filter((target) => placeOf(target) !== client)).toEqual([]);
+  });
+
+  it('form no cycle, those of types included', () => {
+    const cycles = importCycles(new Map(files.map((file) => [file.path, ourImports(file).map(sourceName)])));
+    expect(cycles).toEqual([]);
+  });
+
+  it('that form cycles are found, direct or through other files', () => {
+    const imports = {
+      'a.ts': ['b.ts'],
+      'b.ts': ['c.ts', 'd.ts'],
+      'c.ts': ['a.ts', 'node.ts'],
+      'd.ts': [],
+      'e.ts': ['e.ts'],
+    };
+    expect(importCycles(new Map(Object.entries(imports)))).toEqual([['a.ts', 'b.ts', 'c.ts'], ['e.ts']]);
+  });
+
+  it('of keys lead to zod and to no other package, nor to Node', () => {
+    const packages = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(packagesOf);
+    expect(new Set(packages)).toEqual(new Set(['zod']));
+  });
+
+  it('of keys lead to four files of lib, which need neither Node nor a library of the service', () => {
+    const targets = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(ourImports);
+    expect([...new Set(targets.filter((target) => !target.startsWith('keys/')))].toSorted()).toEqual([
+      'lib/errors.js',
+      'lib/int64.js',
+      'lib/text.js',
+      'lib/value-count.js',
+    ]);
+  });
+});
+
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return groups;
+}
+
+/** Folders above the limit: issue 21 merges the files of the two SQL engines. */
+const largeFolders: readonly string[] = ['storage/postgres', 'storage/sql', 'storage/sqlite'];
+const maxFilesOfFolder = 17;
+
+describe('the layout', () => {
+  const folders = groupBy(files, ({ path }) => dirname(path));
+
+  it('has main.ts, app.ts and folders at the root of src', () => {
+    expect(
+      folders
+        .get('.')
+        ?.map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(['app.ts', 'main.ts']);
+  });
+
+  it('has few enough files in each folder to list them at a glance', () => {
+    const large = [...folders].filter(([, { length }]) => length > maxFilesOfFolder).map(([folder]) => folder);
+    expect(large.filter((folder) => !largeFolders.includes(folder))).toEqual([]);
+  });
+
+  it('has one declaration of each type name', () => {
+    const declared = files
+      .filter(({ path }) => !path.includes('generated'))
+      .flatMap(({ path, tree }) =>
+        tree.statements
+          .filter(
+            (node) => ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isClassDeclaration(node),
+          )
+          .map((node) => ({ path, name: node.name?.text ?? '' })),
+      );
+    const repeated = [...groupBy(declared, ({ name }) => name)].filter(([, { length }]) => length > 1);
+    expect(Object.fromEntries(repeated.map(([name, found]) => [name, found.map(({ path }) => path)]))).toEqual({});
+  });
+});
+
+/** Whether an identifier is the name of a member, such as in `ipaddr.process`. */
+const isMember = (node: ts.Identifier) => ts.isPropertyAccessExpression(node.parent) && node.parent.name === node;
+
+describe('the process', () => {
+  it('is touched by main.ts and the launcher only', () => {
+    const touching = files.filter(
+      (file) =>
+        packagesOf(file).some((name) => /^(node:)?process$/.test(name)) ||
+        nodesOf(file.tree).some((node) => ts.isIdentifier(node) && node.text === 'process' && !isMember(node)),
+    );
+    expect(touching.map(({ path }) => path).toSorted()).toEqual(['bin/keyfront.ts', 'bin/launch.ts', 'main.ts']);
+  });
+});
+
+describe('the file system', () => {
+  it('is not reached upwards from src by any literal path', () => {
+    const upwards = files.flatMap(({ path, imports, tree }) =>
+      nodesOf(tree)
+        .filter((node) => ts.isStringLiteralLike(node) && node.text.includes('../') && !imports.includes(node.text))
+        .map((node) => `${path}: ${node.getText()}`),
+    );
+    expect(upwards).toEqual([]);
+  });
+});
+
+describe('pages for browsers', () => {
+  const isBrowserFile = (path: string) => path.includes('/browser/');
+
+  it('are files of their own and not texts in a module, nor made from functions', () => {
+    const page = /<!doctype html|<script\b|\bdocument\.querySelector|\{\s*(?:margin|padding|display):/i;
+    const found = files.flatMap(({ path, tree }) =>
+      nodesOf(tree)
+        .filter((node) => ts.isStringLiteralLike(node) || ts.isTemplateExpression(node))
+        .filter((node) => page.test(node.getText()))
+        .map((node) => `${path}: ${node.getText().slice(0, 60)}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('share no module with the service', () => {
+    const crossing = files.flatMap((file) =>
+      ourImports(file)
+        .filter((target) => isBrowserFile(target) !== isBrowserFile(file.path))
+        .map((target) => `${file.path} imports ${target}`),
+    );
+    expect(crossing).toEqual([]);
+  });
+});
+
+describe('JSON.parse', () => {
+  it('is called only where no escaped member name can reach it', () => {
+    const calls = files.filter(({ tree }) => tree.text.includes('JSON.parse(')).map(({ path }) => path);
+    expect(calls.sort()).toEqual(Object.keys(mayParse).sort());
+  });
+});
+
+describe('a field of the key definition', () => {
+  const fields = Object.keys(KeyDefinition.shape);
+
+  it.each(fields)('%s is declared once', (field) => {
+    const table = files.filter(({ path }) => path === 'keys/definition/schema.ts');
+    const declarations = table
+      .flatMap(({ tree }) => nodesOf(tree))
+      .filter((node) => ts.isPropertyAssignment(node) && node.name.getText() === field)
+      // What is no call mentions a declaration that stands elsewhere: `rate: limits.rate`.
+      .filter((node) => ts.isPropertyAssignment(node) && ts.isCallExpression(node.initializer));
+    expect(declarations).toHaveLength(1);
+  });
+
+  it('is named by a face only where it differs in kind', () => {
+    const named = files
+      .filter(({ path }) => ['graphql', 'rest', 'wire'].includes(placeOf(path)))
+      .flatMap(({ tree }) => nodesOf(tree).map(nameIn));
+    const found = fields.filter((field) => named.includes(field) || named.includes(wireName(field)));
+    expect(found).toEqual([
+      // The list of the domain is an object of labels in REST.
+      'accessRights',
+      // A stored key shows its dates beside its version.
+      'dateCreated',
+      // Both operations take or answer the identifier of the key itself.
+      'keyID',
+      'lastUpdated',
+      // A caller may be bound to an organisation, and keys are listed by it.
+      'orgID',
+      // The live quota is answered with the maximum that it is held against.
+      'quotaMax',
+      // OpenAPI groups operations by `tags`.
+      'tags',
+    ]);
+  });
+});
+
+/** The text of a literal, or the name that a property is given. */
+function nameIn(node: ts.Node): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  const isProperty =
+    ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node) || ts.isPropertySignature(node);
+  return isProperty ? node.name.getText() : undefined;
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { ESLint } from 'eslint';
+import { describe, expect, it } from 'vitest';
+
+const linter = new ESLint();
+const schema = 'schema/schema.graphql';
+const operations = 'test/service/graphql/operations.graphql';
+
+/** The rules that a file of contracts breaks, once a fault is planted in a copy of it. */
+async function brokenRules(file: string, original: RegExp, planted: string): Promise<string[]> {
+  const text = readFileSync(file, 'utf8');
+  if (!original.test(text)) throw new Error(`${file} has nothing like ${String(original)} to plant a fault in.`);
+  const [result] = await linter.lintText(text.replace(original, planted), { filePath: file });
+  return [...new Set(result?.messages.map(({ ruleId, message }) => ruleId?.split('/').at(-1) ?? message))];
+}
+
+describe('the linter', () => {
+  it.each([schema, operations])('finds nothing in %s as it is', async (file) => {
+    expect(await brokenRules(file, /$/, '')).toEqual([]);
+  });
+
+  it.each([
+    ['a field without a description', /"""[^"]+"""(\s+keyHash:)/, '$1', 'require-description'],
+    ['an argument without a description', /"""[^"]+"""(\s+toVersion:)/, '$1', 'require-description'],
+    ['an enum value without a description', /"""[^"]+"""(\s+INACTIVE\s)/, '$1', 'require-description'],
+    ['an identifier that does not end in ID', /keyID: ID!/, 'keyId: ID!', 'naming-convention'],
+    ['an acronym in capitals', /jwtData: JwtData\s/, 'dataJWT: JwtData\n', 'naming-convention'],
+    ['an input that is not called one', /input LimitInput/, 'input LimitArgs', 'naming-convention'],
+    ['a name with an underscore', /keyHash: String!/, 'key_hash: String!', 'naming-convention'],
+    ['a deprecation without a reason', /@deprecated\([^)]+\)/, '@deprecated', 'require-deprecation-reason'],
+    ['a list that cannot be paged', /first: Int\s+"""([^"]+"""\s+last: Int)/, 'size: Int\n"""$1', 'relay-arguments'],
+    ['a page that does not say where it is', /pageInfo: PageInfo!/, 'place: PageInfo!', 'relay-connection-types'],
+    [
+      'a change that answers a scalar',
+      /(toVersion: Int!\s+\)): \w+!/,
+      '$1: Boolean!',
+      'no-scalar-result-type-on-mutation',
+    ],
+    [
+      'a type that nothing leads to',
+      /$/,
+      '\n"""Nobody."""\ntype Nobody {\n  """No."""\n  no: Int\n}\n',
+      'no-unreachable-types',
+    ],
+  ])('finds %s in the schema', async (_, original, planted, rule) => {
+    expect(await brokenRules(schema, original, planted)).toContain(rule);
+  });
+
+  it.each([
+    ['a field that there is not', /\n {2}previewKey\(input: \$input\) {/, '$& whatever', 'fields-on-correct-type'],
+    ['a variable that nothing uses', /query PreviewKey\(/, '$&$other: Int, ', 'no-unused-variables'],
+    ['an object asked for without its id', /\n {4}id\n/, '\n', 'require-selections'],
+  ])('finds %s in the operations', async (_, original, planted, rule) => {
+    expect(await brokenRules(operations, original, planted)).toEqual([rule]);
+  });
+});

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.js';
+import { formatUsageBlock } from '../../src/cli/help.js';
+import { settings } from '../../src/config/settings.js';
+import { schema } from '../../src/graphql/schema/api-schema.js';
+import { issueCodes, warningCodes } from '../../src/keys/definition/issue-codes.js';
+import { routes } from '../../src/rest/routes.js';
+
+const textOf = (document: string) => readFileSync(new URL(`../../${document}`, import.meta.url), 'utf8');
+
+function rowsOf(document: string, table: string): string[] {
+  const [, inside = ''] = new RegExp(`<!-- ${table} -->\n(.*?)<!-- /${table} -->`, 's').exec(textOf(document)) ?? [];
+  return inside.trim().split('\n').slice(2);
+}
+
+describe('the documents', () => {
+  it('show every command as the command line takes it', () => {
+    const [, block = ''] = /<!-- commands -->\n```\n(.*?)```\n/s.exec(textOf('OPERATING.md')) ?? [];
+    expect(block).toBe(`${formatUsageBlock(commands)}\n`);
+  });
+
+  it.each([
+    ['schema/README.md', 'issue-codes', issueCodes],
+    ['schema/README.md', 'warning-codes', warningCodes],
+    ['OPERATING.md', 'settings', settings],
+  ])('in %s list %s as the code has them', (document, table, entries) => {
+    expect(rowsOf(document, table)).toEqual(
+      Object.entries(entries).map(([name, meaning]) => `| ${name} | ${meaning} |`),
+    );
+  });
+
+  it('list every operation of either face, with its arguments', () => {
+    const cells = rowsOf('README.md', 'operations').flatMap((row) =>
+      [...row.matchAll(/`([^`]+)`/g)].map(([, cell = '']) => cell),
+    );
+    const called = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
+      .flatMap((type) => Object.values(type?.getFields() ?? {}))
+      .map(({ name, args }) => [name, ...args.map((argument) => argument.name).toSorted()].join(' '));
+    const requested = routes.map(({ method, path }) => `${method} ${path.replace('*', '{keyID}')}`);
+    const listed = cells.map((cell) => cell.replace('?reset_quota=1', ''));
+    const calls = listed.filter((cell) => cell.includes('(')).map((cell) => cell.split(/[(), ]+/).filter(Boolean));
+    expect(calls.map(([name, ...args]) => [name, ...args.toSorted()].join(' ')).toSorted()).toEqual(called.toSorted());
+    expect(listed.filter((cell) => cell.includes(' /')).toSorted()).toEqual(requested.toSorted());
+  });
+
+  it('name every runtime dependency with its reason', () => {
+    const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      dependencies: object;
+    };
+    const [, section = ''] = textOf('README.md').split('## Runtime dependencies');
+    for (const name of Object.keys(manifest.dependencies)) expect(section).toContain(name);
+  });
+});

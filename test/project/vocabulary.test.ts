@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('../..', import.meta.url).pathname;
+
+/** Words that the glossary of CONTRIBUTING replaces, with their replacements. */
+const replaced: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:whoever|nobody|somebody|whatever|anybody|wherever)\b/i, 'a noun of the field: client, operator, process'],
+  [/\banswer(?:s|ed|ing)?\b/i, 'response, return, result'],
+  [/(?<!connection )\brefus(?:e|es|ed|ing)\b/i, 'reject'],
+  [/\btroubles?\b/i, 'error, failure'],
+  [/\b(?:tell|tells|told|telling)\b/i, 'return, report, throw, notify'],
+  [/\b(?:say|says|said)\b/i, 'state, contain, report'],
+  [/\b(?:asks|asked)\b/i, 'request, send, call'],
+  [/\b(?:crew|courier|chores?|doors?)\b/i, 'cluster, worker, job, transport'],
+  [/\b(?:most|least|usual|longest)[A-Z]\w*|\bpatience\w*/, 'max, min, default, timeoutMs'],
+  [
+    /\b(?:Holder|Asking|Turn|inTurn|Sight|sightOf|apart|Opened|Verdict|SpanFacts|Deliverer|Courier|FailingKey|Moving|Moved|WorkSlots|Telling|RingWord|HandedServer|Surroundings)\b(?=[\s<({,;:.\])]|$)/,
+    'the glossary of CONTRIBUTING',
+  ],
+];
+
+const documents = ['README.md', 'SECURITY.md', 'OPERATING.md', 'CONTRIBUTING.md', 'schema/README.md'];
+const contracts = ['schema/schema.graphql', 'schema/subgraph.graphql', 'schema/openapi.json'];
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.(?:ts|mjs|css|html)$/.test(name) && !name.includes('generated'))
+  .map((name) => `src/${name}`);
+
+/** The lines of a file that use replaced words. Titles of tests, which SECURITY.md quotes in its checklist, are exempt. */
+function linesToReplace(file: string): string[] {
+  const lines = readFileSync(join(root, file), 'utf8').split('\n');
+  return lines.flatMap((line, index) => {
+    if (file === 'SECURITY.md' && /^\| [A-Z]-\d\d \|/.test(line)) return [];
+    return replaced
+      .filter(([pattern]) => pattern.test(line))
+      .map(([pattern, by]) => `${file}:${index + 1}: ${pattern.exec(line)?.[0]} (use ${by})`);
+  });
+}
+
+describe('Vocabulary', () => {
+  it('uses the words of the glossary in src', () => {
+    expect(sources.flatMap(linesToReplace)).toEqual([]);
+  });
+
+  it.each([...documents, ...contracts])('uses the words of the glossary in %s', (file) => {
+    expect(linesToReplace(file)).toEqual([]);
+  });
+});

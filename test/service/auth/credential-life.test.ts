@@ -1,0 +1,248 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { rotateCredential } from '../../../src/credentials/issue.js';
+import { tokenPattern } from '../../../src/credentials/token.js';
+import type { StoredCredential } from '../../../src/credentials/credential.js';
+import { openDatabase } from '../../../src/storage/sqlite/connection.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+let t: TestApp;
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-auth-life-'));
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  t = await startApp({ KEYFRONT_DATA: folder });
+});
+afterEach(async () => {
+  await t.close();
+  vi.useRealTimers();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const store = () => t.app.services.credentials;
+const found = async (id: string): Promise<StoredCredential> => {
+  const credential = (await store().list()).find((one) => one.id === id);
+  if (!credential) throw new Error('The credential of the test is not there.');
+  return credential;
+};
+const opens = async (secret: string) => (await t.preview({}, { authorization: `Bearer ${secret}` })).status === 200;
+const later = (milliseconds: number) => {
+  t.clock.now = new Date(t.clock.now.getTime() + milliseconds);
+};
+const hour = 3_600_000;
+
+describe('rotating a credential', () => {
+  it('issues a successor of the same kind, label and organisation, with a secret of its own', async () => {
+    const { id, secret } = await t.issue('service', { orgID: 'acme' });
+    const { credential, secret: next } = await rotateCredential(store(), id, 24 * hour, t.clock.now);
+    expect(credential).toMatchObject({ kind: 'service', label: 'test service', orgID: 'acme', created: t.clock.now });
+    expect(credential.expires).toBeUndefined();
+    expect(next).toMatch(tokenPattern);
+    expect(next).not.toBe(secret);
+    expect(credential.lastFour).toBe(next.slice(-4));
+    expect((await found(id)).successorID).toBe(credential.id);
+  });
+
+  it('lets both open for the overlap, and then the successor alone', async () => {
+    const { id, secret } = await t.issue('management');
+    const { secret: next } = await rotateCredential(store(), id, 24 * hour, t.clock.now);
+    expect([await opens(secret), await opens(next)]).toStrictEqual([true, true]);
+    later(24 * hour - 1);
+    expect([await opens(secret), await opens(next)]).toStrictEqual([true, true]);
+    later(1);
+    expect([await opens(secret), await opens(next)]).toStrictEqual([false, true]);
+  });
+
+  it('with an overlap of 0 closes the old one at once', async () => {
+    const { id, secret } = await t.issue('management');
+    const { secret: next } = await rotateCredential(store(), id, 0, t.clock.now);
+    expect([await opens(secret), await opens(next)]).toStrictEqual([false, true]);
+    expect((await found(id)).revoked).toStrictEqual(t.clock.now);
+  });
+
+  it('never lengthens the life of the old one, and gives the new one as long as the old one had', async () => {
+    const { id } = await t.issue('management', { expires: new Date(t.clock.now.getTime() + 10 * hour) });
+    later(9 * hour);
+    const { credential, retired } = await rotateCredential(store(), id, 24 * hour, t.clock.now);
+    expect(retired.expires).toStrictEqual(new Date(t.clock.now.getTime() + hour));
+    expect(credential.expires).toStrictEqual(new Date(t.clock.now.getTime() + 10 * hour));
+  });
+
+  it('refuses one that has a successor, opens nothing any more, or does not exist, and issues nothing', async () => {
+    const rotated = await t.issue('management');
+    const { credential } = await rotateCredential(store(), rotated.id, hour, t.clock.now);
+    const revoked = await t.issue('management');
+    await store().revoke(revoked.id, t.clock.now);
+    const expired = await t.issue('management', { expires: t.clock.now });
+    const before = await store().list();
+    const refusals: [string, string, string][] = [
+      [rotated.id, 'CONFLICT', `${rotated.id} was rotated already; its successor is ${credential.id}.`],
+      [revoked.id, 'CONFLICT', `${revoked.id} is expired or revoked; issue a new credential.`],
+      [expired.id, 'CONFLICT', `${expired.id} is expired or revoked; issue a new credential.`],
+      ['cred_none', 'NOT_FOUND', 'There is no credential cred_none.'],
+    ];
+    for (const [id, code, message] of refusals) {
+      await expect(rotateCredential(store(), id, hour, t.clock.now)).rejects.toMatchObject({ code, message });
+    }
+    expect(await store().list()).toStrictEqual(before);
+  });
+
+  it('leaves a chain that can go on: the successor can be rotated in its turn', async () => {
+    const { id } = await t.issue('management');
+    const first = await rotateCredential(store(), id, hour, t.clock.now);
+    const second = await rotateCredential(store(), first.credential.id, 0, t.clock.now);
+    expect([await opens(first.secret), await opens(second.secret)]).toStrictEqual([false, true]);
+  });
+
+  it('is all or nothing: where the old one cannot be ended, there is no successor', async () => {
+    const { id, secret } = await t.issue('management');
+    const other = new Database(join(folder, 'keyfront.db'));
+    other.exec("CREATE TRIGGER fault BEFORE UPDATE ON credentials BEGIN SELECT RAISE(ABORT, 'fault'); END");
+    const before = await store().list();
+    await expect(rotateCredential(store(), id, 0, t.clock.now)).rejects.toThrow('fault');
+    other.exec('DROP TRIGGER fault');
+    other.close();
+    expect(await store().list()).toStrictEqual(before);
+    expect(await opens(secret)).toBe(true);
+  });
+});
+
+describe('the last use of a credential', () => {
+  const minute = async () => {
+    later(60_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+  };
+
+  it('is written within a minute, and not by the requests themselves', async () => {
+    const { id, secret } = await t.issue('management');
+    const watching = new Database(join(folder, 'keyfront.db'), { readonly: true });
+    const version = () => Number(watching.pragma('data_version', { simple: true }));
+    const before = version();
+    for (let count = 0; count < 50; count += 1) expect(await opens(secret)).toBe(true);
+    expect(version()).toBe(before);
+    const used = t.clock.now;
+    await minute();
+    expect((await found(id)).lastUsed).toStrictEqual(used);
+    expect(version()).not.toBe(before);
+    watching.close();
+  });
+
+  it('is written once a minute however many requests there are, and not at all where there were none', async () => {
+    const { id, secret } = await t.issue('management');
+    const watching = new Database(join(folder, 'keyfront.db'));
+    watching.exec('CREATE TABLE writes (id TEXT) STRICT');
+    watching.exec(
+      'CREATE TRIGGER counting AFTER UPDATE OF last_used ON credentials BEGIN INSERT INTO writes VALUES (new.id); END',
+    );
+    const writes = () => watching.prepare('SELECT id FROM writes').pluck().all();
+    for (let count = 0; count < 20; count += 1) await opens(secret);
+    await minute();
+    expect(writes()).toStrictEqual([id]);
+    await minute();
+    await minute();
+    expect(writes()).toStrictEqual([id]);
+    await opens(secret);
+    await minute();
+    expect(writes()).toStrictEqual([id, id]);
+    watching.close();
+  });
+
+  it('is not that of a request with a wrong credential', async () => {
+    const { id, secret } = await t.issue('management');
+    await opens(`${secret.slice(0, -1)}x`);
+    await t.graphql('{ __typename }', {}, { 'x-svc-authorization': secret, authorization: '' });
+    await store().revoke(id, t.clock.now);
+    await opens(secret);
+    await minute();
+    expect((await found(id)).lastUsed).toBeUndefined();
+  });
+
+  it('never goes back', async () => {
+    const { id } = await t.issue('management');
+    await store().markUsed(new Map([[id, new Date(2000)]]));
+    await store().markUsed(new Map([[id, new Date(1000)]]));
+    expect((await found(id)).lastUsed).toStrictEqual(new Date(2000));
+  });
+
+  it('is written when the service stops', async () => {
+    const { id, secret } = await t.issue('management');
+    await opens(secret);
+    const used = t.clock.now;
+    await t.close();
+    t = await startApp({ KEYFRONT_DATA: folder });
+    expect((await found(id)).lastUsed).toStrictEqual(used);
+  });
+
+  it('is tried again a minute later where the database is busy, and no request fails for it', async () => {
+    const { id, secret } = await t.issue('management');
+    await opens(secret);
+    const used = t.clock.now;
+    const other = new Database(join(folder, 'keyfront.db'));
+    other.exec('BEGIN IMMEDIATE');
+    await minute();
+    await vi.waitFor(() => expect(t.logs()).toContain('cannot write the last uses of credentials'), {
+      timeout: 100_000,
+    });
+    expect(await opens(t.management)).toBe(true);
+    other.exec('ROLLBACK');
+    other.close();
+    await minute();
+    expect((await found(id)).lastUsed).toStrictEqual(used);
+  });
+});
+
+describe('the table of credentials', () => {
+  const insert = (hash: Uint8Array) => {
+    const database = new Database(join(folder, 'keyfront.db'));
+    try {
+      database
+        .prepare(
+          "INSERT INTO credentials (id, kind, label, secret_hash, created, mac) VALUES (?, 'management', 'x', ?, 0, x'00')",
+        )
+        .run(`cred_${hash.length}${String(hash[0])}`, hash);
+    } finally {
+      database.close();
+    }
+  };
+  const sha256 = (text: string) => createHash('sha256').update(text).digest();
+
+  it('A-10 holds no credential of nothing, and no hash of another length', () => {
+    expect(() => insert(sha256(''))).toThrow('CHECK constraint failed');
+    expect(() => insert(new Uint8Array())).toThrow('CHECK constraint failed');
+    expect(() => insert(sha256('x').subarray(0, 31))).toThrow('CHECK constraint failed');
+  });
+
+  it('A-10 rejects a published secret, even if its hash is in the database', async () => {
+    const known = ['secret', 'password', 'changeme', 'keyfront', 'admin', 'kf_mgt_', `kf_mgt_${'0'.repeat(38)}`];
+    for (const secret of known) {
+      insert(sha256(secret));
+      expect(await opens(secret)).toBe(false);
+      expect((await t.preview({}, { authorization: `Bearer ${secret}` })).status).toBe(401);
+    }
+  });
+
+  it('has nothing in it before somebody issues something', () => {
+    const database = openDatabase(':memory:');
+    expect(database.prepare('SELECT count(*) FROM credentials').pluck().get()).toBe(0n);
+    database.close();
+  });
+
+  it('A-10 matches no example in what we publish', async () => {
+    for (const file of [
+      'README.md',
+      'OPERATING.md',
+      'schema/README.md',
+      'CHANGELOG.md',
+      'schema/schema.graphql',
+      'schema/openapi.json',
+      'src/cli/server/serve.ts',
+    ]) {
+      const text = await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8');
+      expect(text.match(/kf_(mgt|svc)_\w{38}/)).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,180 @@
+import { servedSchema } from '../../../src/graphql/schema/served.js';
+import { healthPaths } from '../../../src/http/health.js';
+import { docsAssets } from '../../../src/rest/docs-page/assets.js';
+import { documentPath } from '../../../src/rest/docs-page/serve.js';
+import type { RouteDefinition } from '../../../src/rest/route.js';
+import { routes } from '../../../src/rest/routes.js';
+import { credentialKinds, type CredentialKind } from '../../../src/credentials/credential.js';
+
+/** What a caller of another organisation is answered: an error's code, or that there is nothing, or what all see. */
+type Foreign = 'NOT_FOUND' | 'FORBIDDEN' | 'nothing' | 'the same';
+
+interface Row {
+  /** A root field with its arguments and fields, or the body of a route. `KEY` and `NODE` stand for a key of acme's. */
+  readonly call?: string;
+  /** What the key must be for the call to succeed. */
+  readonly key?: 'absent' | 'deleted';
+  readonly foreign: Foreign;
+  /** Where the schema does not name one kind itself. */
+  readonly credential?: CredentialKind | 'any';
+}
+
+/** One line for each root field: a minimal valid call, and what it answers to another organisation. */
+const rootFields: Readonly<Record<string, Row>> = {
+  previewKey: { call: 'previewKey(input: {orgID: "acme"}) { keyID }', foreign: 'FORBIDDEN' },
+  node: { call: 'node(id: "NODE") { id }', foreign: 'nothing' },
+  orgKey: { call: 'orgKey(keyID: "KEY") { keyHash }', foreign: 'nothing' },
+  orgKeys: { call: 'orgKeys(filter: {orgID: "acme"}) { edges { cursor } }', foreign: 'nothing' },
+  previewOrgKeyUpdate: { call: 'previewOrgKeyUpdate(keyID: "KEY", input: {}) { version }', foreign: 'NOT_FOUND' },
+  updateOrgKey: { call: 'updateOrgKey(keyID: "KEY", input: {}) { status }', foreign: 'NOT_FOUND' },
+  createOrgKey: {
+    call: 'createOrgKey(keyID: "KEY", input: {orgID: "acme"}) { status }',
+    key: 'absent',
+    foreign: 'FORBIDDEN',
+  },
+  deleteOrgKey: { call: 'deleteOrgKey(keyID: "KEY") { status }', foreign: 'NOT_FOUND' },
+  restoreOrgKey: { call: 'restoreOrgKey(keyID: "KEY") { status }', key: 'deleted', foreign: 'NOT_FOUND' },
+  revertOrgKey: { call: 'revertOrgKey(keyID: "KEY", toVersion: 1) { status }', foreign: 'NOT_FOUND' },
+  updateOrgKeys: {
+    call: 'updateOrgKeys(filter: {aliasPrefix: "KEY"}, patch: {}, dryRun: false) { items { orgKey { keyHash } } }',
+    foreign: 'nothing',
+  },
+  resetOrgQuotas: {
+    call: 'resetOrgQuotas(filter: {aliasPrefix: "KEY"}, dryRun: false) { items { orgKey { keyHash } } }',
+    foreign: 'nothing',
+  },
+  consumeOrgQuota: { call: 'consumeOrgQuota(keyID: "KEY") { allowed }', foreign: 'NOT_FOUND' },
+  // A new subscription receives no event yet. For the events of a subscription, see test/service/graphql/org-key-changed.test.ts.
+  orgKeyChanged: { call: 'orgKeyChanged(orgID: "acme") { entry { version } }', foreign: 'the same' },
+  _entities: {
+    call: '_entities(representations: [{__typename: "OrgKey", keyID: "KEY"}]) { ... on OrgKey { keyHash } }',
+    foreign: 'nothing',
+  },
+};
+
+/** The same for each route, by the name of its operation. */
+const restRoutes: Readonly<Record<string, Row>> = {
+  previewKey: { call: '{"org_id":"acme"}', foreign: 'FORBIDDEN' },
+  updateOrgKey: { call: '{}', foreign: 'NOT_FOUND' },
+  orgKeys: { foreign: 'nothing' },
+  orgKey: { foreign: 'NOT_FOUND' },
+  createOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN' },
+  deleteOrgKey: { foreign: 'NOT_FOUND' },
+  restoreOrgKey: { key: 'deleted', foreign: 'NOT_FOUND' },
+  consumeOrgQuota: { foreign: 'NOT_FOUND' },
+};
+
+/** The status that a GET of a path which is no operation gets, from somebody without a valid credential and with one. */
+export interface PathRow {
+  readonly development: readonly [without: number, having: number];
+  readonly production: readonly [without: number, having: number];
+}
+
+const open: PathRow = { development: [200, 200], production: [200, 200] };
+const pages: PathRow = { development: [200, 200], production: [404, 404] };
+
+/** One line for each of these paths. Credentials open one of them only, and either kind does. */
+export const pathRows: Readonly<Record<string, PathRow>> = {
+  '/health': open,
+  '/ready': open,
+  '/': pages,
+  '/openapi.json': { development: [200, 200], production: [401, 200] },
+  '/docs': pages,
+  '/docs/page.css': pages,
+  '/docs/page.js': pages,
+  '/docs/swagger-ui.css': pages,
+  '/docs/swagger-ui-bundle.js': pages,
+  '/docs/favicon-32x32.png': pages,
+};
+
+/** The paths that are served beside the operations, as the code names them. */
+export const otherPaths: readonly string[] = [...healthPaths, '/', documentPath, ...docsAssets.keys()];
+
+/** An operation of either face, and the request that asks for it. */
+export interface Door {
+  readonly name: string;
+  readonly isREST: boolean;
+  /** The kinds of credential that open it. */
+  readonly kinds: readonly CredentialKind[];
+  readonly key: Row['key'];
+  readonly foreign: Foreign;
+  readonly method: string;
+  readonly target: (keyID: string) => string;
+  /** Empty where there is none. */
+  readonly body: (keyID: string, node: string) => string;
+}
+
+const roots = [
+  ['query', servedSchema.getQueryType()],
+  ['mutation', servedSchema.getMutationType()],
+  ['subscription', servedSchema.getSubscriptionType()],
+] as const;
+
+const fields = roots.flatMap(([operation, type]) =>
+  // Which credentials may read the schema in `_service`: test/service/graphql/introspection.test.ts.
+  Object.values(type?.getFields() ?? {})
+    .filter((field) => field.name !== '_service')
+    .map((field) => ({ operation, field })),
+);
+
+/** What has a row and does not exist, or exists and has none, or does not say which credential opens it. */
+export const gaps: readonly string[] = [
+  ...fields.flatMap(({ field: { name, extensions } }) => {
+    const row = rootFields[name];
+    if (!row) return [`${name}: no row for the root field`];
+    return kindsOf(row, extensions.credential).length === 0 ? [`${name}: the row names no credential`] : [];
+  }),
+  ...routes.flatMap(({ operation }) => (restRoutes[operation] ? [] : [`${operation}: no row for the route`])),
+  ...Object.keys(rootFields).flatMap((name) =>
+    fields.some(({ field }) => field.name === name) ? [] : [`${name}: no root field for the row`],
+  ),
+  ...Object.keys(restRoutes).flatMap((name) =>
+    routes.some(({ operation }) => operation === name) ? [] : [`${name}: no route for the row`],
+  ),
+];
+
+/** Every door that there is a row for. */
+export const doors: readonly Door[] = [
+  ...fields.flatMap(({ operation, field: { name, extensions } }) => {
+    const row = rootFields[name];
+    return row ? [graphqlDoor(operation, name, row, kindsOf(row, extensions.credential))] : [];
+  }),
+  ...routes.flatMap((route) => {
+    const row = restRoutes[route.operation];
+    return row ? [restDoor(route, row)] : [];
+  }),
+];
+
+function kindsOf({ credential: named }: Row, declared: unknown): readonly CredentialKind[] {
+  if (named === 'any') return credentialKinds;
+  return credentialKinds.filter((kind) => kind === (named ?? declared));
+}
+
+function graphqlDoor(operation: string, name: string, row: Row, kinds: readonly CredentialKind[]): Door {
+  return {
+    name: `GraphQL ${name}`,
+    isREST: false,
+    kinds,
+    key: row.key,
+    foreign: row.foreign,
+    method: 'POST',
+    target: () => '/graphql',
+    body: (keyID, node) => {
+      const call = (row.call ?? name).replaceAll('KEY', keyID).replaceAll('NODE', node);
+      return JSON.stringify({ query: `${operation} { ${call} }` });
+    },
+  };
+}
+
+function restDoor({ operation, method, path, credential }: RouteDefinition, row: Row): Door {
+  return {
+    name: `REST ${operation}`,
+    isREST: true,
+    kinds: kindsOf(row, credential),
+    key: row.key,
+    foreign: row.foreign,
+    method,
+    target: (keyID) => path.replace('*', keyID),
+    body: () => row.call ?? '',
+  };
+}

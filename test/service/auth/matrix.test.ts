@@ -1,0 +1,316 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createToken } from '../../../src/credentials/token.js';
+import type { CredentialKind } from '../../../src/credentials/credential.js';
+import { listen, type RunningServer } from '../../../src/http/server/server.js';
+import { createLogger } from '../../../src/lib/log.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { codeOf } from '../../support/answers.js';
+import { raw } from '../../support/process.js';
+import { stateOf } from '../../support/state.js';
+import { knock, knockFresh, type Headers } from './knock.js';
+import { doors, gaps, otherPaths, pathRows, type Door } from './matrix-rows.js';
+
+let t: TestApp;
+let server: RunningServer;
+beforeAll(async () => {
+  t = await startApp();
+  await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1' });
+  server = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
+});
+afterAll(async () => {
+  await server.stop();
+  await t.close();
+});
+
+const names: Record<CredentialKind, string> = { management: 'authorization', service: 'x-svc-authorization' };
+const value = (kind: CredentialKind, token: string) => (kind === 'management' ? `Bearer ${token}` : token);
+const other = (kind: CredentialKind): CredentialKind => (kind === 'management' ? 'service' : 'management');
+const valid = (kind: CredentialKind) => [names[kind], value(kind, t[kind])] as const;
+
+/** What opens nothing, made for a door of the given kind. */
+const bad: Record<string, (kind: CredentialKind) => Headers | Promise<Headers>> = {
+  'no header': () => [],
+  'an empty header': (kind) => [[names[kind], '']],
+  'a header of spaces': (kind) => [[names[kind], '   ']],
+  'the other kind in this header': (kind) => [[names[kind], value(kind, t[other(kind)])]],
+  'the other kind in its own header': (kind) => [valid(other(kind))],
+  'this kind in the other header': (kind) => [[names[other(kind)], value(other(kind), t[kind])]],
+  'this kind in the other header, written as for this one': (kind) => [[names[other(kind)], value(kind, t[kind])]],
+  'both kinds in exchanged headers': (kind) => [
+    [names[kind], value(kind, t[other(kind)])],
+    [names[other(kind)], value(other(kind), t[kind])],
+  ],
+  'a wrong one beside a valid one of the other kind': (kind) => [
+    [names[kind], value(kind, createToken(kind))],
+    valid(other(kind)),
+  ],
+  'the header twice, both valid': (kind) => [valid(kind), valid(kind)],
+  'the header twice, the first valid': (kind) => [valid(kind), [names[kind], 'x']],
+  'the header twice, the second valid': (kind) => [[names[kind], 'x'], valid(kind)],
+  'two tokens in a list': (kind) => [[names[kind], `${value(kind, t[kind])},${value(kind, t[kind])}`]],
+  'a token and a comma': (kind) => [[names[kind], `${value(kind, t[kind])},`]],
+  'an unknown token': (kind) => [[names[kind], value(kind, createToken(kind))]],
+  'a token with its last character changed': (kind) => [
+    [names[kind], value(kind, t[kind].slice(0, -1) + (t[kind].endsWith('a') ? 'b' : 'a'))],
+  ],
+  'half a token': (kind) => [[names[kind], value(kind, t[kind].slice(0, 20))]],
+  'a token and more': (kind) => [[names[kind], `${value(kind, t[kind])} x`]],
+  'a token in lower case': (kind) => [[names[kind], value(kind, t[kind].toLowerCase())]],
+  'a token in quotes': (kind) => [[names[kind], value(kind, `"${t[kind]}"`)]],
+  'a token with padding': (kind) => [[names[kind], value(kind, `${t[kind]}=`)]],
+  'a token after two spaces': (kind) => [[names[kind], `Bearer  ${t[kind]}`]],
+  'a token after a tab': (kind) => [[names[kind], `Bearer\t${t[kind]}`]],
+  'another scheme': (kind) => [[names[kind], `Basic ${t[kind]}`]],
+  'a scheme that only begins alike': (kind) => [[names[kind], `Bearers ${t[kind]}`]],
+  'no scheme where one belongs, and one where none does': (kind) => [[names[kind], value(other(kind), t[kind])]],
+  'the scheme alone': (kind) => [[names[kind], 'Bearer']],
+  'basic authentication': (kind) => [[names[kind], `Basic ${Buffer.from(`user:${t[kind]}`).toString('base64')}`]],
+  'a token that is a little too long': (kind) => [[names[kind], value(kind, t[kind] + 'x'.repeat(500))]],
+  'a token that is far too long': (kind) => [[names[kind], value(kind, t[kind] + 'x'.repeat(100_000))]],
+  'a token that looks like one of single sign-on, which is not set up': (kind) => [
+    [names[kind], value(kind, 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.')],
+  ],
+  'bytes beyond ASCII': (kind) => [[names[kind], value(kind, `${t[kind]}\u00e9`)]],
+  'an expired token': async (kind) => {
+    const { secret } = await t.issue(kind, { expires: new Date(t.clock.now.getTime()) });
+    return [[names[kind], value(kind, secret)]];
+  },
+  'a revoked token': async (kind) => {
+    const { id, secret } = await t.issue(kind);
+    await t.app.services.credentials.revoke(id, t.clock.now);
+    return [[names[kind], value(kind, secret)]];
+  },
+  'the id of a credential': async (kind) => [[names[kind], value(kind, (await t.issue(kind)).id)]],
+  'a token in a cookie': (kind) => [['cookie', `token=${t[kind]}; authorization=${t[kind]}`]],
+};
+
+const send = (door: Door, headers: Headers, query = '') => knock(t, door, headers, { query });
+const sendFresh = (door: Door, headers: Headers, query = '') => knockFresh(t, door, headers, query);
+const opened = ({ status, body }: Answer) => status === 200 && !('errors' in body);
+const withoutRequestID = (text: string) => text.replace(/"request_?ID":"[^"]*"/i, '"request":""');
+
+describe('the table', () => {
+  it('A-01 has a row for every root field and every route, and each says which credential opens it', () => {
+    expect(gaps).toEqual([]);
+    expect(doors.length).toBeGreaterThan(20);
+  });
+});
+
+describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, door) => {
+  // Where any kind opens it, a good one of the other kind beside a bad one opens it too.
+  const isOpenToAll = door.kinds.length > 1;
+  const cases = Object.entries(bad).filter(([what]) => !isOpenToAll || !/other kind/.test(what));
+
+  describe.each(door.kinds)('for which a %s credential is needed', (kind) => {
+    it.each(cases)('A-01 is refused with the one message for %s', async (_what, make) => {
+      const before = await stateOf(t, 'k1');
+      const answer = await send(door, await make(kind));
+      const bare = await send(door, []);
+      expect(withoutRequestID(answer.text)).toBe(withoutRequestID(bare.text));
+      expect(answer.status).toBe(bare.status);
+      expect([...answer.headers.keys()]).toStrictEqual([...bare.headers.keys()]);
+      expectRefusal(door, answer);
+      expect(await stateOf(t, 'k1')).toStrictEqual(before);
+    });
+
+    it('is refused for a header that comes twice over the network, whichever of the two is valid', async () => {
+      const before = await stateOf(t, 'k1');
+      const [name, good] = valid(kind);
+      for (const values of [
+        [good, good],
+        [good, 'x'],
+        ['x', good],
+        [good, ''],
+      ]) {
+        // Nobody is to be turned away here for trying too often.
+        t.clock.now = new Date(t.clock.now.getTime() + 61_000);
+        const answer = await overNetwork(
+          door,
+          values.map((text) => [name, text] as const),
+        );
+        if (door.isREST) expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+        expect(answer).toContain('A valid credential is required.');
+        expect(answer).toContain('"UNAUTHENTICATED"');
+      }
+      expect(await stateOf(t, 'k1')).toStrictEqual(before);
+    });
+
+    it('A-12 is refused for a token in the query string, which no log line holds', async () => {
+      for (const name of ['access_token', names[kind]]) {
+        expectRefusal(door, await send(door, [], `?${name}=${t[kind]}`));
+        const beside = await sendFresh(door, [valid(kind)], `?${name}=${t[kind]}`);
+        if (door.isREST) expect([beside.status, codeOf(beside)]).toStrictEqual([400, 'INVALID']);
+        else expect(opened(beside)).toBe(true);
+      }
+      expect(t.logs()).not.toContain(t[kind]);
+    });
+
+    it('A-02 accepts its own kind of credential, with any value of the other header', async () => {
+      const others: Headers[] = [
+        [],
+        [valid(other(kind))],
+        [[names[other(kind)], 'nonsense']],
+        [[names[other(kind)], '']],
+        [[names[other(kind)], value(other(kind), t[kind])]],
+      ];
+      for (const more of others) {
+        const answer = await sendFresh(door, [valid(kind), ...more]);
+        expect(`${opened(answer)} ${answer.text}`).toMatch(/^true /);
+      }
+    });
+
+    it('takes white space round the header, which HTTP does not count, and every case of the scheme', async () => {
+      const spellings = [`  ${value(kind, t[kind])}\t`];
+      if (kind === 'management') spellings.push(`bearer ${t[kind]}`, `BEARER ${t[kind]}`, `BeArEr ${t[kind]}`);
+      for (const text of spellings) expect(opened(await sendFresh(door, [[names[kind], text]]))).toBe(true);
+    });
+
+    it('opens until the moment a credential expires, and not at it', async () => {
+      const expires = new Date(t.clock.now.getTime() + 1000);
+      const { secret } = await t.issue(kind, { expires });
+      const headers: Headers = [[names[kind], value(kind, secret)]];
+      t.clock.now = new Date(expires.getTime() - 1);
+      expect(opened(await sendFresh(door, headers))).toBe(true);
+      t.clock.now = expires;
+      expectRefusal(door, await sendFresh(door, headers));
+    });
+
+    it('A-11 closes at once when its credential is revoked', async () => {
+      const { id, secret } = await t.issue(kind);
+      const headers: Headers = [[names[kind], value(kind, secret)]];
+      expect(opened(await sendFresh(door, headers))).toBe(true);
+      await t.app.services.credentials.revoke(id, t.clock.now);
+      expectRefusal(door, await sendFresh(door, headers));
+    });
+
+    it(`answers a credential bound to its organisation, and for one bound to another ${door.foreign}`, async () => {
+      const bound = async (orgID: string): Promise<Headers> => [
+        [names[kind], value(kind, (await t.issue(kind, { orgID })).secret)],
+      ];
+      const own = await sendFresh(door, await bound('acme'));
+      expect(`${opened(own)} ${isNothing(door, own)} ${own.text}`).toMatch(/^true false /);
+      const foreign = await sendFresh(door, await bound('globex'));
+      if (door.foreign === 'nothing') expect(`${opened(foreign)} ${isNothing(door, foreign)}`).toBe('true true');
+      else if (door.foreign === 'the same') expect(foreign.text).toBe(own.text);
+      else expect(codeOf(foreign)).toBe(door.foreign);
+    });
+  });
+});
+
+describe('the paths beside the operations', () => {
+  it('have a row each', () => {
+    expect(Object.keys(pathRows)).toEqual(otherPaths);
+  });
+
+  describe.each(['development', 'production'] as const)('in %s', (profile) => {
+    let own: TestApp;
+    beforeAll(async () => {
+      own = await startApp({ NODE_ENV: profile });
+    });
+    afterAll(() => own.close());
+
+    it.each(Object.entries(pathRows))('%s opens to whom it should', async (path, row) => {
+      const [without, having] = row[profile];
+      const get = (headers: Record<string, string> = {}) => own.send(path, { headers });
+      const bare = await get();
+      expect(bare.status).toBe(without);
+      const expired = (await own.issue('service', { expires: new Date(own.clock.now.getTime()) })).secret;
+      const useless: Record<string, string>[] = [
+        { authorization: 'Bearer nonsense' },
+        { authorization: `Bearer ${own.service}` },
+        { 'x-svc-authorization': own.management },
+        { 'x-svc-authorization': expired },
+        { cookie: `token=${own.management}` },
+      ];
+      for (const headers of useless) {
+        const answer = await get(headers);
+        expect(answer.status).toBe(without);
+        expect(withoutRequestID(answer.text)).toBe(withoutRequestID(bare.text));
+      }
+      const bound = (await own.issue('management', { orgID: 'acme' })).secret;
+      const useful: Record<string, string>[] = [
+        { authorization: `Bearer ${own.management}` },
+        { authorization: `Bearer ${bound}` },
+        { 'x-svc-authorization': own.service },
+        { authorization: 'Bearer nonsense', 'x-svc-authorization': own.service },
+      ];
+      for (const headers of useful) expect((await get(headers)).status).toBe(having);
+    });
+
+    it.each(Object.keys(pathRows))('%s is asked for with GET and HEAD only, where it is there at all', async (path) => {
+      const isThere = pathRows[path]?.[profile][0] !== 404;
+      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+        const answer = await own.send(path, { method });
+        expect([answer.status, answer.headers.get('allow')]).toEqual(isThere ? [405, 'GET, HEAD'] : [404, null]);
+      }
+    });
+  });
+});
+
+/** Whether an answer shows nothing: null, or a list without items. */
+function isNothing({ isREST }: Door, { body }: Answer): boolean {
+  const found = isREST ? body : Object.values(body['data'] as object)[0];
+  if (typeof found !== 'object' || found === null) return true;
+  if (Array.isArray(found)) return found.every((item) => item === null);
+  const { edges, items, keys: listed } = found as { edges?: unknown[]; items?: unknown[]; keys?: unknown[] };
+  return (edges ?? items ?? listed)?.length === 0;
+}
+
+function expectRefusal({ isREST, kinds }: Door, answer: Answer): void {
+  if (isREST) {
+    expect(answer.status).toBe(401);
+    const challenge = kinds.includes('service')
+      ? /^ApiKey realm="keyfront", header="X-Svc-Authorization"$/
+      : /^Bearer realm="keyfront"$/;
+    expect(answer.headers.get('www-authenticate')).toMatch(challenge);
+    expect(answer.body).toStrictEqual({
+      status: 'error',
+      message: 'A valid credential is required.',
+      code: 'UNAUTHENTICATED',
+      request_id: answer.headers.get('x-request-id'),
+    });
+    return;
+  }
+  expect(answer.body['errors']).toMatchObject([
+    { message: 'A valid credential is required.', extensions: { code: 'UNAUTHENTICATED' } },
+  ]);
+  expect(Object.values(answer.body['data'] ?? {}).every((shown) => shown === null)).toBe(true);
+}
+
+async function overNetwork({ method, target, body }: Door, headers: Headers): Promise<string> {
+  const text = body('k1', '');
+  const lines = [
+    `${method} ${target('k1')} HTTP/1.1`,
+    'Host: x',
+    'Connection: close',
+    ...(text ? ['Content-Type: application/json'] : []),
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...headers.map(([name, given]) => `${name}: ${given}`),
+  ];
+  return raw(Number(new URL(server.url).port), `${lines.join('\r\n')}\r\n\r\n${text}`);
+}
+
+describe('one request', () => {
+  it('may hold both kinds, and each operation looks at its own', async () => {
+    const query = JSON.stringify({
+      query: '{ previewKey(input: {}) { keyID } orgKey(keyID: "k1") { keyHash } }',
+    });
+    const both = (headers: Headers) =>
+      t.send('/graphql', {
+        method: 'POST',
+        headers: [['content-type', 'application/json'], ...headers] as [string, string][],
+        body: query,
+      });
+    expect(opened(await both([valid('management'), valid('service')]))).toBe(true);
+    for (const kind of ['management', 'service'] as const)
+      expect(codeOf(await both([valid(kind)]))).toBe('UNAUTHENTICATED');
+  });
+});
+
+describe('the log', () => {
+  it('holds no credential, valid or not', async () => {
+    expect(t.logs()).toContain('"event":"authentication"');
+    for (const door of doors) await sendFresh(door, door.kinds.map(valid));
+    for (const secret of [t.management, t.service, 'kf_mgt_', 'kf_svc_']) expect(t.logs()).not.toContain(secret);
+  });
+});

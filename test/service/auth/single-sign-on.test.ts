@@ -1,0 +1,493 @@
+import { exportSPKI, base64url, exportJWK, SignJWT, type JWTPayload } from 'jose';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createSigningKeys, KeysUnavailable } from '../../../src/credentials/oidc-keys.js';
+import { createOIDCVerifier } from '../../../src/credentials/oidc.js';
+import { createLogger } from '../../../src/lib/log.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { codeOf } from '../../support/answers.js';
+import { startIssuer, type Issuer } from './issuer.js';
+
+let issuer: Issuer;
+let t: TestApp;
+beforeEach(async () => {
+  issuer = await startIssuer();
+  t = await startWith({});
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await t.close();
+  await issuer.close();
+});
+
+const startWith = (env: Record<string, string>) =>
+  startApp({ KEYFRONT_OIDC_ISSUER: issuer.url, KEYFRONT_OIDC_AUDIENCE: 'keyfront', ...env });
+
+const seconds = (offset = 0) => Math.floor(t.clock.now.getTime() / 1000) + offset;
+const claims = (more: JWTPayload = {}): JWTPayload => ({
+  iss: issuer.url,
+  aud: 'keyfront',
+  sub: 'ada',
+  iat: seconds(),
+  exp: seconds(300),
+  ...more,
+});
+const without = (name: string) => Object.fromEntries(Object.entries(claims()).filter(([claim]) => claim !== name));
+
+const preview = (token: string, definition: object = {}) => t.preview(definition, { authorization: `Bearer ${token}` });
+
+function expectRefusal(answer: Answer): void {
+  expect(answer.status).toBe(401);
+  expect(answer.body).toMatchObject({ code: 'UNAUTHENTICATED', message: 'A valid credential is required.' });
+}
+
+/** A token that cannot be verified now. It says nothing about whether the token is valid. */
+function expectUnavailable(answer: Answer): void {
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
+  expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: 'The credential cannot be verified now.' });
+}
+
+/** The reasons in the log for which credentials were refused, in order. They are written a little later. */
+async function reasons(): Promise<string[]> {
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  return t
+    .logs()
+    .split('\n')
+    .filter((line) => line.includes('"event":"authentication"'))
+    .map((line) => (JSON.parse(line) as { reason: string }).reason);
+}
+
+const unsigned = (header: object, payload: object) =>
+  [header, payload].map((part) => base64url.encode(JSON.stringify(part))).join('.');
+
+describe('a token of single sign-on', () => {
+  it('previews, through either face', async () => {
+    const token = await issuer.sign(claims());
+    expect((await preview(token)).status).toBe(200);
+    const { body } = await t.graphql('{ previewKey(input: {}) { keyHash } }', {}, { authorization: `bearer ${token}` });
+    expect(body['errors']).toBeUndefined();
+  });
+
+  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('may be signed with %s', async (alg) => {
+    await issuer.addKey('other', alg);
+    expect((await preview(await issuer.sign(claims(), 'other'))).status).toBe(200);
+  });
+
+  it('may name several audiences, ours among them', async () => {
+    expect((await preview(await issuer.sign(claims({ aud: ['other', 'keyfront'] })))).status).toBe(200);
+  });
+
+  it('leaves our own credentials as they are', async () => {
+    expect((await preview(t.management)).status).toBe(200);
+    expectRefusal(await preview(t.service));
+  });
+
+  it.each<[string, () => JWTPayload, string]>([
+    ['of another issuer', () => claims({ iss: 'https://evil.example' }), 'issuer'],
+    ['of an issuer that ours is the beginning of', () => claims({ iss: `${issuer.url}/` }), 'issuer'],
+    ['without an issuer', () => without('iss'), 'issuer'],
+    ['for another audience', () => claims({ aud: 'other' }), 'claim aud'],
+    ['for several other audiences', () => claims({ aud: ['other', 'keyfront2'] }), 'claim aud'],
+    ['without an audience', () => without('aud'), 'claim aud'],
+    ['that has expired', () => claims({ exp: seconds(-60) }), 'expired'],
+    ['that never expires', () => without('exp'), 'claim exp'],
+    ['whose end is no number', () => ({ ...claims(), exp: 'tomorrow' as unknown as number }), 'claim exp'],
+    ['that is not valid yet', () => claims({ nbf: seconds(61) }), 'claim nbf'],
+    ['without a subject', () => without('sub'), 'claim sub'],
+    ['with an empty subject', () => claims({ sub: ' ' }), 'subject'],
+  ])('%s is refused', async (_what, make, reason) => {
+    const token = await issuer.sign(make());
+    expectRefusal(await preview(token));
+    expect(await reasons()).toStrictEqual([reason]);
+  });
+
+  it('is allowed clocks that differ by less than a minute', async () => {
+    expect((await preview(await issuer.sign(claims({ exp: seconds(-59) })))).status).toBe(200);
+    expect((await preview(await issuer.sign(claims({ nbf: seconds(60) })))).status).toBe(200);
+  });
+
+  it.each(['none', 'None', 'NONE', ''])('without a signature is refused, where it says "alg": "%s"', async (alg) => {
+    for (const end of ['.', '.x']) expectRefusal(await preview(unsigned({ alg, kid: 'first' }, claims()) + end));
+  });
+
+  it.each(['HS256', 'HS384', 'HS512'])('signed by %s with the public key for a secret is refused', async (alg) => {
+    await issuer.addKey('rsa', 'RS256');
+    expect((await preview(await issuer.sign(claims(), 'rsa'))).status).toBe(200);
+    const key = issuer.publicKey('rsa');
+    for (const secret of [
+      await exportSPKI(key),
+      (await exportSPKI(key)).trim(),
+      JSON.stringify(await exportJWK(key)),
+    ]) {
+      const forged = new SignJWT(claims()).setProtectedHeader({ alg, kid: 'rsa' });
+      expectRefusal(await preview(await forged.sign(new TextEncoder().encode(secret))));
+    }
+    expect(new Set(await reasons())).toStrictEqual(new Set(['ERR_JOSE_ALG_NOT_ALLOWED']));
+  });
+
+  it('signed by a key that is not published is refused, whatever name it gives and wherever it points', async () => {
+    const stranger = await startIssuer();
+    const jwk = await exportJWK(stranger.publicKey('first'));
+    const headers = [
+      {},
+      { kid: 'unknown' },
+      { kid: undefined },
+      { jwk },
+      { kid: 'unknown', jwk },
+      { jku: `${stranger.url}/keys` },
+      { x5u: `${stranger.url}/keys` },
+      { kid: `${stranger.url}/keys` },
+    ];
+    for (const header of headers) {
+      const given = Object.fromEntries(Object.entries(header).filter(([, value]) => value !== undefined));
+      expectRefusal(await preview(await stranger.sign(claims(), 'first', given)));
+    }
+    expect(stranger.asked).toStrictEqual([]);
+    await stranger.close();
+  });
+
+  it('that was changed after it was signed is refused', async () => {
+    const [header = '', payload = '', signature = ''] = (await issuer.sign(claims())).split('.');
+    const changed = base64url.encode(JSON.stringify(claims({ sub: 'eve' })));
+    const last = signature.endsWith('A') ? 'Q' : 'A';
+    for (const parts of [
+      [header, changed, signature],
+      [header, payload, ''],
+      [header, payload, signature.slice(0, -2) + last + last],
+      [base64url.encode('{"alg":"RS256","kid":"first"}'), payload, signature],
+      [header, payload, signature, signature],
+    ]) {
+      expectRefusal(await preview(parts.join('.')));
+    }
+  });
+
+  it('with a part that is nonsense is refused', async () => {
+    const [header = '', payload = ''] = (await issuer.sign(claims())).split('.');
+    for (const token of ['a.b.c', '..', `${header}..`, `.${payload}.`, 'e30.e30.', `${header}.bnVsbA.x`]) {
+      expectRefusal(await preview(token));
+    }
+  });
+
+  it('that demands an extension which we do not know is refused', async () => {
+    expectRefusal(await preview(unsigned({ alg: 'ES256', kid: 'first', crit: ['x'], x: 1 }, claims()) + '.x'));
+  });
+
+  it('may have 4096 characters and no more', async () => {
+    const padded = async (length: number) => {
+      for (let pad = 0; ; pad += 1) {
+        const token = await issuer.sign(claims({ pad: 'x'.repeat(Math.floor((length * 3) / 4) - 330 + pad) }));
+        if (token.length >= length) return token;
+      }
+    };
+    const largest = await padded(4094);
+    expect(largest.length).toBeLessThanOrEqual(4096);
+    expect((await preview(largest)).status).toBe(200);
+    const larger = await padded(4097);
+    expectRefusal(await preview(larger));
+    expect(await reasons()).toStrictEqual(['malformed']);
+  });
+
+  it('is no service credential, in whatever header', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const token = await issuer.sign(claims({ scope: 'service', kind: 'service' }));
+    for (const headers of [
+      { 'x-svc-authorization': token },
+      { 'x-svc-authorization': `Bearer ${token}` },
+      { 'x-svc-authorization': '', authorization: `Bearer ${token}` },
+    ]) {
+      expectRefusal(await t.update('k1', {}, '', headers));
+      const { body } = await t.graphql('mutation { updateOrgKey(keyID: "k1", input: {}) { status } }', {}, headers);
+      expect(JSON.stringify(body)).toContain('UNAUTHENTICATED');
+    }
+  });
+
+  it('is in no log line, whatever becomes of it', async () => {
+    const tokens = [
+      await issuer.sign(claims()),
+      await issuer.sign(claims({ aud: 'other' })),
+      await issuer.sign(claims({ iss: 'https://evil.example' })),
+      await issuer.sign(claims(), 'first', { kid: 'unknown' }),
+      `${unsigned({ alg: 'none' }, claims())}.`,
+    ];
+    issuer.mood = 'failing';
+    for (const token of tokens) await preview(token);
+    issuer.mood = 'well';
+    t.clock.now = new Date(t.clock.now.getTime() + 11_000);
+    for (const token of tokens) await preview(token);
+    expect((await reasons()).length).toBeGreaterThan(5);
+    for (const part of tokens.flatMap((token) => token.split('.')).filter((part) => part.length > 8))
+      expect(t.logs()).not.toContain(part);
+  });
+
+  describe('that is refused', () => {
+    const send = async (token: string, address = '192.0.2.1') => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+      const request = new Request('http://keyfront.test/api/keys/preview', { method: 'POST', headers, body: '{}' });
+      return (await t.app.fetch(request, address)).status;
+    };
+
+    it('counts as a wrong credential', async () => {
+      for (let count = 0; count < 10; count += 1) expect(await send(await issuer.sign(claims({ aud: 'x' })))).toBe(401);
+      expect(await send(await issuer.sign(claims({ aud: 'x' })))).toBe(429);
+    });
+
+    it('does not count where it is genuine and has expired, so that its client hears 401 and fetches another', async () => {
+      for (let count = 0; count < 30; count += 1) {
+        expect(await send(await issuer.sign(claims({ exp: seconds(-61) })))).toBe(401);
+      }
+      const stranger = await startIssuer();
+      for (let count = 0; count < 10; count += 1) {
+        expect(await send(await stranger.sign(claims({ exp: seconds(-61) })))).toBe(401);
+      }
+      expect(await send(await stranger.sign(claims({ exp: seconds(-61) })))).toBe(429);
+      await stranger.close();
+    });
+
+    it('does not count while the keys cannot be had', async () => {
+      issuer.mood = 'failing';
+      const token = await issuer.sign(claims());
+      for (let count = 0; count < 30; count += 1) expect(await send(token)).toBe(503);
+    });
+
+    it('is known by its end, because all of one issuer begin alike', async () => {
+      for (let client = 1; client <= 20; client += 1) {
+        expect(await send(await issuer.sign(claims({ aud: 'x' })), `192.0.2.${client}`)).toBe(401);
+      }
+      const stolen = await issuer.sign(claims({ aud: 'x' }));
+      for (let client = 1; client <= 10; client += 1) expect(await send(stolen, `198.51.100.${client}`)).toBe(401);
+      expect(await send(stolen, '198.51.100.11')).toBe(429);
+    });
+  });
+});
+
+describe('the organisation of a token', () => {
+  const orgs = async (claim: string) => {
+    await t.close();
+    t = await startWith({ KEYFRONT_OIDC_ORG_CLAIM: claim });
+  };
+
+  it('is none where no claim is set for it', async () => {
+    const token = await issuer.sign(claims({ org: 'globex' }));
+    for (const org of ['acme', 'globex']) expect((await preview(token, { org_id: org })).status).toBe(200);
+  });
+
+  it.each(['org', 'https://keyfront.example/org'])(
+    'is what the claim %s says, and another is FORBIDDEN',
+    async (claim) => {
+      await orgs(claim);
+      const token = await issuer.sign(claims({ [claim]: 'acme' }));
+      expect((await preview(token, { org_id: 'acme' })).status).toBe(200);
+      expect((await preview(token)).body['key_id']).toMatch(/^acme/);
+      const foreign = await preview(token, { org_id: 'globex' });
+      expect([foreign.status, codeOf(foreign)]).toStrictEqual([403, 'FORBIDDEN']);
+    },
+  );
+
+  it.each<[string, unknown]>([
+    ['missing', undefined],
+    ['null', null],
+    ['empty', ''],
+    ['blank', '  '],
+    ['a list', ['acme']],
+    ['a number', 7],
+    ['an object', { id: 'acme' }],
+  ])('is needed where a claim is set for it: one that is %s is refused', async (_what, value) => {
+    await orgs('org');
+    expectRefusal(await preview(await issuer.sign(claims(value === undefined ? {} : { org: value }))));
+    expect(await reasons()).toStrictEqual(['organisation']);
+  });
+
+  it.each(['a/b', 'a\u0000b', '\ud800', 'o'.repeat(224)])(
+    'rejects a token whose claim cannot begin a key identifier: %j',
+    async (org) => {
+      await orgs('org');
+      expectRefusal(await preview(await issuer.sign(claims({ org }))));
+      expect(await reasons()).toStrictEqual(['organisation']);
+    },
+  );
+
+  it.each(['constructor', '__proto__', 'toString'])(
+    'is not found in what every object has, such as %s',
+    async (claim) => {
+      await orgs(claim);
+      expectRefusal(await preview(await issuer.sign(claims())));
+    },
+  );
+});
+
+describe('the subject of a token', () => {
+  it('is the label of the caller, cut to 128 characters', async () => {
+    const settings = { issuer: issuer.url, audience: 'keyfront', jwksURL: undefined, orgClaim: undefined };
+    const verify = createOIDCVerifier(settings, () => t.clock.now, createLogger('silent'));
+    expect(await verify(await issuer.sign(claims({ sub: 'ada@example.org' })))).toStrictEqual({
+      credentialID: 'oidc:ada@example.org',
+      label: 'ada@example.org',
+      orgID: undefined,
+    });
+    const long = await verify(await issuer.sign(claims({ sub: `${'x'.repeat(127)}\u{1F600}${'x'.repeat(300)}` })));
+    expect(long).toMatchObject({ label: `${'x'.repeat(127)}\uFFFD` });
+  });
+});
+
+describe('the keys of the issuer', () => {
+  const minutes = (count: number) => {
+    t.clock.now = new Date(t.clock.now.getTime() + count * 60_000);
+  };
+  const listed = () => issuer.asked.filter((path) => path === '/keys').length;
+
+  it('are asked for when they are first needed, once, however many tokens come', async () => {
+    expect(issuer.asked).toStrictEqual([]);
+    const token = await issuer.sign(claims());
+    await preview(t.management);
+    await preview('nonsense');
+    expect(issuer.asked).toStrictEqual([]);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => preview(token)));
+    expect(new Set(answers.map(({ status }) => status))).toStrictEqual(new Set([200]));
+    expect(issuer.asked).toStrictEqual(['/.well-known/openid-configuration', '/keys']);
+  });
+
+  it('are taken from KEYFRONT_OIDC_JWKS_URL where it is set', async () => {
+    const direct = await startWith({ KEYFRONT_OIDC_JWKS_URL: `${issuer.url}/keys` });
+    const headers = { authorization: `Bearer ${await issuer.sign(claims())}` };
+    expect((await direct.preview({}, headers)).status).toBe(200);
+    expect(issuer.asked).toStrictEqual(['/keys']);
+    await direct.close();
+  });
+
+  it('are asked for again for a key that is new, but not for every name that somebody makes up', async () => {
+    expect((await preview(await issuer.sign(claims()))).status).toBe(200);
+    await issuer.addKey('second');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+    expect((await preview(await issuer.sign(claims(), 'second'))).status).toBe(200);
+    expect(listed()).toBe(2);
+    for (let count = 0; count < 20; count += 1) {
+      expectRefusal(await preview(await issuer.sign(claims(), 'first', { kid: `made up ${count}` })));
+    }
+    expect(listed()).toBe(2);
+  });
+
+  it('are renewed every ten minutes, so that a key that was withdrawn opens nothing any more', async () => {
+    expect((await preview(await issuer.sign(claims()))).status).toBe(200);
+    await issuer.addKey('second');
+    issuer.removeKey('first');
+    minutes(11);
+    await preview(await issuer.sign(claims(), 'second'));
+    await vi.waitFor(async () => expectRefusal(await preview(await issuer.sign(claims()))), { timeout: 100_000 });
+    expect((await preview(await issuer.sign(claims(), 'second'))).status).toBe(200);
+  });
+
+  it.each(['failing', 'gone'] as const)('go on for as long as the issuer is %s, and the log says so', async (mood) => {
+    expect((await preview(await issuer.sign(claims()))).status).toBe(200);
+    issuer.mood = mood;
+    for (let hour = 0; hour < 5; hour += 1) {
+      minutes(60);
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+      expect((await preview(await issuer.sign(claims()))).status).toBe(200);
+    }
+    await vi.waitFor(() => expect(t.logs()).toContain('the fetched keys stay in use'), { timeout: 100_000 });
+  });
+
+  it.each(['failing', 'gone'] as const)(
+    'that cannot be had, because the issuer is %s, make a token UNAVAILABLE (503) until they can',
+    async (mood) => {
+      issuer.mood = mood;
+      const token = await issuer.sign(claims({ exp: seconds(3600) }));
+      for (let count = 0; count < 5; count += 1) expectUnavailable(await preview(token));
+      const graphql = await t.graphql(
+        '{ __typename }',
+        {},
+        { authorization: `Bearer ${token}`, 'x-svc-authorization': '' },
+      );
+      expect([graphql.status, codeOf(graphql)]).toEqual([503, 'UNAVAILABLE']);
+      expect(new Set(await reasons())).toStrictEqual(new Set(['keys unavailable']));
+      expect(t.logs()).toContain('the keys of the single sign-on issuer cannot be fetched');
+      // Strangers cannot make us ask an issuer that is down over and over.
+      expect(issuer.asked).toHaveLength(1);
+      issuer.mood = 'well';
+      t.clock.now = new Date(t.clock.now.getTime() + 10_000);
+      expect((await preview(token)).status).toBe(200);
+    },
+  );
+
+  const limits = { timeoutMs: 200, maxBytes: 100_000 };
+  it.each<[string, Issuer['mood'], string | undefined]>([
+    ['is silent', 'silent', undefined],
+    ['sends headers and half of its discovery document', 'stalling', '/.well-known/openid-configuration'],
+    ['sends headers and half of its keys', 'stalling', '/keys'],
+    ['sends a discovery document without end', 'endless', '/.well-known/openid-configuration'],
+    ['sends keys without end', 'endless', '/keys'],
+  ])('are given up when the issuer %s', async (_what, mood, path) => {
+    issuer.mood = mood;
+    issuer.moodPath = path;
+    const settings = { issuer: issuer.url, audience: 'keyfront', orgClaim: undefined };
+    for (const jwksURL of path === '/.well-known/openid-configuration'
+      ? [undefined]
+      : [undefined, `${issuer.url}/keys`]) {
+      const find = createSigningKeys({ ...settings, jwksURL }, () => t.clock.now, createLogger('silent'), limits);
+      await expect(Promise.resolve(find({ alg: 'ES256' }, { payload: '', signature: '' }))).rejects.toThrow(
+        KeysUnavailable,
+      );
+    }
+  });
+
+  it.each<[string, () => Record<string, unknown>]>([
+    ['is of another issuer', () => ({ issuer: 'https://evil.example', jwks_uri: `${issuer.url}/keys` })],
+    ['names no issuer', () => ({ jwks_uri: `${issuer.url}/keys` })],
+    ['names no keys', () => ({ issuer: issuer.url })],
+    [
+      'names keys that anybody on the way can exchange',
+      () => ({ issuer: issuer.url, jwks_uri: `${issuer.url.replace('127.0.0.1', '0.0.0.0')}/keys` }),
+    ],
+    [
+      'names keys that are no such thing',
+      () => ({ issuer: issuer.url, jwks_uri: `${issuer.url}/.well-known/openid-configuration` }),
+    ],
+  ])('are not believed where the document that points to them %s', async (_what, discovery) => {
+    issuer.discovery = discovery();
+    expectUnavailable(await preview(await issuer.sign(claims())));
+    expect(await reasons()).toStrictEqual(['keys unavailable']);
+  });
+});
+
+describe('the settings of single sign-on', () => {
+  const https = { KEYFRONT_OIDC_ISSUER: 'https://sso.example/realms/x', KEYFRONT_OIDC_AUDIENCE: 'keyfront' };
+
+  it.each<[Record<string, string>]>([
+    [https],
+    [{ ...https, KEYFRONT_OIDC_JWKS_URL: 'https://sso.example/keys?v=1', KEYFRONT_OIDC_ORG_CLAIM: 'org' }],
+    [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://localhost:8080' }],
+    [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://127.0.0.1:8080/' }],
+    [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://[::1]:8080' }],
+  ])('may be %j', async (env) => {
+    await (await startApp(env)).close();
+  });
+
+  it.each<[Record<string, string>, RegExp]>([
+    [{ KEYFRONT_OIDC_AUDIENCE: 'x' }, /KEYFRONT_OIDC_AUDIENCE: single sign-on needs KEYFRONT_OIDC_ISSUER as well\./],
+    [{ KEYFRONT_OIDC_ORG_CLAIM: 'x' }, /KEYFRONT_OIDC_ORG_CLAIM: single sign-on needs KEYFRONT_OIDC_ISSUER as well\./],
+    [{ KEYFRONT_OIDC_JWKS_URL: 'https://x' }, /KEYFRONT_OIDC_JWKS_URL: single sign-on needs KEYFRONT_OIDC_ISSUER/],
+    [{ KEYFRONT_OIDC_ISSUER: 'https://sso.example' }, /KEYFRONT_OIDC_ISSUER needs KEYFRONT_OIDC_AUDIENCE as well\./],
+    [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://sso.example' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
+    [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://127.0.0.1.evil.example' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
+    [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://localhost.evil.example' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
+    [{ ...https, KEYFRONT_OIDC_ISSUER: 'sso.example' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
+    [{ ...https, KEYFRONT_OIDC_ISSUER: 'https://user:pass@sso.example' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
+    [
+      { ...https, KEYFRONT_OIDC_ISSUER: 'https://sso.example/?x=1' },
+      /KEYFRONT_OIDC_ISSUER must be .*, without a query/,
+    ],
+    [{ ...https, KEYFRONT_OIDC_ISSUER: '' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
+    [{ ...https, KEYFRONT_OIDC_JWKS_URL: 'http://sso.example/keys' }, /KEYFRONT_OIDC_JWKS_URL must be an https URL/],
+    [{ ...https, KEYFRONT_OIDC_JWKS_URL: 'file:///etc/passwd' }, /KEYFRONT_OIDC_JWKS_URL must be an https URL/],
+    [{ ...https, KEYFRONT_OIDC_AUDIENCE: ' ' }, /KEYFRONT_OIDC_AUDIENCE must not be empty\./],
+    [{ ...https, KEYFRONT_OIDC_ORG_CLAIM: '' }, /KEYFRONT_OIDC_ORG_CLAIM must name a claim\./],
+    [
+      { ...https, KEYFRONT_OIDC_ISUER: 'x' },
+      /KEYFRONT_OIDC_ISUER is not a setting; did you mean KEYFRONT_OIDC_ISSUER\?/,
+    ],
+    [{ KEYFRONT_TRUSTED_PROXIES: 'all' }, /KEYFRONT_TRUSTED_PROXIES must be a number from 0 to 10\./],
+    [{ KEYFRONT_TRUSTED_PROXIES: '11' }, /KEYFRONT_TRUSTED_PROXIES must be a number from 0 to 10\./],
+    [{ KEYFRONT_TRUSTED_PROXIES: '' }, /KEYFRONT_TRUSTED_PROXIES must be a number from 0 to 10\./],
+  ])('%j refuse to start, in words that name the right one', async (env, words) => {
+    await expect(startApp(env)).rejects.toThrow(words);
+  });
+});

@@ -1,0 +1,336 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { issueCredential } from '../../src/credentials/issue.js';
+import { createToken } from '../../src/credentials/token.js';
+import { knock, knockFresh } from './auth/knock.js';
+import { doors, type Door } from './auth/matrix-rows.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { ask } from '../support/answers.js';
+
+interface Line {
+  readonly event?: string;
+  readonly level: string;
+  readonly operation: string;
+  readonly verdict: string;
+  readonly code?: string;
+  readonly actor?: { readonly id: string; readonly label: string; readonly org?: string };
+  readonly org?: string;
+  readonly keyHash?: string;
+  readonly version?: number;
+  readonly requestID: string;
+}
+
+let t: TestApp;
+const start = async () => {
+  t = await startApp();
+  await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+};
+const stop = async () => t.close();
+
+/** The lines of the log so far, each of which must be JSON. */
+const lines = () =>
+  t
+    .logs()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line);
+const changes = () => lines().filter(({ event }) => event === 'change');
+
+/** What the log says of the changes that the work attempts. */
+async function during(work: () => Promise<unknown>): Promise<Line[]> {
+  const before = changes().length;
+  await work();
+  return changes().slice(before);
+}
+
+const service = () => ({ 'x-svc-authorization': t.service });
+const headersOf = (headers: Record<string, string>) => Object.entries(headers);
+const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
+const operationOf = ({ name }: Door) => name.split(' ')[1];
+const reads = ['_entities', 'previewKey', 'orgKey', 'orgKeys', 'node', 'previewOrgKeyUpdate', 'orgKeyChanged'];
+const writing = doors.filter((door) => !reads.includes(operationOf(door) ?? ''));
+const named = (some: readonly Door[]) => some.map((door) => [door.name, door] as const);
+
+describe('an attempt to change a key', () => {
+  beforeAll(start);
+  afterAll(stop);
+
+  it('is what every write of either face is', () => {
+    expect(writing.map(({ name }) => name)).toHaveLength(13);
+  });
+
+  it.each(named(writing))(
+    'by %s has one line when it is accepted: who, what, which key and what came of it',
+    async (_, door) => {
+      const operation = operationOf(door);
+      const answer = await knockFresh(t, door, headersOf(service()));
+      const made = changes().filter(({ requestID }) => requestID === answer.headers.get('x-request-id'));
+      const credential = (await t.app.services.credentials.list()).find(({ kind }) => kind === 'service');
+      const isTraffic = operation === 'consumeOrgQuota';
+      expect(made).toStrictEqual([
+        {
+          level: isTraffic ? 'debug' : 'info',
+          time: expect.any(String),
+          event: 'change',
+          // A change of many is one of each; a reset of many is an update of each that resets.
+          operation: operation === 'resetOrgQuotas' ? 'updateOrgKeys' : operation,
+          verdict: 'accepted',
+          actor: { id: credential?.id, label: 'test service' },
+          ...(!isTraffic && { org: 'acme' }),
+          keyHash: hashOf(answer.keyID),
+          ...(!isTraffic && { version: expect.any(Number) }),
+          requestID: answer.headers.get('x-request-id'),
+          msg: 'change',
+        },
+      ]);
+      const { store } = t.app.services;
+      if (!isTraffic) expect(made[0]?.version).toBe((await store.find(hashOf(answer.keyID)))?.version);
+    },
+  );
+
+  it.each(named(writing))('by %s has one line when it is refused for want of a credential', async (_, door) => {
+    for (const headers of [
+      {},
+      { 'x-svc-authorization': createToken('service') },
+      { 'x-svc-authorization': t.management },
+    ]) {
+      const found = await during(() => knock(t, door, headersOf(headers)));
+      expect(found).toMatchObject([{ operation: operationOf(door), verdict: 'rejected', code: 'UNAUTHENTICATED' }]);
+      expect(found[0]).not.toHaveProperty('actor');
+    }
+  });
+
+  it.each(named(writing.filter(({ foreign }) => foreign !== 'nothing')))(
+    'by %s has one line when it is for another organisation: the caller’s, and nothing of whose the key is',
+    async (_, door) => {
+      const { id, secret } = await t.issue('service', { orgID: 'globex' });
+      const found = await during(() => knock(t, door, headersOf({ 'x-svc-authorization': secret })));
+      expect(found).toMatchObject([
+        {
+          operation: operationOf(door),
+          verdict: 'rejected',
+          code: door.foreign,
+          actor: { id, label: 'test service', org: 'globex' },
+          keyHash: hashOf('k1'),
+        },
+      ]);
+      expect(found[0]).not.toHaveProperty('org');
+    },
+  );
+
+  it.each(named(doors.filter((door) => !writing.includes(door))))(
+    'is not what %s is, which has no such line',
+    async (_, door) => {
+      const about = { authorization: `Bearer ${t.management}`, ...service() };
+      for (const headers of [about, {}])
+        expect(await during(() => knock(t, door, headersOf(headers)))).toStrictEqual([]);
+    },
+  );
+
+  it('is not what a dry run is', async () => {
+    const dryRun = 'mutation { updateOrgKeys(filter: {}, patch: {}) { dryRun } }';
+    expect(await during(() => t.graphql(dryRun))).toStrictEqual([]);
+  });
+
+  it.each<[string, () => Promise<unknown>, object[]]>([
+    [
+      'a definition with a problem, in REST',
+      () => t.update('k1', { rate: 'x' }),
+      [{ operation: 'updateOrgKey', code: 'INVALID', keyHash: true }],
+    ],
+    [
+      'a body that is no JSON',
+      () => t.update('k1', '{'),
+      [{ operation: 'updateOrgKey', code: 'INVALID', keyHash: true }],
+    ],
+    [
+      'a body that is too large',
+      () => t.update('k1', `{"alias":"${'x'.repeat(300_000)}"}`),
+      [{ operation: 'updateOrgKey', code: 'TOO_LARGE', keyHash: true }],
+    ],
+    [
+      'a parameter that is wrong',
+      () => t.update('k1', {}, '?reset_quota=2'),
+      [{ operation: 'updateOrgKey', code: 'INVALID', keyHash: true }],
+    ],
+    [
+      'a stale version, in REST',
+      () => t.update('k1', {}, '', { 'if-match': '"77"' }),
+      [{ operation: 'updateOrgKey', code: 'CONFLICT', keyHash: true }],
+    ],
+    [
+      'a key identifier that is none',
+      () => ask(t, 'DELETE', '/svc/org/keys/%00'),
+      [{ operation: 'deleteOrgKey', code: 'INVALID', keyHash: false }],
+    ],
+    [
+      'a path that is not encoded',
+      () => ask(t, 'DELETE', '/svc/org/keys/%ff'),
+      [{ operation: 'deleteOrgKey', code: 'INVALID', keyHash: false }],
+    ],
+    [
+      'a key that is not there',
+      () => ask(t, 'DELETE', '/svc/org/keys/none'),
+      [{ operation: 'deleteOrgKey', code: 'NOT_FOUND', keyHash: true }],
+    ],
+    [
+      'a definition with a problem, in GraphQL',
+      () => t.graphql('mutation { updateOrgKey(keyID: "k1", input: {alias: "\\u0000"}) { status } }'),
+      [{ operation: 'updateOrgKey', code: 'INVALID', keyHash: true }],
+    ],
+    [
+      'a value that GraphQL refuses',
+      () =>
+        t.graphql('mutation ($rate: Float) { updateOrgKey(keyID: "k1", input: {rate: $rate}) { status } }', {
+          rate: 'x',
+        }),
+      [{ operation: 'updateOrgKey', code: 'INVALID', keyHash: false }],
+    ],
+    [
+      'a field that there is not, in an operation with two mutations',
+      () =>
+        t.graphql(
+          'mutation { deleteOrgKey(keyID: "k1") { status } ...F } fragment F on Mutation { restoreOrgKey(keyID: "k1") { nonsense } }',
+        ),
+      [
+        { operation: 'deleteOrgKey', code: 'INVALID', keyHash: false },
+        { operation: 'restoreOrgKey', code: 'INVALID', keyHash: false },
+      ],
+    ],
+    [
+      'the method GET',
+      () =>
+        t.send(`/graphql?query=${encodeURIComponent('mutation { deleteOrgKey(keyID: "k1") { status } }')}`, {
+          headers: service(),
+        }),
+      [{ operation: 'deleteOrgKey', code: 'INVALID', keyHash: false }],
+    ],
+    [
+      'a page that is none',
+      () => t.graphql('mutation { updateOrgKeys(filter: {}, patch: {}, first: 0, dryRun: false) { dryRun } }'),
+      [{ operation: 'updateOrgKeys', code: 'INVALID', keyHash: false }],
+    ],
+    [
+      'one key among many',
+      () =>
+        t.graphql(
+          'mutation { updateOrgKeys(filter: {orgID: "acme", aliasPrefix: ""}, patch: {orgID: "globex"}, dryRun: false, first: 1) { dryRun } }',
+        ),
+      [{ operation: 'updateOrgKeys', code: 'INVALID', keyHash: true }],
+    ],
+  ])('has one line when it is refused for %s', async (_, work, expected) => {
+    const found = await during(work);
+    expect(
+      found.map(({ operation, verdict, code, keyHash, actor }) => ({
+        operation,
+        verdict,
+        code,
+        keyHash: keyHash !== undefined,
+        label: actor?.label,
+      })),
+    ).toStrictEqual(
+      expected
+        .map((line) => ({ verdict: 'rejected', label: 'test service', ...line }))
+        .map(({ ...line }) => expect.objectContaining(line) as unknown),
+    );
+  });
+
+  it('has a line when there were too many wrong credentials, in either face', async () => {
+    const wrong = { 'content-type': 'application/json', 'x-svc-authorization': createToken('service') };
+    const send = (path: string, method: string, body: string) =>
+      t.app.fetch(new Request(`http://keyfront.test${path}`, { method, headers: wrong, body }), '192.0.2.1');
+    for (let count = 0; count < 10; count += 1) await send('/svc/org/keys/k1', 'PUT', '{}');
+    const mutation = JSON.stringify({ query: 'mutation { deleteOrgKey(keyID: "k1") { status } }' });
+    const found = await during(async () => {
+      await send('/svc/org/keys/k1', 'PUT', '{}');
+      await send('/graphql', 'POST', mutation);
+    });
+    expect(found).toMatchObject([
+      { operation: 'updateOrgKey', verdict: 'rejected', code: 'RATE_LIMITED' },
+      { operation: 'deleteOrgKey', verdict: 'rejected', code: 'RATE_LIMITED' },
+    ]);
+  });
+
+  it('is in the log by the hash of the key and never by its identifier', async () => {
+    const keyID = 'a-very-secret-key-identifier';
+    await t.importKeys({ key_id: keyID, org_id: 'acme' });
+    await t.update(keyID, {});
+    await t.update(keyID, { rate: 'x' });
+    await t.graphql(`mutation { deleteOrgKey(keyID: "${keyID}") { status } }`);
+    await t.graphql(`mutation { deleteOrgKey(keyID: "${keyID}") { nonsense } }`);
+    await ask(t, 'DELETE', `/svc/org/keys/${keyID}`, undefined, { 'x-svc-authorization': '' });
+    expect(changes().filter(({ keyHash }) => keyHash === hashOf(keyID))).toHaveLength(4);
+    expect(t.logs()).not.toContain(keyID);
+  });
+
+  it('that ends in an error of ours has failed and was not refused: nobody can tell what was written', async () => {
+    const broken = await startApp();
+    await broken.importKeys({ key_id: 'k1', org_id: 'acme' });
+    broken.app.services.store.update = () => Promise.reject(new Error('out of order'));
+    await broken.update('k1', {});
+    const found = broken
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes('"event":"change"'));
+    expect(found.map((line) => JSON.parse(line) as Line)).toMatchObject([
+      { operation: 'updateOrgKey', verdict: 'failed', code: 'INTERNAL', keyHash: hashOf('k1') },
+    ]);
+    await broken.close();
+  });
+});
+
+describe('a log line', () => {
+  beforeEach(start);
+  afterEach(stop);
+
+  const hostile: [string, string][] = [
+    ['line breaks', 'a\r\nb'],
+    ['a line of its own', '\n{"event":"change","verdict":"accepted"}\n'],
+    ['the codes of a terminal', '\u001b[2J\u001b[31mred'],
+    ['the same codes in one character', '\u009b31m'],
+    ['NUL and backspace', 'a\u0000b\u0008'],
+    ['line breaks of Unicode', 'a\u2028b\u2029c\u0085d'],
+    ['marks that turn text round', '\u202Etxt.exe\u2066'],
+    ['the end of a JSON text', '"},{"event":"change"'],
+    ['an escape of JSON', '\\u000a'],
+    ['half a surrogate pair', '\ud800'],
+    ['very much', 'x'.repeat(10_000)],
+  ];
+  /** Whether a text holds what terminals and readers of lines obey, beside the ends of its lines. */
+  const isSteering = (text: string) =>
+    /[\u2028\u2029\u202a-\u202e\u2066-\u2069]/.test(text) || /\p{Cc}/u.test(text.replaceAll('\n', ''));
+
+  it.each(hostile)('stays one line of JSON with a label and a reason that hold %s', async (_, text) => {
+    // What is no well-formed text is refused for a label, and comes in a reason all the same.
+    const label = text.toWellFormed();
+    const order = { kind: 'service', label, orgID: 'globex' } as const;
+    const { secret } = await issueCredential(t.app.services.credentials, order, t.clock.now);
+    const before = lines().length;
+    const headers = { 'x-svc-authorization': secret };
+    await t.update('k1', {}, '', headers);
+    await t.graphql(
+      'mutation ($reason: String) { createOrgKey(keyID: "k2", input: {}, reason: $reason) { status } }',
+      { reason: text },
+      headers,
+    );
+    await t.graphql('mutation ($reason: String) { deleteOrgKey(keyID: "k1", reason: $reason) { status } }', {
+      reason: text,
+    });
+    const written = lines().slice(before);
+    expect(written.filter(({ event }) => event === 'change')).toHaveLength(3);
+    expect(written).toHaveLength(6);
+    expect(isSteering(t.logs())).toBe(false);
+    for (const line of t.logs().split('\n')) expect(line.length).toBeLessThan(4000);
+  });
+
+  it('O-05 stays one line for every content of headers, path and method', async () => {
+    const before = lines().length;
+    for (const path of ['/a%0d%0ab', '/svc/org/keys/%0a%1b[31m', '/svc/org/keys/x%c2%9b31m', '/%e2%80%a8']) {
+      await t.send(path, {
+        headers: { 'x-svc-authorization': t.service, 'user-agent': '\u009b31m', 'x-request-id': 'x{}' },
+      });
+      await t.send(path, { method: 'DELETE', headers: { 'x-svc-authorization': `\u009b31m${t.service}` } });
+    }
+    expect(lines().length).toBeGreaterThan(before);
+    expect(isSteering(t.logs())).toBe(false);
+  });
+});

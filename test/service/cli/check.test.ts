@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { run } from '../../../src/cli/main.js';
+import { startApp } from '../../support/app.js';
+import { tamper as tamperWith } from '../../support/tamper.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+const [hash1, hash2] = [sha256('k1'), sha256('k2')];
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-check-'));
+  const t = await startApp({ KEYFRONT_DATA: folder });
+  await t.importKeys(
+    { key_id: 'k1', org_id: 'acme', alias: 'one', hmac_string: 'hmac', jwt_data: { secret: 'jwt' } },
+    { key_id: 'k2', org_id: 'acme', quota_max: 10, tags: ['gold'] },
+  );
+  const { id } = await t.issue('service', { orgID: 'acme', expires: new Date('2026-03-01') });
+  await t.app.services.credentials.revoke(id, t.clock.now);
+  await t.update('k1', { alias: 'two', meta_data: { '2': 'b', '1': 'a', big: 9007199254740993n } });
+  await t.update('k1', { alias: 'three', rate: 1e21 }, '?reset_quota=1');
+  await t.graphql('mutation { consumeOrgQuota(keyID: "k2", amount: 3) { allowed } }');
+  await t.graphql('mutation { deleteOrgKey(keyID: "k2", reason: "größer 🔑") { status } }');
+  await t.close();
+});
+afterEach(async () => rm(folder, { recursive: true }));
+
+async function check(): Promise<{ code: number; said: string; out: string }> {
+  const texts = { said: '', out: '' };
+  const code = await run(['check'], {
+    env: { KEYFRONT_DATA: folder },
+    stdout: (text) => void (texts.out += text),
+    stderr: (text) => void (texts.said += text),
+    isStderrTTY: false,
+    onStop: () => undefined,
+  });
+  return { code, ...texts };
+}
+
+/** Without the empty log and its index that SQLite leaves beside a file that was only read. */
+const files = async () =>
+  Promise.all(
+    (await readdir(folder))
+      .filter((name) => !/-(wal|shm)$/.test(name))
+      .toSorted()
+      .map(async (name) => [name, sha256((await readFile(join(folder, name))).toString('latin1'))]),
+  );
+
+const tamper = (...statements: string[]) => tamperWith(join(folder, 'keyfront.db'), ...statements);
+
+const broken = (keyHash: string) => `The history of ${keyHash} fails the integrity check.\n`;
+const altered = (keyHash: string) => `The key ${keyHash} fails the integrity check.\n`;
+const oneProblem = '2 keys verified, problems found: 1.\n';
+
+describe('keyfront check', () => {
+  it('reports no problems for an intact installation and changes nothing', async () => {
+    const before = await files();
+    expect(await check()).toStrictEqual({ code: 0, said: '2 keys verified, no problems found.\n', out: '' });
+    expect(await files()).toStrictEqual(before);
+  });
+
+  it('exits with 1 and creates nothing if there is no installation', async () => {
+    for (const name of await readdir(folder)) await rm(join(folder, name));
+    const { code, said } = await check();
+    expect([code, said]).toStrictEqual([1, expect.stringContaining(`There is no installation in ${folder}: `)]);
+    expect(await readdir(folder)).toStrictEqual([]);
+  });
+
+  it('reports no problems after a rotation of the key ring', async () => {
+    const io = {
+      env: { KEYFRONT_DATA: folder },
+      stdout: () => undefined,
+      stderr: () => undefined,
+      isStderrTTY: false,
+      onStop: () => undefined,
+    };
+    expect(await run(['secrets', 'rotate'], io)).toBe(0);
+    expect(await check()).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['who did it', "UPDATE audit SET credential_label = 'somebody else' WHERE version_after = 2"],
+    ['why', "UPDATE audit SET reason = 'another' WHERE version_after = 2"],
+    ['when', 'UPDATE audit SET at = at + 1 WHERE version_after = 2'],
+    ['what was done', "UPDATE audit SET operation = 'revert' WHERE version_after = 2"],
+    ['what changed', "UPDATE audit SET changes = '[]' WHERE version_after = 2"],
+    ['what the definition was', "UPDATE audit SET definition = '{}' WHERE version_after = 2"],
+    ['the first entry', "UPDATE audit SET request_id = 'x' WHERE version_after = 1"],
+    ['the newest entry', "UPDATE audit SET request_id = 'x' WHERE version_after = 3"],
+    ['the version it led to', 'UPDATE audit SET version_after = 4 WHERE version_after = 3'],
+    ['a link', "UPDATE audit SET link = x'00' WHERE version_after = 2"],
+    ['the key it is about', `UPDATE audit SET key_hash = '${sha256('k3')}' WHERE version_after = 3`],
+    ['the first entry being there', 'DELETE FROM audit WHERE version_after = 1'],
+    ['an entry in the middle being there', 'DELETE FROM audit WHERE version_after = 2'],
+    ['the newest entry being there', 'DELETE FROM audit WHERE version_after = 3'],
+    ['any entry being there', 'DELETE FROM audit WHERE version_after > 0'],
+    ['a signature', "UPDATE audit SET mac = x'00' WHERE version_after = 2"],
+    ['a signature being there', "UPDATE audit SET mac = x'' WHERE version_after = 2"],
+    [
+      'an entry and its signature, for those of another version',
+      `UPDATE audit SET (definition, link, mac) = (SELECT definition, link, mac FROM audit WHERE key_hash = '${hash1}' AND version_after = 1)
+       WHERE version_after = 2`,
+    ],
+  ])('names a key whose history has a changed %s', async (_, statement) => {
+    const where = statement.includes('WHERE') ? 'AND' : 'WHERE';
+    tamper(`${statement} ${where} key_hash = '${hash1}'`);
+    const before = await files();
+    const { code, said } = await check();
+    expect(code).toBe(1);
+    expect(said).toContain(broken(hash1));
+    expect(said).not.toContain(broken(hash2));
+    expect(await files()).toStrictEqual(before);
+  });
+
+  it('O-04 names a key whose entries were exchanged for those of another version', async () => {
+    tamper(
+      `UPDATE audit SET definition = (SELECT definition FROM audit WHERE key_hash = '${hash1}' AND version_after = 1)
+       WHERE key_hash = '${hash1}' AND version_after = 3`,
+    );
+    expect((await check()).said).toBe(broken(hash1) + oneProblem);
+  });
+
+  it('names a history whose key was removed', async () => {
+    tamper(`DELETE FROM keys WHERE key_hash = '${hash2}'`);
+    const { code, said } = await check();
+    expect([code, said]).toStrictEqual([1, `${broken(hash2)}1 keys verified, problems found: 1.\n`]);
+  });
+
+  it.each([
+    ['its hash', `key_hash = '${sha256('k3')}'`],
+    ['its sealed identifier', "sealed_key_id = x'00'"],
+    ['its organisation', "org_id = 'globex'"],
+    ['its version', 'version = version - 1'],
+    ['its date', "date_created = '2026-01-31T12:00:00.001Z'"],
+    ['its last update', 'last_updated = last_updated + 1'],
+    ['its deletion', 'deleted = 1'],
+    ['its definition', `definition = '{"alias":"forged"}'`],
+    ['its alias for lists', "alias = 'x'"],
+    ['its expiry for lists', 'expires = 7'],
+    ['its being switched off for lists', 'is_inactive = 1'],
+    ['its password', "password_hash = '$2b$10$x'"],
+    ['its secret being there', 'jwt_secret = NULL'],
+    ['its other secret', 'hmac_string = sealed_key_id'],
+    ['its live count', 'quota_used = quota_used + 1'],
+    ['the end of its period', 'quota_renews = 1'],
+    ['its link to the history', "history_link = x'00'"],
+    ['its signature', "mac = x'00'"],
+    ['its signature being there', "mac = x''"],
+    ['its signature for another’s', `mac = (SELECT mac FROM keys WHERE key_hash = '${hash2}')`],
+  ])('names a key after a change of %s', async (what, change) => {
+    tamper(`UPDATE keys SET ${change} WHERE key_hash = '${hash1}'`);
+    const before = await files();
+    const { code, said } = await check();
+    expect(code).toBe(1);
+    expect(said).toContain(altered(what === 'its hash' ? sha256('k3') : hash1));
+    expect(said).not.toContain(hash2);
+    expect(await files()).toStrictEqual(before);
+  });
+
+  it.each([
+    ["kind = 'management'"],
+    ["label = 'another'"],
+    ['expires = NULL'],
+    ['revoked = NULL'],
+    ["org_id = 'globex'"],
+    ['created = created + 1'],
+    ["mac = x'00'"],
+  ])('names a credential after a change of %s', async (change) => {
+    tamper(`UPDATE credentials SET ${change} WHERE id = (SELECT max(id) FROM credentials WHERE revoked IS NOT NULL)`);
+    const { code, said } = await check();
+    expect(code).toBe(1);
+    expect(said).toMatch(
+      /^The credential cred_[0-9a-f]{16} fails the integrity check\.\n2 keys verified, problems found: 1\.\n$/,
+    );
+  });
+
+  it('names a key that is missing in the index of tags', async () => {
+    tamper(`DELETE FROM key_terms WHERE term = 't:gold' AND key_hash = '${hash2}'`);
+    expect((await check()).said).toBe(
+      `The index of tags, policies and APIs does not match the key ${hash2}.\n${oneProblem}`,
+    );
+  });
+
+  it('names every problem', async () => {
+    tamper(
+      `UPDATE audit SET reason = 'x' WHERE version_after = 1`,
+      `UPDATE keys SET hmac_string = x'00' WHERE key_hash = '${hash1}'`,
+    );
+    const { said } = await check();
+    expect(said).toContain(altered(hash1));
+    expect(said).toContain(broken(hash2));
+    expect(said).toContain('2 keys verified, problems found: 2.\n');
+  });
+
+  it('reports no problems while a service writes', async () => {
+    const t = await startApp({ KEYFRONT_DATA: folder });
+    await t.importKeys(...Array.from({ length: 100 }, (_, index) => ({ key_id: `key ${index}`, org_id: 'acme' })));
+    let isOver = false;
+    let changes = 0;
+    const service = (async () => {
+      while (!isOver) {
+        expect(
+          (await t.update(`key ${changes % 100}`, { alias: `${changes}`, tags: [`t${changes % 7}`] })).status,
+        ).toBe(200);
+        changes += 1;
+      }
+    })();
+    for (let round = 0; round < 3; round += 1) {
+      expect(await check()).toStrictEqual({ code: 0, said: '102 keys verified, no problems found.\n', out: '' });
+    }
+    isOver = true;
+    await service;
+    expect(changes).toBeGreaterThan(3);
+    await t.close();
+  });
+
+  it('rejects arguments and options', async () => {
+    const io = {
+      env: { KEYFRONT_DATA: folder },
+      stdout: () => undefined,
+      stderr: () => undefined,
+      isStderrTTY: false,
+      onStop: () => undefined,
+    };
+    expect(await run(['check', 'this'], io)).toBe(2);
+    expect(await run(['check', '--fix'], io)).toBe(2);
+  });
+});
+
+describe('the history', () => {
+  it('rejects a change of a history entry by a trigger', () => {
+    const database = new Database(join(folder, 'keyfront.db'));
+    expect(() => database.exec("UPDATE audit SET reason = 'x'")).toThrow('history is append-only');
+    database.close();
+  });
+});

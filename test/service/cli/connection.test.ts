@@ -1,0 +1,227 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { pathText } from '../../../src/lib/errors.js';
+import { parsePath } from '../../../src/cli/input/path.js';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
+import { startServer, type TestServer } from '../../support/server.js';
+
+interface Reply {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+const secret = 'credential-of-these-tests';
+const json = { 'content-type': 'application/json' };
+const busy: Reply = {
+  status: 503,
+  headers: { ...json, 'retry-after': '0' },
+  body: '{"status":"error","code":"UNAVAILABLE","message":"The service is overloaded."}',
+};
+const fine: Reply = { status: 200, headers: json, body: '{"key_hash":"ab","data":{}}' };
+
+let c: CommandLine;
+let server: Server;
+let url: string;
+let replies: (Reply | 'cut')[] = [];
+let requests: IncomingMessage[] = [];
+let file: string;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    requests.push(request);
+    const reply = replies.length > 1 ? replies.shift() : replies[0];
+    if (reply === undefined || reply === 'cut') return void request.socket.destroy();
+    request.resume().on('end', () => response.writeHead(reply.status, reply.headers).end(reply.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.close());
+beforeEach(async () => {
+  c = await makeCommandLine();
+  file = await c.file('definition.json', '{}');
+  replies = [fine];
+  requests = [];
+});
+afterEach(async () => c.remove());
+
+const credentials = { KEYFRONT_MANAGEMENT_CREDENTIAL: secret, KEYFRONT_SERVICE_CREDENTIAL: secret };
+const preview = async (at = url, args: readonly string[] = [], env: Record<string, string> = credentials) => {
+  const outcome = await c.keyfront(['preview', file, '--url', at, ...args], env);
+  expect(outcome.out + outcome.said).not.toContain(secret);
+  return outcome;
+};
+
+describe('a connection to a service', () => {
+  it('sends the credential in its header and the definition to a path below the base URL', async () => {
+    expect((await preview(`${url}/below`)).code).toBe(0);
+    expect(requests[0]?.url).toBe('/below/api/keys/preview');
+    expect(requests[0]?.headers.authorization).toBe(`Bearer ${secret}`);
+  });
+
+  it('retries after the delay that a busy service requests', async () => {
+    replies = [busy, busy, fine];
+    const { code, said } = await preview();
+    expect(code).toBe(0);
+    expect(said).toContain('The service is busy. Retrying in 0 s.\n');
+    expect(requests).toHaveLength(3);
+  });
+
+  it('fails with exit code 2 after four attempts', async () => {
+    replies = [busy];
+    const { code, said } = await preview();
+    expect(code).toBe(2);
+    expect(said).toContain('The service is overloaded.');
+    expect(requests).toHaveLength(4);
+  });
+
+  it('retries a GraphQL operation that returns UNAVAILABLE', async () => {
+    const refusal = { message: 'Storage is busy.', extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 0 } };
+    const done = {
+      change: {
+        keyHash: 'ab',
+        version: 2,
+        changes: [],
+        quotaEffect: { before: { used: 0 }, after: { used: 0 } },
+        warnings: [],
+      },
+    };
+    replies = [
+      { status: 200, headers: json, body: JSON.stringify({ errors: [refusal] }) },
+      { status: 200, headers: json, body: JSON.stringify({ data: done }) },
+    ];
+    const { code } = await c.keyfront(['put', 'a-key', file, '--url', url], credentials);
+    expect(code).toBe(0);
+    expect(requests.map(({ headers }) => headers['x-svc-authorization'])).toStrictEqual([secret, secret]);
+    // The identifier of a key may be a token, and addresses are written into logs.
+    expect(requests.map((request) => request.url)).toStrictEqual(['/graphql', '/graphql']);
+  });
+
+  it('does not follow a redirect, which would receive the credential', async () => {
+    replies = [{ status: 302, headers: { location: `${url}/elsewhere` } }];
+    const { code, said } = await preview();
+    expect(code).toBe(2);
+    expect(said).toContain('redirects (status 302)');
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each<[string, Reply]>([
+    ['a page', { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>404</h1>' }],
+    ['no JSON', { status: 200, headers: json, body: '{' }],
+    ['another JSON', { status: 200, headers: json, body: '[]' }],
+  ])('reports that a server that returns %s is not Keyfront', async (_, reply) => {
+    replies = [reply];
+    const { code, said } = await preview();
+    expect(code).toBe(2);
+    expect(said).toContain(`${url}/ is not a Keyfront service (status ${reply.status}).`);
+  });
+
+  it('prints no control characters of a response', async () => {
+    const message = 'red \u001b[31m \u009b2J';
+    const issues = [{ path: 'a\u001b', code: 'B\u001b', message }];
+    replies = [
+      { status: 400, headers: json, body: JSON.stringify({ status: 'error', code: 'INVALID', message, issues }) },
+    ];
+    const { code, out, said } = await preview(url, ['--text']);
+    expect(code).toBe(1);
+    expect(out).toContain('\uFFFD[31m');
+    expect(out + said).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+
+  it('reports that the result of an interrupted change is unknown, and does not retry it', async () => {
+    replies = ['cut'];
+    const { code, said } = await c.keyfront(['put', 'a-key', file, '--url', url], credentials);
+    expect(code).toBe(2);
+    expect(said).toContain(
+      'the connection was closed. It is unknown whether the change was made: see `keyfront history`.',
+    );
+    expect(requests).toHaveLength(1);
+    expect((await preview()).said).toMatch(/the connection was closed\.\n$/);
+  });
+
+  it('explains a refused connection and an unknown host name', async () => {
+    const gone = createServer();
+    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
+    const at = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
+    await new Promise((resolve) => gone.close(resolve));
+    const { code, said } = await preview(at);
+    expect([code, said]).toStrictEqual([2, `Cannot connect to ${at}: connection refused.\n`]);
+    expect((await preview('http://127.0.0.1:1')).said).toContain('the connection failed (bad port)');
+    const { said: unknown } = await preview('https://keyfront.invalid');
+    expect(unknown).toMatch(
+      /^Cannot connect to https:\/\/keyfront\.invalid: (the host name cannot be resolved|the network is unreachable)\.\n$/,
+    );
+  });
+
+  it('explains a failed TLS handshake', async () => {
+    const { code, said } = await preview(url.replace('http:', 'https:'));
+    expect(code).toBe(2);
+    expect(said).toContain('the TLS handshake failed; does the server use http://?');
+  });
+
+  it.each([
+    ['http://keys.example.com', 'would be sent unencrypted to'],
+    ['http://10.0.0.1:4000', 'would be sent unencrypted to'],
+    ['ftp://127.0.0.1', 'The URL must be like'],
+    ['127.0.0.1:4000', 'The URL must be like'],
+    ['http://127.0.0.1:4000/?token=x', 'The URL must be like'],
+    ['https://user:word@127.0.0.1', 'must not contain a credential'],
+  ])('rejects %s before it sends a request', async (at, reason) => {
+    const { code, said } = await preview(at);
+    expect(code).toBe(2);
+    expect(said).toContain(reason);
+  });
+
+  it('uses plain HTTP to another machine only with --plain-http', async () => {
+    const { said } = await preview('http://keyfront.invalid', ['--plain-http']);
+    expect(said).toContain('Cannot connect to http://keyfront.invalid:');
+  });
+
+  it.each([
+    [{}, 'KEYFRONT_MANAGEMENT_CREDENTIAL is not set'],
+    [{ KEYFRONT_MANAGEMENT_CREDENTIAL: ' ' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL is not set'],
+    [{ KEYFRONT_MANAGEMENT_CREDENTIAL: 'a\nb: c' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL does not contain a credential'],
+  ])('rejects the environment %j with exit code 2', async (env, reason) => {
+    const { code, said } = await preview(url, [], env);
+    expect(code).toBe(2);
+    expect(said).toContain(reason);
+    expect(requests).toHaveLength(0);
+  });
+});
+
+describe('a connection to a service over TLS', () => {
+  let tls: TLSFixture;
+  let secure: TestServer;
+  beforeAll(async () => {
+    tls = writeTLSFiles();
+    secure = await startServer({}, { tls });
+  });
+  afterAll(async () => {
+    await secure.close();
+    tls.remove();
+  });
+
+  it('explains an untrusted certificate and sends no credential', async () => {
+    const { code, said } = await preview(`https://127.0.0.1:${secure.port}`);
+    expect(code).toBe(2);
+    expect(said).toContain(
+      'the certificate is not signed by a trusted authority; NODE_EXTRA_CA_CERTS can name an additional one.',
+    );
+  });
+});
+
+describe('a path', () => {
+  it.each([
+    [['alias']],
+    [['accessRights', 2, 'limit', 'quotaMax']],
+    [['accessRights', 'a label with "quotes", a ] and \u001b', 'apiID']],
+    [['metaData', '', 'x']],
+    [['metaData', 'a.b']],
+    [[]],
+  ])('parses the path %j that pathText formatted', (path) => {
+    expect(parsePath(pathText(path))).toStrictEqual(path);
+  });
+});

@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isTokenShaped } from '../../../src/credentials/token.js';
+import { startApp } from '../../support/app.js';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+});
+afterEach(async () => c.remove());
+
+const issue = (...args: string[]) => c.keyfront(['credentials', 'issue', ...args]);
+const rows = async () =>
+  (await c.keyfront(['credentials', 'list'])).out
+    .trimEnd()
+    .split('\n')
+    .map((row) => row.split(/ {2,}/));
+
+describe('credentials issue', () => {
+  it.each(['management', 'service'])('prints the secret of a %s credential alone on standard output', async (kind) => {
+    const { code, out, said } = await issue('--kind', kind, '--label', 'Billing');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^kf_(mgt|svc)_\w+\n$/);
+    expect(isTokenShaped(out.trim())).toBe(true);
+    expect(said).toMatch(/^Issued cred_[0-9a-f]{16}\. Save this secret now; it is not shown again:\n$/);
+    expect(said).not.toContain(out.trim());
+  });
+
+  it('issues a credential that a running service accepts at once, and rejects after its revocation', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const { out, said } = await issue('--kind', 'management', '--label', 'Billing');
+    const headers = { authorization: `Bearer ${out.trim()}` };
+    expect((await t.preview({}, headers)).status).toBe(200);
+    const id = /cred_\w+/.exec(said)?.[0] ?? '';
+    const revoked = await c.keyfront(['credentials', 'revoke', id]);
+    expect(revoked).toStrictEqual({
+      code: 0,
+      out: '',
+      said: `Revoked ${id}. Running services reject it from now on.\n`,
+    });
+    expect((await t.preview({}, headers)).status).toBe(401);
+    await t.close();
+  });
+
+  it('restricts a credential to an organisation and a lifetime', async () => {
+    const before = Date.now();
+    await issue('--kind', 'service', '--label', 'Billing', '--org', 'acme', '--expires', '2w');
+    const [, [id, kind, state, , org, , expires, , label] = []] = await rows();
+    expect([kind, state, org, label]).toStrictEqual(['service', 'active', 'acme', 'Billing']);
+    expect(id).toMatch(/^cred_/);
+    const days = (Date.parse(expires ?? '') - before) / 86_400_000;
+    expect(Math.round(days)).toBe(14);
+  });
+});
+
+describe('credentials list', () => {
+  it('prints the time of the last use, which a running service writes at its stop at the latest', async () => {
+    const { out, said } = await issue('--kind', 'management', '--label', 'Used');
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    await t.preview({}, { authorization: `Bearer ${out.trim()}` });
+    await t.close();
+    const used = (await rows()).flatMap(([id, , , , , , , when]) => (said.includes(id ?? '-') ? [when] : []));
+    expect(used).toStrictEqual(['2026-01-31T12:00:00.000Z']);
+  });
+
+  it('prints a row per credential with its state and without its secret', async () => {
+    await c.create();
+    expect(await rows()).toStrictEqual([
+      ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
+    ]);
+    const { out: secret } = await issue('--kind', 'service', '--label', 'Billing');
+    const { said } = await issue('--kind', 'management', '--label', 'Old one');
+    await c.keyfront(['credentials', 'revoke', /cred_\w+/.exec(said)?.[0] ?? '']);
+    const [, ...listed] = await rows();
+    expect(
+      listed.map(([, kind, state, , org, , expires, used, label]) => [kind, state, org, expires, used, label]).sort(),
+    ).toStrictEqual([
+      ['management', 'revoked', '(all)', 'never', 'never', 'Old one'],
+      ['service', 'active', '(all)', 'never', 'never', 'Billing'],
+    ]);
+    expect(listed.map((row) => row[3])).toContain(`…${secret.trim().slice(-4)}`);
+    expect((await c.keyfront(['credentials', 'list'])).out).not.toContain(secret.trim());
+  });
+
+  it('prints no control characters of a label', async () => {
+    await issue('--kind', 'service', '--label', 'a\u001b[2Jb\nc');
+    const { out } = await c.keyfront(['credentials', 'list']);
+    expect(out.trimEnd().split('\n')).toHaveLength(2);
+    expect(out).not.toContain('\u001b');
+  });
+});
+
+describe('credentials rotate', () => {
+  const rotate = (...args: string[]) => c.keyfront(['credentials', 'rotate', ...args]);
+  const idIn = (said: string) => /cred_\w+/.exec(said)?.[0] ?? '';
+
+  it('prints only the new secret on standard output, and keeps both valid for a day', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const { out: old, said } = await issue('--kind', 'management', '--label', 'Billing', '--org', 'acme');
+    const { code, out, said: explained } = await rotate(idIn(said));
+    expect(code).toBe(0);
+    expect(out).toMatch(/^kf_mgt_\w{38}\n$/);
+    expect(explained).toMatch(
+      /^Issued cred_\w{16}; cred_\w{16} stays valid until (\S+)\. Save this secret now; it is not shown again:\n$/,
+    );
+    const until = Date.parse(/until (\S+)\. /.exec(explained)?.[1] ?? '');
+    expect(Math.round((until - Date.now()) / 3_600_000)).toBe(24);
+    for (const secret of [old, out]) {
+      expect((await t.preview({}, { authorization: `Bearer ${secret.trim()}` })).status).toBe(200);
+    }
+    const listed = (await rows()).filter(([, , , , , , , , label]) => label === 'Billing');
+    expect(listed.map(([id, kind, state, last, org]) => [id, kind, state, last, org])).toStrictEqual(
+      expect.arrayContaining([
+        [idIn(said), 'management', 'replaced', `…${old.trim().slice(-4)}`, 'acme'],
+        [idIn(explained), 'management', 'active', `…${out.trim().slice(-4)}`, 'acme'],
+      ]),
+    );
+    await t.close();
+  });
+
+  it.each(['0', '1h', '2w'])('accepts --overlap %s', async (overlap) => {
+    const { said } = await issue('--kind', 'service', '--label', 'x');
+    expect((await rotate(idIn(said), '--overlap', overlap)).code).toBe(0);
+    const [state] = (await rows()).flatMap(([id, , found]) => (id === idIn(said) ? [found] : []));
+    expect(state).toBe(overlap === '0' ? 'revoked' : 'replaced');
+  });
+
+  it.each(['-1h', '1', '5m', '', '0h'])('rejects --overlap=%s', async (overlap) => {
+    const { said } = await issue('--kind', 'service', '--label', 'x');
+    const { code, out, said: refusal } = await rotate(idIn(said), `--overlap=${overlap}`);
+    expect([code, out]).toStrictEqual([2, '']);
+    expect(refusal).toContain('--overlap must be 0, or a number of hours, days or weeks, such as 12h, 90d or 4w.');
+  });
+
+  it('explains why a credential cannot be rotated, and issues nothing', async () => {
+    await c.create();
+    expect(await rotate('cred_1')).toStrictEqual({ code: 1, out: '', said: 'There is no credential cred_1.\n' });
+    const { said } = await issue('--kind', 'service', '--label', 'x');
+    await rotate(idIn(said));
+    const again = await rotate(idIn(said));
+    expect([again.code, again.out]).toStrictEqual([1, '']);
+    expect(again.said).toMatch(/^cred_\w+ was rotated already; its successor is cred_\w+\.\n$/);
+    expect(await rows()).toHaveLength(3);
+  });
+});
+
+describe('credentials revoke', () => {
+  it('reports an unknown credential', async () => {
+    await c.create();
+    expect(await c.keyfront(['credentials', 'revoke', 'cred_1'])).toStrictEqual({
+      code: 1,
+      out: '',
+      said: 'There is no credential cred_1.\n',
+    });
+  });
+});

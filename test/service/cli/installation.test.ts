@@ -1,0 +1,216 @@
+import { copyFile, readFile, rename, rm, writeFile, chmod } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+});
+afterEach(async () => c.remove());
+
+const ring = () => join(c.folder, 'key-ring.json');
+const database = () => join(c.folder, 'keyfront.db');
+const pepper = 'x'.repeat(32);
+
+async function withKeys(env: Record<string, string> = {}): Promise<void> {
+  const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme","hmac_string":"s"}\n');
+  expect((await c.keyfront(['keys', 'import', file], env)).code).toBe(0);
+}
+
+const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'x'];
+const create = async () => expect((await c.keyfront(issue)).code).toBe(0);
+const open = (env: Record<string, string> = {}) => c.keyfront(['keys', 'export', '--with-secrets'], env);
+
+describe('a data folder', () => {
+  it('is created with a database and a key ring that only the owner can read', async () => {
+    await create();
+    expect(existsSync(ring())).toBe(true);
+    expect(existsSync(database())).toBe(true);
+  });
+
+  it('is rejected without its key ring, and no new key ring is created', async () => {
+    await withKeys();
+    await rm(ring());
+    const { code, out, said } = await open();
+    expect([code, out]).toStrictEqual([1, '']);
+    expect(said).toBe(
+      `The key ring ${ring()} does not exist, and the database ${database()} needs the one it was written with.\n`,
+    );
+    expect(existsSync(ring())).toBe(false);
+  });
+
+  it('S-07 is rejected with the key ring of another folder, and no file is changed', async () => {
+    await withKeys();
+    const other = await makeCommandLine();
+    await other.keyfront(issue);
+    await rename(ring(), `${ring()}.own`);
+    await copyFile(join(other.folder, 'key-ring.json'), ring());
+    const before = [await readFile(ring()), await readFile(database())];
+    for (const args of [
+      ['keys', 'export'],
+      ['secrets', 'rotate'],
+      ['secrets', 'prune'],
+    ]) {
+      const { code, said } = await c.keyfront(args);
+      expect(code).toBe(1);
+      expect(said).toBe(`The key ring ${ring()} is not the one that the database ${database()} was written with.\n`);
+    }
+    expect([await readFile(ring()), await readFile(database())]).toStrictEqual(before);
+    await rename(`${ring()}.own`, ring());
+    expect((await open()).out).toContain('"hmac_string":"s"');
+    await other.remove();
+  });
+
+  it('is rejected if its key ring is malformed, without quoting it', async () => {
+    await withKeys();
+    await writeFile(ring(), '{"keys": [hunter2', { mode: 0o600 });
+    const { code, said } = await open();
+    expect(code).toBe(1);
+    expect(said).toBe(`The key ring ${ring()} is malformed: it is not JSON.\n`);
+  });
+
+  it('is rejected if other users can read its key ring, with the command that repairs it', async () => {
+    await withKeys();
+    await chmod(ring(), 0o644);
+    const { code, said } = await open();
+    expect([code, said]).toStrictEqual([
+      1,
+      `The key ring ${ring()} is open to other users. Run: chmod 600 ${ring()}\n`,
+    ]);
+  });
+
+  it('can have its key ring elsewhere', async () => {
+    const elsewhere = { KEYFRONT_KEY_RING: join(c.folder, '..', 'ring.json') };
+    await withKeys(elsewhere);
+    expect(existsSync(ring())).toBe(false);
+    expect((await open(elsewhere)).out).toContain('"hmac_string":"s"');
+    expect((await open()).code).toBe(1);
+  });
+
+  it('is rejected if its file is not a database', async () => {
+    await create();
+    await writeFile(database(), 'not a database, but long enough to be looked at '.repeat(50));
+    const { code, said } = await open();
+    expect([code, said]).toStrictEqual([1, `The database ${database()} cannot be used: file is not a database\n`]);
+  });
+});
+
+describe('KEYFRONT_KEY_HASH', () => {
+  it('cannot change once there are keys, and the error names the current one and a solution', async () => {
+    await withKeys();
+    const { code, said } = await open({ KEYFRONT_KEY_HASH: 'murmur64' });
+    expect(code).toBe(1);
+    expect(said).toMatch(
+      /^The keys of this database were hashed with KEYFRONT_KEY_HASH=sha256\. Start with that setting; or, to change it, /,
+    );
+    expect((await open({ KEYFRONT_KEY_HASH: 'sha256' })).code).toBe(0);
+  });
+
+  it('can change while there are no keys', async () => {
+    await create();
+    expect((await open({ KEYFRONT_KEY_HASH: 'murmur128' })).code).toBe(0);
+    await withKeys({ KEYFRONT_KEY_HASH: 'murmur128' });
+    expect((await open()).said).toContain('KEYFRONT_KEY_HASH=murmur128');
+  });
+
+  it('rejects a changed pepper of hmac-sha256 without showing it', async () => {
+    const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper };
+    await withKeys(env);
+    expect((await open(env)).code).toBe(0);
+    const { code, said } = await open({ ...env, KEYFRONT_KEY_HASH_PEPPER: 'y'.repeat(32) });
+    expect(code).toBe(1);
+    expect(said).toContain('another KEYFRONT_KEY_HASH_PEPPER');
+    expect(said).not.toMatch(/x{32}|y{32}|[0-9a-f]{64}/);
+    expect((await readFile(database())).includes(pepper)).toBe(false);
+  });
+});
+
+describe('the settings', () => {
+  it.each([
+    ['KEYFRONT_DATTA', 'KEYFRONT_DATA'],
+    ['KEYFRONT_KEYHASH', 'KEYFRONT_KEY_HASH'],
+    ['KEYFRONT_KEY_RINGS', 'KEYFRONT_KEY_RING'],
+    ['KEYFRONT_GRAPHQL', 'KEYFRONT_GRAPHIQL'],
+  ])('reject the unknown %s and suggest %s', async (wrong, right) => {
+    const { code, said } = await open({ [wrong]: 'x' });
+    expect(code).toBe(1);
+    expect(said).toBe(`The settings have problems:\n  ${wrong} is not a setting; did you mean ${right}?\n`);
+    expect(existsSync(c.folder)).toBe(false);
+  });
+
+  it('O-08 report all their problems at once', async () => {
+    const { code, said } = await c.keyfront(['serve'], {
+      HOST: '0.0.0.0',
+      PORT: '70000',
+      LOG_LEVEL: 'loud',
+      KEYFRONT_KEY_HASH: 'md5',
+      KEYFRONT_GRAPHIQL: 'yes',
+      KEYFRONT_NONSENSE_ALTOGETHER: 'x',
+    });
+    expect(code).toBe(1);
+    const [first, ...problems] = said.trimEnd().split('\n');
+    expect(first).toBe('The settings have problems:');
+    expect(problems.map((problem) => problem.trim().split(/[: ]/, 1)[0]).sort()).toStrictEqual([
+      'HOST',
+      'KEYFRONT_GRAPHIQL',
+      'KEYFRONT_KEY_HASH',
+      'KEYFRONT_NONSENSE_ALTOGETHER',
+      'LOG_LEVEL',
+      'PORT',
+    ]);
+    expect(existsSync(c.folder)).toBe(false);
+  });
+
+  it('O-08 reject a pepper that the hash algorithm would ignore', async () => {
+    for (const algorithm of [undefined, 'sha256', 'murmur64']) {
+      const env = { KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32), ...(algorithm && { KEYFRONT_KEY_HASH: algorithm }) };
+      const { code, said } = await open(env);
+      expect(code).toBe(1);
+      expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER is of use with KEYFRONT_KEY_HASH=hmac-sha256 only.');
+      expect(said).not.toContain('pppp');
+    }
+  });
+
+  it.each(['prod', 'Production', 'PRODUCTION', 'staging', ' production', ''])(
+    'reject NODE_ENV=%j instead of treating it as development',
+    async (NODE_ENV) => {
+      const { code, said } = await open({ NODE_ENV });
+      expect(code).toBe(1);
+      expect(said).toContain('NODE_ENV must be one of development, test, production.');
+    },
+  );
+
+  it('S-08 never show the value of a secret setting', async () => {
+    const { said } = await open({ KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'hunter2' });
+    expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes');
+    expect(said).not.toContain('hunter2');
+  });
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com', '1270.0.0.1'])(
+    'T-01 reject HOST=%j in development',
+    async (HOST) => {
+      const { code, said } = await c.keyfront(['serve'], { HOST });
+      expect(code).toBe(1);
+      expect(said).toContain(
+        'HOST: development listens on loopback only; set NODE_ENV=production to listen anywhere else.',
+      );
+    },
+  );
+
+  it.each(['', 'x', '-1', '1.5', '65536', '4000 ', '0x10'])('reject the port %j', async (PORT) => {
+    const { code, said } = await c.keyfront(['serve'], { PORT });
+    expect(code).toBe(1);
+    expect(said).toContain('PORT must be a number from 0 to 65535.');
+  });
+
+  it.each(['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_KEY_HASH', 'KEYFRONT_GRAPHIQL'])(
+    'reject an empty %s',
+    async (name) => {
+      const { code, said } = await open({ [name]: '' });
+      expect(code).toBe(1);
+      expect(said).toContain(name);
+    },
+  );
+});

@@ -1,0 +1,285 @@
+import { existsSync } from 'node:fs';
+import { parse, validate } from 'graphql';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { documents } from '../../../src/cli/key-client/remote.js';
+import { schema } from '../../../src/graphql/schema/api-schema.js';
+import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
+import { makeCommandLine, type CommandLine, type Outcome } from '../../support/cli.js';
+import { startServer, type TestServer } from '../../support/server.js';
+
+const hash = '8805bb626b61fcb32e4c55b535399c92ecc8c2bb0dcaa3d327ec5a19da7adbd4';
+const stored = {
+  key_id: 'acme-billing',
+  org_id: 'acme',
+  alias: 'Billing',
+  rate: 100,
+  per: 60,
+  quota_max: 10_000,
+  quota_remaining: 1_880,
+  quota_renewal_rate: 2_592_000,
+  tags: ['billing'],
+  hmac_string: 'stored-secret',
+  meta_data: { big: 9007199254740993n, nothing: null },
+  access_rights: { invoices: { api_id: 'invoices', limit: { rate: 5, per: 1 } } },
+};
+
+type Reply = Record<string, unknown> & { readonly changes: readonly Record<string, unknown>[] };
+const reply = ({ out }: Outcome) => parseJSON(out) as unknown as Reply;
+
+it('sends only operations that are valid and within the limits', () => {
+  for (const document of Object.values(documents)) expect(validate(schema, parse(document))).toEqual([]);
+});
+
+describe.each(['the data folder', 'a service'])('commands for a key of %s', (place) => {
+  let c: CommandLine;
+  let server: TestServer | undefined;
+  let env: Record<string, string> = {};
+  const keyfront = async (args: readonly string[], more: Record<string, string> = {}, isTerminal = false) =>
+    c.keyfront(args, { ...env, ...more }, false, { isTerminal });
+  const definition = async (value: unknown) => c.file('definition.json', stringifyJSON(value));
+  const { key_id: keyID, hmac_string: hmac, ...plain } = stored;
+
+  beforeEach(async () => {
+    c = await makeCommandLine();
+    const { code } = await c.keyfront(['keys', 'import', await c.file('keys.jsonl', stringifyJSON(stored))]);
+    expect(code).toBe(0);
+    if (place === 'the data folder') return;
+    server = await startServer({ KEYFRONT_DATA: c.folder });
+    server.t.clock.now = new Date();
+    env = { KEYFRONT_URL: server.url, KEYFRONT_SERVICE_CREDENTIAL: server.t.service };
+  });
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+    env = {};
+    await c.remove();
+  });
+
+  it('get prints a definition that put accepts, exactly and without secrets', async () => {
+    const got = await keyfront(['get', keyID]);
+    expect(got).toMatchObject({ code: 0, said: `Version 1 of ${hash}, without secrets.\n` });
+    expect(parseJSON(got.out)).toStrictEqual(plain);
+    const same = await keyfront(['diff', keyID, await c.file('again.json', got.out)]);
+    expect(same.code).toBe(0);
+    expect(reply(same)).toMatchObject({ same: true, changes: [], version: 2, key_hash: hash });
+  });
+
+  it('diff prints the changes of an update in the names of REST, exits with 1, and changes nothing', async () => {
+    const next = {
+      ...plain,
+      quota_max: 9223372036854775807n,
+      tags: undefined,
+      apply_policy_id: 'gold',
+      hmac_string: 'new-secret',
+      access_rights: {
+        invoices: { api_id: 'invoices', limit: { rate: 6, per: 1 } },
+        reports: { api_id: 'reports', limit: { quota_max: 9007199254740993n, quota_renewal_rate: 1 } },
+      },
+    };
+    const first = await keyfront(['diff', keyID, await definition(next)]);
+    expect(first.code).toBe(1);
+    expect(reply(first)).toMatchObject({
+      same: false,
+      key_hash: hash,
+      version: 2,
+      changes: expect.arrayContaining([
+        { path: 'quota_max', kind: 'CHANGED', before: 10_000, after: 9223372036854775807n },
+        { path: 'tags', kind: 'REMOVED', before: ['billing'] },
+        { path: 'apply_policies', kind: 'ADDED', after: ['gold'] },
+        { path: 'access_rights.invoices.limit.rate', kind: 'CHANGED', before: 5, after: 6 },
+        {
+          path: 'access_rights.reports',
+          kind: 'ADDED',
+          after: { api_id: 'reports', limit: { quota_max: 9007199254740993n, quota_renewal_rate: 1 } },
+        },
+        { path: 'hmac_string', kind: 'CHANGED' },
+      ]) as unknown,
+      warnings: [{ path: 'apply_policy_id', code: 'DEPRECATED_FIELD', message: 'was moved into `apply_policies`' }],
+    });
+    expect(reply(first).changes).toHaveLength(6);
+    expect(first.out + first.said).not.toMatch(/new-secret|stored-secret/);
+    expect((await keyfront(['diff', keyID, await definition(next)])).out).toBe(first.out);
+  });
+
+  it('diff prints one line per change as text', async () => {
+    const { tags, ...next } = plain;
+    const file = await definition({ ...next, rate: 200, hmac_string: 'x', session_lifetime: 60 });
+    const { code, out } = await keyfront(['diff', keyID, file], { NO_COLOR: '1' }, true);
+    expect(code).toBe(1);
+    expect(out.split('\n').toSorted()).toStrictEqual(
+      [
+        '  * hmac_string  secret changed',
+        '  + session_lifetime  60',
+        '  - tags  ["billing"]',
+        '  ~ rate  100 → 200',
+        '',
+      ].toSorted(),
+    );
+    const painted = await keyfront(['diff', keyID, file], {}, true);
+    expect(painted.out).toContain('\u001b[31m100\u001b[39m → \u001b[32m200\u001b[39m');
+  });
+
+  it('diff counts the reset of a quota as a difference', async () => {
+    const { code, out } = await keyfront(['diff', keyID, await definition(plain), '--reset-quota', '--text']);
+    expect(code).toBe(1);
+    expect(out).toMatch(/live quota: 8,120 used of 10,000.* → 0 used of 10,000, renews at /);
+  });
+
+  it('put replaces the definition, keeps its secrets, and records the reason in the history', async () => {
+    const file = await definition({ ...plain, rate: 300 });
+    const done = await keyfront(['put', keyID, file, '--reset-quota', '--expected-version', '1', '--reason', 'OPS-17']);
+    expect(done.code).toBe(0);
+    expect(reply(done)).toMatchObject({
+      action: 'modified',
+      key_hash: hash,
+      version: 2,
+      quota: { after: { used: 0 } },
+    });
+    const again = await keyfront(['put', keyID, file, '--text']);
+    expect([again.code, again.out]).toStrictEqual([0, expect.stringContaining('Updated to version 3.\n')]);
+    const { out } = await keyfront(['history', keyID]);
+    const entries = out
+      .trim()
+      .split('\n')
+      .map((line) => parseJSON(line) as unknown as Reply);
+    expect(entries.map(({ version, operation, reason }) => [version, operation, reason])).toStrictEqual([
+      [3, 'update', undefined],
+      [2, 'update', 'OPS-17'],
+      [1, 'import', undefined],
+    ]);
+    expect(entries[1]).toMatchObject({ quota_used_before_reset: 8120 });
+    expect(entries[1]?.changes).toContainEqual({ path: 'rate', kind: 'CHANGED', before: 100, after: 300 });
+    expect(entries[1]?.['credential_id'] === 'cli').toBe(server === undefined);
+    const shown = await c.keyfront(['keys', 'export', '--with-secrets']);
+    expect(shown.out).toContain('stored-secret');
+  });
+
+  it('put rejects a stale version with 1 and names the fields that have changed', async () => {
+    await keyfront(['put', keyID, await definition({ ...plain, rate: 300 })]);
+    const { code, out } = await keyfront(['put', keyID, await definition(plain), '--expected-version', '1']);
+    expect(code).toBe(1);
+    expect(parseJSON(out)).toStrictEqual({
+      status: 'error',
+      code: 'CONFLICT',
+      message: 'The key has version 2 by now, not 1.',
+      issues: [{ path: 'rate', code: 'CHANGED_SINCE', message: 'has changed since version 1' }],
+    });
+  });
+
+  it('put names every problem with its path, exits with 1, and changes nothing', async () => {
+    const bad = { alias: 7, quota_maxx: 1, access_rights: { invoices: { limit: { quota_max: 1.5 } } }, key_id: 'x' };
+    const json = await keyfront(['put', keyID, await definition(bad)]);
+    expect(json.code).toBe(1);
+    expect(reply(json)['issues']).toStrictEqual([
+      { path: 'access_rights.invoices.limit.quota_max', code: 'NOT_INTEGER', message: 'must be an integer' },
+      { path: 'alias', code: 'WRONG_TYPE', message: 'must be a text' },
+      { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `quota_max`?' },
+      { path: 'key_id', code: 'WRONG_VARIANT', message: 'belongs to the preview only' },
+    ]);
+    const text = await keyfront(['put', keyID, await definition(bad), '--text']);
+    expect(text.said).toContain('error    alias must be a text  WRONG_TYPE\n');
+    expect((await keyfront(['diff', keyID, await definition(bad)])).code).toBe(2);
+    expect((await keyfront(['get', keyID])).said).toContain('Version 1 of');
+  });
+
+  it('put rejects a definition that is not an object', async () => {
+    const { code, out } = await keyfront(['put', keyID, await definition('text')]);
+    expect(code).toBe(1);
+    expect(out).toContain('must be an object');
+    expect((await keyfront(['put', keyID, await definition([plain, plain])])).code).toBe(2);
+  });
+
+  it('put creates a key only with --create, from standard input', async () => {
+    const missing = await keyfront(['put', 'acme-new', await definition(plain)]);
+    expect(missing.code).toBe(1);
+    expect(reply(missing)).toMatchObject({ code: 'NOT_FOUND', message: 'There is no such key.' });
+    const created = await c.keyfront(['put', 'acme-new', '-', '--create'], env, false, { input: stringifyJSON(plain) });
+    expect(created.code).toBe(0);
+    expect(reply(created)).toMatchObject({ action: 'added', version: 1 });
+    const updated = await keyfront(['put', 'acme-new', await definition(plain), '--create']);
+    expect(reply(updated)).toMatchObject({ action: 'modified', version: 2 });
+  });
+
+  it('reset resets the quota and leaves the definition exactly unchanged', async () => {
+    const { code, out } = await keyfront(['reset', keyID, '--reason', 'paid']);
+    expect(code).toBe(0);
+    const { action, version, quota, changes } = parseJSON(out) as unknown as Reply;
+    expect({ action, version, quota }).toMatchObject({
+      action: 'modified',
+      version: 2,
+      quota: { before: { used: 8120, remaining: 1880 }, after: { used: 0, remaining: 10_000 } },
+    });
+    expect(changes.map(({ path }) => path).toSorted()).toStrictEqual(['quota_remaining', 'quota_renews']);
+    const got = parseJSON((await keyfront(['get', keyID])).out) as Record<string, unknown>;
+    expect(got).toStrictEqual({ ...plain, quota_remaining: 10_000, quota_renews: got['quota_renews'] });
+    expect((await c.keyfront(['keys', 'export', '--with-secrets'])).out).toContain('stored-secret');
+  });
+
+  it('reset retries after a concurrent change and overwrites nothing', async () => {
+    const outcomes = await Promise.all([1, 2, 3].map(async () => keyfront(['reset', keyID])));
+    expect(outcomes.map(({ code }) => code)).toStrictEqual([0, 0, 0]);
+    expect((await keyfront(['get', keyID])).said).toContain('Version 4 of');
+  });
+
+  it('revert restores an earlier definition', async () => {
+    await keyfront(['put', keyID, await definition({ org_id: 'acme' })]);
+    const { code, out } = await keyfront(['revert', keyID, '--to', '1', '--reason', 'oops']);
+    expect(code).toBe(0);
+    expect(parseJSON(out)).toMatchObject({ action: 'modified', version: 3 });
+    expect(parseJSON((await keyfront(['get', keyID])).out)).toStrictEqual(plain);
+    expect((await keyfront(['revert', keyID, '--to', '9'])).code).toBe(1);
+    expect((await keyfront(['revert', keyID, '--to', '1', '--expected-version', '1'])).code).toBe(1);
+  });
+
+  it('history prints the newest entries first, up to the limit, also as text', async () => {
+    for (const rate of [1, 2, 3]) await keyfront(['put', keyID, await definition({ ...plain, rate })]);
+    const { out } = await keyfront(['history', keyID, '--limit', '2', '--text']);
+    expect(out.match(/^version \d+/gm)).toStrictEqual(['version 4', 'version 3']);
+    expect(out).toContain('  ~ rate  2 → 3\n');
+  });
+
+  it('accepts the hash of a key or a file with its identifier', async () => {
+    const file = await c.file('key-id', `${keyID}\n`);
+    for (const named of [
+      ['--key-hash', hash],
+      ['--key-id-file', file],
+    ]) {
+      expect((await keyfront(['get', ...named])).code).toBe(0);
+      expect((await keyfront(['diff', await definition(plain), ...named])).code).toBe(0);
+      expect((await keyfront(['get', keyID, ...named])).code).toBe(2);
+    }
+    expect((await keyfront(['get', '--key-hash', '0'.repeat(64)])).code).toBe(1);
+    expect((await keyfront(['get'])).code).toBe(2);
+    expect((await keyfront(['diff', await definition(plain)])).code).toBe(2);
+  });
+
+  it.each([['get'], ['history'], ['reset'], ['revert', '--to', '1']])(
+    'exits with 1 for %s of a key that does not exist',
+    async (name, ...more) => {
+      const { code, out } = await keyfront([name, 'nobody', ...more]);
+      expect(code).toBe(1);
+      expect(parseJSON(out)).toMatchObject({ status: 'error', code: 'NOT_FOUND' });
+    },
+  );
+
+  it.each([
+    [['put', keyID, 'f', '--expected-version', '0']],
+    [['put', keyID, 'f', '--expected-version', 'x']],
+    [['put', keyID, 'f', '--create', '--expected-version', '1']],
+    [['revert', keyID]],
+    [['revert', keyID, '--to', '-1']],
+    [['history', keyID, '--limit', '101']],
+    [['diff', keyID, '/nowhere.json']],
+  ])('exits with 2 for %j', async (args) => {
+    expect((await keyfront(args)).code).toBe(2);
+  });
+});
+
+it('creates no data folder for a command about a key', async () => {
+  const c = await makeCommandLine();
+  const { code, said } = await c.keyfront(['get', 'acme-billing']);
+  expect(code).toBe(2);
+  expect(said).toMatch(/^There is no installation in \/.* To use a running service instead, pass --url\.\n$/);
+  expect(existsSync(c.folder)).toBe(false);
+  await c.remove();
+});

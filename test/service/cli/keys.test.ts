@@ -1,0 +1,348 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { hash as argon2 } from '@node-rs/argon2';
+import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { importLines } from '../../../src/cli/input/import-lines.js';
+import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
+import { startApp } from '../../support/app.js';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { fullUpdate } from '../../support/definitions.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+});
+afterEach(async () => c.remove());
+
+const jsonl = (...lines: (object | string)[]) =>
+  lines.map((line) => `${typeof line === 'string' ? line : stringifyJSON(line)}\n`).join('');
+
+async function imported(content: string | Uint8Array, ...options: string[]) {
+  return c.keyfront(['keys', 'import', await c.file('keys.jsonl', content), ...options]);
+}
+
+async function exported(...options: string[]): Promise<Record<string, unknown>[]> {
+  const { code, out } = await c.keyfront(['keys', 'export', ...options]);
+  expect(code).toBe(0);
+  return out
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => parseJSON(line) as Record<string, unknown>);
+}
+
+const k = (key_id: string, more: object = {}) => ({ key_id, org_id: 'acme', ...more });
+
+describe('keys import', () => {
+  it('imports keys and counts them', async () => {
+    const outcome = await imported(jsonl(k('k1', { alias: 'one' }), '', '   ', k('k2')));
+    expect(outcome).toStrictEqual({
+      code: 0,
+      out: '',
+      said: '2 imported, 0 skipped (already exist), 0 rejected.\n',
+    });
+    expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['k1', 'k2']);
+  });
+
+  it('reports invalid lines by number, without key identifiers or secrets, and imports the rest', async () => {
+    const { code, said } = await imported(
+      jsonl(
+        k('Xq7-good-1', { hmac_string: 'Xq7-secret' }),
+        '{"key_id": "Xq7-cut", "hmac_string": "Xq7-sec',
+        k('Xq7-type', { rate: 'Xq7-secret', jwt_data: { secret: ['Xq7-secret'] } }),
+        { key_id: 'Xq7-no-owner' },
+        { org_id: 'acme', alias: 'Xq7-no-key' },
+        { key_id: 17, org_id: 'acme' },
+        k('Xq7/slash'),
+        k(''),
+        '"Xq7"',
+        '[]',
+        'null',
+        k('Xq7-unknown', { quota_maxx: 1 }),
+        k('Xq7-variant', { mtls_static_certificate_bindings: ['x'] }),
+        k('Xq7-mask', { hmac_string: '<PASSWORD>' }),
+        k('Xq7-time', { last_updated: '9999999999999999999' }),
+        k('Xq7-period', { quota_renewal_rate: 9223372036854775807n }),
+        '{"key_id":"Xq7-big","org_id":"acme","quota_max":9223372036854775808}',
+        '{"key_id":"Xq7-twice","org_id":"acme","alias":"a","alias":"b"}',
+        k('Xq7-good-2'),
+      ),
+    );
+    expect(code).toBe(1);
+    expect(said).not.toContain('Xq7');
+    expect(said.split('\n')).toStrictEqual([
+      'line 2: The body is not valid JSON (line 1, column 46).',
+      'line 3: jwt_data.secret must be a text; rate must be a number',
+      'line 4: org_id is required; every key has an owner',
+      'line 5: `key_id` is missing or not a string.',
+      'line 6: `key_id` is missing or not a string.',
+      'line 7: key_id must not hold a slash or a backslash',
+      'line 8: key_id must not be empty',
+      'line 9: The line is not a JSON object.',
+      'line 10: The line is not a JSON object.',
+      'line 11: The line is not a JSON object.',
+      'line 12: quota_maxx is not a field here; did you mean `quota_max`?',
+      'line 13: mtls_static_certificate_bindings belongs to the preview only',
+      'line 14: hmac_string is a placeholder; send the secret itself, null to clear it, or leave it out to keep it',
+      'line 15: last_updated must be Unix seconds, written in digits',
+      'line 16: quota_renewal_rate must be smaller: the quota period would end after the largest 64-bit timestamp',
+      'line 17: quota_max must be at most 9223372036854775807',
+      'line 18: alias The body has an object with the same member twice.',
+      '2 imported, 0 skipped (already exist), 17 rejected.',
+      '',
+    ]);
+    expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['Xq7-good-1', 'Xq7-good-2']);
+  });
+
+  it('skips existing keys and counts them, also within one file', async () => {
+    await imported(jsonl(k('k1', { alias: 'first' })));
+    const { code, said } = await imported(
+      jsonl(k('k1', { alias: 'second' }), k('k2', { alias: 'a' }), k('k2', { alias: 'b' })),
+    );
+    expect([code, said]).toStrictEqual([0, '1 imported, 2 skipped (already exist), 0 rejected.\n']);
+    expect(new Set((await exported()).map(({ key_id, alias }) => `${String(key_id)} ${String(alias)}`))).toStrictEqual(
+      new Set(['k1 first', 'k2 a']),
+    );
+  });
+
+  it('can run again after an interruption', async () => {
+    const lines = Array.from({ length: 1203 }, (_, index) => k(`k${index}`));
+    await imported(jsonl(...lines.slice(0, 700)));
+    const { said } = await imported(jsonl(...lines));
+    expect(said).toBe('503 imported, 700 skipped (already exist), 0 rejected.\n');
+    expect(await exported()).toHaveLength(1203);
+  });
+
+  it.each([
+    ['writes few keys per transaction if storage is slow, so that other writers do not wait', 100, 10, 20, 60],
+    ['writes some hundreds at a time where storage is fast', 1_500, 0, 100, 500],
+  ])('%s', async (_name, lines, msPerKey, least, most) => {
+    const { app } = await startApp();
+    const { ports, store } = app.services;
+    const sizes: number[] = [];
+    const add: typeof store.add = async (keys) => {
+      sizes.push(keys.length);
+      await wait(keys.length * msPerKey);
+      return store.add(keys);
+    };
+    const counts = await importLines(
+      { ports, store: { add } },
+      Array.from({ length: lines }, (_line, index) => stringifyJSON(k(`k${index}`))),
+      { orgID: undefined, passwordsAreHashed: false },
+      { onInvalidLine: () => undefined, onProgress: () => undefined },
+    );
+    expect(counts).toStrictEqual({ imported: lines, existing: 0, invalid: 0 });
+    expect(Math.max(...sizes)).toBeGreaterThanOrEqual(least);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(most);
+  });
+
+  it('assigns only keys without an owner to --org', async () => {
+    await imported(
+      jsonl({ key_id: 'k1' }, { key_id: 'k2', org_id: null }, k('k3'), { key_id: 'k4', org_id: '' }),
+      '--org',
+      'globex',
+    );
+    const owners = Object.fromEntries((await exported()).map(({ key_id, org_id }) => [key_id, org_id]));
+    expect(owners).toStrictEqual({ k1: 'globex', k2: 'globex', k3: 'acme', k4: 'globex' });
+  });
+
+  it('keeps 64-bit integers exact, and the dates', async () => {
+    const key = k('k1', {
+      date_created: '2020-02-29T23:59:59.5Z',
+      expires: -9223372036854775808n,
+      last_updated: '1600000000',
+      quota_max: 9223372036854775807n,
+      quota_remaining: 9007199254740993n,
+      quota_renews: 9223372036854775807n,
+    });
+    await imported(jsonl(key));
+    expect(await exported()).toStrictEqual([parseJSON(stringifyJSON(key))]);
+  });
+
+  it('reads lines that end in CRLF, a byte order mark, and a last line without a line feed', async () => {
+    const { said } = await imported(`\ufeff${stringifyJSON(k('k1'))}\r\n\r\n${stringifyJSON(k('k2'))}`);
+    expect(said).toBe('2 imported, 0 skipped (already exist), 0 rejected.\n');
+  });
+
+  it('ends a line only at a line feed', async () => {
+    const key = k('k1', { alias: 'a\u2028b\u2029c\u0085d' });
+    const { said } = await imported(jsonl(key));
+    expect(said).toBe('1 imported, 0 skipped (already exist), 0 rejected.\n');
+    expect(await exported()).toMatchObject([{ alias: 'a\u2028b\u2029c\u0085d' }]);
+  });
+
+  it('rejects a line that is not UTF-8 and imports the others', async () => {
+    const bad = Buffer.from(jsonl(k('k\u00e9')), 'latin1');
+    const { said } = await imported(Buffer.concat([bad, Buffer.from(jsonl(k('k\u00e9', { alias: 'good' })))]));
+    expect(said).toBe('line 1: The line is not valid UTF-8.\n1 imported, 0 skipped (already exist), 1 rejected.\n');
+  });
+
+  it('reads a line that is longer than a chunk of the file', async () => {
+    const meta_data = { text: Array.from({ length: 5 }, () => 'é'.repeat(60_000)) };
+    const key = k('k1', { meta_data });
+    const { said } = await imported(jsonl(k('k0'), key, k('k2')));
+    expect(said).toBe('3 imported, 0 skipped (already exist), 0 rejected.\n');
+    const found = (await exported()).find(({ key_id }) => key_id === 'k1');
+    expect(found?.['meta_data']).toStrictEqual(meta_data);
+  });
+
+  it('names a file that does not exist', async () => {
+    const outcome = await c.keyfront(['keys', 'import', '/nowhere/keys.jsonl']);
+    expect(outcome).toStrictEqual({ code: 1, out: '', said: 'Cannot read the file /nowhere/keys.jsonl.\n' });
+  });
+
+  it('shows its progress on a terminal, and each invalid line separately', async () => {
+    const file = await c.file('keys.jsonl', jsonl(k('k1'), '{', k('k2')));
+    const { said } = await c.keyfront(['keys', 'import', file], {}, true);
+    expect(said.startsWith('\r1 lines …')).toBe(true);
+    expect(said).toContain('\r\u001b[Kline 2: ');
+  });
+});
+
+describe('keys import --passwords-are-hashed', () => {
+  const bcryptHash = hashBcrypt('correct horse', 4);
+
+  it('stores bcrypt and argon2id hashes unchanged, with their type', async () => {
+    const argonHash = await argon2('correct horse', { memoryCost: 64, timeCost: 1 });
+    const { said } = await imported(
+      jsonl(
+        k('b', { basic_auth_data: { password: bcryptHash, user: 'u' } }),
+        k('c', { basic_auth_data: { hash_type: 'bcrypt', password: bcryptHash.replace('$2b$', '$2a$') } }),
+        k('d', { basic_auth_data: { hash_type: 'argon2id', password: argonHash } }),
+        k('e', { basic_auth_data: { user: 'no password' } }),
+        k('f', { basic_auth_data: { hash_type: null, password: null } }),
+        k('g', { basic_auth_data: null }),
+      ),
+      '--passwords-are-hashed',
+    );
+    expect(said).toBe('6 imported, 0 skipped (already exist), 0 rejected.\n');
+    const kept = Object.fromEntries(
+      (await exported('--with-secrets')).map(({ key_id, basic_auth_data }) => [key_id, basic_auth_data]),
+    );
+    expect(kept).toStrictEqual({
+      b: { hash_type: 'bcrypt', password: bcryptHash, user: 'u' },
+      c: { hash_type: 'bcrypt', password: bcryptHash.replace('$2b$', '$2a$') },
+      d: { hash_type: 'argon2id', password: argonHash },
+      e: { user: 'no password' },
+      f: {},
+      g: undefined,
+    });
+  });
+
+  it.each([
+    ['a password in clear', { password: 'hunter2-hunter2' }],
+    ['an empty one', { password: '' }],
+    ['a number', { password: 17 }],
+    ['half a hash', { password: bcryptHash.slice(0, -1) }],
+    ['a hash and more', { password: `${bcryptHash}\n` }],
+    ['a fast hash', { password: '5f4dcc3b5aa765d61d8327deb882cf99', hash_type: 'md5' }],
+    ['a hash of another type than said', { password: bcryptHash, hash_type: 'argon2id' }],
+    ['a placeholder', { password: '<PASSWORD>' }],
+  ])('rejects %s with the line number, without quoting it', async (_name, basic_auth_data) => {
+    const { code, said } = await imported(jsonl(k('k1', { basic_auth_data }), k('k2')), '--passwords-are-hashed');
+    expect(code).toBe(1);
+    expect(said).toBe(
+      'line 1: basic_auth_data.password must be a bcrypt or argon2id hash of the `hash_type` given\n' +
+        '1 imported, 0 skipped (already exist), 1 rejected.\n',
+    );
+  });
+
+  it('S-09 is required for hashes: without it a hash is treated as a password', async () => {
+    await imported(jsonl(k('k1', { basic_auth_data: { password: bcryptHash } })));
+    const [line] = await exported('--with-secrets');
+    const { password } = line?.['basic_auth_data'] as { password: string };
+    expect(password).not.toBe(bcryptHash);
+    expect(await verifyBcrypt(bcryptHash, password)).toBe(true);
+  });
+});
+
+describe('keys export', () => {
+  const everything = {
+    ...fullUpdate,
+    basic_auth_data: {
+      hash_type: 'bcrypt',
+      password: hashBcrypt('Xq7-password', 4),
+      user: 'u',
+    },
+    hmac_string: 'Xq7-hmac',
+    jwt_data: { secret: 'Xq7-jwt' },
+    date_created: '2020-01-01T00:00:00Z',
+    last_updated: '1600000000',
+  };
+  const keys = [
+    k('k1', everything),
+    k('k2', { quota_max: 9223372036854775807n, quota_remaining: 9007199254740993n, quota_renewal_rate: 60 }),
+    k('k-🔑', { alias: 'a\u2028b' }),
+    k('k4', {
+      access_rights: { 'a.b "c"': { api_id: 'x', limit: { quota_max: 1 } } },
+      meta_data: { big: 9007199254740993n, null: null },
+    }),
+    k('k5', { quota_max: -1, quota_remaining: -1, expires: 0, tags: [], jwt_data: {} }),
+  ];
+
+  it('with secrets copies every key unchanged to a new installation', async () => {
+    await imported(jsonl(...keys), '--passwords-are-hashed');
+    const first = await c.keyfront(['keys', 'export', '--with-secrets']);
+    expect(first.said).toBe('Exported keys: 5, with secrets; keep the file safe.\n');
+    expect(first.out.split('\n').slice(0, -1)).toContainEqual(
+      expect.stringContaining('"quota_max":9223372036854775807'),
+    );
+
+    const other = await makeCommandLine();
+    const file = await other.file('keys.jsonl', first.out);
+    const { said } = await other.keyfront(['keys', 'import', file, '--passwords-are-hashed']);
+    expect(said).toBe('5 imported, 0 skipped (already exist), 0 rejected.\n');
+    const second = await other.keyfront(['keys', 'export', '--with-secrets']);
+    expect(second.out).toBe(first.out);
+    await other.remove();
+  });
+
+  it('contains every field of a key', async () => {
+    await imported(jsonl(k('k1', everything)), '--passwords-are-hashed');
+    expect(await exported('--with-secrets')).toStrictEqual([k('k1', everything)]);
+  });
+
+  it('contains no secrets without --with-secrets, and reports that', async () => {
+    await imported(jsonl(...keys), '--passwords-are-hashed');
+    const { out, said } = await c.keyfront(['keys', 'export']);
+    expect(said).toBe('Exported keys: 5, without secrets.\n');
+    expect(out).not.toMatch(/Xq7|\$2b\$|"password"|"secret"|"hmac_string"/);
+    const [first] = (await exported()).filter(({ key_id }) => key_id === 'k1');
+    expect(first).toMatchObject({ basic_auth_data: { hash_type: 'bcrypt', user: 'u' }, jwt_data: {} });
+  });
+
+  it('contains the live quota after traffic and resets', async () => {
+    await imported(
+      jsonl(k('k1', { quota_max: 100, quota_remaining: 30, quota_renewal_rate: 60, quota_renews: 1893456000 })),
+    );
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    await t.update('k1', { quota_max: 50, quota_remaining: 50, quota_renewal_rate: 60 });
+    expect(await exported()).toMatchObject([{ quota_max: 50, quota_remaining: 0, quota_renews: 1893456000 }]);
+    await t.update('k1', { quota_max: 50, quota_renewal_rate: 60 }, '?reset_quota=1');
+    expect(await exported()).toMatchObject([
+      { quota_max: 50, quota_remaining: 50, quota_renews: t.clock.now.getTime() / 1000 + 60 },
+    ]);
+    await t.close();
+  });
+
+  it('prints nothing if there are no keys', async () => {
+    await c.create();
+    expect(await c.keyfront(['keys', 'export'])).toStrictEqual({
+      code: 0,
+      out: '',
+      said: 'Exported keys: 0, without secrets.\n',
+    });
+  });
+
+  it('leaves a database file that needs no log, and the key ring', async () => {
+    await c.create();
+    expect((await c.keyfront(['keys', 'export'])).code).toBe(0);
+    // SQLite leaves an empty log and its index beside a file that was only read.
+    expect((await readdir(c.folder)).filter((name) => !/-(wal|shm)$/.test(name)).sort()).toStrictEqual([
+      'key-ring.json',
+      'keyfront.db',
+    ]);
+    expect(await readFile(join(c.folder, 'keyfront.db-wal'))).toHaveLength(0);
+  });
+});

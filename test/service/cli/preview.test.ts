@@ -1,0 +1,248 @@
+import { existsSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stringifyJSON } from '../../../src/lib/json.js';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { startServer, type TestServer } from '../../support/server.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+});
+afterEach(async () => c.remove());
+
+const good = { alias: 'Billing', org_id: 'acme', key_id: 'acme-demo', rate: 100, per: 60 };
+const goodHash = '3adde5e43b9524a987b429b97780564c8e685865f0d0950a0a90d723e323849e';
+const odd = { ...good, apply_policy_id: 'gold' };
+const bad = { alias: 7, quota_maxx: 1, access_rights: { invoices: { limit: { quota_max: 1.5 } } } };
+const badIssues = [
+  { path: 'access_rights.invoices.limit.quota_max', code: 'NOT_INTEGER', message: 'must be an integer' },
+  { path: 'alias', code: 'WRONG_TYPE', message: 'must be a text' },
+  { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `quota_max`?' },
+];
+const terminal = { isTerminal: true };
+const lines = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe('keyfront preview', () => {
+  it('prints the normal form and hash of a valid definition as JSON, with exit code 0', async () => {
+    const file = await c.file(
+      'good.json',
+      stringifyJSON({ ...good, tags: [' a', 'a'], expires: 9223372036854775807n }),
+    );
+    const { code, out, said } = await c.keyfront(['preview', file]);
+    expect(code).toBe(0);
+    expect(out).toBe(
+      `{"definition":${JSON.stringify(file)},"valid":true,"key_hash":"${goodHash}","data":{"alias":"Billing",` +
+        '"expires":9223372036854775807,"key_id":"acme-demo","org_id":"acme","per":60,"rate":100,"tags":["a"]},' +
+        '"warnings":[{"path":"expires","code":"EXPIRES_IN_MILLISECONDS","message":"looks like milliseconds, and is read as seconds"}]}\n',
+    );
+    expect(said).toBe('1 previewed: 1 valid (1 with warnings), 0 invalid.\n');
+  });
+
+  it('names every problem with its path in the names of REST, and exits with 1', async () => {
+    const file = await c.file('bad.json', stringifyJSON(bad));
+    const { code, out } = await c.keyfront(['preview', file]);
+    expect(code).toBe(1);
+    expect(lines(out)).toStrictEqual([{ definition: file, valid: false, issues: badIssues }]);
+  });
+
+  it('prints the same as text, coloured on a terminal', async () => {
+    const file = await c.file('bad.json', stringifyJSON(bad));
+    const { code, out } = await c.keyfront(['preview', file], {}, false, terminal);
+    expect(code).toBe(1);
+    expect(out).toContain('\u001b[31merror  \u001b[39m');
+    const { out: plain } = await c.keyfront(['preview', file], { NO_COLOR: '1' }, false, terminal);
+    expect(plain).toBe(
+      `${file}: invalid\n` +
+        '  error    access_rights.invoices.limit.quota_max must be an integer  NOT_INTEGER\n' +
+        '  error    alias must be a text  WRONG_TYPE\n' +
+        '  error    quota_maxx is not a field here; did you mean `quota_max`?  UNKNOWN_FIELD\n',
+    );
+  });
+
+  it.each([
+    [{}, false, [], false, 'JSON'],
+    [{}, false, ['--text'], false, 'text'],
+    [{ FORCE_COLOR: '1' }, false, ['--text'], true, 'text'],
+    [{ FORCE_COLOR: '0' }, true, [], false, 'text'],
+    [{ FORCE_COLOR: '1', NO_COLOR: '1' }, true, [], true, 'text'],
+    [{ NO_COLOR: '' }, true, [], true, 'text'],
+    [{ TERM: 'dumb' }, true, [], false, 'text'],
+    [{ FORCE_COLOR: '1' }, true, ['--json'], false, 'JSON'],
+  ])('with %j, on a terminal %j, and %j paints %j and speaks %s', async (env, isTerminal, args, isPainted, form) => {
+    const file = await c.file('odd.json', stringifyJSON(odd));
+    const { code, out } = await c.keyfront(['preview', file, ...args], env, false, { isTerminal });
+    expect(code).toBe(0);
+    expect(out.includes('\u001b[')).toBe(isPainted);
+    expect(out.startsWith('{')).toBe(form === 'JSON');
+    expect(out).toContain('DEPRECATED_FIELD');
+  });
+
+  it('rejects --json together with --text', async () => {
+    const file = await c.file('good.json', stringifyJSON(good));
+    expect((await c.keyfront(['preview', file, '--json', '--text'])).code).toBe(2);
+  });
+
+  it('exits with 0 for warnings, and with 1 with --strict', async () => {
+    const file = await c.file('odd.json', stringifyJSON(odd));
+    expect((await c.keyfront(['preview', file])).code).toBe(0);
+    expect((await c.keyfront(['preview', '--strict', file])).code).toBe(1);
+    const fine = await c.file('good.json', stringifyJSON(good));
+    expect((await c.keyfront(['preview', '--strict', fine])).code).toBe(0);
+  });
+
+  it('reads several files, arrays and lines, and names each definition', async () => {
+    const one = await c.file('one.json', stringifyJSON(good));
+    const array = await c.file('array.json', stringifyJSON([good, bad]));
+    const many = await c.file('many.jsonl', `${stringifyJSON(good)}\n\n${stringifyJSON(odd)}\n{"alias":\n`);
+    const { code, out, said } = await c.keyfront(['preview', one, array, many]);
+    expect(code).toBe(1);
+    expect(lines(out).map(({ definition, valid }) => [definition, valid])).toStrictEqual([
+      [one, true],
+      [`${array}[0]`, true],
+      [`${array}[1]`, false],
+      [`${many}:1`, true],
+      [`${many}:3`, true],
+      [`${many}:4`, false],
+    ]);
+    expect(said).toBe('6 previewed: 4 valid (1 with warnings), 2 invalid.\n');
+  });
+
+  it.each([
+    ['one', stringifyJSON(good), 1],
+    ['one over several lines', stringifyJSON(good, 2), 1],
+    ['an array', stringifyJSON([good, odd]), 2],
+    ['lines', `${stringifyJSON(good)}\n${stringifyJSON(odd)}\n`, 2],
+  ])('reads %s from standard input', async (_, input, count) => {
+    const { code, out } = await c.keyfront(['preview', '-'], {}, false, { input });
+    expect(code).toBe(0);
+    expect(lines(out)).toHaveLength(count);
+    expect(out).toContain(goodHash);
+  });
+
+  it.each([
+    ['{"alias": }', 'MALFORMED_JSON', 'The text is not valid JSON (line 1, column 11).'],
+    ['{"alias":"a","alias":"b"}', 'DUPLICATE_MEMBER', 'The text has an object with the same member twice.'],
+    ['"a text"', 'WRONG_TYPE', 'must be an object'],
+    [Buffer.from([0x22, 0xff, 0x22]), 'MALFORMED_TEXT', 'The text is not valid UTF-8.'],
+  ])('reports %j as invalid', async (content, problem, message) => {
+    const file = await c.file('odd.json', content);
+    const { code, out } = await c.keyfront(['preview', file]);
+    expect(code).toBe(1);
+    expect(lines(out)[0]?.['issues']).toMatchObject([{ code: problem, message }]);
+  });
+
+  it.each([
+    ['', 'contains no definition.'],
+    ['[]', 'contains no definition.'],
+  ])('exits with 2 for a file that contains %j', async (content, reason) => {
+    const file = await c.file('empty.json', content);
+    const { code, said } = await c.keyfront(['preview', file]);
+    expect([code, said]).toStrictEqual([2, `${file} ${reason}\n`]);
+  });
+
+  it.each([['nowhere.json'], ['/'], ['-']])('exits with 2 if %s cannot be read', async (file) => {
+    const { code, said } = await c.keyfront(['preview', file]);
+    expect(code).toBe(2);
+    expect(said).toMatch(/Cannot read|There is no standard input/);
+  });
+
+  it('opens no data folder and writes nothing', async () => {
+    const file = await c.file('good.json', stringifyJSON(good));
+    await c.keyfront(['preview', file]);
+    expect(existsSync(c.folder)).toBe(false);
+  });
+
+  it('prints no hash of a generated identifier', async () => {
+    const file = await c.file('nameless.json', '{"alias":"a"}');
+    const { out } = await c.keyfront(['preview', file]);
+    expect(lines(out)).toStrictEqual([{ definition: file, valid: true, data: { alias: 'a' }, warnings: [] }]);
+  });
+
+  it('hashes with the algorithm of the environment', async () => {
+    const file = await c.file('good.json', stringifyJSON(good));
+    const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32) };
+    const { out } = await c.keyfront(['preview', file], env);
+    expect(lines(out)[0]?.['key_hash']).toMatch(/^[\da-f]{64}$/);
+    expect(out).not.toContain(goodHash);
+    expect((await c.keyfront(['preview', file], { KEYFRONT_KEY_HASH: 'md5' })).code).toBe(2);
+  });
+
+  it('prints no secret', async () => {
+    const secrets = {
+      ...good,
+      hmac_string: 'secret-1',
+      jwt_data: { secret: 'secret-2' },
+      basic_auth_data: { password: 'secret-3' },
+    };
+    const file = await c.file('secrets.json', stringifyJSON(secrets));
+    for (const args of [[], ['--text']]) {
+      const { code, out, said } = await c.keyfront(['preview', file, ...args]);
+      expect(code).toBe(0);
+      expect(out + said).not.toMatch(/secret-\d/);
+    }
+  });
+
+  it('prints no control characters of a definition', async () => {
+    const evil = '\u001b[2J\u009b31m\u202e';
+    const file = await c.file(
+      'evil.json',
+      stringifyJSON({ alias: evil, access_rights: { [evil]: { api_id: 7 } }, [evil]: 1 }),
+    );
+    const fine = await c.file(`fine.json`, stringifyJSON({ alias: evil }));
+    for (const args of [['--text'], ['--json']]) {
+      const { out, said } = await c.keyfront(['preview', file, fine, ...args], { NO_COLOR: '1' }, true, terminal);
+      // eslint knows no other way to say "any control character but the line feed".
+      expect([...(out + said)].filter((character) => /[\p{Cc}\u202e]/u.test(character) && character !== '\n')).toEqual(
+        [],
+      );
+    }
+    const { out } = await c.keyfront(['preview', fine]);
+    expect(lines(out)[0]).toMatchObject({ data: { alias: evil } });
+  });
+});
+
+describe('keyfront preview --url', () => {
+  let server: TestServer;
+  beforeEach(async () => {
+    server = await startServer();
+  });
+  afterEach(async () => server.close());
+  const asked = async (args: readonly string[], env: Record<string, string> = {}) =>
+    c.keyfront(['preview', '--url', server.url, ...args], {
+      KEYFRONT_MANAGEMENT_CREDENTIAL: server.t.management,
+      ...env,
+    });
+
+  it('prints the same as without --url, and neither secret nor credential', async () => {
+    const secrets = { ...odd, hmac_string: 'secret-1', jwt_data: { secret: 'secret-2' } };
+    const files = [
+      await c.file('secrets.json', stringifyJSON(secrets)),
+      await c.file('bad.json', stringifyJSON(bad)),
+      await c.file('large.json', stringifyJSON({ ...good, quota_max: 9007199254740993n })),
+    ];
+    const [there, here] = [await asked(files), await c.keyfront(['preview', ...files])];
+    expect(there).toStrictEqual(here);
+    expect(there.code).toBe(1);
+    expect(there.out).toContain('9007199254740993');
+    expect(there.out).not.toMatch(/secret-\d/);
+    expect(there.out + there.said).not.toContain(server.t.management);
+  });
+
+  it('reads the credential from a file', async () => {
+    const file = await c.file('good.json', stringifyJSON(good));
+    const credential = await c.file('credential', `${server.t.management}\n`);
+    const { code } = await asked([file, '--credential-file', credential], { KEYFRONT_MANAGEMENT_CREDENTIAL: '' });
+    expect(code).toBe(0);
+  });
+
+  it('exits with 2 for an invalid credential and does not print it', async () => {
+    const file = await c.file('good.json', stringifyJSON(good));
+    const { code, out, said } = await asked([file], { KEYFRONT_MANAGEMENT_CREDENTIAL: 'wrong-credential' });
+    expect([code, out]).toStrictEqual([2, '']);
+    expect(said).not.toContain('wrong-credential');
+  });
+});

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { createProgressLine } from '../../../src/cli/output/progress.js';
+
+function watched(isStderrTTY: boolean) {
+  let now = 0;
+  let said = '';
+  const io = {
+    env: {},
+    stdout: () => undefined,
+    stderr: (text: string) => void (said += text),
+    isStderrTTY,
+    onStop: () => undefined,
+  };
+  const progress = createProgressLine(io, 'keys', () => now);
+  return {
+    at: (milliseconds: number, count: number, part?: number) => {
+      now = milliseconds;
+      said = '';
+      progress.show(count, part);
+      return said;
+    },
+    end: () => {
+      said = '';
+      progress.end();
+      return said;
+    },
+  };
+}
+
+it('shows the rate and the remaining time, and clears its line', () => {
+  const { at, end } = watched(true);
+  expect(at(500, 100, 0.01)).toBe('\r100 keys …\u001b[K');
+  expect(at(550, 110, 0.01)).toBe('');
+  expect(at(10_000, 25_000, 0.25)).toBe('\r25,000 keys, 2,500 per second, 25 %, 30 s left …\u001b[K');
+  expect(at(20_000, 25_000, 0.01)).toBe('\r25,000 keys, 1,250 per second, 1 %, 33 min left …\u001b[K');
+  expect(at(30_000, 30_000)).toBe('\r30,000 keys, 1,000 per second …\u001b[K');
+  expect(at(40_000, 40_000, 0)).toBe('\r40,000 keys, 1,000 per second …\u001b[K');
+  expect(end()).toBe('\r\u001b[K');
+});
+
+it('shows no progress without a terminal', () => {
+  const { at, end } = watched(false);
+  expect(at(10_000, 25_000, 0.25) + end()).toBe('');
+});

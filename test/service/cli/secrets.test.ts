@@ -1,0 +1,110 @@
+import { copyFile, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stringifyJSON } from '../../../src/lib/json.js';
+import { startApp } from '../../support/app.js';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+  const keys = Array.from({ length: 30 }, (_, index) => ({
+    key_id: `k${index}`,
+    org_id: 'acme',
+    ...(index % 2 === 0 && { hmac_string: `hmac-${index}` }),
+    ...(index % 3 === 0 && { jwt_data: { secret: `jwt-${index}` } }),
+  }));
+  const file = await c.file('keys.jsonl', keys.map((key) => stringifyJSON(key)).join('\n'));
+  await c.keyfront(['keys', 'import', file]);
+});
+afterEach(async () => c.remove());
+
+const all = async () => (await c.keyfront(['keys', 'export', '--with-secrets'])).out;
+const ring = () => join(c.folder, 'key-ring.json');
+const ids = async () =>
+  (JSON.parse(await readFile(ring(), 'utf8')) as { keys: { id: string }[] }).keys.map(({ id }) => id);
+
+describe('secrets rotate', () => {
+  it('S-07 encrypts everything with a new key, and everything can be decrypted', async () => {
+    const before = await all();
+    expect(before).toContain('hmac-0');
+    const { code, out, said } = await c.keyfront(['secrets', 'rotate']);
+    expect([code, out]).toStrictEqual([0, '']);
+    expect(said).toBe(
+      'Everything is encrypted with the key k2. Older keys stay in the key ring until `keyfront secrets prune`.\n',
+    );
+    expect(await ids()).toStrictEqual(['k1', 'k2']);
+    expect(await all()).toBe(before);
+  });
+
+  it('creates no version and no history entry', async () => {
+    await c.keyfront(['secrets', 'rotate']);
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const hash = t.app.services.ports.hashKeyID('k0');
+    expect((await t.app.services.store.find(hash))?.version).toBe(1);
+    expect(await t.app.services.store.historyOf(hash)).toHaveLength(1);
+    await t.close();
+  });
+
+  it('is detected by a running service', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    await c.keyfront(['secrets', 'rotate']);
+    expect((await t.update('k0', { hmac_string: 'after' })).status).toBe(200);
+    expect((await c.keyfront(['secrets', 'prune'])).code).toBe(0);
+    expect(await all()).toContain('"hmac_string":"after"');
+    await t.close();
+  });
+});
+
+describe('secrets prune', () => {
+  it('removes the older keys once nothing is encrypted with them', async () => {
+    const before = await all();
+    await c.keyfront(['secrets', 'rotate']);
+    await c.keyfront(['secrets', 'rotate']);
+    const { code, said } = await c.keyfront(['secrets', 'prune']);
+    expect([code, said]).toStrictEqual([0, 'Removed older keys: 2. The primary key is k3.\n']);
+    expect(await ids()).toStrictEqual(['k3']);
+    expect(await all()).toBe(before);
+  });
+
+  it('rejects and removes nothing while something is encrypted with an older key', async () => {
+    const database = join(c.folder, 'keyfront.db');
+    await copyFile(database, `${database}.before`);
+    await c.keyfront(['secrets', 'rotate']);
+    // As after a rotation that was broken off: the ring has the fresh key, and the database is not sealed under it.
+    await rm(database);
+    await copyFile(`${database}.before`, database);
+    const { code, said } = await c.keyfront(['secrets', 'prune']);
+    expect([code, said]).toStrictEqual([1, 'An older key is still in use. Run `keyfront secrets rotate` first.\n']);
+    expect(await ids()).toStrictEqual(['k1', 'k2']);
+    expect((await c.keyfront(['secrets', 'rotate'])).code).toBe(0);
+    expect((await c.keyfront(['secrets', 'prune'])).code).toBe(0);
+    expect(await all()).toContain('hmac-0');
+  });
+
+  it('leaves a valid folder after a rotation that was interrupted before its last step', async () => {
+    const before = await all();
+    const database = join(c.folder, 'keyfront.db');
+    const word = (path: string) => {
+      const connection = new Database(path);
+      const found = connection
+        .prepare<[], { value: string }>("SELECT value FROM settings WHERE name = 'key_ring'")
+        .get();
+      return { found: found?.value ?? '', connection };
+    };
+    const old = word(database);
+    old.connection.close();
+    await c.keyfront(['secrets', 'rotate']);
+    const now = word(database);
+    expect(now.found).not.toBe(old.found);
+    now.connection.prepare("UPDATE settings SET value = ? WHERE name = 'key_ring'").run(old.found);
+    now.connection.close();
+    expect((await c.keyfront(['secrets', 'prune'])).code).toBe(0);
+    expect(await all()).toBe(before);
+  });
+
+  it('removes nothing from a new installation', async () => {
+    expect((await c.keyfront(['secrets', 'prune'])).said).toBe('Removed older keys: 0. The primary key is k1.\n');
+  });
+});

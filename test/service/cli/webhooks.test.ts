@@ -1,0 +1,245 @@
+import { chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../../src/config/config.js';
+import { openServices } from '../../../src/storage/open-storage.js';
+import { addKey } from '../../../src/crypto/key-ring.js';
+import { addWebhook } from '../../../src/webhooks/manage.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
+import { tamper } from '../../support/tamper.js';
+import { until } from '../../support/until.js';
+import { quick } from '../../support/webhooks.js';
+
+let c: CommandLine;
+let receiver: Receiver;
+let t: TestApp | undefined;
+beforeEach(async () => {
+  c = await makeCommandLine();
+  await c.create();
+  receiver = await startReceiver();
+  t = undefined;
+});
+afterEach(async () => {
+  await t?.close();
+  await receiver.close();
+  await c.remove();
+});
+
+const webhooks = (...args: string[]) => c.keyfront(['webhooks', ...args]);
+const add = async (...more: string[]) => {
+  const { code, out, said } = await webhooks('add', '--url', receiver.url, ...more);
+  expect([code, said]).toStrictEqual([
+    0,
+    expect.stringMatching(
+      /^Added hook_[0-9a-f]{16}\. It receives every change from now on\. Save this secret now; it is not shown again:\n$/,
+    ),
+  ]);
+  return { id: /hook_\w+/.exec(said)?.[0] ?? '', secret: out.trim() };
+};
+const listed = async () =>
+  (await webhooks('list')).out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const serve = async (pace = quick) => (t = await startApp({ KEYFRONT_DATA: c.folder }, { webhookPace: pace }));
+
+describe('webhooks add', () => {
+  it('prints only the secret on standard output, and stores URL and secret encrypted', async () => {
+    const { id, secret } = await add('--label', 'billing', '--org', 'acme');
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(await listed()).toMatchObject([
+      { id, label: 'billing', org_id: 'acme', receiver: `http://127.0.0.1:${receiver.port}/…`, dead_letters: 0 },
+    ]);
+    const { out } = await c.keyfront(['webhooks', 'list'], {}, false, { isTerminal: true });
+    expect(out.split('\n')[1]).toMatch(new RegExp(`^${id}  active  0 .* acme .* billing$`));
+    for (const name of ['keyfront.db', 'keyfront.db-wal']) {
+      const file = await readFile(join(c.folder, name)).catch(() => Buffer.of());
+      expect(file.includes(secret.slice(6)) || file.includes('127.0.0.1')).toBe(false);
+    }
+  });
+
+  it('reads a URL from standard input, which keeps it out of the process list', async () => {
+    const { code } = await c.keyfront(['webhooks', 'add', '--url', '-'], {}, false, { input: `${receiver.url}\n` });
+    expect(code).toBe(0);
+    expect(await listed()).toHaveLength(1);
+  });
+
+  it('rejects a receiver that KEYFRONT_WEBHOOKS_TO does not permit, without repeating the URL', async () => {
+    const env = { NODE_ENV: 'production' };
+    const { code, out, said } = await c.keyfront(['webhooks', 'add', '--url', 'https://10.0.0.1/CANARY'], env);
+    expect([code, out]).toStrictEqual([2, '']);
+    expect(said).toBe('Invalid URL: the address is private, which KEYFRONT_WEBHOOKS_TO does not permit.\n');
+    expect((await webhooks('add', '--url', 'http://hooks.example.com/')).said).toMatch('must be https');
+    expect((await webhooks('add')).code).toBe(2);
+    expect((await webhooks('add', '--url', receiver.url, '--org', ' ')).code).toBe(2);
+    const wrong = await c.keyfront(['webhooks', 'list'], { KEYFRONT_WEBHOOKS_TO: 'everywhere' });
+    expect(wrong).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('KEYFRONT_WEBHOOKS_TO must be one of') as string,
+    });
+    expect(await listed()).toStrictEqual([]);
+  });
+});
+
+describe('webhooks', () => {
+  it.each(['test', 'pause', 'resume', 'rotate', 'remove', 'dead', 'replay', 'discard'])(
+    '%s reports a webhook that does not exist, with exit code 1',
+    async (command) => {
+      const { code, said } = await webhooks(command, 'hook_nobody');
+      expect([code, said]).toStrictEqual([1, 'There is no webhook hook_nobody.\n']);
+    },
+  );
+
+  it('list, test, dead, replay and discard work for the others if one row is damaged', async () => {
+    const [good, bad] = [(await add()).id, (await add()).id];
+    tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET org_id = 'forged' WHERE id = '${bad}'`);
+    const advice = `The row of the webhook ${bad} fails the integrity check. Remove it with \`keyfront webhooks remove ID\`.`;
+    const list = await webhooks('list');
+    expect(list).toMatchObject({ code: 3, said: `Skipped: ${advice}\n` });
+    expect(list.out).toContain(good);
+    expect(list.out).not.toContain(bad);
+    expect(await webhooks('test', good)).toMatchObject({ code: 0 });
+    expect(await webhooks('dead', good)).toMatchObject({ code: 0 });
+    for (const command of ['replay', 'discard']) {
+      expect(await webhooks(command, good)).toMatchObject({ code: 1, said: 'There is no such dead letter.\n' });
+    }
+    for (const command of ['test', 'dead', 'replay', 'discard']) {
+      expect(await webhooks(command, bad)).toMatchObject({ code: 1, said: `${advice}\n` });
+    }
+    expect(await webhooks('remove', bad)).toMatchObject({ code: 0 });
+    expect(await webhooks('list')).toMatchObject({ code: 0, said: '' });
+  });
+
+  it('test sends a signed ping and prints the status of the response', async () => {
+    const { id, secret } = await add();
+    expect(await webhooks('test', id)).toStrictEqual({ code: 0, out: '', said: 'The receiver returned 204.\n' });
+    const [ping] = receiver.received;
+    expect(ping).toMatchObject({ type: 'webhook.ping', data: { webhook_id: id } });
+    expect(ping && whyNotBelieved(secret, ping)).toBeUndefined();
+    receiver.behaviour = () => 500;
+    expect(await webhooks('test', id)).toMatchObject({ code: 1, said: 'The receiver returned 500.\n' });
+    const near = await c.keyfront(['webhooks', 'test', id], { KEYFRONT_WEBHOOKS_TO: 'public' });
+    expect(near).toMatchObject({
+      code: 1,
+      said: expect.stringMatching(/^No response: the address is loopback/) as string,
+    });
+  });
+
+  it('are added, paused, resumed, rotated and removed while a service runs, with effect before the command returns', async () => {
+    // The service looks for changes so seldom that it would miss all of these commands if they did not wait for it.
+    const app = await serve({ ...quick, pollIntervalMs: 500 });
+    const { id, secret } = await add();
+    await app.importKeys({ key_id: 'a', org_id: 'acme' });
+    await receiver.until((taken) => taken.length === 1);
+    const rotated = await webhooks('rotate', id, '--overlap', '0');
+    expect(rotated.said).toBe(
+      `Rotated the secret of ${id}. Save this secret now; it is not shown again:\nThe old secret no longer signs.\n`,
+    );
+    expect(await webhooks('pause', id)).toMatchObject({ code: 0, said: expect.stringMatching(/^Paused/) as string });
+    expect(await listed()).toMatchObject([{ paused_why: 'by the command line' }]);
+    await app.update('a', { alias: 'meanwhile' });
+    expect((await webhooks('resume', id)).code).toBe(0);
+    await receiver.until((taken) => taken.length === 2);
+    const [before, after] = receiver.taken();
+    expect(before && whyNotBelieved(secret, before)).toBeUndefined();
+    expect(after && whyNotBelieved(secret, after)).toBe('No matching signature found');
+    expect(after && whyNotBelieved(rotated.out.trim(), after)).toBeUndefined();
+    expect(await webhooks('remove', id)).toMatchObject({ code: 0 });
+    expect(await listed()).toStrictEqual([]);
+  });
+
+  it('dead lists dead letters, replay queues them with their identifiers, and discard deletes them', async () => {
+    const app = await serve({ ...quick, retryPolicy: { delaysMs: [5], maxAttempts: 2 } });
+    const { id } = await add();
+    receiver.behaviour = () => 500;
+    await app.importKeys(
+      { key_id: 'a', org_id: 'acme' },
+      { key_id: 'b', org_id: 'acme' },
+      { key_id: 'c', org_id: 'acme' },
+    );
+    const dead = async () => (await webhooks('dead', id)).out.split('\n').filter((line) => line !== '');
+    await until(async () => (await dead()).length >= 3, 'Three dead letters');
+    const letters = (await dead()).map((line) => JSON.parse(line) as Record<string, string>);
+    expect(letters).toMatchObject(Array.from({ length: 3 }, () => ({ version: 1, attempts: 2, why: 'returned 500' })));
+    const { out } = await c.keyfront(['webhooks', 'dead', id], {}, false, { isTerminal: true });
+    expect(out).toMatch(/^EVENT +KEY HASH +VERSION +GIVEN UP +ATTEMPTS +WHY\nevt_/);
+    receiver.behaviour = () => 200;
+    const [first, second] = letters;
+    expect(await webhooks('replay', id, '--event', first?.['event'] ?? '')).toMatchObject({
+      code: 0,
+      said: 'Queued dead letters: 1.\n',
+    });
+    await receiver.until((taken) => taken.length === 1);
+    expect(receiver.taken()[0]?.id).toBe(first?.['event']);
+    expect(await webhooks('discard', id, '--event', second?.['event'] ?? '')).toMatchObject({ code: 0 });
+    expect(await webhooks('replay', id, '--event', 'evt_nothing')).toMatchObject({
+      code: 1,
+      said: 'There is no such dead letter.\n',
+    });
+    expect((await webhooks('replay', id)).code).toBe(0);
+    await receiver.until((taken) => taken.length === 2);
+  });
+});
+
+describe('the stored state of webhooks', () => {
+  it('is encrypted again by secrets rotate, so that a webhook still signs after secrets prune', async () => {
+    const { id, secret } = await add();
+    const second = (await webhooks('rotate', id, '--overlap', '7d')).out.trim();
+    await c.keyfront(['secrets', 'rotate']);
+    expect(await c.keyfront(['secrets', 'prune'])).toMatchObject({ code: 0 });
+    expect(await c.keyfront(['check'])).toMatchObject({ code: 0 });
+    expect((await webhooks('test', id)).code).toBe(0);
+    const [ping] = receiver.received;
+    for (const one of [secret, second]) expect(ping && whyNotBelieved(one, ping)).toBeUndefined();
+  });
+
+  it('stops secrets prune from removing a key with which a webhook is encrypted', async () => {
+    const { config, secrets } = readConfig({ KEYFRONT_DATA: c.folder });
+    const installation = await openServices(config, secrets);
+    await addWebhook(installation, { url: new URL(receiver.url), label: '', orgID: undefined });
+    addKey(config.keyRingFile, new Date());
+    // All rows are signed anew, and what is sealed is not.
+    await installation.signatures.renew(() => undefined);
+    await installation.close();
+    expect(await c.keyfront(['secrets', 'prune'])).toMatchObject({
+      code: 1,
+      said: 'An older key is still in use. Run `keyfront secrets rotate` first.\n',
+    });
+  });
+
+  it('is verified by check, which names damaged rows', async () => {
+    const { id } = await add();
+    expect((await c.keyfront(['check'])).code).toBe(0);
+    tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET label = 'another'`);
+    expect(await c.keyfront(['check'])).toMatchObject({
+      code: 1,
+      said: `The webhook ${id} fails the integrity check.\n0 keys verified, problems found: 1.\n`,
+    });
+  });
+
+  it('is restored with a backup and continues at the same position', async () => {
+    const app = await serve();
+    const { id, secret } = await add();
+    await app.importKeys({ key_id: 'a', org_id: 'acme' });
+    await receiver.until((taken) => taken.length === 1);
+    await webhooks('pause', id);
+    await app.importKeys({ key_id: 'b', org_id: 'acme' });
+    const folder = join(c.folder, '..', 'copy');
+    expect((await c.keyfront(['backup', folder])).code).toBe(0);
+    await t?.close();
+    const ring = await readFile(join(c.folder, 'key-ring.json'));
+    const other = { KEYFRONT_DATA: join(c.folder, '..', 'restored') };
+    const ringFile = await c.file('ring.json', ring);
+    await chmod(ringFile, 0o600);
+    const env = { ...other, KEYFRONT_KEY_RING: ringFile };
+    expect(await c.keyfront(['restore', folder], env)).toMatchObject({ code: 0 });
+    expect((await c.keyfront(['webhooks', 'resume', id], env)).code).toBe(0);
+    t = await startApp(env, { webhookPace: quick });
+    await receiver.until((taken) => taken.length === 2);
+    const last = receiver.taken().at(-1);
+    expect(last && whyNotBelieved(secret, last)).toBeUndefined();
+    expect(receiver.received).toHaveLength(2);
+  });
+});

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fetchText, ResponseTooLarge } from '../../src/lib/fetch-text.js';
+
+let server: Server;
+let url: string;
+let respond: (response: ServerResponse) => void = () => undefined;
+beforeAll(async () => {
+  server = createServer((_request, response) => respond(response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const limits = { timeoutMs: 10_000, maxBytes: 1_000 };
+
+/** Resolves when the service has closed the connection of the next response. */
+const closed = (begin: (response: ServerResponse) => void) =>
+  new Promise<void>((resolve) => {
+    respond = (response) => {
+      response.once('close', resolve);
+      begin(response);
+    };
+  });
+
+describe('fetchText', () => {
+  it('returns the status, the headers and the whole body, without a byte order mark', async () => {
+    respond = (response) => response.writeHead(404, { 'x-a': 'b' }).end('\ufeffgrün');
+    const { status, headers, text } = await fetchText(url, {}, limits);
+    expect([status, headers.get('x-a'), text]).toEqual([404, 'b', 'grün']);
+  });
+
+  it('returns an empty text for a response without a body', async () => {
+    respond = (response) => response.writeHead(204).end();
+    expect((await fetchText(url, {}, limits)).text).toBe('');
+  });
+
+  it('takes a body of exactly maxBytes', async () => {
+    respond = (response) => response.end('x'.repeat(1_000));
+    expect((await fetchText(url, {}, limits)).text).toHaveLength(1_000);
+  });
+
+  it('rejects a body of more than maxBytes and closes the connection, although the body never ends', async () => {
+    const end = closed((response) => {
+      const more = () => response.write('x'.repeat(900), () => !response.destroyed && setImmediate(more));
+      more();
+    });
+    await expect(fetchText(url, {}, limits)).rejects.toBeInstanceOf(ResponseTooLarge);
+    await end;
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['no headers', () => undefined],
+    ['headers alone', (response) => response.flushHeaders()],
+    ['half a body', (response) => void response.writeHead(200, { 'content-length': 10 }).write('half')],
+  ])(
+    'rejects with TimeoutError and closes the connection when it receives %s, after garbage collections too',
+    async (_what, begin) => {
+      const end = closed(begin);
+      const collecting = setInterval(collectGarbage, 10);
+      try {
+        await expect(fetchText(url, {}, { ...limits, timeoutMs: 200 })).rejects.toMatchObject({ name: 'TimeoutError' });
+        await end;
+      } finally {
+        clearInterval(collecting);
+      }
+    },
+  );
+});

@@ -1,0 +1,353 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/lib/errors.js';
+import { codeOf, dataOf, issuesOf } from '../../support/answers.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { stateOf, type State } from '../../support/state.js';
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+});
+afterEach(async () => t.close());
+
+interface Item {
+  readonly orgKey: { readonly keyID: string; readonly version: number };
+  readonly change: {
+    readonly version: number;
+    readonly changes: { path: string }[];
+    readonly quotaEffect: object;
+  } | null;
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly issues: { path: string; code: string }[];
+  } | null;
+}
+
+interface Bulk {
+  readonly dryRun: boolean;
+  readonly items: Item[];
+  readonly hasNextPage: boolean;
+  readonly endCursor: string | null;
+}
+
+const selected = `dryRun hasNextPage endCursor items { orgKey { keyID version }
+  change { version changes { path } quotaEffect { before { used } after { used } } }
+  error { code message issues { path code } } }`;
+const declared = '$filter: OrgKeyFilter!, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String';
+const passed = 'filter: $filter, dryRun: $dryRun, reason: $reason, first: $first, after: $after';
+const updating = `mutation (${declared}, $patch: UpdateKeyInput!, $resetQuota: Boolean) {
+  updateOrgKeys(${passed}, patch: $patch, resetQuota: $resetQuota) { ${selected} } }`;
+const resetting = `mutation (${declared}) { resetOrgQuotas(${passed}) { ${selected} } }`;
+
+const updateAll = async (variables: object, headers = {}) =>
+  dataOf<Bulk>(await t.graphql(updating, { filter: {}, patch: {}, ...variables }, headers));
+const resetAll = async (variables: object, headers = {}) =>
+  dataOf<Bulk>(await t.graphql(resetting, { filter: {}, ...variables }, headers));
+const idsOf = ({ items }: Bulk) => items.map(({ orgKey }) => orgKey.keyID).toSorted();
+const itemOf = ({ items }: Bulk, keyID: string) => items.find(({ orgKey }) => orgKey.keyID === keyID);
+const codesOf = ({ items }: Bulk) =>
+  Object.fromEntries(items.map(({ orgKey, error }) => [orgKey.keyID, error?.code ?? 'ok']));
+
+const everyState = async (...keyIDs: string[]): Promise<State[]> =>
+  Promise.all(keyIDs.map((keyID) => stateOf(t, keyID)));
+const definitionOf = async (keyID: string) => (await stateOf(t, keyID)).key?.definition;
+
+describe('updateOrgKeys', () => {
+  beforeEach(() =>
+    t.importKeys(
+      {
+        key_id: 'a',
+        org_id: 'acme',
+        alias: 'A',
+        tags: ['x'],
+        rate: 1,
+        hmac_string: 'secret',
+        quota_max: 10,
+        quota_remaining: 4,
+      },
+      { key_id: 'b', org_id: 'acme', alias: 'B', tags: ['x', 'y'], rate: 2 },
+      { key_id: 'c', org_id: 'globex', alias: 'C', tags: ['x'], basic_auth_data: { user: 'u', password: 'p' } },
+      { key_id: 'd', org_id: 'globex', alias: 'D' },
+    ),
+  );
+
+  it('is a dry run by default: predicts the outcome for each key and stores nothing', async () => {
+    const before = await everyState('a', 'b', 'c', 'd');
+    const response = dataOf<Bulk>(
+      await t.graphql(`mutation { updateOrgKeys(filter: { tag: "x" }, patch: { rate: 5 }) { ${selected} } }`),
+    );
+    expect([response.dryRun, response.hasNextPage, idsOf(response)]).toStrictEqual([true, false, ['a', 'b', 'c']]);
+    expect(itemOf(response, 'a')).toStrictEqual({
+      orgKey: { keyID: 'a', version: 2 },
+      change: { version: 2, changes: [{ path: 'rate' }], quotaEffect: { before: { used: 6 }, after: { used: 6 } } },
+      error: null,
+    });
+    expect(await everyState('a', 'b', 'c', 'd')).toStrictEqual(before);
+  });
+
+  it('makes the changes that the dry run predicted, with a history entry for each key', async () => {
+    const request = {
+      filter: { tag: 'x' },
+      patch: { rate: 5, applyPolicies: ['gold'] },
+      resetQuota: true,
+      reason: 'spring',
+    };
+    const foretold = await updateAll(request);
+    const done = await updateAll({ ...request, dryRun: false });
+    expect(done).toStrictEqual({ ...foretold, dryRun: false });
+    for (const { key, audit } of await everyState('a', 'b', 'c')) {
+      expect(key).toMatchObject({ version: 2, definition: { rate: 5, applyPolicies: ['gold'] }, quota: { used: 0n } });
+      expect(audit.at(-1)).toMatchObject({ operation: 'update', reason: 'spring', versionBefore: 1, versionAfter: 2 });
+    }
+    expect((await stateOf(t, 'd')).key?.version).toBe(1);
+    expect(dataOf(await t.graphql('{ orgKeys(filter: { policy: "gold" }) { totalCount } }'))).toStrictEqual({
+      totalCount: 3,
+    });
+  });
+
+  it('sets the fields of the patch, clears null fields, and keeps other fields and secrets', async () => {
+    await updateAll({ filter: { orgID: 'acme' }, patch: { rate: null, per: 60, tags: null }, dryRun: false });
+    expect(await definitionOf('a')).toStrictEqual({ alias: 'A', per: 60, quotaMax: 10n, quotaRemaining: 4n });
+    expect(await definitionOf('b')).toStrictEqual({ alias: 'B', per: 60 });
+    expect((await stateOf(t, 'a')).key?.secrets.hmacString).toBeDefined();
+    await updateAll({ filter: { orgID: 'acme' }, patch: { hmacString: null }, dryRun: false });
+    expect((await stateOf(t, 'a')).key?.secrets.hmacString).toBeUndefined();
+    await updateAll({ filter: { aliasPrefix: 'C' }, patch: { basicAuthData: { user: 'v' } }, dryRun: false });
+    expect((await stateOf(t, 'c')).key?.secrets.passwordHash).toBeDefined();
+    expect(await definitionOf('c')).toMatchObject({ basicAuthData: { user: 'v', hashType: 'bcrypt' } });
+  });
+
+  it('reports the error of one key in its item, and changes the others', async () => {
+    const response = await updateAll({ patch: { orgID: 'acme', rate: 9 }, dryRun: false });
+    expect(codesOf(response)).toStrictEqual({ a: 'ok', b: 'ok', c: 'INVALID', d: 'INVALID' });
+    expect(itemOf(response, 'c')).toMatchObject({
+      orgKey: { keyID: 'c', version: 1 },
+      change: null,
+      error: { code: 'INVALID', issues: [{ path: 'orgID', code: 'ORGANISATION_CHANGED' }] },
+    });
+    const types = await updateAll({ patch: { basicAuthData: { hashType: 'argon2id' } }, dryRun: false });
+    expect(codesOf(types)).toStrictEqual({ a: 'ok', b: 'ok', c: 'INVALID', d: 'ok' });
+    expect(itemOf(types, 'c')?.error?.issues).toStrictEqual([
+      { path: 'basicAuthData.hashType', code: 'PASSWORD_NEEDED' },
+    ]);
+    const deleted = await updateAll({ filter: { state: 'DELETED' }, dryRun: false });
+    expect(deleted.items).toStrictEqual([]);
+  });
+
+  it('does not change a deleted key, even if the filter matches it', async () => {
+    await t.graphql('mutation { deleteOrgKey(keyID: "a") { status } }');
+    const before = await everyState('a');
+    const response = await updateAll({ filter: { state: 'DELETED' }, patch: { rate: 9 }, dryRun: false });
+    expect(codesOf(response)).toStrictEqual({ a: 'NOT_FOUND' });
+    expect(await everyState('a')).toStrictEqual(before);
+  });
+
+  it('reports a key that was changed concurrently, and does not overwrite it', async () => {
+    const { store, ports } = t.app.services;
+    const original = { ...store };
+    const meddled = ports.hashKeyID('b');
+    // After it was listed, and before it is written.
+    store.update = async (keyHash, change) => {
+      if (keyHash === meddled) {
+        Object.assign(store, original);
+        await t.update('b', { alias: 'from another' });
+      }
+      return original.update(keyHash, change);
+    };
+    const response = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 9 }, dryRun: false });
+    expect(codesOf(response)).toStrictEqual({ a: 'ok', b: 'CONFLICT' });
+    expect(itemOf(response, 'b')?.error).toStrictEqual({
+      code: 'CONFLICT',
+      message: 'The key has version 2 by now, not 1.',
+      issues: ['alias', 'rate', 'tags'].map((path) => ({ path, code: 'CHANGED_SINCE' })),
+    });
+    expect(await definitionOf('b')).toStrictEqual({ alias: 'from another' });
+  });
+
+  it.each([
+    ['an integrity check', new AppError('INTERNAL', 'The key of Mallory is damaged.')],
+    ['an unexpected error', new Error('Mallory')],
+  ])('reports a key that fails by %s in its item, and changes and reports the others', async (_, failure) => {
+    const { store, ports } = t.app.services;
+    const original = { ...store };
+    const failing = ports.hashKeyID('b');
+    store.update = (keyHash, change) =>
+      keyHash === failing ? Promise.reject(failure) : original.update(keyHash, change);
+    const response = await updateAll({ patch: { rate: 9 }, dryRun: false });
+    Object.assign(store, original);
+    expect(codesOf(response)).toStrictEqual({ a: 'ok', b: 'INTERNAL', c: 'ok', d: 'ok' });
+    expect(itemOf(response, 'b')).toMatchObject({
+      change: null,
+      error: { code: 'INTERNAL', message: 'Internal error.', issues: [] },
+    });
+    expect(JSON.stringify(response)).not.toContain('Mallory');
+    // The cause is for the log alone.
+    expect(t.logs()).toContain('Mallory');
+    expect((await everyState('a', 'b', 'c', 'd')).map(({ key }) => key?.version)).toStrictEqual([2, 1, 2, 2]);
+  });
+
+  it('rejects a patch that is invalid for every key, with all issues', async () => {
+    const before = await everyState('a', 'b', 'c', 'd');
+    const response = await t.graphql(updating, {
+      filter: {},
+      patch: { rate: -2, tags: [' '], nope: 1 },
+      dryRun: false,
+    });
+    expect(codeOf(response)).toBe('INVALID');
+    expect(issuesOf(response)).toStrictEqual(['nope UNKNOWN_FIELD', 'rate OUT_OF_RANGE', 'tags[0] EMPTY']);
+    const reason = await t.graphql(updating, { filter: {}, patch: {}, dryRun: false, reason: 'x'.repeat(501) });
+    expect(issuesOf(reason)).toStrictEqual(['reason TOO_LONG']);
+    expect(await everyState('a', 'b', 'c', 'd')).toStrictEqual(before);
+  });
+
+  it('changes only keys of the organisation of a bound credential', async () => {
+    const headers = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };
+    expect(idsOf(await updateAll({ patch: { rate: 9 }, dryRun: false }, headers))).toStrictEqual(['c', 'd']);
+    expect(
+      (await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 9 }, dryRun: false }, headers)).items,
+    ).toStrictEqual([]);
+    expect((await everyState('a', 'b')).map(({ key }) => key?.version)).toStrictEqual([1, 1]);
+  });
+
+  it('requires a filter, a patch and a service credential', async () => {
+    expect(codeOf(await t.graphql('mutation { updateOrgKeys(patch: {}) { dryRun } }'))).toBe('INVALID');
+    expect(codeOf(await t.graphql('mutation { updateOrgKeys(filter: {}) { dryRun } }'))).toBe('INVALID');
+    expect(codeOf(await t.graphql(updating, { filter: {}, patch: {}, dryRun: null }))).toBe('INVALID');
+    for (const query of [updating, resetting]) {
+      const response = await t.graphql(query, { filter: {}, patch: {} }, { 'x-svc-authorization': '' });
+      expect(codeOf(response)).toBe('UNAUTHENTICATED');
+    }
+  });
+});
+
+describe('the history of a key that a dry run returns', () => {
+  it('lists only stored changes', async () => {
+    await t.importKeys({ key_id: 'stored', org_id: 'acme' });
+    const items = 'items { orgKey { version history(last: 5) { edges { node { version } } } } }';
+    const query = `mutation { updateOrgKeys(filter: {}, patch: { alias: "new" }, dryRun: true) { ${items} } }`;
+    expect(dataOf(await t.graphql(query))).toEqual({
+      items: [{ orgKey: { version: 2, history: { edges: [{ node: { version: 1 } }] } } }],
+    });
+  });
+});
+
+describe('a change of many keys', () => {
+  beforeEach(() =>
+    t.importKeys(
+      ...Array.from({ length: 205 }, (_, index) => ({ key_id: `k${index}`, org_id: index < 200 ? 'acme' : 'globex' })),
+    ),
+  );
+  const versions = async () => {
+    const found: number[] = [];
+    for await (const { key } of t.app.services.store.all()) if (key) found.push(key.version);
+    return found;
+  };
+
+  it('rejects a change of more than 200 keys, and changes none', async () => {
+    for (const dryRun of [true, false]) {
+      const response = await t.graphql(updating, { filter: {}, patch: { rate: 1 }, dryRun });
+      expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['filter TOO_MANY']]);
+    }
+    expect(new Set(await versions())).toStrictEqual(new Set([1]));
+  });
+
+  it('changes 200 keys in one call', async () => {
+    const response = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 1 }, dryRun: false });
+    expect([response.items.length, response.hasNextPage]).toStrictEqual([200, false]);
+    expect((await versions()).filter((version) => version === 2)).toHaveLength(200);
+  });
+
+  it('changes all keys page by page, each once, even if the change excludes a key from the filter', async () => {
+    const found: string[] = [];
+    let after: string | null = null;
+    do {
+      const page: Bulk = await updateAll({
+        filter: { state: 'ACTIVE' },
+        patch: { isInactive: true },
+        dryRun: false,
+        first: 90,
+        after,
+      });
+      found.push(...idsOf(page));
+      after = page.hasNextPage ? page.endCursor : null;
+    } while (after !== null);
+    expect(found).toHaveLength(205);
+    expect(new Set(found).size).toBe(205);
+    expect(new Set(await versions())).toStrictEqual(new Set([2]));
+  });
+
+  it('limits pages to 200 keys, the default after a cursor', async () => {
+    expect((await updateAll({ first: 1000 })).items).toHaveLength(200);
+    const first = await updateAll({ first: 1 });
+    expect(first.items).toHaveLength(1);
+    const rest = await updateAll({ after: first.endCursor });
+    expect([rest.items.length, rest.hasNextPage]).toStrictEqual([200, true]);
+    expect(await updateAll({ filter: { tag: 'none' }, first: 5 })).toStrictEqual({
+      dryRun: true,
+      items: [],
+      hasNextPage: false,
+      endCursor: null,
+    });
+  });
+
+  it.each([0, -1, -2147483648])('rejects a page of %i keys, and changes none', async (first) => {
+    const response = await t.graphql(updating, { filter: {}, patch: { rate: 1 }, dryRun: false, first });
+    expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['first OUT_OF_RANGE']]);
+    expect(new Set(await versions())).toStrictEqual(new Set([1]));
+  });
+
+  it('rejects an invalid cursor', async () => {
+    expect(issuesOf(await t.graphql(updating, { filter: {}, patch: {}, after: 'x' }))).toStrictEqual([
+      'after MALFORMED_ARGUMENT',
+    ]);
+  });
+});
+
+describe('resetOrgQuotas', () => {
+  beforeEach(async () => {
+    for (const org of ['acme', 'globex', 'initech']) {
+      await t.importKeys(
+        {
+          key_id: `${org}-renewing`,
+          org_id: org,
+          quota_max: 100,
+          quota_remaining: 30,
+          quota_renewal_rate: 3600,
+          alias: 'keep',
+        },
+        { key_id: `${org}-once`, org_id: org, quota_max: 10, quota_remaining: 0 },
+      );
+    }
+  });
+
+  it('resets the quotas of many organisations, and reports the dropped requests', async () => {
+    t.clock.now = new Date(t.clock.now.getTime() + 60_000);
+    const now = BigInt(t.clock.now.getTime() / 1000);
+    const foretold = await resetAll({});
+    expect(foretold.dryRun).toBe(true);
+    expect((await stateOf(t, 'acme-once')).key?.quota.used).toBe(10n);
+    const done = await resetAll({ dryRun: false, reason: 'end of January' });
+    expect(done).toStrictEqual({ ...foretold, dryRun: false });
+    expect(done.items).toHaveLength(6);
+    expect(itemOf(done, 'globex-renewing')?.change?.quotaEffect).toStrictEqual({
+      before: { used: 70 },
+      after: { used: 0 },
+    });
+    for (const org of ['acme', 'globex', 'initech']) {
+      const renewing = await stateOf(t, `${org}-renewing`);
+      expect(renewing.key?.quota).toStrictEqual({ used: 0n, renews: now + 3600n });
+      expect(renewing.key?.definition).toMatchObject({ alias: 'keep', quotaRemaining: 100n, quotaRenews: now + 3600n });
+      expect(renewing.audit.at(-1)).toMatchObject({ reason: 'end of January', quotaUsedBeforeReset: 70n });
+      expect((await stateOf(t, `${org}-once`)).key?.quota).toStrictEqual({ used: 0n, renews: undefined });
+    }
+  });
+
+  it('resets only keys that match the filter, within the organisation of a bound credential', async () => {
+    await resetAll({ filter: { orgID: 'acme' }, dryRun: false });
+    expect((await everyState('acme-once', 'globex-once')).map(({ key }) => key?.quota.used)).toStrictEqual([0n, 10n]);
+    const headers = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };
+    expect((await resetAll({ dryRun: false }, headers)).items).toHaveLength(2);
+    expect((await stateOf(t, 'initech-once')).key?.quota.used).toBe(10n);
+  });
+});

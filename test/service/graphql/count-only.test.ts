@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createKeyService } from '../../../src/keys/key-service.js';
+import { dataOf } from '../../support/answers.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { plant } from '../../support/planted.js';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+  await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+});
+afterAll(async () => t.close());
+
+/** How many pages of keys a selection reads, and what it returns. */
+async function pagesOf(selection: string) {
+  let pages = 0;
+  const service = createKeyService(t.app.services.ports);
+  const { graphql } = plant(t, {
+    keys: {
+      orgKeys: (...given) => {
+        pages += 1;
+        return service.orgKeys(...given);
+      },
+    },
+  });
+  const query = `query { orgKeys(first: 1) { ${selection} } } fragment Count on OrgKeyConnection { totalCount }`;
+  return { list: dataOf(await graphql(query)), pages };
+}
+
+it.each(['totalCount', 'n: totalCount __typename ...Count', '... on OrgKeyConnection { ...Count }'])(
+  'reads no keys for the selection %s',
+  async (selection) => {
+    const { list, pages } = await pagesOf(selection.includes('Count }') ? selection : `${selection} ...Count`);
+    expect(list).toMatchObject({ totalCount: 1 });
+    expect(pages).toBe(0);
+  },
+);
+
+it.each(['edges { node { version } }', 'pageInfo { hasNextPage }', '... { edges { cursor } }'])(
+  'reads a page for the selection totalCount and %s',
+  async (selection) => {
+    const { pages } = await pagesOf(`...Count ${selection}`);
+    expect(pages).toBe(1);
+  },
+);

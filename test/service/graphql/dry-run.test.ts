@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createKeyService } from '../../../src/keys/key-service.js';
+import { definitions } from '../../system/parity/definitions.js';
+import { everything, graphqlOf, jsonText, type Wire } from '../../system/parity/wire.js';
+import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/answers.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { generated, runs, seed } from '../../support/generated.js';
+import { stateOf } from '../../support/state.js';
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+});
+afterEach(async () => t.close());
+
+const figures = '{ max used remaining renewsAt }';
+const selected = `version definition ${everything} changes { path kind before after } warnings { path code message }
+  quotaEffect { before ${figures} after ${figures} summary }`;
+const passed = '(keyID: "k1", input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion)';
+const declared = '($input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int)';
+const previewing = `query ${declared} { previewOrgKeyUpdate${passed} { ${selected} } }`;
+const updating = `mutation ${declared} { updateOrgKey${passed} { ${selected} } }`;
+
+interface Options {
+  readonly resetQuota?: boolean | undefined;
+  readonly expectedVersion?: number | undefined;
+}
+
+/** Sends a definition with its numbers as they are written. */
+const send = (query: string, input: Wire, { resetQuota = false, expectedVersion }: Options = {}) =>
+  t.send('/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
+    body: `{"query":${JSON.stringify(query)},"variables":${jsonText({ input, resetQuota, expectedVersion: expectedVersion ?? null })}}`,
+  });
+
+interface Effect {
+  readonly changes: { readonly path: string; readonly kind: string }[];
+  readonly quotaEffect: { readonly summary: string; readonly before: object; readonly after: object };
+}
+const preview = async (input: Wire, options?: Options) => dataOf<Effect>(await send(previewing, input, options));
+const update = async (input: Wire, options?: Options) => dataOf<Effect>(await send(updating, input, options));
+
+/** What both answer: the effect, or the refusal. */
+const verdict = (response: Answer) =>
+  codeOf(response) === undefined
+    ? dataOf(response)
+    : [
+        codeOf(response),
+        errorsOf(response)[0]?.message.replace(/column \d+/, 'column'),
+        issuesOf(response),
+        response.status,
+      ];
+
+describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
+  it('predicts exactly what updateOrgKey then does, and writes nothing', { timeout: 600_000 }, async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, quota_renewal_rate: 60 });
+    const counts = { done: 0, refused: 0 };
+    const situation = fc.record({
+      definition: definitions.map(graphqlOf),
+      options: fc.record({
+        resetQuota: fc.constantFrom(true, false, undefined),
+        expectedVersion: fc.constantFrom('current', 'stale', undefined),
+      }),
+      traffic: fc.integer({ min: 0, max: 30 }),
+      seconds: fc.integer({ min: -5, max: 200 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(situation, async ({ definition, options, traffic, seconds }) => {
+        t.clock.now = new Date(t.clock.now.getTime() + seconds * 1000);
+        if (traffic > 0) {
+          await t.graphql('mutation ($n: Int64) { consumeOrgQuota(keyID: "k1", amount: $n) { allowed } }', {
+            n: traffic,
+          });
+        }
+        const before = await t.app.services.store.find(t.app.services.ports.hashKeyID('k1'));
+        const version = before?.version ?? 0;
+        const expectedVersion = { current: version, stale: version - 1, none: undefined }[
+          options.expectedVersion ?? 'none'
+        ];
+        const given = { resetQuota: options.resetQuota, expectedVersion };
+        const foretold = verdict(await send(previewing, definition, given));
+        expect(await t.app.services.store.find(String(before?.keyHash))).toStrictEqual(before);
+        expect(verdict(await send(updating, definition, given))).toStrictEqual(foretold);
+        if (Array.isArray(foretold)) counts.refused += 1;
+        else counts.done += 1;
+      }),
+      generated(runs('DRY_RUNS', 200)),
+    );
+    expect(Math.min(counts.done, counts.refused)).toBeGreaterThan((counts.done + counts.refused) / 10);
+  });
+
+  it('predicts the changes that the history then records', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'a', hmac_string: 'x' });
+    const input = { alias: 'b', hmacString: 'y', basicAuthData: { password: 'p' }, expires: '9223372036854775807' };
+    const { changes } = await preview(input);
+    await update(input);
+    const entry = await t.graphql(
+      '{ orgKey(keyID: "k1") { history(last: 1) { edges { node { changes { path kind before after } } } } } }',
+    );
+    expect(dataOf(entry)).toMatchObject({ history: { edges: [{ node: { changes } }] } });
+    expect(changes).toStrictEqual([
+      { path: 'alias', kind: 'CHANGED', before: 'a', after: 'b' },
+      { path: 'basicAuthData', kind: 'ADDED', before: null, after: { hashType: 'bcrypt' } },
+      { path: 'expires', kind: 'ADDED', before: null, after: '9223372036854775807' },
+      { path: 'basicAuthData.password', kind: 'SET', before: null, after: null },
+      { path: 'hmacString', kind: 'CHANGED', before: null, after: null },
+    ]);
+  });
+
+  it('does not change the key, its counter or its history', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, hmac_string: 'x' });
+    const before = await stateOf(t, 'k1');
+    await preview({ quotaMax: 5, hmacString: null, basicAuthData: { password: 'p' } }, { resetQuota: true });
+    expect(await stateOf(t, 'k1')).toStrictEqual(before);
+  });
+
+  it('hashes no passwords', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const { ports } = t.app.services;
+    const keys = createKeyService({ ...ports, hashPassword: () => Promise.reject(new Error('was asked to hash')) });
+    const caller = { credentialID: 'c', label: 'l', orgID: undefined, requestID: 'r' };
+    for (const hashType of ['bcrypt', 'argon2id']) {
+      const request = { keyID: 'k1', input: { basicAuthData: { password: 'p', hashType } }, resetQuota: false };
+      const { key, changes } = await keys.previewOrgKeyUpdate(caller, request);
+      expect(key.definition.basicAuthData).toStrictEqual({ hashType });
+      expect(changes.map(({ kind }) => kind)).toStrictEqual(['ADDED', 'SET']);
+      await expect(keys.updateOrgKey(caller, request)).rejects.toThrow('was asked to hash');
+    }
+  });
+
+  it('reports no changes for the stored definition with its secrets', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const input = {
+      alias: 'a',
+      tags: ['x', 'x '],
+      jwtData: { secret: 'jwt' },
+      hmacString: 'hmac',
+      accessRights: [{ label: 'a', limit: { quotaMax: '9223372036854775807' } }],
+      metaData: { big: 1, nested: [null] },
+    };
+    await update(input);
+    const before = (await stateOf(t, 'k1')).key;
+    expect((await preview(input)).changes).toStrictEqual([]);
+    expect((await update(input)).changes).toStrictEqual([]);
+    const after = (await stateOf(t, 'k1')).key;
+    expect(after).toStrictEqual({ ...before, version: 3, lastUpdated: after?.lastUpdated });
+    const other = { ...input, jwtData: { secret: 'another' }, hmacString: 'another' };
+    expect((await preview(other)).changes.map(({ path, kind }) => `${path} ${kind}`)).toStrictEqual([
+      'hmacString CHANGED',
+      'jwtData.secret CHANGED',
+    ]);
+  });
+
+  it('reports an unchanged password as changed, because hashes cannot be compared', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', basic_auth_data: { password: 'p' } });
+    const input = { basicAuthData: { password: 'p' } };
+    const changes = [{ path: 'basicAuthData.password', kind: 'CHANGED', before: null, after: null }];
+    expect(await preview(input)).toMatchObject({ changes });
+    expect(await update(input)).toMatchObject({ changes });
+  });
+
+  it('returns and logs no secret', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', jwt_data: { secret: 'hunter2-old' } });
+    const input = { jwtData: { secret: 'hunter2-new' }, hmacString: 'hunter2', basicAuthData: { password: 'hunter2' } };
+    const { text } = await send(previewing, input);
+    expect(text).toContain('"kind":"CHANGED"');
+    expect(text + t.logs()).not.toContain('hunter2');
+  });
+
+  it('returns NOT_FOUND for a key that is unknown, deleted or of another organisation', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const { secret } = await t.issue('service', { orgID: 'globex' });
+    const query = '{ previewOrgKeyUpdate(keyID: "k1", input: {}, expectedVersion: 7) { version } }';
+    expect(codeOf(await t.graphql(query, {}, { 'x-svc-authorization': secret }))).toBe('NOT_FOUND');
+    await t.graphql('mutation { deleteOrgKey(keyID: "k1") { status } }');
+    expect(codeOf(await t.graphql(query))).toBe('NOT_FOUND');
+    expect(codeOf(await t.graphql(query.replace('k1', 'nobody')))).toBe('NOT_FOUND');
+  });
+
+  it('requires a service credential, and can be requested by GET', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const query = '{ previewOrgKeyUpdate(keyID: "k1", input: {}) { version } }';
+    expect(codeOf(await t.graphql(query, {}, { 'x-svc-authorization': '' }))).toBe('UNAUTHENTICATED');
+    const headers = { 'x-svc-authorization': t.service, accept: 'application/json' };
+    const response = await t.send(`/graphql?query=${encodeURIComponent(query)}`, { headers });
+    expect(dataOf(response)).toStrictEqual({ version: 2 });
+  });
+});
+
+describe('the summary of the effect on the quota', () => {
+  const summary = async (input: Wire, resetQuota = false) => {
+    const { quotaEffect } = await preview(input, { resetQuota });
+    expect((await update(input, { resetQuota })).quotaEffect).toStrictEqual(quotaEffect);
+    return quotaEffect.summary;
+  };
+  beforeEach(() =>
+    t.importKeys({
+      key_id: 'k1',
+      org_id: 'acme',
+      quota_max: 10_000,
+      quota_remaining: 1880,
+      quota_renewal_rate: 86_400,
+    }),
+  );
+  const day = { quotaMax: 10_000, quotaRenewalRate: 86_400 };
+
+  it('states the dropped requests and the renewal of a reset', async () => {
+    t.clock.now = new Date(t.clock.now.getTime() + 60_000);
+    expect(await summary(day, true)).toBe('Reset drops 8,120 used requests, renews at 2026-02-01T12:01:00.000Z.');
+  });
+
+  it('states that the quota does not change', async () => {
+    expect(await summary(day)).toBe('The quota does not change.');
+  });
+
+  it('states the change of the maximum', async () => {
+    expect(await summary({ ...day, quotaMax: 5000 })).toBe('The maximum changes from 10,000 to 5,000.');
+    expect(await summary({ ...day, quotaMax: -1 })).toBe('The maximum changes from 5,000 to unlimited.');
+    expect(await summary({ ...day, quotaMax: 7 }, true)).toBe(
+      'Reset drops 8,120 used requests, the maximum changes from unlimited to 7.',
+    );
+  });
+
+  it('states that a quota no longer renews, and that it renews again', async () => {
+    expect(await summary({ quotaMax: 10_000 })).toBe('The quota no longer renews.');
+    t.clock.now = new Date(t.clock.now.getTime() + 2 * 86_400_000);
+    expect(await summary(day)).toBe('The quota renews at 2026-02-03T12:00:00.000Z.');
+  });
+
+  it('states the Unix second if it is not a valid date', async () => {
+    expect(await summary({ quotaMax: 10_000 })).toBe('The quota no longer renews.');
+    t.clock.now = new Date(t.clock.now.getTime() + 2 * 86_400_000);
+    expect(await summary({ quotaMax: 10_000, quotaRenewalRate: '9223372036854775807' })).toBe(
+      'The quota renews at Unix second 9223372036854775807.',
+    );
+  });
+});

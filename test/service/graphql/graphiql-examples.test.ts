@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { sampleKeyLines } from '../../../src/cli/server/sample.js';
+import { credentialHeaders, type CredentialHeader } from '../../../src/graphql/graphiql/browser/credential-headers.js';
+import { examples, type ExampleOperation } from '../../../src/graphql/graphiql/browser/examples.js';
+import { servedSchema } from '../../../src/graphql/schema/served.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+const nameOf = ({ query }: ExampleOperation) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1] ?? '';
+
+async function startSample(): Promise<TestApp> {
+  const t = await startApp();
+  await t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
+  return t;
+}
+
+function headerFor(credential: ExampleOperation['credential']): CredentialHeader {
+  const header = credentialHeaders.find(({ kind }) => kind === credential);
+  if (header === undefined) throw new Error(`No header carries ${credential} credentials.`);
+  return header;
+}
+
+/** Sends an example with the one credential that its header is for. */
+async function send(t: TestApp, { query, variables, credential }: ExampleOperation) {
+  const { name, prefix } = headerFor(credential);
+  const { body } = await t.send('/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', [name]: prefix + t[credential].slice('kf_xxx_'.length) },
+    body: JSON.stringify({ query, variables: JSON.parse(variables) as object }),
+  });
+  return body as { errors?: { extensions: { code: string; issues: { path: string }[] } }[]; data?: object };
+}
+
+describe('the examples of GraphiQL', () => {
+  it('call every operation except `node` and `_service`', () => {
+    const called = examples.flatMap(({ query }) => [...query.matchAll(/^ {2}(\w+)\(/gm)].map(([, field]) => field));
+    const roots = [servedSchema.getQueryType(), servedSchema.getMutationType(), servedSchema.getSubscriptionType()];
+    const fields = roots.flatMap((type) => Object.keys(type?.getFields() ?? {}));
+    expect(new Set(called)).toEqual(new Set(fields.filter((field) => !['node', '_service'].includes(field))));
+  });
+
+  it.each(examples.map((example) => [nameOf(example), example] as const))(
+    'runs %s on the sample keys',
+    async (name, example) => {
+      const t = await startSample();
+      const before = examples.find((one) => nameOf(one) === 'DeleteKey');
+      if (name === 'RestoreKey' && before) await send(t, before);
+      const answer = await send(t, example);
+      await t.close();
+      if (name === 'PreviewProblems') {
+        expect(answer.errors?.[0]?.extensions.code).toBe('INVALID');
+        expect(answer.errors?.[0]?.extensions.issues.map(({ path }) => path)).toEqual(
+          expect.arrayContaining(['rate', 'quotaMax', 'monitor.triggerLimits[0]']),
+        );
+        return;
+      }
+      expect(answer.errors).toBeUndefined();
+      // Nothing has changed yet.
+      if (name === 'FollowKeys') return expect(answer.data).toMatchObject({ orgKeyChanged: { entry: null } });
+      // Something is there to see.
+      expect(Object.values(answer.data ?? {})).not.toContain(null);
+      expect(JSON.stringify(answer.data)).toMatch(/acme|CHANGED|Billing|modified|added|deleted|restored|reverted|true/);
+    },
+  );
+
+  it('run one after another, from the first tab to the last', async () => {
+    const t = await startSample();
+    for (const example of examples) {
+      const { errors = [] } = await send(t, example);
+      expect([nameOf(example), errors.map(({ extensions }) => extensions.code)]).toEqual([
+        nameOf(example),
+        nameOf(example) === 'PreviewProblems' ? ['INVALID'] : [],
+      ]);
+    }
+    await t.close();
+  });
+
+  it('fetch the next page with the cursor of ListKeys', async () => {
+    const t = await startSample();
+    const [list] = examples.filter((one) => nameOf(one) === 'ListKeys');
+    if (!list) throw new Error('There is no such example.');
+    const first = JSON.stringify(await send(t, list));
+    const [, cursor = ''] = /"hasNextPage":true,"endCursor":"([^"]+)"/.exec(first) ?? [];
+    const next = JSON.stringify(
+      await send(t, { ...list, variables: list.variables.replace('"after": null', `"after": "${cursor}"`) }),
+    );
+    await t.close();
+    expect(first).toContain('acme-billing');
+    expect(next).toContain('acme-mobile');
+  });
+
+  it('name the header of the credential, in lines of at most 50 characters', () => {
+    for (const { query, credential } of examples.slice(0, 3)) {
+      if (query.includes('credential')) expect(query).toContain(headerFor(credential).prefix.slice(-7));
+    }
+    const comments = examples.flatMap(({ query }) => query.split('\n').filter((line) => line.startsWith('#')));
+    expect(comments.filter((line) => line.length > 50)).toEqual([]);
+  });
+});

@@ -1,0 +1,279 @@
+import { getIntrospectionQuery, isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../../src/config/config.js';
+import { schema } from '../../../src/graphql/schema/api-schema.js';
+import { codeOf, dataOf, errorsOf } from '../../support/answers.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { stateOf } from '../../support/state.js';
+
+const noCredential = { authorization: '', 'x-svc-authorization': '' };
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp({ NODE_ENV: 'production' });
+  await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+});
+afterAll(() => t.close());
+
+/** All of an answer that can tell one refusal from another. */
+const shownBy = ({ status, text }: Answer) => [status, text.replace(/"requestID":"[^"]*"/, '')];
+
+const asking = [
+  '{ __schema { types { name } } }',
+  '{ a: __schema { queryType { name } } }',
+  '{ __typename ...F } fragment F on Query { __schema { directives { name } } }',
+  '{ ...F } fragment F on Query { ...G } fragment G on Query { __type(name: "Query") { name } }',
+  '{ ... { ... on Query { __schema { description } } } }',
+  '{ __type(name: "KeyDefinition") { fields { name type { name } } } }',
+  'query ($name: String!) { t: __type(name: $name) { name } }',
+  '{ __typename @include(if: true) __schema @skip(if: false) { queryType { name } } }',
+  '{ orgKey(keyID: "k1") { __schema { queryType { name } } } }',
+  'mutation { __schema { queryType { name } } }',
+  '{ _service { sdl } }',
+  getIntrospectionQuery(),
+];
+
+describe('in production, introspection', () => {
+  it.each(asking)('G-11 rejects introspection without a credential like an unknown field: %j', async (query) => {
+    const unknown = await t.graphql('{ nope }', {}, noCredential);
+    const answer = await t.graphql(query, { name: 'KeyDefinition' }, noCredential);
+    expect(shownBy(answer)).toStrictEqual(shownBy(unknown));
+    expect(answer.body).not.toHaveProperty('data');
+  });
+
+  it('G-11 rejects introspection over GET', async () => {
+    for (const query of ['{ __schema { queryType { name } } }', '{ __type(name: "Query") { name } }']) {
+      const headers = { 'apollo-require-preflight': 'true' };
+      const answer = await t.send(`/graphql?query=${encodeURIComponent(query)}`, { headers });
+      expect(codeOf(answer)).toBe('UNAUTHENTICATED');
+      expect(answer.body).not.toHaveProperty('data');
+    }
+  });
+
+  it.each(['A', 'B'])(
+    'G-11 rejects introspection in a document of two operations when %s is requested',
+    async (operationName) => {
+      const query = 'query A { __typename } query B { __schema { queryType { name } } }';
+      const answer = await t.send('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query, operationName }),
+      });
+      expect(codeOf(answer)).toBe('UNAUTHENTICATED');
+      expect(answer.body).not.toHaveProperty('data');
+    },
+  );
+
+  it('G-11 allows introspection with a valid credential of either kind', async () => {
+    for (const headers of [
+      { ...noCredential, authorization: `Bearer ${t.management}` },
+      { ...noCredential, 'x-svc-authorization': t.service },
+    ]) {
+      expect(dataOf(await t.graphql('{ __schema { queryType { name } } }', {}, headers))).toStrictEqual({
+        queryType: { name: 'Query' },
+      });
+      const whole = await t.graphql(getIntrospectionQuery(), {}, headers);
+      expect(dataOf<{ types: unknown[] }>(whole).types.length).toBeGreaterThan(50);
+      expect(
+        dataOf(await t.graphql('{ ...F } fragment F on Query { __type(name: "KeyDefinition") { name } }')),
+      ).toEqual({
+        name: 'KeyDefinition',
+      });
+    }
+  });
+
+  it('G-11 rejects introspection with a credential that is unknown, expired, revoked or in the header of the other kind', async () => {
+    const expired = await t.issue('management', { expires: new Date(t.clock.now.getTime() - 1) });
+    const revoked = await t.issue('service');
+    await t.app.services.credentials.revoke(revoked.id, t.clock.now);
+    const unknown = shownBy(await t.graphql('{ nope }', {}, noCredential));
+    for (const headers of [
+      // secret-scan: fixture
+      { ...noCredential, authorization: 'Bearer kf_mgt_00000000000000000000000000000000000000' },
+      { ...noCredential, authorization: `Bearer ${expired.secret}` },
+      { ...noCredential, 'x-svc-authorization': revoked.secret },
+      { authorization: `Bearer ${t.service}`, 'x-svc-authorization': t.management },
+    ]) {
+      expect(shownBy(await t.graphql('{ __schema { types { name } } }', {}, headers))).toStrictEqual(unknown);
+    }
+  });
+
+  it('G-11 decides for each request, also when the document is cached', async () => {
+    const first = '{ __schema { first: queryType { name } } }';
+    const second = '{ __schema { second: queryType { name } } }';
+    const codes: unknown[] = [];
+    for (const [query, headers] of [
+      [first, noCredential],
+      [first, {}],
+      [first, noCredential],
+      [second, {}],
+      [second, noCredential],
+      [second, {}],
+    ] as const) {
+      const answer = await t.graphql(query, {}, headers);
+      codes.push(answer.body['data'] ? 'data' : codeOf(answer));
+    }
+    expect(codes).toStrictEqual(['UNAUTHENTICATED', 'data', 'UNAUTHENTICATED', 'data', 'UNAUTHENTICATED', 'data']);
+  });
+
+  it('G-11 allows __typename without a credential, under any alias', async () => {
+    const answer = await t.graphql('query Health { __typename a: __typename __schema: __typename }', {}, noCredential);
+    expect(answer.body).toStrictEqual({ data: { __typename: 'Query', a: 'Query', __schema: 'Query' } });
+  });
+});
+
+/** Each is but a letter, a type or a selection away from an operation that there is, or is one. */
+const nearMisses: [query: string, variables?: object][] = [
+  ['{ previewKeyy(input: {}) { keyID } }'],
+  ['{ orgKeyz { nodes { alias } } }'],
+  ['{ orgKey(keyId: "k1") { version } }'],
+  ['{ orgKey(keyID: "k1") { versio } }'],
+  ['{ orgKey(keyID: "k1") }'],
+  ['{ orgKey { version } }'],
+  ['{ orgKeys(orderBy: HASHH) { edges { node { keyHash } } } }'],
+  ['{ orgKeys(filter: { state: ACTIV }) { edges { cursor } } }'],
+  ['{ orgKeys(filter: { tagg: "x" }) { edges { cursor } } }'],
+  ['{ previewKey(input: { quotaMaxx: 1 }) { keyID } }'],
+  ['{ previewKey(input: { accessRights: [{ label: "a", apiId: "a" }] }) { keyID } }'],
+  ['{ previewKey(input: { rate: "x" }) { keyID } }'],
+  ['{ previewKey { keyID } }'],
+  ['mutation { updateOrgKeyy(keyID: "k1", input: {}) { status } }'],
+  ['mutation { updateOrgKey(keyID: "k1", input: { aliass: "x" }) { status } }'],
+  ['mutation { updateOrgKey(keyID: "k1", input: {}, resetQuotaa: true) { status } }'],
+  ['mutation { updateOrgKey(keyID: "k1", input: { alias: "x" }) { status } }'],
+  ['mutation { deleteOrgKey(keyID: "k1") { status } }'],
+  ['query ($input: PreviewKeyInpu!) { previewKey(input: $input) { keyID } }', { input: {} }],
+  ['query ($input: PreviewKeyInput!) { __typename }', { input: { quotaMaxx: 1 } }],
+  ['query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyID } }', { input: { quotaMaxx: 1 } }],
+  ['query ($by: OrgKeyOrde) { __typename }', { by: 'HASH' }],
+  ['query ($by: String) { orgKeys(orderBy: $by) { edges { cursor } } }', { by: 'HASHH' }],
+  ['{ __typename ...F } fragment F on KeyDefinitio { alias }'],
+  ['{ __typename } fragment F on OrgKe { version }'],
+  ['{ ... on OrgKey { version } }'],
+  ['{ __typename @includ(if: true) }'],
+  ['{ __typename @include(iff: true) }'],
+  ['{ __typenam }'],
+  ['{ __typename { name } }'],
+  ['{ __typename(keyId: 1) }'],
+  ['{ node(id: "x") { ... on OrgKey { versio } } }'],
+  ['subscription { orgKey { version } }'],
+  ['subscription { __typename }'],
+  ['mutation { __typename }'],
+  ['query ($input: PreviewKeyInput) @skip(if: true) { __typename }'],
+  ['query @skip(if: true) { __typename }'],
+  ['{ orgKey(keyID: "k1") { version } }'],
+  ['{ orgKey(keyID: "unknown") { version } }'],
+];
+
+/** Every name that the schema has. */
+function namesInSchema(): Set<string> {
+  const types = Object.values(schema.getTypeMap());
+  const members = types.flatMap((type) => {
+    if (isEnumType(type)) return type.getValues().map(({ name }) => name);
+    if (isInputObjectType(type)) return Object.keys(type.getFields());
+    if (!isObjectType(type) && !isInterfaceType(type)) return [];
+    return Object.values(type.getFields()).flatMap(({ name, args }) => [name, ...args.map((arg) => arg.name)]);
+  });
+  return new Set([...types.map(({ name }) => name), ...members]);
+}
+
+/** The names of the schema in an answer's messages that were not in the request. */
+function hintsIn(answer: Answer, request: string): string[] {
+  const wordsOf = (text: string) => text.match(/[A-Za-z_]\w*/g) ?? [];
+  const asked = new Set(wordsOf(request));
+  const names = namesInSchema();
+  const said = errorsOf(answer).flatMap(({ message, extensions }) => [
+    ...wordsOf(message),
+    ...(extensions.issues ?? []).flatMap((issue) => wordsOf(`${issue.path} ${issue.message}`)),
+  ]);
+  return said.filter((word) => names.has(word) && !asked.has(word));
+}
+
+describe('in production, an operation without a credential', () => {
+  it.each(nearMisses)('G-12 reveals no names of the schema: %s', async (query, variables = {}) => {
+    const answer = await t.graphql(query, variables, noCredential);
+    expect(errorsOf(answer)).toHaveLength(1);
+    expect(answer.text).not.toMatch(/did you mean/i);
+    expect(hintsIn(answer, query + JSON.stringify(variables))).toStrictEqual([]);
+    // Every operation of one type has the same response. A subscription has the status 401, whether it exists or not.
+    const unknown = query.startsWith('subscription') ? 'subscription { nope }' : '{ nope }';
+    expect(shownBy(answer)).toStrictEqual(shownBy(await t.graphql(unknown, {}, noCredential)));
+  });
+
+  it('G-12 reveals names for most of these in development, as hints', async () => {
+    const development = await startApp();
+    const hinting: string[] = [];
+    for (const [query, variables = {}] of nearMisses) {
+      const answer = await development.graphql(query, variables);
+      if (hintsIn(answer, query + JSON.stringify(variables)).length > 0) hinting.push(query);
+    }
+    await development.close();
+    expect(hinting.length).toBeGreaterThan(20);
+  });
+
+  it('G-12 returns UNAUTHENTICATED, as a failed request for application/graphql-response+json', async () => {
+    const accept = { accept: 'application/graphql-response+json' };
+    const answer = await t.graphql('{ orgKey(keyID: "k1") { version } }', {}, { ...noCredential, ...accept });
+    expect(answer.status).toBe(401);
+    expect(answer.body).toStrictEqual({
+      errors: [
+        {
+          message: 'A valid credential is required.',
+          extensions: { code: 'UNAUTHENTICATED', requestID: answer.headers.get('x-request-id') },
+        },
+      ],
+    });
+    expect((await t.graphql('{ nope }', {}, noCredential)).status).toBe(200);
+  });
+
+  it('G-12 changes nothing, even if it is valid', async () => {
+    const before = await stateOf(t, 'k1');
+    await t.graphql('mutation { updateOrgKey(keyID: "k1", input: { alias: "x" }) { status } }', {}, noCredential);
+    await t.graphql('mutation { deleteOrgKey(keyID: "k1") { version } }', {}, noCredential);
+    expect(await stateOf(t, 'k1')).toStrictEqual(before);
+  });
+
+  it('G-12 returns syntax errors, which reveal nothing of the schema', async () => {
+    const answer = await t.graphql('{ previewKey(input: {}', {}, noCredential);
+    expect(codeOf(answer)).toBe('INVALID');
+    expect(hintsIn(answer, '{ previewKey(input: {}')).toStrictEqual([]);
+  });
+});
+
+describe('hints', () => {
+  it('G-12 are returned with a valid credential in production', async () => {
+    const answer = await t.graphql('{ orgKey(keyID: "k1") { versio } }');
+    expect(errorsOf(answer)[0]?.message).toBe('Cannot query field "versio" on type "OrgKey". Did you mean "version"?');
+  });
+
+  it('G-12 are returned without a credential in development', async () => {
+    const development = await startApp();
+    const answer = await development.graphql('{ nod }', {}, noCredential);
+    await development.close();
+    expect(errorsOf(answer)[0]?.message).toContain('Did you mean "node"?');
+  });
+});
+
+describe('KEYFRONT_INTROSPECTION', () => {
+  it.each([
+    [{}, 'data'],
+    [{ KEYFRONT_INTROSPECTION: 'open' }, 'data'],
+    [{ KEYFRONT_INTROSPECTION: 'credential' }, 'UNAUTHENTICATED'],
+    [{ NODE_ENV: 'production' }, 'UNAUTHENTICATED'],
+    [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'open' }, 'data'],
+    [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'credential' }, 'UNAUTHENTICATED'],
+  ])('G-11 returns with %j, without a credential, %s', async (env, expected) => {
+    const own = await startApp(env);
+    const answer = await own.graphql('{ __schema { queryType { name } } }', {}, noCredential);
+    const holder = await own.graphql('{ __schema { queryType { name } } }');
+    await own.close();
+    expect(answer.body['data'] ? 'data' : codeOf(answer)).toBe(expected);
+    expect(dataOf(holder)).toStrictEqual({ queryType: { name: 'Query' } });
+  });
+
+  it.each(['', 'on', 'closed', 'OPEN'])('rejects %j', (value) => {
+    expect(() => readConfig({ KEYFRONT_INTROSPECTION: value })).toThrow(
+      'KEYFRONT_INTROSPECTION must be one of open, credential.',
+    );
+  });
+});

@@ -1,0 +1,762 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/lib/errors.js';
+import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
+import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/answers.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { allHashes, stateOf } from '../../support/state.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+const day = 86_400_000;
+
+let t: TestApp;
+let serviceID: string;
+let bound: Record<string, string>;
+let foreign: Record<string, string>;
+beforeEach(async () => {
+  t = await startApp();
+  bound = { 'x-svc-authorization': (await t.issue('service', { orgID: 'acme' })).secret };
+  foreign = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };
+  const credentials = await t.app.services.credentials.list();
+  serviceID = credentials.find(({ kind, orgID }) => kind === 'service' && orgID === undefined)?.id ?? '';
+});
+afterEach(async () => t.close());
+
+type Arguments = Record<string, unknown>;
+type Headers = Record<string, string>;
+
+const selected =
+  'action key keyHash status version changes { path kind before after } orgKey { state deletedAt } warnings { code }';
+const send = (operation: string, declared: string, fields: string, variables: Arguments, headers: Headers = {}) => {
+  const passed = declared.replace(/\$(\w+): [^,)]+/g, '$1: $$$1');
+  const kind = operation === 'orgKey' ? 'query' : 'mutation';
+  return t.graphql(`${kind} (${declared}) { ${operation}(${passed}) { ${fields} } }`, variables, headers);
+};
+
+const create = (variables: Arguments, headers?: Headers) =>
+  send(
+    'createOrgKey',
+    '$keyID: ID, $input: UpdateKeyInput!, $reason: String',
+    selected,
+    { input: {}, ...variables },
+    headers,
+  );
+const options = '$keyID: ID!, $expectedVersion: Int, $reason: String';
+const remove = (keyID: string, more: Arguments = {}, headers?: Headers) =>
+  send('deleteOrgKey', options, selected, { keyID, ...more }, headers);
+const restore = (keyID: string, more: Arguments = {}, headers?: Headers) =>
+  send('restoreOrgKey', options, selected, { keyID, ...more }, headers);
+const update = (keyID: string, more: Arguments = {}, headers?: Headers) =>
+  send(
+    'updateOrgKey',
+    `${options}, $input: UpdateKeyInput!, $resetQuota: Boolean`,
+    selected,
+    { keyID, input: {}, ...more },
+    headers,
+  );
+const revert = (keyID: string, toVersion: number, more: Arguments = {}, headers?: Headers) =>
+  send('revertOrgKey', `${options}, $toVersion: Int!`, selected, { keyID, toVersion, ...more }, headers);
+const consume = (keyID: string) => send('consumeOrgQuota', '$keyID: ID!', 'allowed refusal', { keyID });
+const read = async (keyID: string, fields = 'version', headers?: Headers) =>
+  dataOf<Record<string, unknown> | null>(await send('orgKey', '$keyID: ID', fields, { keyID }, headers));
+
+interface Entry {
+  readonly version: number;
+  readonly operation: string;
+  readonly changes: { readonly path: string; readonly kind: string }[];
+}
+
+interface History {
+  readonly edges: { readonly cursor: string; readonly node: Entry }[];
+  readonly pageInfo: Record<string, unknown>;
+}
+
+const entryFields = `version at operation credentialID credentialLabel reason requestID quotaUsedBeforeReset
+  changes { path kind before after }`;
+async function history(keyID: string, args = ''): Promise<History> {
+  const page = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
+  const key = await read(keyID, `history${args} { edges { cursor node { ${entryFields} } } ${page} }`);
+  return key?.['history'] as History;
+}
+const entries = async (keyID: string, args = '') => (await history(keyID, args)).edges.map(({ node }) => node);
+
+/** Sends a request that must be refused, and sees that nothing that is stored has changed. */
+async function refused(request: () => Promise<Answer>, keyIDs = ['k1']): Promise<Answer> {
+  const everything = async () => ({
+    hashes: await allHashes(t),
+    keys: await Promise.all(keyIDs.map((keyID) => stateOf(t, keyID))),
+  });
+  const before = await everything();
+  const response = await request();
+  expect(await everything()).toStrictEqual(before);
+  return response;
+}
+
+describe('createOrgKey', () => {
+  it('creates a key with the given identifier at version 1', async () => {
+    const response = await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'New', quotaMax: 5 } });
+    expect(dataOf(response)).toStrictEqual({
+      action: 'added',
+      key: 'k1',
+      keyHash: sha256('k1'),
+      status: 'ok',
+      version: 1,
+      changes: [
+        { path: 'alias', kind: 'ADDED', before: null, after: 'New' },
+        { path: 'quotaMax', kind: 'ADDED', before: null, after: 5 },
+      ],
+      orgKey: { state: 'ACTIVE', deletedAt: null },
+      warnings: [{ code: 'QUOTA_NEVER_RENEWS' }],
+    });
+    expect(await read('k1', 'keyID orgID dateCreated lastUpdated definition { alias orgID }')).toStrictEqual({
+      keyID: 'k1',
+      orgID: 'acme',
+      dateCreated: '2026-01-31T12:00:00.000Z',
+      lastUpdated: 1769860800,
+      definition: { alias: 'New', orgID: 'acme' },
+    });
+  });
+
+  it('generates an identifier from the organisation and 32 hex digits', async () => {
+    for (const keyID of [undefined, null]) {
+      const { key, keyHash } = dataOf<Record<string, string>>(await create({ keyID, input: { orgID: 'acme' } }));
+      expect(key).toMatch(/^acme[0-9a-f]{32}$/);
+      expect(keyHash).toBe(sha256(String(key)));
+      expect(await read(String(key))).toStrictEqual({ version: 1 });
+    }
+    expect(await allHashes(t)).toHaveLength(2);
+  });
+
+  it('records who, when and why', async () => {
+    const response = await create({
+      keyID: 'k1',
+      input: { orgID: 'acme', hmacString: 'hunter2' },
+      reason: 'a new customer',
+    });
+    expect(await entries('k1')).toStrictEqual([
+      {
+        version: 1,
+        at: '2026-01-31T12:00:00.000Z',
+        operation: 'CREATE',
+        credentialID: serviceID,
+        credentialLabel: 'test service',
+        reason: 'a new customer',
+        requestID: response.headers.get('x-request-id'),
+        quotaUsedBeforeReset: null,
+        changes: [{ path: 'hmacString', kind: 'SET', before: null, after: null }],
+      },
+    ]);
+  });
+
+  it('stores the password hashed and the other secrets encrypted, and returns none', async () => {
+    const input = {
+      orgID: 'acme',
+      basicAuthData: { user: 'u', password: 'hunter2-password' },
+      jwtData: { secret: 'hunter2-jwt' },
+      hmacString: 'hunter2-hmac',
+    };
+    const response = await create({ keyID: 'k1', input });
+    expect(dataOf(response)).toMatchObject({
+      changes: [
+        { path: 'basicAuthData', kind: 'ADDED', after: { hashType: 'bcrypt', user: 'u' } },
+        { path: 'jwtData', kind: 'ADDED', after: {} },
+        { path: 'basicAuthData.password', kind: 'SET', before: null, after: null },
+        { path: 'hmacString', kind: 'SET', before: null, after: null },
+        { path: 'jwtData.secret', kind: 'SET', before: null, after: null },
+      ],
+    });
+    const { key } = await stateOf(t, 'k1');
+    const { sealer } = t.app.services;
+    const opened = (name: 'jwtSecret' | 'hmacString') =>
+      sealer.open(key?.secrets[name] ?? new Uint8Array(), aadFor(sha256('k1'), name));
+    expect(await verifyBcrypt('hunter2-password', key?.secrets.passwordHash ?? '')).toBe(true);
+    expect([opened('jwtSecret'), opened('hmacString')]).toStrictEqual(['hunter2-jwt', 'hunter2-hmac']);
+    const { audit } = await stateOf(t, 'k1');
+    expect(response.text + t.logs() + JSON.stringify(audit)).not.toContain('hunter2');
+  });
+
+  it('starts the quota with quotaRemaining of the definition', async () => {
+    await create({ keyID: 'k1', input: { orgID: 'acme', quotaMax: 100, quotaRemaining: 40, quotaRenewalRate: 60 } });
+    expect(await read('k1', 'quota { max used remaining renewsAt }')).toStrictEqual({
+      quota: { max: 100, used: 60, remaining: 40, renewsAt: 1769860860 },
+    });
+  });
+
+  it('ignores dates in the input, with a warning', async () => {
+    const input = { orgID: 'acme', dateCreated: '2020-01-01T00:00:00Z', lastUpdated: '17' };
+    expect(dataOf(await create({ keyID: 'k1', input }))).toMatchObject({
+      warnings: [{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }],
+    });
+    expect(await read('k1', 'dateCreated lastUpdated')).toStrictEqual({
+      dateCreated: '2026-01-31T12:00:00.000Z',
+      lastUpdated: 1769860800,
+    });
+  });
+
+  it.each([[{}], [{ orgID: null }], [{ orgID: '' }], [{ orgID: '  ' }]])(
+    'rejects %j, which has no owner',
+    async (input) => {
+      const response = await refused(() => create({ keyID: 'k1', input }));
+      expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['orgID MISSING']]);
+    },
+  );
+
+  it('rejects a definition with all issues, and creates nothing', async () => {
+    const response = await refused(() => create({ keyID: 'k1', input: { rate: 'x', tags: [' '], nope: 1 } }));
+    expect(issuesOf(response)).toStrictEqual(['nope UNKNOWN_FIELD', 'rate WRONG_TYPE', 'tags[0] EMPTY']);
+  });
+
+  it.each(['', 'a/b', '..', '\u202e', 'x'.repeat(256)])('rejects the identifier %j', async (keyID) => {
+    const response = await refused(() => create({ keyID, input: { orgID: 'acme' } }));
+    expect(issuesOf(response)).toStrictEqual(['keyID MALFORMED_KEY_ID']);
+  });
+
+  it('uses the organisation of a bound credential by default', async () => {
+    expect(dataOf(await create({ keyID: 'k1' }, bound))).toMatchObject({ action: 'added' });
+    expect(await read('k1', 'orgID')).toStrictEqual({ orgID: 'acme' });
+    expect(dataOf(await create({ keyID: 'k2', input: { orgID: 'acme' } }, bound))).toMatchObject({ action: 'added' });
+  });
+
+  it('returns FORBIDDEN for another organisation than that of a bound credential', async () => {
+    const response = await refused(() => create({ keyID: 'k1', input: { orgID: 'globex' } }, bound));
+    expect(codeOf(response)).toBe('FORBIDDEN');
+  });
+
+  it('returns CONFLICT for an existing key, and does not change it', async () => {
+    await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'first' } });
+    const response = await refused(() => create({ keyID: 'k1', input: { orgID: 'acme', alias: 'second' } }));
+    expect(codeOf(response)).toBe('CONFLICT');
+    expect(errorsOf(response)[0]?.message).toBe('The key exists already; it is not overwritten.');
+  });
+
+  it('returns CONFLICT for a deleted key, and states that it can be restored', async () => {
+    await create({ keyID: 'k1', input: { orgID: 'acme' } });
+    await remove('k1');
+    const response = await refused(() => create({ keyID: 'k1', input: { orgID: 'acme' } }));
+    expect(codeOf(response)).toBe('CONFLICT');
+    expect(errorsOf(response)[0]?.message).toBe('The key was deleted and can be restored; it is not overwritten.');
+  });
+
+  it('returns CONFLICT for a key of another organisation, without details', async () => {
+    await create({ keyID: 'k1', input: { orgID: 'acme' } });
+    const taken = await refused(() => create({ keyID: 'k1' }, foreign));
+    await remove('k1');
+    const gone = await refused(() => create({ keyID: 'k1' }, foreign));
+    for (const response of [taken, gone]) {
+      expect(codeOf(response)).toBe('CONFLICT');
+      expect(errorsOf(response)[0]?.message).toBe('The key exists already; it is not overwritten.');
+    }
+  });
+
+  it('creates a key once for many concurrent requests', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => create({ keyID: 'k1', input: { orgID: 'acme', alias: `a${index}` } })),
+    );
+    const codes = answers.map((response) => codeOf(response) ?? 'created');
+    expect(codes.filter((code) => code === 'created')).toHaveLength(1);
+    expect(codes.filter((code) => code === 'CONFLICT')).toHaveLength(7);
+    expect((await stateOf(t, 'k1')).audit).toHaveLength(1);
+  });
+});
+
+describe('deleteOrgKey', () => {
+  beforeEach(async () => {
+    await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'x', quotaMax: 5, tags: ['a'] } });
+  });
+
+  it('deletes a key as a new version, with a history entry', async () => {
+    expect(dataOf(await remove('k1', { reason: 'left us' }))).toStrictEqual({
+      action: 'deleted',
+      key: 'k1',
+      keyHash: sha256('k1'),
+      status: 'ok',
+      version: 2,
+      changes: [],
+      orgKey: { state: 'DELETED', deletedAt: '2026-01-31T12:00:00.000Z' },
+      warnings: [],
+    });
+    const { audit } = await stateOf(t, 'k1');
+    expect(audit.at(-1)).toMatchObject({ operation: 'delete', reason: 'left us', versionBefore: 1, versionAfter: 2 });
+  });
+
+  it('removes the key from every read, change and use', async () => {
+    await remove('k1');
+    expect(await read('k1')).toBeNull();
+    const attempts = [
+      () => update('k1'),
+      () => update('k1', { expectedVersion: 2 }),
+      () => remove('k1'),
+      () => revert('k1', 1),
+      () => consume('k1'),
+      () => t.graphql('{ previewOrgKeyUpdate(keyID: "k1", input: {}) { version } }'),
+    ];
+    for (const attempt of attempts) {
+      const response = await refused(attempt);
+      expect([codeOf(response), errorsOf(response)[0]?.message]).toStrictEqual(['NOT_FOUND', 'There is no such key.']);
+    }
+    for (const filter of ['', '(filter: { tag: "a" })', '(filter: { state: ACTIVE })']) {
+      expect(dataOf(await t.graphql(`{ orgKeys${filter} { edges { cursor } } }`))).toStrictEqual({ edges: [] });
+    }
+  });
+
+  it('returns NOT_FOUND for a key of another organisation, as for an unknown one', async () => {
+    const answers = [
+      await refused(() => remove('k1', {}, foreign)),
+      await refused(() => remove('nobody', {}, foreign)),
+    ];
+    for (const response of answers) expect(codeOf(response)).toBe('NOT_FOUND');
+    expect(errorsOf(answers[0] as Answer)[0]?.message).toBe(errorsOf(answers[1] as Answer)[0]?.message);
+  });
+
+  it('returns CONFLICT for a stale expectedVersion', async () => {
+    expect(codeOf(await refused(() => remove('k1', { expectedVersion: 2 })))).toBe('CONFLICT');
+    expect(dataOf(await remove('k1', { expectedVersion: 1 }))).toMatchObject({ version: 2 });
+  });
+});
+
+describe('restoreOrgKey', () => {
+  beforeEach(async () => {
+    await t.importKeys({
+      key_id: 'k1',
+      org_id: 'acme',
+      alias: 'x',
+      tags: ['a'],
+      quota_max: 100,
+      quota_remaining: 30,
+      quota_renewal_rate: 1_000_000_000,
+      hmac_string: 'hmac',
+    });
+  });
+
+  it('restores the key unchanged, as a new version', async () => {
+    const before = (await stateOf(t, 'k1')).key;
+    await remove('k1');
+    t.clock.now = new Date(t.clock.now.getTime() + 30 * day - 1);
+    expect(dataOf(await restore('k1', { reason: 'a mistake' }))).toStrictEqual({
+      action: 'restored',
+      key: 'k1',
+      keyHash: sha256('k1'),
+      status: 'ok',
+      version: 3,
+      changes: [],
+      orgKey: { state: 'ACTIVE', deletedAt: null },
+      warnings: [],
+    });
+    const { key, audit } = await stateOf(t, 'k1');
+    expect(key).toStrictEqual({ ...before, version: 3, lastUpdated: key?.lastUpdated });
+    expect(key?.lastUpdated).toBe(BigInt(Math.floor(t.clock.now.getTime() / 1000)));
+    expect(audit.map(({ operation }) => operation)).toStrictEqual(['import', 'delete', 'restore']);
+    expect(dataOf(await t.graphql('{ orgKeys(filter: { tag: "a" }) { edges { node { keyID } } } }'))).toStrictEqual({
+      edges: [{ node: { keyID: 'k1' } }],
+    });
+    expect(dataOf(await consume('k1'))).toStrictEqual({ allowed: true, refusal: null });
+  });
+
+  it('returns NOT_FOUND after the retention, also before the purge', async () => {
+    await remove('k1');
+    t.clock.now = new Date(t.clock.now.getTime() + 30 * day);
+    expect(codeOf(await refused(() => restore('k1')))).toBe('NOT_FOUND');
+  });
+
+  it('returns NOT_FOUND for a key that is not deleted, unknown or of another organisation', async () => {
+    expect(codeOf(await refused(() => restore('k1')))).toBe('NOT_FOUND');
+    expect(codeOf(await refused(() => restore('nobody')))).toBe('NOT_FOUND');
+    await remove('k1');
+    expect(codeOf(await refused(() => restore('k1', {}, foreign)))).toBe('NOT_FOUND');
+    expect(dataOf(await restore('k1', {}, bound))).toMatchObject({ version: 3 });
+  });
+
+  it('returns CONFLICT for a stale expectedVersion', async () => {
+    await remove('k1');
+    expect(codeOf(await refused(() => restore('k1', { expectedVersion: 1 })))).toBe('CONFLICT');
+    expect(dataOf(await restore('k1', { expectedVersion: 2 }))).toMatchObject({ version: 3 });
+  });
+
+  it('restores nothing without a retention', async () => {
+    const strict = await startApp({ KEYFRONT_RESTORE_DAYS: '0' });
+    await strict.importKeys({ key_id: 'k1', org_id: 'acme' });
+    await strict.graphql('mutation { deleteOrgKey(keyID: "k1") { status } }');
+    expect(codeOf(await strict.graphql('mutation { restoreOrgKey(keyID: "k1") { status } }'))).toBe('NOT_FOUND');
+    await strict.close();
+  });
+});
+
+describe('a purge', () => {
+  const restoreDays = 30;
+  const purge = () => t.app.services.store.purge(new Date(t.clock.now.getTime() - restoreDays * day));
+
+  it('removes keys past their retention with their history, and nothing else', async () => {
+    await t.importKeys(...['k1', 'k2', 'k3'].map((key_id) => ({ key_id, org_id: 'acme', tags: ['a'] })));
+    await remove('k1');
+    t.clock.now = new Date(t.clock.now.getTime() + day);
+    await remove('k2');
+    t.clock.now = new Date(t.clock.now.getTime() + (restoreDays - 1) * day);
+    expect(await purge()).toBe(0);
+    t.clock.now = new Date(t.clock.now.getTime() + 1);
+    expect(await purge()).toBe(1);
+    expect(await stateOf(t, 'k1')).toStrictEqual({ key: undefined, audit: [] });
+    expect((await stateOf(t, 'k2')).audit).toHaveLength(2);
+    expect(dataOf(await restore('k2'))).toMatchObject({ action: 'restored' });
+    expect(await allHashes(t)).toStrictEqual([sha256('k2'), sha256('k3')].toSorted());
+  });
+
+  it('allows a new key with the same identifier, at version 1 with a new history', async () => {
+    await create({ keyID: 'k1', input: { orgID: 'acme', tags: ['old'], hmacString: 's' } });
+    await update('k1', { input: { tags: ['old'] } });
+    await remove('k1');
+    t.clock.now = new Date(t.clock.now.getTime() + restoreDays * day + 1);
+    expect(await purge()).toBe(1);
+    expect(dataOf(await create({ keyID: 'k1', input: { orgID: 'globex', alias: 'new' } }))).toMatchObject({
+      version: 1,
+    });
+    expect(await read('k1', 'orgID definition { alias tags hmacStringSet }')).toStrictEqual({
+      orgID: 'globex',
+      definition: { alias: 'new', tags: null, hmacStringSet: false },
+    });
+    expect((await entries('k1')).map(({ operation }) => operation)).toStrictEqual(['CREATE']);
+    expect(codeOf(await revert('k1', 2))).toBe('NOT_FOUND');
+    expect(dataOf(await t.graphql('{ orgKeys(filter: { tag: "old" }) { edges { cursor } } }'))).toStrictEqual({
+      edges: [],
+    });
+  });
+
+  it('runs at the next start of the service', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'keyfront-purge-'));
+    const first = await startApp({ KEYFRONT_DATA: folder });
+    await first.importKeys({ key_id: 'old', org_id: 'acme' }, { key_id: 'recent', org_id: 'acme' });
+    first.clock.now = new Date('2025-12-01T00:00:00Z');
+    await first.graphql('mutation { deleteOrgKey(keyID: "old") { status } }');
+    first.clock.now = new Date('2026-01-31T00:00:00Z');
+    await first.graphql('mutation { deleteOrgKey(keyID: "recent") { status } }');
+    await first.close();
+    const second = await startApp({ KEYFRONT_DATA: folder });
+    expect(await allHashes(second)).toStrictEqual([sha256('recent')]);
+    expect(second.logs()).toContain('deleted keys purged');
+    await second.close();
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe('revertOrgKey', () => {
+  beforeEach(async () => {
+    await create({
+      keyID: 'k1',
+      input: { orgID: 'acme', alias: 'one', quotaMax: 10, quotaRenewalRate: 60, tags: ['a'] },
+    });
+    await update('k1', { input: { alias: 'two', quotaMax: 20, hmacString: 'hmac-two', tags: ['b'] } });
+  });
+
+  it('restores the definition of an earlier version as a new version', async () => {
+    const response = await revert('k1', 1, { reason: 'undo', expectedVersion: 2 });
+    expect(dataOf(response)).toMatchObject({
+      action: 'modified',
+      version: 3,
+      changes: [
+        { path: 'alias', kind: 'CHANGED', before: 'two', after: 'one' },
+        { path: 'quotaMax', kind: 'CHANGED', before: 20, after: 10 },
+        { path: 'quotaRenewalRate', kind: 'ADDED', before: null, after: 60 },
+        { path: 'tags', kind: 'CHANGED', before: ['b'], after: ['a'] },
+      ],
+    });
+    expect((await entries('k1')).map(({ version, operation }) => [version, operation])).toStrictEqual([
+      [1, 'CREATE'],
+      [2, 'UPDATE'],
+      [3, 'REVERT'],
+    ]);
+    expect(dataOf(await t.graphql('{ orgKeys(filter: { tag: "a" }) { edges { node { keyID } } } }'))).toMatchObject({
+      edges: [{ node: { keyID: 'k1' } }],
+    });
+  });
+
+  it('can be reverted, and accepts the current version', async () => {
+    await revert('k1', 1);
+    expect(dataOf(await revert('k1', 2))).toMatchObject({ version: 4 });
+    expect(await read('k1', 'definition { alias }')).toStrictEqual({ definition: { alias: 'two' } });
+    expect(dataOf(await revert('k1', 4))).toMatchObject({ version: 5, changes: [] });
+  });
+
+  it('keeps secrets and the live quota', async () => {
+    for (let index = 0; index < 7; index += 1) await consume('k1');
+    const before = (await stateOf(t, 'k1')).key;
+    await revert('k1', 1);
+    const after = (await stateOf(t, 'k1')).key;
+    expect(after?.secrets).toStrictEqual(before?.secrets);
+    expect(after?.quota.used).toBe(7n);
+    expect(await read('k1', 'quota { max used remaining } definition { hmacStringSet }')).toStrictEqual({
+      quota: { max: 10, used: 7, remaining: 3 },
+      definition: { hmacStringSet: true },
+    });
+  });
+
+  it('ignores the former hash type of the password', async () => {
+    await update('k1', { input: { basicAuthData: { user: 'u', password: 'first', hashType: 'bcrypt' } } });
+    await update('k1', { input: { basicAuthData: { user: 'v', password: 'second', hashType: 'argon2id' } } });
+    expect(dataOf(await revert('k1', 3))).toMatchObject({
+      changes: [{ path: 'basicAuthData.user', kind: 'CHANGED', before: 'v', after: 'u' }],
+    });
+    expect(await read('k1', 'definition { basicAuthData { user hashType passwordSet } }')).toStrictEqual({
+      definition: { basicAuthData: { user: 'u', hashType: 'argon2id', passwordSet: true } },
+    });
+    await revert('k1', 1);
+    expect(await read('k1', 'definition { basicAuthData { user hashType passwordSet } }')).toStrictEqual({
+      definition: { basicAuthData: { user: null, hashType: 'argon2id', passwordSet: true } },
+    });
+  });
+
+  it('restores the definition before a deletion', async () => {
+    await remove('k1');
+    await restore('k1');
+    await update('k1', { input: { alias: 'five' } });
+    expect(dataOf(await revert('k1', 3))).toMatchObject({ version: 6 });
+    expect(await read('k1', 'definition { alias }')).toStrictEqual({ definition: { alias: 'two' } });
+  });
+
+  it.each([0, -1, 3, 2147483647])('returns NOT_FOUND for the unknown version %i', async (version) => {
+    expect(codeOf(await refused(() => revert('k1', version)))).toBe('NOT_FOUND');
+  });
+
+  it('returns NOT_FOUND for a key that is unknown or of another organisation', async () => {
+    expect(codeOf(await refused(() => revert('k1', 1, {}, foreign)))).toBe('NOT_FOUND');
+    expect(codeOf(await refused(() => revert('nobody', 1)))).toBe('NOT_FOUND');
+  });
+});
+
+describe('a stale change', () => {
+  const right = (rate: number) => ({ label: 'in voices', apiID: 'in voices', limit: { rate, quotaMax: 5 } });
+  beforeEach(async () => {
+    await create({
+      keyID: 'k1',
+      input: { orgID: 'acme', alias: 'one', tags: ['a'], accessRights: [right(1), { label: 'gone' }], rate: 5 },
+    });
+    await update('k1', {
+      input: { alias: 'two', tags: ['a'], accessRights: [right(2)], rate: 5, metaData: { a: { b: 1 } } },
+    });
+    await update('k1', {
+      input: { alias: 'two', tags: ['a'], accessRights: [right(2)], metaData: { a: { b: 1 } }, hmacString: 'hunter2' },
+    });
+  });
+  const stale: [string, () => Promise<Answer>][] = [
+    ['update', () => update('k1', { expectedVersion: 1, input: { alias: 'lost' } })],
+    ['delete', () => remove('k1', { expectedVersion: 1 })],
+    ['revert', () => revert('k1', 2, { expectedVersion: 1 })],
+    ['dry run', () => t.graphql('{ previewOrgKeyUpdate(keyID: "k1", input: {}, expectedVersion: 1) { version } }')],
+  ];
+
+  it.each(stale)('rejects a stale %s with the current version and the changed paths', async (_, attempt) => {
+    const response = await refused(attempt);
+    expect(codeOf(response)).toBe('CONFLICT');
+    expect(errorsOf(response)[0]?.message).toBe('The key has version 3 by now, not 1.');
+    expect(issuesOf(response)).toStrictEqual([
+      'accessRights.gone CHANGED_SINCE',
+      'accessRights["in voices"].limit.rate CHANGED_SINCE',
+      'alias CHANGED_SINCE',
+      'hmacString CHANGED_SINCE',
+      'metaData CHANGED_SINCE',
+      'rate CHANGED_SINCE',
+    ]);
+    expect(response.text).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['UNAVAILABLE', new AppError('UNAVAILABLE', 'Storage is busy.')],
+    ['INTERNAL', new AppError('INTERNAL', 'An entry is damaged.')],
+    ['an unexpected error', new Error('An entry is damaged.')],
+  ])('returns CONFLICT without paths if the history cannot be read (%s)', async (_, failure) => {
+    const { store } = t.app.services;
+    const original = { ...store };
+    store.definitionAt = () => Promise.reject(failure);
+    for (const [kind, attempt] of stale) {
+      // A revert needs the history for its own work.
+      if (kind === 'revert') continue;
+      const response = await attempt();
+      expect([codeOf(response), errorsOf(response)[0]?.message]).toStrictEqual([
+        'CONFLICT',
+        'The key has version 3 by now, not 1.',
+      ]);
+      expect(issuesOf(response)).toStrictEqual([]);
+    }
+    Object.assign(store, original);
+    expect(t.logs().includes(failure.message)).toBe(!(failure instanceof AppError && failure.code === 'UNAVAILABLE'));
+  });
+
+  it('lists only paths that differ from expectedVersion', async () => {
+    const response = await refused(() => update('k1', { expectedVersion: 2 }));
+    expect(issuesOf(response)).toStrictEqual(['hmacString CHANGED_SINCE', 'rate CHANGED_SINCE']);
+    await revert('k1', 1);
+    expect(issuesOf(await update('k1', { expectedVersion: 1 }))).toStrictEqual(['hmacString CHANGED_SINCE']);
+  });
+
+  it.each([0, -5, 4, 2147483647])('rejects the unknown version %i without paths', async (expectedVersion) => {
+    const response = await refused(() => update('k1', { expectedVersion }));
+    expect([codeOf(response), issuesOf(response)]).toStrictEqual(['CONFLICT', []]);
+  });
+
+  it('returns NOT_FOUND for a key of another organisation, for any version', async () => {
+    for (const expectedVersion of [1, 3, 9]) {
+      expect(codeOf(await refused(() => update('k1', { expectedVersion }, foreign)))).toBe('NOT_FOUND');
+    }
+  });
+
+  it('accepts one of many concurrent changes with the same expectedVersion', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => update('k1', { expectedVersion: 3, input: { alias: `a${index}` } })),
+    );
+    expect(answers.map((response) => codeOf(response) ?? 'ok').toSorted()).toStrictEqual([
+      ...Array<string>(7).fill('CONFLICT'),
+      'ok',
+    ]);
+    expect((await stateOf(t, 'k1')).key?.version).toBe(4);
+  });
+});
+
+describe('the history of a key', () => {
+  it('lists who, when, what and why, oldest first, without secrets', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, hmac_string: 'hunter2-a' });
+    t.clock.now = new Date(t.clock.now.getTime() + 1500);
+    const response = await update(
+      'k1',
+      {
+        input: { quotaMax: 200, hmacString: 'hunter2-b', basicAuthData: { password: 'hunter2-c' } },
+        resetQuota: true,
+        reason: 'größer 🔑',
+      },
+      bound,
+    );
+    await update('k1', { input: { hmacString: null } });
+    const [imported, updated, cleared] = await entries('k1');
+    expect(imported).toMatchObject({
+      version: 1,
+      operation: 'IMPORT',
+      credentialID: 'cli',
+      requestID: null,
+      reason: null,
+    });
+    expect(updated).toStrictEqual({
+      version: 2,
+      at: '2026-01-31T12:00:01.500Z',
+      operation: 'UPDATE',
+      credentialID: expect.any(String),
+      credentialLabel: 'test service',
+      reason: 'größer 🔑',
+      requestID: response.headers.get('x-request-id'),
+      quotaUsedBeforeReset: 70,
+      changes: [
+        { path: 'basicAuthData', kind: 'ADDED', before: null, after: { hashType: 'bcrypt' } },
+        { path: 'quotaMax', kind: 'CHANGED', before: 100, after: 200 },
+        { path: 'quotaRemaining', kind: 'CHANGED', before: 30, after: 200 },
+        { path: 'basicAuthData.password', kind: 'SET', before: null, after: null },
+        { path: 'hmacString', kind: 'CHANGED', before: null, after: null },
+      ],
+    });
+    expect(cleared?.changes).toContainEqual({ path: 'hmacString', kind: 'CLEARED', before: null, after: null });
+    const { audit } = await stateOf(t, 'k1');
+    expect(
+      JSON.stringify(audit, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toContain('hunter2');
+    expect(JSON.stringify(await entries('k1'))).not.toContain(t.service);
+  });
+
+  it('pages forwards and backwards, each entry once', async () => {
+    await create({ keyID: 'k1', input: { orgID: 'acme' } });
+    for (let index = 2; index <= 11; index += 1) await update('k1');
+    const all = Array.from({ length: 11 }, (_, index) => index + 1);
+    expect((await entries('k1')).map(({ version }) => version)).toStrictEqual(all);
+    for (const size of [1, 3, 5, 11, 100]) {
+      const forward: number[] = [];
+      const backward: number[] = [];
+      for (let after = ''; ;) {
+        const page = await history('k1', `(first: ${size}${after})`);
+        forward.push(...page.edges.map(({ node }) => node.version));
+        expect(page.pageInfo['hasPreviousPage']).toBe(after !== '');
+        if (page.pageInfo['hasNextPage'] === false) break;
+        after = `, after: "${String(page.pageInfo['endCursor'])}"`;
+      }
+      for (let before = ''; ;) {
+        const page = await history('k1', `(last: ${size}${before})`);
+        backward.unshift(...page.edges.map(({ node }) => node.version));
+        expect(page.pageInfo['hasNextPage']).toBe(before !== '');
+        if (page.pageInfo['hasPreviousPage'] === false) break;
+        before = `, before: "${String(page.pageInfo['startCursor'])}"`;
+      }
+      expect([forward, backward]).toStrictEqual([all, all]);
+    }
+    const between = await history('k1', '(after: "3", before: "7", last: 2)');
+    expect(between.edges.map(({ node }) => node.version)).toStrictEqual([5, 6]);
+  });
+
+  it('returns 20 entries per page by default, at most 100', async () => {
+    await create({ keyID: 'k1', input: { orgID: 'acme' } });
+    for (let index = 0; index < 101; index += 1) await update('k1');
+    expect(await entries('k1')).toHaveLength(20);
+    expect(await entries('k1', '(first: 1000)')).toHaveLength(100);
+    expect((await entries('k1', '(last: 1000)')).at(-1)?.version).toBe(102);
+  });
+
+  it.each([
+    '(after: "x")',
+    '(before: "-1")',
+    '(after: "")',
+    '(after: "1.5")',
+    '(first: -1)',
+    '(last: 1, before: "99999999999")',
+  ])('rejects %s', async (args) => {
+    await create({ keyID: 'k1', input: { orgID: 'acme' } });
+    const response = await send('orgKey', '$keyID: ID', `history${args} { edges { cursor } }`, { keyID: 'k1' });
+    expect(codeOf(response)).toBe('INVALID');
+  });
+
+  it('continues after a deletion and a restore', async () => {
+    await create({ keyID: 'k1', input: { orgID: 'acme' } });
+    await remove('k1');
+    await restore('k1');
+    expect((await entries('k1')).map(({ operation }) => operation)).toStrictEqual(['CREATE', 'DELETE', 'RESTORE']);
+  });
+});
+
+describe('a reason', () => {
+  const changes: [string, (reason: string | null) => Promise<Answer>][] = [
+    ['createOrgKey', (reason) => create({ keyID: 'k2', input: { orgID: 'acme' }, reason })],
+    ['updateOrgKey', (reason) => update('k1', { reason })],
+    ['deleteOrgKey', (reason) => remove('k1', { reason })],
+    ['restoreOrgKey', (reason) => restore('gone', { reason })],
+    ['revertOrgKey', (reason) => revert('k1', 1, { reason })],
+  ];
+  beforeEach(async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' }, { key_id: 'gone', org_id: 'acme' });
+    await remove('gone');
+  });
+
+  it.each(changes)('accepts a reason of %s that is absent or has up to 500 characters', async (_, change) => {
+    expect(codeOf(await change('x'.repeat(500)))).toBeUndefined();
+  });
+
+  it.each(changes)('rejects a reason of %s that is longer or malformed, and changes nothing', async (_, change) => {
+    for (const [reason, code] of [
+      ['x'.repeat(501), 'TOO_LONG'],
+      ['a\0b', 'MALFORMED_TEXT'],
+      ['\ud800', 'MALFORMED_TEXT'],
+    ] as const) {
+      const response = await refused(() => change(reason), ['k1', 'k2', 'gone']);
+      expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', [`reason ${code}`]]);
+    }
+    expect(codeOf(await change(null))).toBeUndefined();
+  });
+});
+
+describe('a change', () => {
+  it.each([
+    'createOrgKey(input: {})',
+    'deleteOrgKey(keyID: "k1")',
+    'restoreOrgKey(keyID: "k1")',
+    'revertOrgKey(keyID: "k1", toVersion: 1)',
+  ])('requires a service credential: %s', async (operation) => {
+    for (const secret of ['', t.management]) {
+      const response = await t.graphql(`mutation { ${operation} { status } }`, {}, { 'x-svc-authorization': secret });
+      expect(codeOf(response)).toBe('UNAUTHENTICATED');
+    }
+  });
+});

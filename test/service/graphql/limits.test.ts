@@ -1,0 +1,420 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getIntrospectionQuery, Kind, parse, print } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../../src/graphql/operation/limits.js';
+import { calculateComplexity } from '../../../src/graphql/operation/complexity.js';
+import { schema } from '../../../src/graphql/schema/api-schema.js';
+import { dataOf, errorsOf } from '../../support/answers.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { fullUpdate } from '../../support/definitions.js';
+import { plant } from '../../support/planted.js';
+import { stateOf } from '../../support/state.js';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+  const many = Array.from({ length: 101 }, (_, index) => ({ key_id: `key-${index}`, ...fullUpdate }));
+  await t.importKeys(...many, { key_id: 'k1', org_id: 'globex' });
+});
+afterAll(async () => t.close());
+
+const times = (count: number, part: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => part(i)).join(' ');
+const nested = (depth: number, name = 'a') => `${`${name} { `.repeat(depth - 1)}${name}${' }'.repeat(depth - 1)}`;
+
+/** The message of an operation that was refused for one limit, in the shape that every refusal has. */
+function refusalOf(answer: Answer): string {
+  const errors = errorsOf(answer);
+  expect(errors).toHaveLength(1);
+  expect(answer.body).not.toHaveProperty('data');
+  expect(errors[0]?.extensions.code).toBe('INVALID');
+  const [issue, ...others] = errors[0]?.extensions.issues ?? [];
+  expect(others).toEqual([]);
+  expect(issue?.path).toBe('query');
+  expect(errors[0]?.message).toBe(`The operation ${issue?.message}.`);
+  return errors[0]?.message ?? '';
+}
+
+/** Whether an operation passes the limits, whatever GraphQL then says of it. */
+const passes = (answer: Answer) => !answer.text.includes('; the maximum is ');
+
+describe('depth', () => {
+  it('G-02 allows a depth of 10 and rejects 11', async () => {
+    expect(passes(await t.graphql(`{ ${nested(10)} }`))).toBe(true);
+    expect(refusalOf(await t.graphql(`{ ${nested(11)} }`))).toBe(
+      'The operation nests fields 11 deep; the maximum is 10.',
+    );
+  });
+
+  it.each([
+    ['a fragment', `{ ${nested(5)} ...F } fragment F on Query { ${nested(11)} }`],
+    [
+      'fragments in fields',
+      `{ a { ...F } } fragment F on Query { ${nested(5, 'b').replace(/b }/, '...G }')} } fragment G on Query { ${nested(7)} }`,
+    ],
+    ['inline fragments', `{ ... { ... on Query { ${nested(11)} } } }`],
+    ['aliases', `{ ${nested(11, 'x: a')} }`],
+    ['a fragment named __schema', `{ ...__schema } fragment __schema on Query { ${nested(11)} }`],
+    ['an operation named __schema', `query __schema { ${nested(11)} }`],
+    [
+      'an operation named IntrospectionQuery',
+      `query IntrospectionQuery { __schema { queryType { name } } ${nested(11)} }`,
+    ],
+    ['a field called __schema further in', `{ a { __schema { ${nested(9)} } } }`],
+  ])('G-02 counts the depth of %s', async (_, query) => {
+    expect(refusalOf(await t.graphql(query))).toMatch(/nests fields 1[12] deep/);
+  });
+
+  it('G-02 allows the deepest path of the schema', async () => {
+    const query = '{ orgKeys { edges { node { history { edges { node { changes { path } } } } } } } }';
+    expect(dataOf(await t.graphql(query))).toHaveProperty('edges');
+  });
+});
+
+describe('aliases', () => {
+  const aliased = (count: number) => times(count, (index) => `a${index}: __typename`);
+
+  it('G-03 rejects 16 aliases, including __typename', async () => {
+    expect(Object.keys((await t.graphql(`{ ${aliased(15)} }`)).body['data'] as object)).toHaveLength(15);
+    expect(refusalOf(await t.graphql(`{ ${aliased(16)} }`))).toBe('The operation has 16 aliases; the maximum is 15.');
+    expect(refusalOf(await t.graphql(`{ ${aliased(101)} }`))).toContain('has 101 aliases');
+  });
+
+  it('G-03 counts aliases in fields, and in a fragment each time it is spread', async () => {
+    const inside = (count: number) => `{ a: orgKeys(first: 1) { ...E } b: orgKeys(first: 1) { ...E } }
+      fragment E on OrgKeyConnection { edges { ${times(count, (index) => `c${index}: cursor`)} } }`;
+    expect(dataOf(await t.graphql(inside(6).replace('a: ', '')))).toHaveProperty('edges');
+    expect(refusalOf(await t.graphql(inside(7)))).toContain('has 16 aliases');
+  });
+
+  it('G-03 limits aliases with and without a credential', async () => {
+    const anonymous = { authorization: '', 'x-svc-authorization': '' };
+    expect(refusalOf(await t.graphql(`{ ${aliased(16)} }`, {}, anonymous))).toContain('has 16 aliases');
+  });
+});
+
+describe('directives', () => {
+  it('G-04 rejects 6 directives, including a repeated @skip', async () => {
+    const skipping = (count: number) =>
+      `query ($no: Boolean = false) { ${times(count, () => '__typename @skip(if: $no)')} }`;
+    expect(dataOf<string>(await t.graphql(skipping(5)))).toBe('Query');
+    expect(refusalOf(await t.graphql(skipping(6)))).toBe('The operation has 6 directives; the maximum is 5.');
+    const repeated = `{ __typename ${'@skip(if: false) '.repeat(6)} }`;
+    expect(refusalOf(await t.graphql(repeated))).toContain('has 6 directives');
+  });
+
+  it.each([
+    ['fields', '{ __typename @aa @aa @aa @aa @aa @aa @aa @aa @aa @aa }'],
+    ['the operation', `query ${'@aa '.repeat(10)}{ __typename }`],
+    ['its variables', `query ($a: Int ${'@aa '.repeat(10)}) { __typename }`],
+    ['inline fragments', `{ ... ${'@aa '.repeat(10)} { __typename } }`],
+    ['spreads', `{ ...F ${'@aa '.repeat(10)} } fragment F on Query { __typename }`],
+    [
+      'fragments, for each time they are spread',
+      `{ ...F ...F } fragment F on Query ${'@aa '.repeat(5)} { __typename }`,
+    ],
+  ])('G-04 counts unknown directives on %s, in one error', async (_, query) => {
+    expect(refusalOf(await t.graphql(query))).toContain('has 10 directives');
+  });
+});
+
+describe('length', () => {
+  it('G-06 rejects 1,001 tokens', async () => {
+    const ones = (count: number) => `{ previewKey(input: { metaData: [${'1 '.repeat(count - 16)}] }) { keyID } }`;
+    expect(dataOf(await t.graphql(ones(1000)))).toHaveProperty('keyID');
+    expect(refusalOf(await t.graphql(ones(1001)))).toBe('The operation has too many tokens; the maximum is 1,000.');
+  });
+
+  it('G-06 rejects 15,001 characters, including comments', async () => {
+    const padded = (length: number) => '{ __typename } #'.padEnd(length, 'x');
+    expect(dataOf<string>(await t.graphql(padded(15_000)))).toBe('Query');
+    expect(refusalOf(await t.graphql(padded(15_001)))).toBe(
+      'The operation has 15,001 characters; the maximum is 15,000.',
+    );
+  });
+
+  it('G-06 does not count variables, within the limit of the body', async () => {
+    const input = { metaData: { text: 'x'.repeat(60_000) } };
+    const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash } }';
+    expect(dataOf(await t.graphql(query, { input }))).toHaveProperty('keyHash');
+  });
+
+  it('G-06 rejects a query of 5 MB before it is read', async () => {
+    const answer = await t.graphql(`{ ${'a'.repeat(5_000_000)} }`);
+    expect(answer.status).toBe(413);
+    expect(errorsOf(answer)[0]?.extensions.code).toBe('TOO_LARGE');
+  });
+
+  it('G-06 rejects a query of 5 MB in a URL', async () => {
+    const answer = await t.send(`/graphql?query=${encodeURIComponent(`{ ${'a'.repeat(5_000_000)} }`)}`, {
+      headers: { accept: 'application/json', 'apollo-require-preflight': 'true' },
+    });
+    expect(refusalOf(answer)).toContain('5,000,004 characters');
+  });
+});
+
+describe('mutations', () => {
+  const updating = (count: number) =>
+    times(count, (index) => `m${index}: updateOrgKey(keyID: "k1", input: { alias: "${index}" }) { version }`);
+
+  it('G-21 runs 5 mutations one after another, and rejects 6 without writing', async () => {
+    const before = await stateOf(t, 'k1');
+    expect(refusalOf(await t.graphql(`mutation { ${updating(6)} }`))).toBe(
+      'The operation has 6 mutations; the maximum is 5.',
+    );
+    expect(await stateOf(t, 'k1')).toStrictEqual(before);
+    const versions = Object.values((await t.graphql(`mutation { ${updating(5)} }`)).body['data'] as object);
+    const first = before.key?.version ?? 0;
+    expect(versions).toStrictEqual([1, 2, 3, 4, 5].map((step) => ({ version: first + step })));
+  });
+
+  it('G-21 counts mutations in fragments', async () => {
+    const query = `mutation { ...A ... { ...A } } fragment A on Mutation { ${updating(3)} }`;
+    expect(refusalOf(await t.graphql(query))).toContain('has 6 mutations');
+  });
+
+  it('G-21 reports the path of a failed mutation, and does not start later ones', async () => {
+    const before = await stateOf(t, 'k1');
+    const answer = await t.graphql(`mutation {
+      a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
+      b: updateOrgKey(keyID: "nobody", input: {}) { version }
+      c: updateOrgKey(keyID: "k1", input: { alias: "c" }) { version } }`);
+    expect(errorsOf(answer)).toMatchObject([{ path: ['b'], extensions: { code: 'NOT_FOUND' } }]);
+    const { key } = await stateOf(t, 'k1');
+    expect(key?.version).toBe((before.key?.version ?? 0) + 1);
+    expect(key?.definition).toMatchObject({ alias: 'a' });
+  });
+
+  it('G-05 rejects a batch without executing any element', async () => {
+    const before = await stateOf(t, 'k1');
+    const one = { query: `mutation { ${updating(1)} }` };
+    for (const batch of [[one], [one, one], Array<object>(10).fill(one), []]) {
+      const answer = await t.send('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
+        body: JSON.stringify(batch),
+      });
+      expect(answer.status).toBe(400);
+      expect(errorsOf(answer)).toMatchObject([{ extensions: { code: 'INVALID' } }]);
+    }
+    expect(await stateOf(t, 'k1')).toStrictEqual(before);
+  });
+});
+
+describe('cost', () => {
+  const listed = 'edges { node { history(first: $inner) { edges { node { version at reason operation } } } } }';
+  const declared = (presets: string) => `query (${presets}) { orgKeys(first: $outer) { ${listed} } }`;
+
+  it('G-09 reads page sizes from literals', async () => {
+    const literal = (inner: string) => `{ orgKeys(first: 100) { ${listed.replace('$inner', inner)} } }`;
+    expect(passes(await t.graphql(literal('10')))).toBe(true);
+    expect(refusalOf(await t.graphql(literal('100')))).toBe(
+      'The operation costs 70,300 (1 per field, multiplied by the sizes of the pages around it); the maximum is 50,000.',
+    );
+    expect(refusalOf(await t.graphql(literal('2147483647')))).toContain('costs 70,300');
+  });
+
+  it('G-09 reads page sizes from variables, also for a cached document', async () => {
+    const query = declared('$outer: Int, $inner: Int');
+    expect(dataOf(await t.graphql(query, { outer: 1, inner: 1 }))).toHaveProperty('edges');
+    expect(refusalOf(await t.graphql(query, { outer: 100, inner: 100 }))).toContain('costs 70,300');
+    expect(dataOf(await t.graphql(query, { outer: 1, inner: 1 }))).toHaveProperty('edges');
+  });
+
+  it('G-09 reads page sizes from the defaults of variables', async () => {
+    const query = declared('$outer: Int = 100, $inner: Int = 100');
+    expect(refusalOf(await t.graphql(query))).toContain('costs 70,300');
+    expect(dataOf(await t.graphql(query, { outer: 2, inner: 3 }))).toHaveProperty('edges');
+    // Null is given, and means a page of no given size.
+    expect(dataOf(await t.graphql(query, { outer: 100, inner: null }))).toHaveProperty('edges');
+  });
+
+  it('G-09 counts 20 items for a page without a size', async () => {
+    for (const variables of [{}, { outer: null, inner: null }]) {
+      expect(dataOf(await t.graphql(declared('$outer: Int, $inner: Int'), variables))).toHaveProperty('edges');
+    }
+    const five = times(5, (index) => `a${index}: orgKeys { ${listed.replaceAll('$inner', '100')} }`);
+    expect(refusalOf(await t.graphql(`{ ${five} }`))).toContain('costs 70,300');
+  });
+
+  it('G-09 reads `last` without `first`', async () => {
+    const query = `query ($n: Int) { orgKeys(last: $n) { ${listed.replace('first: $inner', 'first: null, last: $n')} } }`;
+    expect(refusalOf(await t.graphql(query, { n: 100 }))).toContain('costs 70,300');
+    expect(dataOf(await t.graphql(query, { n: 2 }))).toHaveProperty('edges');
+  });
+
+  it('G-09 counts an invalid page size as the maximum', async () => {
+    const query = declared('$outer: Int, $inner: Int');
+    for (const odd of ['1', 1.5e300, [1], {}, true]) {
+      expect(refusalOf(await t.graphql(query, { outer: 100, inner: odd }))).toContain('costs 70,300');
+    }
+  });
+
+  it('G-09 multiplies pages through fragments', async () => {
+    const query = `{ orgKeys(first: 100) { ...C } } fragment C on OrgKeyConnection { edges { ...E } }
+      fragment E on OrgKeyEdge { node { ...K } } fragment K on OrgKey { history(first: 100) { ...H } }
+      fragment H on HistoryEntryConnection { edges { node { version at reason operation } } }`;
+    expect(refusalOf(await t.graphql(query))).toContain('costs 70,300');
+  });
+
+  it('G-09 counts a bulk change as a page of 200, and rejects it without writing', async () => {
+    const before = await stateOf(t, 'k1');
+    const whole = 'items { orgKey { history(first: 100) { edges { node { version at } } } } }';
+    const bulk = (first: string) =>
+      `mutation { updateOrgKeys(filter: {orgID: "globex"}, patch: {alias: "bulk"}, dryRun: false${first}) { ${whole} } }`;
+    expect(refusalOf(await t.graphql(bulk('')))).toContain('costs 100,600');
+    expect(refusalOf(await t.graphql(bulk(', first: 110')))).toContain('costs 55,330');
+    expect(await stateOf(t, 'k1')).toStrictEqual(before);
+    expect(dataOf(await t.graphql(bulk(', first: 10')))).toHaveProperty('items');
+  });
+
+  it('G-09 returns at most 100 keys for any page size', async () => {
+    const page = dataOf<{ edges: object[] }>(await t.graphql('{ orgKeys(first: 100000) { edges { cursor } } }'));
+    expect(page.edges).toHaveLength(100);
+  });
+});
+
+describe('operations within the limits', () => {
+  const file = readFileSync(join(import.meta.dirname, 'operations.graphql'), 'utf8');
+  const document = parse(`${file}\n${readFileSync(join(import.meta.dirname, 'subscriptions.graphql'), 'utf8')}`);
+  const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+
+  it.each(operations.map((operation) => [operation.name?.value ?? '', operation] as const))(
+    'allows our own %s',
+    (_, operation) => {
+      const { depth, aliases, directives, cost } = calculateComplexity(schema, document, operation, {});
+      expect({ depth, aliases, directives }).toStrictEqual({ depth: expect.any(Number), aliases: 0, directives: 0 });
+      // Two levels are kept for what a router may come through.
+      expect(depth).toBeLessThanOrEqual(limits.depth - 2);
+      expect(cost).toBeLessThanOrEqual(limits.cost);
+    },
+  );
+
+  it('allows all our operations in one document', async () => {
+    const answer = await t.send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
+      body: JSON.stringify({ query: file, operationName: 'OrgKey', variables: { keyID: 'k1' } }),
+    });
+    expect(dataOf(answer)).toHaveProperty('keyHash');
+  });
+
+  it('returns a page of 100 keys with all fields', async () => {
+    const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+    const needed = fragments.filter(({ name }) => ['OrgKey', 'Definition', 'Figures'].includes(name.value)).map(print);
+    const query = `query { orgKeys(first: 100) { edges { node { ...OrgKey } } } } ${needed.join('\n')}`;
+    const page = dataOf<{ edges: { node: { definition: { smoothing: object } } }[] }>(await t.graphql(query));
+    expect(page.edges).toHaveLength(100);
+    expect(page.edges[0]?.node.definition.smoothing).toMatchObject({ step: 10 });
+  });
+
+  it.each([true, false])('allows the standard introspection query with the options %s', async (on) => {
+    const query = getIntrospectionQuery({
+      inputValueDeprecation: on,
+      schemaDescription: on,
+      specifiedByUrl: on,
+      directiveIsRepeatable: on,
+      oneOf: on,
+    });
+    expect(dataOf<{ types: object[] }>(await t.graphql(query)).types.length).toBeGreaterThan(40);
+  });
+
+  it.each([
+    ['circular', 'types { fields { type { fields { type { fields { type { fields { type { name } } } } } } } } }'],
+    ['of fields, their arguments, and those’ fields', 'types { fields { args { type { inputFields { name } } } } }'],
+  ])('rejects an introspection query that is %s', async (_, selected) => {
+    expect(refusalOf(await t.graphql(`{ __schema { ${selected} } }`))).toMatch(
+      /nests lists of introspection [45] deep; the maximum is 3/,
+    );
+    expect(refusalOf(await t.graphql(`{ ...F } fragment F on Query { s: __schema { ${selected} } }`))).toContain(
+      'lists',
+    );
+  });
+
+  it('allows a query of a type by name, with the fields of its fields', async () => {
+    const query = '{ __type(name: "OrgKey") { fields { name type { name fields { name } } } } }';
+    expect(dataOf(await t.graphql(query))).toHaveProperty('fields');
+  });
+});
+
+describe('the error of the limits', () => {
+  it('lists every limit that an operation exceeds', async () => {
+    const answer = await t.graphql(`{ ${times(16, (index) => `a${index}: a @a { ${nested(10)} }`)} }`);
+    expect(errorsOf(answer)[0]?.message).toBe(
+      'The operation nests fields 11 deep; the maximum is 10, and has 16 aliases; the maximum is 15, and has 16 directives; the maximum is 5.',
+    );
+    expect(errorsOf(answer)[0]?.extensions.issues?.map(({ code }) => code)).toEqual([
+      'TOO_DEEP',
+      'TOO_MANY',
+      'TOO_MANY',
+    ]);
+  });
+
+  it.each([
+    ['application/json', 200],
+    ['application/graphql-response+json', 400],
+  ])('returns to clients of %s the status %i, as for other rejected operations', async (accept, status) => {
+    for (const query of [`{ ${nested(11)} }`, `{ ${'a '.repeat(1000)} }`, `{ ${'a'.repeat(15_000)} }`, '{ nope }']) {
+      expect((await t.graphql(query, {}, { accept })).status).toBe(status);
+    }
+  });
+
+  it('rejects before anything is executed', async () => {
+    let steps = 0;
+    const count = () => {
+      steps += 1;
+      throw new Error('Nothing may get here.');
+    };
+    const { graphql } = plant(t, {
+      keys: { preview: count, orgKeys: count, updateOrgKey: count },
+    });
+    for (const query of [
+      `{ ${times(16, (index) => `a${index}: previewKey(input: {}) { keyID }`)} }`,
+      `{ orgKeys { ${nested(11)} } }`,
+      `{ orgKeys(first: 100) { edges { node { history(first: 100) { edges { node { ${'version '.repeat(9)} } } } } } } }`,
+      `mutation { ${times(6, () => 'updateOrgKey(keyID: "k1", input: {}) { version }')} }`,
+      `{ previewKey(input: {}) { keyID ${'@skip(if: false) '.repeat(6)} } }`,
+      `{ previewKey(input: {alias: "${'x'.repeat(15_000)}"}) { keyID } }`,
+      `{ previewKey(input: {metaData: [${'1 '.repeat(1000)}]}) { keyID } }`,
+    ]) {
+      refusalOf(await graphql(query));
+    }
+    expect(steps).toBe(0);
+  });
+
+  it('G-14 quotes nothing of the request', async () => {
+    const secret = 'hunter2';
+    const input = `(input: {hmacString: "${secret}"})`;
+    for (const query of [
+      `query ${secret} { ${times(16, (index) => `${secret}${index}: previewKey${input} { keyID }`)} }`,
+      `{ ${secret} { ${nested(11, secret)} } }`,
+      `{ previewKey${input} { keyID ${`@${secret} `.repeat(6)} } }`,
+      `{ previewKey${input} { ${`${secret} `.repeat(1000)} } }`,
+      `{ previewKey${input} { keyID } } #${'x'.repeat(15_000)}`,
+    ]) {
+      const answer = await t.graphql(query);
+      refusalOf(answer);
+      expect(answer.text).not.toContain(secret);
+    }
+    expect(t.logs()).not.toContain(secret);
+  });
+
+  it('measures the requested operation only', async () => {
+    const query = `query A { __typename } query B { ${nested(11)} }`;
+    const send = (operationName: string) =>
+      t.send('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          query: query.replaceAll(
+            nested(11),
+            '__schema { types { fields { args { type { inputFields { name } } } } } }',
+          ),
+          operationName,
+        }),
+      });
+    expect((await send('A')).body).toStrictEqual({ data: { __typename: 'Query' } });
+    expect(refusalOf(await send('B'))).toContain('lists of introspection');
+  });
+});

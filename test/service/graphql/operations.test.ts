@@ -1,0 +1,788 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { allHashes, stateOf } from '../../support/state.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+  await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, quota_renewal_rate: 60 });
+});
+afterEach(async () => t.close());
+
+interface PublicError {
+  readonly message: string;
+  readonly path?: (string | number)[];
+  readonly extensions: { code: string; issues?: { path: string; code: string; message: string }[]; requestID: string };
+}
+
+const errorsOf = ({ body }: Answer) => (body['errors'] ?? []) as PublicError[];
+const codesOf = (answer: Answer) => errorsOf(answer).map(({ extensions }) => extensions.code);
+const issuesOf = (answer: Answer) =>
+  errorsOf(answer)
+    .flatMap(({ extensions }) => (extensions.issues ?? []).map(({ path, code }) => `${path} ${code}`))
+    .sort();
+const dataOf = <T = Record<string, unknown>>(answer: Answer) => {
+  expect(answer.body['errors']).toBeUndefined();
+  return answer.body['data'] as Record<string, T>;
+};
+
+const update = `mutation ($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int) {
+  updateOrgKey(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion) {
+    action key keyHash status version quotaEffect { after { used } }
+    definition { alias orgID quotaMax quotaRemaining quotaRenews dateCreated lastUpdated tags hmacStringSet
+      basicAuthData { hashType user passwordSet } jwtData { secretSet } }
+    warnings { path code message }
+  }
+}`;
+
+/** Sends a request that must be refused, and sees that nothing was written. */
+async function refused(send: () => Promise<Answer>): Promise<Answer> {
+  const before = await stateOf(t, 'k1');
+  const answer = await send();
+  expect(await stateOf(t, 'k1')).toStrictEqual(before);
+  expect(await allHashes(t)).toStrictEqual([sha256('k1')]);
+  return answer;
+}
+
+describe('previewKey', () => {
+  it('returns apiModel, data, keyHash, keyID and warnings', async () => {
+    const answer = await t.graphql(
+      `query ($input: PreviewKeyInput!) { previewKey(input: $input) {
+        apiModel keyHash keyID warnings { path code message }
+        data { alias applyPolicies tags metaData oauthKeys accessRights { label apiID versions limit { quotaMax } } } } }`,
+      {
+        input: {
+          keyID: 'my-key',
+          alias: 'x',
+          applyPolicyID: 'gold',
+          tags: ['a', ' a '],
+          metaData: { any: [1, null] },
+          accessRights: [{ label: 'a', apiID: 'b', limit: { quotaMax: 5, quotaRenewalRate: 60 } }],
+        },
+      },
+    );
+    expect(answer.status).toBe(200);
+    expect(dataOf(answer)).toStrictEqual({
+      previewKey: {
+        apiModel: {},
+        keyHash: sha256('my-key'),
+        keyID: 'my-key',
+        warnings: [
+          { path: 'applyPolicyID', code: 'DEPRECATED_FIELD', message: 'was moved into `applyPolicies`' },
+          {
+            path: 'accessRights[0].apiID',
+            code: 'LABEL_MISMATCH',
+            message: 'differs from the label, and a gateway looks entries up by `apiID`',
+          },
+        ],
+        data: {
+          alias: 'x',
+          applyPolicies: ['gold'],
+          tags: ['a'],
+          metaData: { any: [1, null] },
+          oauthKeys: null,
+          accessRights: [{ label: 'a', apiID: 'b', versions: null, limit: { quotaMax: 5 } }],
+        },
+      },
+    });
+  });
+
+  it('returns secrets as set or not set, never their values', async () => {
+    const answer = await t.graphql(`{ previewKey(input: {
+      basicAuthData: { user: "u", password: "hunter2-hunter2" }, jwtData: { secret: "hunter2-jwt" }, hmacString: "hunter2-hmac" }) {
+      data { hmacStringSet basicAuthData { user hashType passwordSet } jwtData { secretSet } } }
+      none: previewKey(input: { basicAuthData: { user: "u" } }) {
+      data { hmacStringSet basicAuthData { passwordSet } jwtData { secretSet } } } }`);
+    expect(dataOf(answer)).toStrictEqual({
+      previewKey: {
+        data: {
+          hmacStringSet: true,
+          basicAuthData: { user: 'u', hashType: null, passwordSet: true },
+          jwtData: { secretSet: true },
+        },
+      },
+      none: { data: { hmacStringSet: false, basicAuthData: { passwordSet: false }, jwtData: null } },
+    });
+    expect(answer.text).not.toContain('hunter2');
+    expect(t.logs()).not.toContain('hunter2');
+  });
+
+  it('stores nothing', async () => {
+    await t.graphql('{ previewKey(input: { keyID: "k2", orgID: "acme" }) { keyID } }');
+    expect(await allHashes(t)).toStrictEqual([sha256('k1')]);
+  });
+
+  it('accepts a number as an identifier, as GraphQL does', async () => {
+    const answer = await t.graphql('{ previewKey(input: { keyID: 17 }) { keyID keyHash } }');
+    expect(dataOf(answer)['previewKey']).toStrictEqual({ keyID: '17', keyHash: sha256('17') });
+  });
+});
+
+describe('updateOrgKey', () => {
+  it('returns the action and the key after it', async () => {
+    const answer = await t.graphql(update, {
+      keyID: 'k1',
+      input: { alias: 'after', quotaMax: 50, tags: ['a'], hmacString: 's', applyPolicyID: 'gold', orgID: 'acme' },
+    });
+    expect(answer.status).toBe(200);
+    expect(dataOf(answer)['updateOrgKey']).toStrictEqual({
+      action: 'modified',
+      key: 'k1',
+      keyHash: sha256('k1'),
+      status: 'ok',
+      version: 2,
+      quotaEffect: { after: { used: 70 } },
+      definition: {
+        alias: 'after',
+        orgID: 'acme',
+        quotaMax: 50,
+        quotaRemaining: null,
+        quotaRenews: null,
+        dateCreated: '2026-01-31T12:00:00.000Z',
+        lastUpdated: '1769860801',
+        tags: ['a'],
+        hmacStringSet: true,
+        basicAuthData: null,
+        jwtData: null,
+      },
+      warnings: [
+        { path: 'applyPolicyID', code: 'DEPRECATED_FIELD', message: 'was moved into `applyPolicies`' },
+        {
+          path: 'quotaRenewalRate',
+          code: 'QUOTA_NEVER_RENEWS',
+          message: 'is not above 0, so that the quota never renews',
+        },
+      ],
+    });
+  });
+
+  it('resets the quota for resetQuota: true, with the definition and the audit entry', async () => {
+    const now = t.clock.now.getTime() / 1000;
+    const answer = await t.graphql(update, {
+      keyID: 'k1',
+      input: { quotaMax: 5, quotaRenewalRate: 60 },
+      resetQuota: true,
+    });
+    expect(dataOf(answer)['updateOrgKey']).toMatchObject({
+      quotaEffect: { after: { used: 0 } },
+      definition: { quotaMax: 5, quotaRemaining: 5, quotaRenews: now + 60 },
+    });
+    const { key, audit } = await stateOf(t, 'k1');
+    expect(key?.quota).toStrictEqual({ used: 0n, renews: BigInt(now + 60) });
+    expect(audit.at(-1)?.quotaUsedBeforeReset).toBe(70n);
+  });
+
+  it.each([[false], [null], [undefined]])('resets nothing for resetQuota: %s', async (resetQuota) => {
+    const answer = await t.graphql(update, { keyID: 'k1', input: { quotaMax: 5 }, resetQuota });
+    expect(dataOf(answer)['updateOrgKey']).toMatchObject({ quotaEffect: { after: { used: 70 } } });
+    expect((await stateOf(t, 'k1')).audit.at(-1)?.quotaUsedBeforeReset).toBeUndefined();
+  });
+
+  it.each([1, 0, '1', 'true', [true], {}])('rejects resetQuota: %j, and writes nothing', async (resetQuota) => {
+    const answer = await refused(() => t.graphql(update, { keyID: 'k1', input: {}, resetQuota }));
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+  });
+
+  it('updates if expectedVersion is the current version or null', async () => {
+    const first = await t.graphql(update, { keyID: 'k1', input: {}, expectedVersion: 1 });
+    expect(dataOf(first)['updateOrgKey']).toMatchObject({ version: 2 });
+    const second = await t.graphql(update, { keyID: 'k1', input: {}, expectedVersion: null });
+    expect(dataOf(second)['updateOrgKey']).toMatchObject({ version: 3 });
+  });
+
+  it.each([2, 0, -1, 2147483647])(
+    'returns CONFLICT for expectedVersion %i, and writes nothing',
+    async (expectedVersion) => {
+      const answer = await refused(() =>
+        t.graphql(update, { keyID: 'k1', input: { alias: 'lost' }, expectedVersion, resetQuota: true }),
+      );
+      expect(answer.status).toBe(200);
+      expect(answer.body['data']).toBeNull();
+      expect(codesOf(answer)).toStrictEqual(['CONFLICT']);
+      expect(errorsOf(answer)[0]?.path).toStrictEqual(['updateOrgKey']);
+    },
+  );
+
+  it('returns NOT_FOUND for an unknown key, and creates none', async () => {
+    const answer = await refused(() =>
+      t.graphql(update, { keyID: 'nobody', input: { orgID: 'acme' }, resetQuota: true }),
+    );
+    expect(answer.status).toBe(200);
+    expect(errorsOf(answer)).toStrictEqual([
+      {
+        message: 'There is no such key.',
+        locations: expect.any(Array),
+        path: ['updateOrgKey'],
+        extensions: { code: 'NOT_FOUND', requestID: answer.headers.get('x-request-id') },
+      },
+    ]);
+    expect((await stateOf(t, 'nobody')).audit).toStrictEqual([]);
+  });
+
+  it.each(['', 'a\0b', '\ud800', 'a/b', 'a\\b', '..', 'a\nb', '\u202e', 'x'.repeat(256)])(
+    'rejects the key identifier %j',
+    async (keyID) => {
+      const answer = await refused(() => t.graphql(update, { keyID, input: {} }));
+      expect(issuesOf(answer)).toStrictEqual(['keyID MALFORMED_KEY_ID']);
+    },
+  );
+
+  it('G-21 runs two updates of one request one after another', async () => {
+    const answer = await t.graphql(`mutation {
+      a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
+      b: updateOrgKey(keyID: "k1", input: { alias: "b" }, expectedVersion: 2) { version }
+    }`);
+    expect(dataOf(answer)).toStrictEqual({ a: { version: 2 }, b: { version: 3 } });
+  });
+
+  it('keeps the first of two updates if the second fails', async () => {
+    const answer = await t.graphql(`mutation {
+      a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
+      b: updateOrgKey(keyID: "nobody", input: {}) { version }
+    }`);
+    expect(errorsOf(answer)).toMatchObject([{ path: ['b'], extensions: { code: 'NOT_FOUND' } }]);
+    expect((await stateOf(t, 'k1')).key?.definition).toStrictEqual({ alias: 'a' });
+  });
+});
+
+describe('Int64', () => {
+  const preview = 'query ($n: Int64) { previewKey(input: { expires: $n }) { data { expires } } }';
+  const viaInput = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { data { expires } } }';
+  const expires = (answer: Answer) => dataOf<{ data: { expires: unknown } }>(answer)['previewKey']?.data.expires;
+
+  it.each<[string, unknown]>([
+    ['0', 0],
+    ['-1', -1],
+    ['1893456000', 1893456000],
+    ['9007199254740991', 9007199254740991],
+    ['-9007199254740991', -9007199254740991],
+    ['9007199254740992', '9007199254740992'],
+    ['9007199254740993', '9007199254740993'],
+    ['9223372036854775807', '9223372036854775807'],
+    ['-9223372036854775808', '-9223372036854775808'],
+  ])(
+    'accepts %s as a literal, a number and a string in every position, and returns it exactly',
+    async (digits, answered) => {
+      const body = (query: string, variables: string) => `{"query":${JSON.stringify(query)},"variables":${variables}}`;
+      const send = (text: string) =>
+        t.send('/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}` },
+          body: text,
+        });
+      const answers = [
+        await t.graphql(`{ previewKey(input: { expires: ${digits} }) { data { expires } } }`),
+        await t.graphql(`{ previewKey(input: { expires: "${digits}" }) { data { expires } } }`),
+        await t.graphql(`query ($n: Int64 = ${digits}) { previewKey(input: { expires: $n }) { data { expires } } }`),
+        await send(body(preview, `{"n":${digits}}`)),
+        await send(body(preview, `{"n":"${digits}"}`)),
+        await send(body(viaInput, `{"input":{"expires":${digits}}}`)),
+        await send(body(viaInput, `{"input":{"expires":"${digits}"}}`)),
+      ];
+      for (const answer of answers) expect(expires(answer)).toBe(answered);
+      expect((await send(body(viaInput, `{"input":{"expires":${digits}}}`))).text).toContain(JSON.stringify(answered));
+    },
+  );
+
+  it('accepts an integral float, as REST does', async () => {
+    expect(expires(await t.graphql('{ previewKey(input: { expires: 1.893456e+09 }) { data { expires } } }'))).toBe(
+      1893456000,
+    );
+    expect(expires(await t.graphql(preview, { n: 5.0 }))).toBe(5);
+  });
+
+  it.each([
+    '9223372036854775808',
+    '-9223372036854775809',
+    '1.5',
+    '"1.5"',
+    '"x"',
+    '""',
+    '" 1"',
+    '"0x10"',
+    'true',
+    '[]',
+    '{}',
+    '1e30',
+  ])('rejects %s in a literal and in a variable', async (literal) => {
+    const inLiteral = await t.graphql(`{ previewKey(input: { expires: ${literal} }) { keyID } }`);
+    expect(codesOf(inLiteral)).toStrictEqual(['INVALID']);
+    const body = JSON.stringify({ query: viaInput }).replace('}"}', `}","variables":{"input":{"expires":${literal}}}}`);
+    const inVariable = await t.send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}` },
+      body,
+    });
+    expect(codesOf(inVariable)).toStrictEqual(['INVALID']);
+    for (const answer of [inLiteral, inVariable]) {
+      expect(issuesOf(answer)).toHaveLength(1);
+      expect(issuesOf(answer)[0]).toMatch(/^expires (WRONG_TYPE|NOT_INTEGER|OUT_OF_RANGE)$/);
+    }
+  });
+
+  it('returns integers beyond 53 bits in free-form JSON as decimal strings', async () => {
+    const answer = await t.graphql(
+      `{ previewKey(input: { metaData: { big: 9007199254740993, small: 1, list: [9223372036854775807] } }) { data { metaData } } }`,
+    );
+    expect(dataOf(answer)['previewKey']).toStrictEqual({
+      data: { metaData: { big: '9007199254740993', small: 1, list: ['9223372036854775807'] } },
+    });
+  });
+});
+
+describe('a definition that is not valid', () => {
+  const wrong = {
+    rate: 'hunter2-a',
+    expires: 'hunter2-b',
+    quotaMax: -2,
+    aliass: 'hunter2-c',
+    tags: ['', 7],
+    accessRights: [{ apiID: 'a' }, { label: 'b', allowedUrls: [{ methods: ['hunter2'] }] }],
+    basicAuthData: { hashType: 'md5', password: '***' },
+  };
+  const problems = [
+    'accessRights[0].label MISSING',
+    'accessRights[1].allowedUrls[0].methods[0] UNKNOWN_METHOD',
+    'aliass UNKNOWN_FIELD',
+    'basicAuthData.hashType WEAK_HASH',
+    'basicAuthData.password MASKED_SECRET',
+    'expires WRONG_TYPE',
+    'quotaMax OUT_OF_RANGE',
+    'rate WRONG_TYPE',
+    'tags[0] EMPTY',
+    'tags[1] WRONG_TYPE',
+  ];
+  const literal = `{ rate: "hunter2-a", expires: "hunter2-b", quotaMax: -2, aliass: "hunter2-c", tags: ["", 7],
+    accessRights: [{ apiID: "a" }, { label: "b", allowedUrls: [{ methods: ["hunter2"] }] }],
+    basicAuthData: { hashType: "md5", password: "***" } }`;
+
+  it('returns all issues with paths for a variable, and quotes no value', async () => {
+    const previewed = await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', { i: wrong });
+    const updated = await refused(() => t.graphql(update, { keyID: 'k1', input: wrong }));
+    for (const answer of [previewed, updated]) {
+      expect(answer.status).toBe(200);
+      expect(codesOf(answer)).toStrictEqual(['INVALID']);
+      expect(issuesOf(answer)).toStrictEqual(problems);
+      expect(answer.text + t.logs()).not.toContain('hunter2');
+    }
+  });
+
+  it('returns the same issues for a literal', async () => {
+    const previewed = await t.graphql(`{ previewKey(input: ${literal}) { keyID } }`);
+    const updated = await refused(() =>
+      t.graphql(`mutation { updateOrgKey(keyID: "k1", input: ${literal}) { status } }`),
+    );
+    for (const answer of [previewed, updated]) {
+      expect(codesOf(answer)).toStrictEqual(['INVALID']);
+      expect(issuesOf(answer)).toStrictEqual(problems);
+      expect(answer.text + t.logs()).not.toContain('hunter2');
+    }
+  });
+
+  it('returns the same issues for a mixture of literals, nested variables and defaults', async () => {
+    const answer = await t.graphql(
+      `query ($rate: Float, $url: [AllowedUrlInput!], $tags: [String!] = [" "]) { previewKey(input: {
+        rate: $rate, quotaMax: -2, tags: $tags, accessRights: [{ label: "a", allowedUrls: $url }] }) { keyID } }`,
+      { rate: 'hunter2', url: [{ url: '' }] },
+    );
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+    expect(issuesOf(answer)).toStrictEqual([
+      'accessRights[0].allowedUrls[0].url EMPTY',
+      'quotaMax OUT_OF_RANGE',
+      'rate WRONG_TYPE',
+      'tags[0] EMPTY',
+    ]);
+    expect(answer.text).not.toContain('hunter2');
+  });
+
+  it('returns all issues of a definition that only violates rules', async () => {
+    const answer = await t.graphql(
+      `{ previewKey(input: { smoothing: { enabled: true }, dateCreated: "yesterday", tags: [" "] }) { keyID } }`,
+    );
+    expect(errorsOf(answer)).toMatchObject([{ message: 'The key definition has 6 problems.', path: ['previewKey'] }]);
+    expect(issuesOf(answer)).toStrictEqual([
+      'dateCreated MALFORMED_DATE',
+      'smoothing.delay INCOMPLETE_SMOOTHING',
+      'smoothing.step INCOMPLETE_SMOOTHING',
+      'smoothing.threshold INCOMPLETE_SMOOTHING',
+      'smoothing.trigger INCOMPLETE_SMOOTHING',
+      'tags[0] EMPTY',
+    ]);
+  });
+
+  it('reports fields of the other variant', async () => {
+    const answer = await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', {
+      i: { rsaCertificateID: 'x', enableDetailRecording: true },
+    });
+    expect(issuesOf(answer)).toStrictEqual(['enableDetailRecording WRONG_VARIANT', 'rsaCertificateID WRONG_VARIANT']);
+    const literal = await t.graphql('mutation { updateOrgKey(keyID: "k1", input: { keyID: "x" }) { status } }');
+    expect(issuesOf(literal)).toStrictEqual(['keyID WRONG_VARIANT']);
+  });
+
+  it('rejects a definition that is not an object, without quoting it', async () => {
+    for (const input of ['"hunter2"', '["hunter2"]', '17', 'true', 'null', 'HUNTER2']) {
+      const answer = await t.graphql(`{ previewKey(input: ${input}) { keyID } }`);
+      expect(codesOf(answer)).not.toStrictEqual([]);
+      expect(new Set(codesOf(answer))).toStrictEqual(new Set(['INVALID']));
+      expect(answer.text.toLowerCase()).not.toContain('hunter2');
+    }
+    for (const input of ['hunter2', ['hunter2'], 17, true, null]) {
+      const answer = await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', { i: input });
+      expect(new Set(codesOf(answer))).toStrictEqual(new Set(['INVALID']));
+      expect(answer.text).not.toContain('hunter2');
+    }
+  });
+
+  it('rejects numbers out of range in a literal, a default and a variable', async () => {
+    for (const number of ['1e400', '-1e999']) {
+      for (const query of [
+        `{ previewKey(input: { expires: ${number} }) { keyID } }`,
+        `{ previewKey(input: { rate: ${number} }) { keyID } }`,
+        `{ previewKey(input: { metaData: ${number} }) { keyID } }`,
+        `query ($n: Int64 = ${number}) { previewKey(input: { expires: $n }) { keyID } }`,
+        `query ($n: Float = ${number}) { previewKey(input: { rate: $n }) { keyID } }`,
+        `query ($n: JSON = ${number}) { previewKey(input: { metaData: $n }) { keyID } }`,
+      ]) {
+        const answer = await t.graphql(query);
+        expect(`${query} ${codesOf(answer).join()}`).toBe(`${query} INVALID`);
+      }
+    }
+    const body = `{"query":"query ($n: Float) { previewKey(input: { rate: $n }) { keyID } }","variables":{"n":1e400}}`;
+    const answer = await t.send('/graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+  });
+});
+
+describe('GraphQL’s own errors', () => {
+  it.each([
+    '{ previewKey(input: { alias: "hunter2 }) { keyID } }',
+    '{ previewKey(input: { alias: "hunter2" "hunter2-b" }) { keyID } }',
+    '{ previewKey(input: { alias "hunter2" }) { keyID } }',
+    '{ previewKey "hunter2" }',
+    '"hunter2"',
+    '{ previewKey(input: """x"hunter2"y""") """a"hunter2"b""" }',
+    '"""\n a"hunter2"\n"hunter2" """ 1',
+    '{ a(b: hunter2$) }',
+    "{ a(b: 'hunter2') }",
+    '{ a(b: "\\hunter2") }',
+    '{ a(b: "\\u{hunter2}") }',
+    '{ a(b: 1hunter2) }',
+    'hunter2 { a }',
+    '\u0007hunter2',
+    '',
+    ' ',
+    '{',
+    '# only a comment',
+  ])('quote nothing in syntax errors: %j', async (query) => {
+    const answer = await t.graphql(query);
+    expect(new Set(codesOf(answer))).toStrictEqual(new Set(['INVALID']));
+    expect(answer.text).not.toContain('hunter2');
+    expect(t.logs()).not.toContain('hunter2');
+    for (const { extensions } of errorsOf(answer))
+      expect(extensions.requestID).toBe(answer.headers.get('x-request-id'));
+  });
+
+  it.each([
+    ['{ previewKey(input: {}) { nope } }', 'Cannot query field "nope" on type "KeyPreview".'],
+    ['{ nope }', 'Cannot query field "nope" on type "Query". Did you mean "node"?'],
+    ['{ updateOrgKey(keyID: "k1", input: {}) { status } }', 'Cannot query field "updateOrgKey" on type "Query".'],
+    ['mutation { previewKey(input: {}) { keyID } }', 'Cannot query field "previewKey" on type "Mutation".'],
+    ['subscription { previewKey }', 'Cannot query field "previewKey" on type "Subscription".'],
+    ['{ previewKey { keyID } }', expect.stringContaining('"input" of type "PreviewKeyInput!" is required')],
+    ['{ previewKey(input: {}) }', expect.stringContaining('must have a selection of subfields')],
+    ['{ ...f }', 'Unknown fragment "f".'],
+  ])('name unknown parts of the schema: %s', async (query, message) => {
+    const answer = await t.graphql(query);
+    expect(codesOf(answer)[0]).toBe('INVALID');
+    expect(errorsOf(answer)[0]?.message).toStrictEqual(message);
+    expect(answer.body).not.toHaveProperty('data');
+  });
+
+  it('quote no value of another argument', async () => {
+    for (const query of [
+      'mutation { updateOrgKey(keyID: "k1", input: {}, resetQuota: "hunter2") { status } }',
+      'mutation { updateOrgKey(keyID: "k1", input: {}, resetQuota: { a: "x; y: hunter2" }) { status } }',
+      'mutation { updateOrgKey(keyID: "k1", input: {}, expectedVersion: "hunter2") { status } }',
+      'mutation { updateOrgKey(keyID: { a: "hunter2" }, input: {}) { status } }',
+      'mutation ($e: Int = "hunter2") { updateOrgKey(keyID: "k1", input: {}, expectedVersion: $e) { status } }',
+      'query @include(if: "hunter2") { previewKey(input: {}) { keyID } }',
+      '{ previewKey(input: {}) { keyID @skip(if: "a\\"hunter2") } }',
+    ]) {
+      const answer = await refused(() => t.graphql(query));
+      expect(new Set(codesOf(answer))).toStrictEqual(new Set(['INVALID']));
+      expect(answer.text).not.toContain('hunter2');
+    }
+    for (const variables of [
+      { keyID: 'k1', input: {}, resetQuota: 'hunter2' },
+      { keyID: 'k1', input: {}, resetQuota: { 'x"; at': 'hunter2; at "x"; a' } },
+      { keyID: { a: 'hunter2: b' }, input: {} },
+      { keyID: 'k1', input: {}, expectedVersion: 'hunter2' },
+      { keyID: 'k1', input: {}, expectedVersion: ['hunter2'] },
+    ]) {
+      const answer = await refused(() => t.graphql(update, variables));
+      expect(new Set(codesOf(answer))).toStrictEqual(new Set(['INVALID']));
+      expect(answer.text).not.toContain('hunter2');
+    }
+  });
+});
+
+describe('an operation', () => {
+  const send = (body: unknown, headers: Record<string, string> = {}) =>
+    t.send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}`, ...headers },
+      body: JSON.stringify(body),
+    });
+
+  it('is selected by its name', async () => {
+    const query =
+      'query A { previewKey(input: {alias: "a"}) { data { alias } } } query B { previewKey(input: {alias: "b"}) { data { alias } } }';
+    expect(dataOf(await send({ query, operationName: 'B' }))).toMatchObject({ previewKey: { data: { alias: 'b' } } });
+    expect(codesOf(await send({ query }))).toStrictEqual(['INVALID']);
+    expect(codesOf(await send({ query, operationName: 'C' }))).toStrictEqual(['INVALID']);
+  });
+
+  it('quotes no unknown operation name', async () => {
+    const answer = await send({ query: 'query A { previewKey(input: {}) { keyID } }', operationName: 'hunter2' });
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+    expect(answer.text).not.toContain('hunter2');
+  });
+
+  it('reports the issues of the selected operation of several', async () => {
+    const query = `query A { previewKey(input: { rate: "x" }) { keyID } } mutation B { updateOrgKey(keyID: "k1", input: { per: "x" }) { status } }`;
+    expect(issuesOf(await send({ query, operationName: 'A' }))).toStrictEqual(['rate WRONG_TYPE']);
+    expect(codesOf(await send({ query, operationName: 'B' }))).toStrictEqual(['UNAUTHENTICATED']);
+  });
+
+  it('can have fragments and aliases at its root', async () => {
+    const answer = await send({
+      query: `query { ...f ... on Query { b: previewKey(input: {keyID: "b"}) { ...g } } }
+        fragment f on Query { a: previewKey(input: {keyID: "a"}) { ...g } }
+        fragment g on KeyPreview { keyID }`,
+    });
+    expect(dataOf(answer)).toStrictEqual({ a: { keyID: 'a' }, b: { keyID: 'b' } });
+  });
+
+  it('reports issues inside fragments and aliases at its root, each alone', async () => {
+    const query = `query { ...f ... on Query { b: previewKey(input: {per: "x"}) { keyID } } }
+      fragment f on Query { a: previewKey(input: {rate: "x"}) { keyID } }`;
+    expect(issuesOf(await send({ query }))).toStrictEqual(['per WRONG_TYPE', 'rate WRONG_TYPE']);
+    expect(codesOf(await send({ query }, { authorization: '' }))).toStrictEqual(['UNAUTHENTICATED']);
+  });
+
+  it('rejects cyclic fragments', async () => {
+    const answer = await send({ query: '{ ...f } fragment f on Query { ...g } fragment g on Query { ...f }' });
+    expect(codesOf(answer)).toContain('INVALID');
+  });
+
+  it('returns data or an error for each of its fields', async () => {
+    const answer = await t.graphql(
+      `{ a: previewKey(input: { tags: [" "] }) { keyID } b: previewKey(input: {}) { keyID } }`,
+    );
+    expect(errorsOf(answer)).toMatchObject([{ path: ['a'], extensions: { code: 'INVALID' } }]);
+  });
+
+  it.each([
+    ['query={__typename}&query={nothing}', 'query'],
+    ['query={__typename}&variables={}&variables={}', 'variables'],
+    ['query={__typename}&foo=1', 'foo'],
+    ['query={__typename}&Query={__typename}', 'Query'],
+    ['query={__typename}&operationName=%ff', 'operationName'],
+    ['query={__typename}%00', 'query'],
+    ['query={__typename}&', ''],
+  ])('is rejected by GET with ?%s, which names the parameter', async (parameters, path) => {
+    const answer = await t.send(`/graphql?${parameters.replaceAll(/[{}]/g, encodeURIComponent)}`, {
+      headers: { authorization: `Bearer ${t.management}` },
+    });
+    expect([answer.status, issuesOf(answer)]).toEqual([400, [`${path} MALFORMED_ARGUMENT`]]);
+  });
+
+  it('does not repeat the name of an unknown member of the body', async () => {
+    const answer = await t.send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":"{ __typename }","S3CRET":1}',
+    });
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+    expect(answer.text).not.toContain('S3CRET');
+  });
+
+  it('can be requested by GET if it is a query', async () => {
+    const query = encodeURIComponent('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }');
+    const variables = encodeURIComponent('{"i":{"keyID":"k"}}');
+    const headers = {
+      authorization: `Bearer ${t.management}`,
+      'x-svc-authorization': t.service,
+      accept: 'application/json',
+    };
+    expect(dataOf(await t.send(`/graphql?query=${query}&variables=${variables}`, { headers }))).toStrictEqual({
+      previewKey: { keyID: 'k' },
+    });
+    const mutation = encodeURIComponent('mutation { updateOrgKey(keyID: "k1", input: {}) { status } }');
+    const answer = await refused(() => t.send(`/graphql?query=${mutation}`, { headers }));
+    expect(answer.status).toBe(405);
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+  });
+
+  it('is rejected as a batch, without effects', async () => {
+    const one = { query: 'mutation { updateOrgKey(keyID: "k1", input: {}) { status } }' };
+    const answer = await refused(() => send([one, one], { 'x-svc-authorization': t.service }));
+    expect(answer.status).toBe(400);
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+  });
+
+  it.each([
+    [null],
+    ['x'],
+    [1],
+    [[]],
+    [{}],
+    [{ query: null }],
+    [{ query: 1 }],
+    [{ query: '{ __typename }', variables: 'x' }],
+    [{ query: '{ __typename }', variables: [1] }],
+    [{ query: '{ __typename }', operationName: 1 }],
+    [{ query: '{ __typename }', nonsense: 1 }],
+    [{ query: '{ __typename }', extensions: 'x' }],
+  ])('is rejected if the body is %j', async (body) => {
+    const answer = await send(body, { accept: 'application/graphql-response+json' });
+    expect(answer.status).toBe(400);
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+    expect(errorsOf(answer)[0]?.extensions.requestID).toBe(answer.headers.get('x-request-id'));
+  });
+
+  it.each(['', '{', 'hunter2', '{"query":"{ __typename }"} hunter2', '{"query":"{ __typename }","query":"hunter2"}'])(
+    'is rejected if the body is the text %j, which is not quoted',
+    async (body) => {
+      const answer = await t.send('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+      expect(answer.status).toBe(400);
+      expect(codesOf(answer)).toStrictEqual(['INVALID']);
+      expect(answer.text).not.toContain('hunter2');
+    },
+  );
+
+  it.each([
+    [
+      'application/x-www-form-urlencoded',
+      'query=mutation%20%7B%20updateOrgKey(keyID%3A%22k1%22%2Cinput%3A%7B%7D)%7Bstatus%7D%7D',
+    ],
+    ['text/plain', '{"query":"mutation { updateOrgKey(keyID: \\"k1\\", input: {}) { status } }"}'],
+    ['application/graphql', 'mutation { updateOrgKey(keyID: "k1", input: {}) { status } }'],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n{"query":"mutation { updateOrgKey(keyID: \\"k1\\", input: {}) { status } }"}\r\n--x--\r\n',
+    ],
+    ['application/json; charset=latin1', '{"query":"{ __typename }"}'],
+    ['application/graphql-response+json', '{"query":"{ __typename }"}'],
+  ])('is rejected in a body of type %s', async (type, body) => {
+    const answer = await refused(() =>
+      t.send('/graphql', { method: 'POST', headers: { 'content-type': type, 'x-svc-authorization': t.service }, body }),
+    );
+    expect(answer.status).toBe(415);
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+  });
+
+  it('is rejected in a body above the limit, with and without Content-Length', async () => {
+    const body = JSON.stringify({ query: '{ __typename }', variables: { pad: 'x'.repeat(128 * 1024) } });
+    const pieces = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode(' '.repeat(4096))),
+    });
+    const headers = { 'content-type': 'application/json' };
+    for (const init of [
+      { body, headers: { ...headers, 'content-length': String(body.length) } },
+      { body, headers },
+      { body: pieces, headers, duplex: 'half' },
+    ]) {
+      const answer = await t.send('/graphql', { method: 'POST', ...init });
+      expect(answer.status).toBe(413);
+      expect(codesOf(answer)).toStrictEqual(['TOO_LARGE']);
+    }
+  });
+
+  it('is rejected in a compressed body', async () => {
+    const answer = await send({ query: '{ __typename }' }, { 'content-encoding': 'gzip' });
+    expect(answer.status).toBe(415);
+    expect(codesOf(answer)).toStrictEqual(['INVALID']);
+  });
+
+  it.each(['PUT', 'DELETE', 'PATCH'])('is rejected over %s', async (method) => {
+    const answer = await t.send('/graphql', {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":"{ __typename }"}',
+    });
+    expect(answer.status).toBe(405);
+  });
+});
+
+describe('a caller without a credential', () => {
+  const anonymous = { authorization: '', 'x-svc-authorization': '' };
+  const unauthenticated = (answer: Answer) => {
+    const errors = errorsOf(answer);
+    expect(errors.length).toBeGreaterThan(0);
+    for (const { message, extensions } of errors) {
+      expect(message).toBe('A valid credential is required.');
+      expect(extensions).toStrictEqual({ code: 'UNAUTHENTICATED', requestID: answer.headers.get('x-request-id') });
+    }
+  };
+
+  it.each(['{}', '{ rate: "x" }', '{ rate: 1, nope: 2 }', '{ tags: [" "] }', '{ expires: 1e999 }', '"x"', 'null'])(
+    'receives no issues of %s in a literal',
+    async (literal) => {
+      unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID } }`, {}, anonymous));
+      unauthenticated(
+        await t.graphql(`mutation { updateOrgKey(keyID: "", input: ${literal}) { status } }`, {}, anonymous),
+      );
+      unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID nope } }`, {}, anonymous));
+    },
+  );
+
+  it.each([[{}], [{ rate: 'x' }], [{ nope: 1 }], [{ tags: [' '] }], ['x'], [null], [undefined]])(
+    'receives no issues of %j in a variable',
+    async (input) => {
+      unauthenticated(
+        await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', { i: input }, anonymous),
+      );
+      unauthenticated(await t.graphql(update, { keyID: '', input, resetQuota: 'x' }, anonymous));
+    },
+  );
+
+  it('does not learn whether a key exists', async () => {
+    const answers = [
+      await t.graphql(update, { keyID: 'k1', input: {} }, anonymous),
+      await t.graphql(update, { keyID: 'nobody', input: {} }, anonymous),
+    ];
+    answers.forEach(unauthenticated);
+    const [first, second] = answers.map(({ text }) => text.replace(/"requestID":"[^"]*"/, ''));
+    expect(first).toBe(second);
+  });
+
+  it('sees the schema of a development server', async () => {
+    const answer = await t.graphql('{ __schema { queryType { name } } __typename }', {}, anonymous);
+    expect(dataOf(answer)).toStrictEqual({ __schema: { queryType: { name: 'Query' } }, __typename: 'Query' });
+  });
+});
+
+describe('an unexpected error', () => {
+  it('is masked in the response and logged', async () => {
+    await t.app.services.close();
+    const answer = await t.graphql(update, { keyID: 'k1', input: {} });
+    expect(errorsOf(answer)).toHaveLength(1);
+    expect(errorsOf(answer)[0]).toMatchObject({
+      message: 'Internal error.',
+      extensions: { code: 'INTERNAL', requestID: answer.headers.get('x-request-id') },
+    });
+    expect(Object.keys(errorsOf(answer)[0]?.extensions ?? {}).sort()).toStrictEqual(['code', 'requestID']);
+    expect(answer.text).not.toMatch(/database|sqlite|at \w+|\.[jt]s/i);
+    expect(t.logs()).toContain('database connection is not open');
+    expect(t.logs()).toContain(String(answer.headers.get('x-request-id')));
+    t = await startApp();
+  });
+});

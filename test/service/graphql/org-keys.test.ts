@@ -1,0 +1,540 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/answers.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+const now = 1769860800;
+
+interface Key {
+  readonly key_id: string;
+  readonly org_id: string;
+  readonly alias?: string;
+  readonly tags?: string[];
+  readonly apply_policies?: string[];
+  readonly access_rights?: Record<string, { api_id?: string }>;
+  readonly is_inactive?: boolean;
+  readonly expires?: number;
+  readonly last_updated?: string;
+}
+
+/** What there is to list. Updates are a day apart, several to a day, so that the order has ties. */
+const many: readonly Key[] = [
+  { alias: 'Billing', tags: ['paid', 'eu'], apply_policies: ['gold'], access_rights: { inv: { api_id: 'invoices' } } },
+  { alias: 'Billing', tags: ['paid'], expires: now + 100, access_rights: { invoices: {} } },
+  { alias: 'Billing 100%', tags: ['eu'], apply_policies: ['gold', 'silver'] },
+  { alias: 'Billing_100', is_inactive: true },
+  { alias: 'billing', is_inactive: true, expires: now - 1 },
+  { alias: '🔑 keys', tags: ['🔑', '%'], expires: now },
+  { alias: '🔑 keys\u{10ffff}', tags: ["'; DROP TABLE keys;--"] },
+  { alias: '🔐', expires: -5 },
+  { alias: '%', expires: 0 },
+  { alias: '_' },
+  { alias: 'é', apply_policies: ['silver'] },
+  { alias: 'e\u0301', expires: now + 1 },
+  {},
+  { tags: ['paid'] },
+].flatMap((definition, index) =>
+  ['acme', 'globex'].map((org_id) => ({
+    ...definition,
+    key_id: `${org_id}-${index}`,
+    org_id,
+    last_updated: String(now - 86_400 * (index % 4)),
+  })),
+);
+const keys = [...many, { key_id: 'secretive', org_id: 'initech', last_updated: String(now) }];
+const deleted = ['acme-2', 'globex-9'];
+
+let t: TestApp;
+let bound: string;
+beforeAll(async () => {
+  t = await startApp();
+  await t.importKeys(...many, { ...keys.at(-1), ...secrets });
+  for (const keyID of deleted) {
+    dataOf(await t.graphql('mutation ($id: ID!) { deleteOrgKey(keyID: $id) { status } }', { id: keyID }));
+  }
+  bound = (await t.issue('service', { orgID: 'acme' })).secret;
+});
+afterAll(async () => t.close());
+
+const secrets = {
+  basic_auth_data: { user: 'u', password: 'hunter2-password' },
+  jwt_data: { secret: 'hunter2-jwt' },
+  hmac_string: 'hunter2-hmac',
+};
+
+interface Page {
+  readonly edges: { readonly cursor: string; readonly node: { readonly keyID: string } }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+  };
+  readonly totalCount?: number;
+}
+
+const listing = (extra = '') => `query (
+    $filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean,
+    $first: Int, $after: String, $last: Int, $before: String
+  ) {
+    orgKeys(filter: $filter, orderBy: $orderBy, descending: $descending,
+      first: $first, after: $after, last: $last, before: $before) {
+      edges { cursor node { keyID } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+      ${extra}
+    } }`;
+const list = async (args: object, extra = '', headers = {}) =>
+  dataOf<Page>(await t.graphql(listing(extra), args, headers));
+const idsOf = ({ edges }: Page) => edges.map(({ node }) => node.keyID);
+const boundHeaders = () => ({ 'x-svc-authorization': bound });
+
+/** Every key that a query names, gathered page by page in one direction or the other. */
+async function walk(args: object, size: number, backward = false, headers = {}): Promise<string[]> {
+  const found: string[] = [];
+  let place: string | null = null;
+  for (;;) {
+    const page: Page = await list(
+      { ...args, ...(backward ? { last: size, before: place } : { first: size, after: place }) },
+      '',
+      headers,
+    );
+    expect(page.edges.length).toBeLessThanOrEqual(size);
+    if (backward) found.unshift(...idsOf(page));
+    else found.push(...idsOf(page));
+    const { hasNextPage, hasPreviousPage, startCursor, endCursor } = page.pageInfo;
+    expect(startCursor).toBe(page.edges[0]?.cursor ?? null);
+    expect(endCursor).toBe(page.edges.at(-1)?.cursor ?? null);
+    expect(backward ? hasNextPage : hasPreviousPage).toBe(place !== null);
+    place = backward ? startCursor : endCursor;
+    if (!(backward ? hasPreviousPage : hasNextPage)) return found;
+  }
+}
+
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const orders: Record<string, (a: Key, b: Key) => number> = {
+  KEY_HASH: () => 0,
+  ALIAS: (a, b) => byBytes(a.alias ?? '', b.alias ?? ''),
+  LAST_UPDATED: (a, b) => Number(a.last_updated) - Number(b.last_updated),
+};
+
+function expected(matches: (key: Key) => boolean, order = 'KEY_HASH', descending = false): string[] {
+  const compare = orders[order] ?? (() => 0);
+  const sorted = keys
+    .filter(matches)
+    .toSorted((a, b) => compare(a, b) || byBytes(sha256(a.key_id), sha256(b.key_id)))
+    .map(({ key_id }) => key_id);
+  return descending ? sorted.reverse() : sorted;
+}
+
+const isHere = ({ key_id }: Key) => !deleted.includes(key_id);
+const isExpired = ({ expires = 0 }: Key) => expires >= 1 && expires <= now;
+const hasAPI = (apiID: string) => (key: Key) =>
+  Object.entries(key.access_rights ?? {}).some(([label, { api_id }]) => (api_id ?? label) === apiID);
+const prefixed = (prefix: string) => (key: Key) => (key.alias ?? '').startsWith(prefix);
+
+/** Each filter beside what it means. */
+const filters: [object, (key: Key) => boolean][] = [
+  [{ orgID: 'acme' }, ({ org_id }) => org_id === 'acme'],
+  [{ orgID: 'ACME' }, () => false],
+  ...[
+    'Billing',
+    'Billing ',
+    'Billing_',
+    'b',
+    '%',
+    '_',
+    '🔑',
+    '🔑 keys',
+    '\ud83d\udd10',
+    'é',
+    'e',
+    '',
+    '\u{10ffff}',
+  ].map((prefix): [object, (key: Key) => boolean] => [{ aliasPrefix: prefix }, prefixed(prefix)]),
+  ...['paid', 'eu', '🔑', '%', "'; DROP TABLE keys;--", 'pai', 'gold'].map((tag): [object, (key: Key) => boolean] => [
+    { tag },
+    ({ tags }) => tags?.includes(tag) ?? false,
+  ]),
+  [{ policy: 'gold' }, ({ apply_policies }) => apply_policies?.includes('gold') ?? false],
+  [{ policy: 'silver' }, ({ apply_policies }) => apply_policies?.includes('silver') ?? false],
+  [{ apiID: 'invoices' }, hasAPI('invoices')],
+  [{ apiID: 'inv' }, hasAPI('inv')],
+  [{ state: 'ACTIVE' }, (key) => !key.is_inactive && !isExpired(key)],
+  [{ state: 'INACTIVE' }, (key) => key.is_inactive === true],
+  [{ state: 'EXPIRED' }, (key) => !key.is_inactive && isExpired(key)],
+  [{ expiresBefore: now + 1 }, ({ expires = 0 }) => expires >= 1 && expires < now + 1],
+  [{ expiresBefore: '9223372036854775807' }, ({ expires = 0 }) => expires >= 1],
+  [{ expiresBefore: 0 }, () => false],
+  [{ updatedSince: now - 86_400 }, ({ last_updated }) => Number(last_updated) >= now - 86_400],
+  [{ updatedSince: now + 1 }, () => false],
+];
+
+describe('orgKeys', () => {
+  it('lists all keys that are not deleted, by hash, 20 per page by default', async () => {
+    const all = await walk({}, 100);
+    expect(all).toStrictEqual(expected(isHere));
+    expect(idsOf(await list({}))).toStrictEqual(all.slice(0, 20));
+    expect(
+      idsOf(await list({ filter: { orgID: null, tag: null }, orderBy: null, descending: null, first: null })),
+    ).toStrictEqual(all.slice(0, 20));
+  });
+
+  it.each(filters)('lists exactly the matching keys for %j', async (filter, matches) => {
+    const order = 'aliasPrefix' in filter && filter.aliasPrefix !== '' ? 'ALIAS' : 'KEY_HASH';
+    expect(await walk({ filter }, 100)).toStrictEqual(expected((key) => isHere(key) && matches(key), order));
+    expect(await walk({ filter, orderBy: 'KEY_HASH' }, 100)).toStrictEqual(
+      expected((key) => isHere(key) && matches(key)),
+    );
+  });
+
+  it('lists only deleted keys for state DELETED', async () => {
+    expect(await walk({ filter: { state: 'DELETED' } }, 100)).toStrictEqual(expected((key) => !isHere(key)));
+    expect(await walk({ filter: { state: 'DELETED', orgID: 'globex' } }, 100)).toStrictEqual(['globex-9']);
+    expect(await walk({ filter: { state: 'DELETED', tag: 'eu', policy: 'gold' } }, 100)).toStrictEqual(['acme-2']);
+  });
+
+  it('lists keys that match all of three conditions', async () => {
+    let found = 0;
+    for (const [index, [one, isOne]] of filters.entries()) {
+      for (const [other, isOther] of filters.slice(index + 1)) {
+        if (Object.keys(one).some((name) => name in other) || 'updatedSince' in other) continue;
+        const filter = { ...one, ...other, updatedSince: now - 2 * 86_400 };
+        const isRecent = ({ last_updated }: Key) => Number(last_updated) >= filter.updatedSince;
+        const matches = (key: Key) => isHere(key) && isOne(key) && isOther(key) && isRecent(key);
+        const ids = await walk({ filter, orderBy: 'ALIAS' }, 100);
+        found += ids.length;
+        expect(ids, JSON.stringify(filter)).toStrictEqual(expected(matches, 'ALIAS'));
+      }
+    }
+    expect(found).toBeGreaterThan(100);
+  });
+
+  it.each(Object.keys(orders).flatMap((order) => [false, true].map((descending) => ({ orderBy: order, descending }))))(
+    'pages through every key once by $orderBy, descending: $descending, forwards and backwards, for any page size',
+    async ({ orderBy, descending }) => {
+      const filter = { updatedSince: 0, orgID: 'acme' };
+      const wanted = expected((key) => isHere(key) && key.org_id === 'acme', orderBy, descending);
+      for (const size of [1, 2, 3, 5, wanted.length, wanted.length + 1]) {
+        expect(await walk({ filter, orderBy, descending }, size)).toStrictEqual(wanted);
+        expect(await walk({ filter, orderBy, descending }, size, true)).toStrictEqual(wanted);
+      }
+      for (const [more, matches] of filters) {
+        if ('orgID' in more) continue;
+        const these = (key: Key) => isHere(key) && key.org_id === 'acme' && matches(key);
+        const args = { filter: { orgID: 'acme', ...more }, orderBy, descending };
+        expect(await walk(args, 2)).toStrictEqual(expected(these, orderBy, descending));
+        expect(await walk(args, 2, true)).toStrictEqual(expected(these, orderBy, descending));
+      }
+    },
+  );
+
+  it('lists keys between two cursors', async () => {
+    const all = await list({ first: 100, orderBy: 'ALIAS' });
+    const [third, ninth] = [all.edges[2]?.cursor, all.edges[8]?.cursor];
+    const between = idsOf(all).slice(3, 8);
+    const range = { orderBy: 'ALIAS', after: third, before: ninth };
+    expect(idsOf(await list(range))).toStrictEqual(between);
+    expect(idsOf(await list({ ...range, first: 2 }))).toStrictEqual(between.slice(0, 2));
+    expect(idsOf(await list({ ...range, last: 2 }))).toStrictEqual(between.slice(-2));
+    expect(idsOf(await list({ orderBy: 'ALIAS', before: third }))).toStrictEqual(idsOf(all).slice(0, 2));
+  });
+
+  it('returns an empty page without cursors, also for `first: 0`', async () => {
+    const page = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
+    expect(await list({ filter: { tag: 'none' } })).toStrictEqual({ edges: [], pageInfo: page });
+    expect(await list({ first: 0 })).toStrictEqual({ edges: [], pageInfo: { ...page, hasNextPage: true } });
+    const last = (await list({ last: 1 })).pageInfo.endCursor;
+    expect(await list({ after: last })).toStrictEqual({ edges: [], pageInfo: { ...page, hasPreviousPage: true } });
+  });
+
+  it.each([-1, -2147483648])('rejects a page of %i', async (size) => {
+    expect(codeOf(await t.graphql(listing(), { first: size }))).toBe('INVALID');
+    expect(codeOf(await t.graphql(listing(), { last: size }))).toBe('INVALID');
+  });
+
+  it('rejects a cursor of another order', async () => {
+    for (const from of Object.keys(orders)) {
+      const { endCursor } = (await list({ orderBy: from, first: 2 })).pageInfo;
+      for (const to of Object.keys(orders).filter((order) => order !== from)) {
+        const response = await t.graphql(listing(), { orderBy: to, after: endCursor });
+        expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['after MALFORMED_ARGUMENT']]);
+      }
+    }
+  });
+
+  const encoded = (value: string) => Buffer.from(value).toString('base64url');
+  it.each([
+    '',
+    ' ',
+    'x',
+    '%00',
+    '\ud800',
+    encoded('{}'),
+    encoded('null'),
+    encoded('[]'),
+    encoded('["LAST_UPDATED"]'),
+    encoded('["LAST_UPDATED",1.5,"x"]'),
+    encoded('["LAST_UPDATED",1e300,"x"]'),
+    encoded('["LAST_UPDATED",9223372036854775808,"x"]'),
+    encoded('["LAST_UPDATED","1","x"]'),
+    encoded('["LAST_UPDATED",1,2]'),
+    encoded('["__proto__",1,"x"]'),
+    encoded('["LAST_UPDATED",1,"x"'),
+  ])('rejects %j as a cursor, and names the argument', async (cursor) => {
+    const after = await t.graphql(listing(), { orderBy: 'LAST_UPDATED', after: cursor });
+    expect([codeOf(after), issuesOf(after)]).toStrictEqual(['INVALID', ['after MALFORMED_ARGUMENT']]);
+    const before = await t.graphql(listing(), { orderBy: 'LAST_UPDATED', last: 1, before: cursor });
+    expect([codeOf(before), issuesOf(before)]).toStrictEqual(['INVALID', ['before MALFORMED_ARGUMENT']]);
+  });
+
+  it('rejects an invalid filter, and quotes no value', async () => {
+    for (const filter of [
+      { nope: 1 },
+      { state: 'hunter2' },
+      { updatedSince: 'hunter2' },
+      { tag: ['hunter2', 'b'] },
+      'hunter2',
+    ]) {
+      const response = await t.graphql(listing(), { filter });
+      expect(codeOf(response)).toBe('INVALID');
+      expect(response.text).not.toContain('hunter2');
+    }
+  });
+
+  it('counts all matching keys only if selected', async () => {
+    const { store } = t.app.services;
+    const original = { ...store };
+    let counts = 0;
+    store.count = async (...args) => {
+      counts += 1;
+      return original.count(...args);
+    };
+    try {
+      await list({ first: 2 });
+      expect(counts).toBe(0);
+      const page = await list({ filter: { tag: 'paid' }, first: 2 }, 'totalCount');
+      expect([page.totalCount, page.edges.length, counts]).toStrictEqual([6, 2, 1]);
+      expect((await list({ filter: { orgID: 'none' } }, 'totalCount')).totalCount).toBe(0);
+      expect((await list({}, 'totalCount')).totalCount).toBe(keys.length - deleted.length);
+      expect((await list({ filter: { state: 'DELETED' } }, 'totalCount')).totalCount).toBe(2);
+    } finally {
+      Object.assign(store, original);
+    }
+  });
+
+  it('keeps its position while keys are created, deleted and reordered', async () => {
+    const own = await startApp();
+    const ids = Array.from({ length: 30 }, (_, index) => `k${index}`);
+    await own.importKeys(...ids.map((key_id) => ({ key_id, org_id: 'acme' })));
+    const sorted = ids.toSorted((a, b) => byBytes(sha256(a), sha256(b)));
+    const gone = [sorted[3], sorted[20]];
+    const seen: string[] = [];
+    let after: string | null = null;
+    do {
+      const page: Page = dataOf<Page>(await own.graphql(listing(), { first: 5, after }));
+      seen.push(...idsOf(page));
+      after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+      if (seen.length === 5) {
+        for (const id of gone) await own.graphql('mutation ($id: ID!) { deleteOrgKey(keyID: $id) { status } }', { id });
+        await own.importKeys(...Array.from({ length: 10 }, (_, index) => ({ key_id: `new${index}`, org_id: 'acme' })));
+        await own.update(String(sorted[10]), { alias: 'moved' });
+      }
+    } while (after !== null);
+    expect(new Set(seen).size).toBe(seen.length);
+    const stayed = seen.filter((id) => ids.includes(id));
+    expect(stayed).toStrictEqual(sorted.filter((id) => id !== sorted[20]));
+    await own.close();
+  });
+
+  it('pages exactly through update times beyond 53 bits', async () => {
+    const own = await startApp();
+    const moments = Array.from({ length: 6 }, (_, index) => String(9_000_000_000_000_000_001n + BigInt(index >> 1)));
+    await own.importKeys(
+      ...moments.map((last_updated, index) => ({ key_id: `k${index}`, org_id: 'acme', last_updated })),
+    );
+    const found: string[] = [];
+    let after: string | null = null;
+    do {
+      const page: Page = dataOf<Page>(await own.graphql(listing(), { first: 1, after, orderBy: 'LAST_UPDATED' }));
+      found.push(...idsOf(page));
+      after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    } while (after !== null);
+    expect(found).toHaveLength(6);
+    expect(new Set(found).size).toBe(6);
+    await own.close();
+  });
+
+  it('returns at most 100 keys per page', async () => {
+    const own = await startApp();
+    await own.importKeys(...Array.from({ length: 101 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+    for (const size of [100, 101, 2147483647]) {
+      expect(idsOf(dataOf<Page>(await own.graphql(listing(), { first: size })))).toHaveLength(100);
+      expect(idsOf(dataOf<Page>(await own.graphql(listing(), { last: size })))).toHaveLength(100);
+    }
+    await own.close();
+  });
+});
+
+describe('orgKey', () => {
+  const one = `query ($keyID: ID, $keyHash: String) { orgKey(keyID: $keyID, keyHash: $keyHash) {
+    id keyHash keyID orgID version state dateCreated lastUpdated deletedAt
+    definition { alias tags orgID dateCreated lastUpdated } quota { max used remaining renewsAt } } }`;
+  const read = async (args: object, headers = {}) =>
+    dataOf<Record<string, unknown> | null>(await t.graphql(one, args, headers));
+
+  it('returns a key by its identifier and by its hash', async () => {
+    const key = await read({ keyID: 'acme-0' });
+    expect(key).toStrictEqual({
+      id: expect.any(String),
+      keyHash: sha256('acme-0'),
+      keyID: 'acme-0',
+      orgID: 'acme',
+      version: 1,
+      state: 'ACTIVE',
+      dateCreated: '2026-01-31T12:00:00.000Z',
+      lastUpdated: now,
+      deletedAt: null,
+      definition: {
+        alias: 'Billing',
+        tags: ['paid', 'eu'],
+        orgID: 'acme',
+        dateCreated: '2026-01-31T12:00:00.000Z',
+        lastUpdated: String(now),
+      },
+      quota: { max: null, used: 0, remaining: null, renewsAt: null },
+    });
+    expect(await read({ keyHash: sha256('acme-0') })).toStrictEqual(key);
+    expect(await read({ keyID: 'acme-0', keyHash: null })).toStrictEqual(key);
+  });
+
+  it.each([
+    [{ keyID: 'nobody' }],
+    [{ keyHash: sha256('nobody') }],
+    [{ keyHash: sha256('acme-0').toUpperCase() }],
+    [{ keyHash: '' }],
+    [{ keyID: deleted[0] }],
+    [{ keyHash: sha256(String(deleted[0])) }],
+  ])('returns null for %j, which is unknown or deleted', async (args) => {
+    expect(await read(args)).toBeNull();
+  });
+
+  it.each([[{}], [{ keyID: null, keyHash: null }], [{ keyID: 'acme-0', keyHash: sha256('acme-0') }]])(
+    'rejects %j, which is not exactly one argument',
+    async (args) => {
+      expect(codeOf(await t.graphql(one, args))).toBe('INVALID');
+    },
+  );
+
+  it('rejects an identifier that is not valid', async () => {
+    expect(issuesOf(await t.graphql(one, { keyID: 'a/b' }))).toStrictEqual(['keyID MALFORMED_KEY_ID']);
+  });
+
+  it.each([
+    ['acme-0', 'ACTIVE'],
+    ['acme-1', 'ACTIVE'],
+    ['acme-3', 'INACTIVE'],
+    ['acme-4', 'INACTIVE'],
+    ['acme-5', 'EXPIRED'],
+    ['acme-7', 'ACTIVE'],
+    ['acme-8', 'ACTIVE'],
+  ])('returns the state of %s as %s', async (keyID, state) => {
+    expect(await read({ keyID })).toMatchObject({ state });
+  });
+
+  it('returns secrets as set or not set only', async () => {
+    const response = await t.graphql(`{ orgKey(keyID: "secretive") {
+      definition { hmacStringSet basicAuthData { user hashType passwordSet } jwtData { secretSet } }
+      history { edges { node { changes { path kind before after } } } } } }`);
+    expect(dataOf(response)).toMatchObject({
+      definition: {
+        hmacStringSet: true,
+        basicAuthData: { user: 'u', hashType: 'bcrypt', passwordSet: true },
+        jwtData: { secretSet: true },
+      },
+    });
+    expect(response.text).not.toContain('hunter2');
+    expect((await t.graphql(listing('edges { node { definition { hmacStringSet } } }'))).text).not.toContain('hunter2');
+    expect(t.logs()).not.toContain('hunter2');
+  });
+});
+
+describe('node', () => {
+  const node = 'query ($id: ID!) { node(id: $id) { id __typename ... on OrgKey { keyID } } }';
+  const idOf = async (keyID: string) =>
+    dataOf<{ id: string }>(await t.graphql('query ($k: ID!) { orgKey(keyID: $k) { id } }', { k: keyID })).id;
+
+  it('returns a key by its global identifier', async () => {
+    const id = await idOf('acme-0');
+    expect(dataOf(await t.graphql(node, { id }))).toStrictEqual({ id, __typename: 'OrgKey', keyID: 'acme-0' });
+  });
+
+  it('returns null for a key that is deleted or unknown', async () => {
+    for (const keyID of [String(deleted[0]), 'nobody']) {
+      const id = btoa(`OrgKey:${sha256(keyID)}`);
+      expect(dataOf(await t.graphql(node, { id }))).toBeNull();
+    }
+  });
+
+  it.each(['', 'hunter2', btoa('hunter2'), btoa('hunter2:1'), btoa('Quota:hunter2'), btoa(':x'), btoa('OrgKey:')])(
+    'rejects %j, which is not a global identifier, without quoting it',
+    async (id) => {
+      const response = await t.graphql(node, { id });
+      expect(codeOf(response)).toBe('INVALID');
+      expect(errorsOf(response)[0]?.message).not.toContain('hunter2');
+    },
+  );
+});
+
+describe('a credential that is bound to an organisation', () => {
+  const foreign = 'globex-0';
+
+  it('lists only keys of its organisation, for every filter and order', async () => {
+    const own = (key: Key) => key.org_id === 'acme';
+    for (const orderBy of Object.keys(orders)) {
+      expect(await walk({ orderBy }, 3, false, boundHeaders())).toStrictEqual(
+        expected((key) => isHere(key) && own(key), orderBy),
+      );
+    }
+    for (const [filter, matches] of filters) {
+      expect(await walk({ filter, orderBy: 'KEY_HASH' }, 100, false, boundHeaders())).toStrictEqual(
+        expected((key) => isHere(key) && own(key) && matches(key)),
+      );
+    }
+    expect(await walk({ filter: { state: 'DELETED' } }, 100, true, boundHeaders())).toStrictEqual(['acme-2']);
+  });
+
+  it('lists and counts nothing if the filter names another organisation', async () => {
+    const page = await list({ filter: { orgID: 'globex' } }, 'totalCount', boundHeaders());
+    expect(page.edges).toStrictEqual([]);
+    expect(page.totalCount).toBe(0);
+    expect((await list({}, 'totalCount', boundHeaders())).totalCount).toBe(many.length / 2 - 1);
+  });
+
+  it('cannot page from the cursor of a key of another organisation', async () => {
+    const { edges } = await list({ filter: { orgID: 'globex' }, first: 1 });
+    const page = await list({ after: edges[0]?.cursor }, '', boundHeaders());
+    expect(idsOf(page).every((id) => id.startsWith('acme-'))).toBe(true);
+  });
+
+  it('receives null for a key of another organisation by identifier, hash and id', async () => {
+    const query =
+      'query ($id: ID, $hash: String, $node: ID!) { a: orgKey(keyID: $id) { keyID } b: orgKey(keyHash: $hash) { keyID } c: node(id: $node) { id } }';
+    const ask = (keyID: string): Promise<Answer> =>
+      t.graphql(query, { id: keyID, hash: sha256(keyID), node: btoa(`OrgKey:${sha256(keyID)}`) }, boundHeaders());
+    expect((await ask(foreign)).body['data']).toStrictEqual({ a: null, b: null, c: null });
+    expect((await ask(foreign)).text).toBe((await ask('nobody')).text);
+    expect((await ask('acme-0')).body['data']).toMatchObject({ a: { keyID: 'acme-0' }, b: { keyID: 'acme-0' } });
+  });
+});
+
+describe('a read', () => {
+  it.each(['{ orgKeys { edges { cursor } } }', '{ orgKey(keyID: "acme-0") { id } }', '{ node(id: "x") { id } }'])(
+    'requires a service credential: %s',
+    async (query) => {
+      for (const headers of [{ 'x-svc-authorization': '' }, { 'x-svc-authorization': t.management }]) {
+        expect(codeOf(await t.graphql(query, {}, headers))).toBe('UNAUTHENTICATED');
+      }
+    },
+  );
+});

@@ -1,0 +1,83 @@
+import { getNamedType, isObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '../../../src/graphql/schema/api-schema.js';
+import { codeOf, issuesOf } from '../../support/answers.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+const page = '(first: $first, last: $last) { edges { cursor } }';
+
+/** How to ask for a page of each connection of the schema; there are 101 items in each. */
+const connections: Readonly<Record<string, string>> = {
+  'Query.orgKeys': `query ($first: Int, $last: Int) { orgKeys${page} }`,
+  'Organization.orgKeys': `query ($first: Int, $last: Int) { orgKey(keyID: "k0") { organization { orgKeys${page} } } }`,
+  'OrgKey.history': `query ($first: Int, $last: Int) { orgKey(keyID: "k0") { history${page} } }`,
+};
+const names = Object.keys(connections);
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+  await t.importKeys(...Array.from({ length: 101 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+  for (let index = 1; index < 101; index += 1) await t.update('k0', { alias: `Name ${index}` });
+});
+afterAll(async () => t.close());
+
+async function ask(name: string, first: number | null, last: number | null) {
+  return t.graphql(connections[name] ?? '', { first, last });
+}
+
+async function sizeOf(name: string, first: number | null, last: number | null) {
+  const [, edges = ''] = /"edges":\[(.*)\]/.exec((await ask(name, first, last)).text) ?? [];
+  return edges.split('cursor').length - 1;
+}
+
+describe('a connection', () => {
+  it('takes first, last, after and before everywhere in the schema', () => {
+    const found = Object.values(schema.getTypeMap())
+      .filter(isObjectType)
+      .flatMap((type) =>
+        Object.values(type.getFields()).map((field) => ({ coordinate: `${type.name}.${field.name}`, field })),
+      )
+      .filter(({ field }) => {
+        const type = getNamedType(field.type);
+        return isObjectType(type) && 'edges' in type.getFields();
+      });
+    expect(found.map(({ coordinate }) => coordinate).toSorted()).toEqual(names.toSorted());
+    for (const { field } of found) {
+      const args = Object.fromEntries(field.args.map(({ name, type }) => [name, String(type)]));
+      expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
+    }
+  });
+
+  it.each(names)('returns 20 items of %s by default, and at most 100', async (name) => {
+    expect(await sizeOf(name, null, null)).toBe(20);
+    for (const size of [0, 1, 100]) {
+      expect([await sizeOf(name, size, null), await sizeOf(name, null, size)]).toEqual([size, size]);
+    }
+    for (const size of [101, 2147483647]) {
+      expect([await sizeOf(name, size, null), await sizeOf(name, null, size)]).toEqual([100, 100]);
+    }
+  });
+
+  it.each(names)('rejects first together with last for %s', async (name) => {
+    for (const [first, last] of [
+      [1, 1],
+      [5, 2],
+      [0, 0],
+    ] as const) {
+      const response = await ask(name, first, last);
+      expect([codeOf(response), issuesOf(response)]).toEqual(['INVALID', ['last MALFORMED_ARGUMENT']]);
+    }
+  });
+
+  it.each(names)('rejects negative page sizes of %s, and names each argument', async (name) => {
+    for (const size of [-1, -2147483648]) {
+      const fromFront = await ask(name, size, null);
+      expect([codeOf(fromFront), issuesOf(fromFront)]).toEqual(['INVALID', ['first OUT_OF_RANGE']]);
+      const fromEnd = await ask(name, null, size);
+      expect([codeOf(fromEnd), issuesOf(fromEnd)]).toEqual(['INVALID', ['last OUT_OF_RANGE']]);
+      const fromBoth = await ask(name, size, size);
+      expect(issuesOf(fromBoth)).toEqual(['first OUT_OF_RANGE', 'last MALFORMED_ARGUMENT', 'last OUT_OF_RANGE']);
+    }
+  });
+});

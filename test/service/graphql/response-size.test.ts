@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { responseLimitBytes, isLongerThan } from '../../../src/graphql/operation/response-size.js';
+import { dataOf, errorsOf } from '../../support/answers.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { generated, runs } from '../../support/generated.js';
+import { stateOf } from '../../support/state.js';
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+});
+afterEach(async () => t.close());
+
+const large = { text: 'x'.repeat(60_000) };
+const names = Array.from({ length: 40 }, (_, index) => `key-${index}`);
+const importLarge = () =>
+  t.importKeys(...names.map((key_id) => ({ key_id, org_id: 'acme', meta_data: large, tags: ['large'] })));
+
+const tooLarge =
+  'The response exceeds 2 MiB and was omitted. Changes that the operation made are saved. Request smaller pages or fewer fields.';
+
+describe('the response limit', () => {
+  it('G-09 omits a response of more than 2 MiB, and returns a smaller one', async () => {
+    await importLarge();
+    const query = 'query ($n: Int) { orgKeys(first: $n) { edges { node { definition { metaData } } } } }';
+    const answer = await t.graphql(query, { n: 40 });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toStrictEqual({
+      errors: [{ message: tooLarge, extensions: { code: 'TOO_LARGE', requestID: answer.headers.get('x-request-id') } }],
+      data: null,
+    });
+    expect(dataOf<{ edges: object[] }>(await t.graphql(query, { n: 30 })).edges).toHaveLength(30);
+  });
+
+  it('G-09 allows exactly 2 MiB', async () => {
+    // In JSON, quotes take two bytes, as the letter does, and the key four.
+    const part = '"\\é🔑\n'.repeat(7000);
+    const aliases = Array.from({ length: 14 }, (_, index) => `d${index}: definition { metaData }`).join(' ');
+    const send = async (length: number) => {
+      const meta_data = { part, more: part.slice(0, 6000), filler: 'x'.repeat(length) };
+      await t.importKeys({ key_id: `of-${length}`, org_id: 'acme', meta_data });
+      return t.graphql(`query ($id: ID!) { orgKey(keyID: $id) { ${aliases} } }`, { id: `of-${length}` });
+    };
+    const room = responseLimitBytes - Buffer.byteLength((await send(0)).text);
+    const longest = Math.floor(room / 14);
+    const allowed = await send(longest);
+    expect(errorsOf(allowed)).toEqual([]);
+    expect(Buffer.byteLength(allowed.text)).toBeLessThanOrEqual(responseLimitBytes);
+    expect(Buffer.byteLength(allowed.text)).toBeGreaterThan(responseLimitBytes - 14);
+    expect(errorsOf(await send(longest + 1))[0]?.extensions.code).toBe('TOO_LARGE');
+  });
+
+  it('G-09 reports that the change of a mutation is saved when its response is too large', async () => {
+    await importLarge();
+    const answer =
+      await t.graphql(`mutation { updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) {
+      items { orgKey { definition { metaData } } } } }`);
+    expect(errorsOf(answer)).toMatchObject([{ message: tooLarge, extensions: { code: 'TOO_LARGE' } }]);
+    for (const name of names) expect((await stateOf(t, name)).key?.definition.alias).toBe('changed');
+  });
+
+  it('G-09 keeps the errors of a response that is too large', async () => {
+    await importLarge();
+    const read =
+      'updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) { items { orgKey { definition { metaData } } } }';
+    const answer = await t.graphql(`mutation { ${read} later: deleteOrgKey(keyID: "nobody") { version } }`);
+    // The field that failed leaves nothing of the data, so that the answer is small by itself.
+    expect(errorsOf(answer)).toMatchObject([{ path: ['later'], extensions: { code: 'NOT_FOUND' } }]);
+    const query = await t.graphql(
+      `{ orgKeys(first: 40) { edges { node { definition { metaData } } } } orgKey { keyHash } }`,
+    );
+    expect(errorsOf(query)).toMatchObject([
+      { extensions: { code: 'TOO_LARGE' } },
+      { message: 'Specify exactly one of `keyID` and `keyHash`.', path: ['orgKey'], extensions: { code: 'INVALID' } },
+    ]);
+  });
+
+  it('G-09 lists 100 of thousands of problems of an invalid definition', async () => {
+    const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyID } }';
+    const answer = await t.graphql(query, {
+      input: { accessRights: Array(100).fill({ label: 'a', allowedUrls: Array(90).fill(1) }) },
+    });
+    expect(Buffer.byteLength(answer.text)).toBeLessThan(20_000);
+    expect(errorsOf(answer)[0]?.extensions.code).toBe('INVALID');
+    expect(errorsOf(answer)[0]?.message).toMatch(/ only the first 100 problems are listed\.$/);
+  });
+});
+
+describe('the size of a value', () => {
+  it('computes the size of the JSON of a value, to the byte', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary', maxDepth: 5 }), (value) => {
+        const bytes = Buffer.byteLength(JSON.stringify(value));
+        expect(isLongerThan(value, bytes)).toBe(false);
+        expect(isLongerThan(value, bytes - 1)).toBe(true);
+      }),
+      generated(runs('SIZE_RUNS', 500)),
+    );
+  });
+
+  it.each([[{ a: undefined, b: 1 }], [[1e21, -0, 1e-7, 0.1]], ['\u2028\ud800"\\\u0000\u007f'], [{}], [[]], ['']])(
+    'computes the size of the JSON of %j',
+    (value) => {
+      const bytes = Buffer.byteLength(JSON.stringify(value));
+      expect([isLongerThan(value, bytes), isLongerThan(value, bytes - 1)]).toEqual([false, true]);
+    },
+  );
+});

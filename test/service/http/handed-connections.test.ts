@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { expect, it } from 'vitest';
+import { serveConnections } from '../../../src/http/server/server.js';
+import { createLogger } from '../../../src/lib/log.js';
+import { answerOf } from '../../support/process.js';
+
+it.each([
+  ['headers', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+  ['a body', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'],
+])('cuts a connection that was handed over and never completes %s', async (_name, text) => {
+  // As in a worker: the server never listens, which is when Node itself begins to look for requests that take too long.
+  const timeouts = { headersMs: 200, requestMs: 400, responseMs: 60_000, idleMs: 60_000 };
+  const server = serveConnections((request) => void request.resume(), { log: createLogger('fatal'), timeouts });
+  const acceptor = createServer({ pauseOnConnect: true }, server.accept).listen(0, '127.0.0.1');
+  await once(acceptor, 'listening');
+  const socket = connect((acceptor.address() as AddressInfo).port, '127.0.0.1');
+  const giveUp = setTimeout(() => socket.destroy(new Error('The connection was not cut.')), 15_000);
+  try {
+    socket.write(text);
+    expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  } finally {
+    clearTimeout(giveUp);
+    socket.destroy();
+    acceptor.close();
+    await server.stop();
+  }
+});

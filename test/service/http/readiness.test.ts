@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createKeyRingFile } from '../../../src/crypto/key-ring.js';
+import { hasFreeSpace } from '../../../src/storage/sqlite/health.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+let folder: string;
+let t: TestApp;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-ready-'));
+  t = await startApp({ KEYFRONT_DATA: folder });
+  vi.useFakeTimers({ toFake: ['performance'] });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await t.close();
+  await rm(folder, { recursive: true });
+});
+
+/** The time between two looks, of which none passes by itself here. */
+const passSecond = () => void vi.advanceTimersByTime(1_000);
+
+/** Does something to the database that the service has open. */
+function onDatabase(statements: string): void {
+  const database = new Database(join(folder, 'keyfront.db'));
+  database.exec(statements);
+  database.close();
+}
+
+async function ready(): Promise<string> {
+  const { status, text } = await t.send('/ready');
+  expect((await t.send('/health')).status).toBe(200);
+  return `${status} ${text}`;
+}
+
+describe('O-02 /ready says no, to strangers without a reason and to the log with it,', () => {
+  it.each<[string, () => void | Promise<void>, string]>([
+    [
+      'where the database takes no change',
+      () => onDatabase("CREATE TRIGGER full BEFORE INSERT ON settings BEGIN SELECT RAISE(FAIL, 'disk is full'); END"),
+      'not ready: the database accepts no writes (disk is full)',
+    ],
+    [
+      'where the schema is that of an older version',
+      () => onDatabase('PRAGMA user_version = 0'),
+      'not ready: the database has the schema of an older version',
+    ],
+    [
+      'where the key ring is another',
+      async () => {
+        await rm(join(folder, 'key-ring.json'));
+        createKeyRingFile(join(folder, 'key-ring.json'), new Date());
+      },
+      'not ready: the key ring does not open the key check value',
+    ],
+    [
+      'where the key ring is gone',
+      () => rm(join(folder, 'key-ring.json')),
+      'not ready: the key ring does not open the key check value',
+    ],
+  ])('%s', async (_what, spoil, reason) => {
+    expect(await ready()).toBe('200 ready\n');
+    await spoil();
+    passSecond();
+    expect(await ready()).toBe('503 not ready\n');
+    expect(t.logs()).toContain(reason);
+    expect(t.logs().match(/not ready/g)).toHaveLength(1);
+    await ready();
+    expect(t.logs().match(/not ready/g)).toHaveLength(1);
+  });
+
+  it('and yes again once the fault is mended, without a restart', async () => {
+    onDatabase("CREATE TRIGGER full BEFORE INSERT ON settings BEGIN SELECT RAISE(FAIL, 'disk is full'); END");
+    expect(await ready()).toBe('503 not ready\n');
+    onDatabase('DROP TRIGGER full');
+    passSecond();
+    expect(await ready()).toBe('200 ready\n');
+    expect(t.logs()).toContain('ready again');
+  });
+
+  it('but not where another process writes for a moment', async () => {
+    const other = new Database(join(folder, 'keyfront.db'));
+    other.exec('BEGIN IMMEDIATE');
+    expect(await ready()).toBe('200 ready\n');
+    other.exec('ROLLBACK');
+    other.close();
+  });
+});
+
+describe('/ready', () => {
+  it('O-02 looks once a second at most, however many ask', async () => {
+    const writes = () => {
+      const database = new Database(join(folder, 'keyfront.db'));
+      const found = database.prepare("SELECT value FROM settings WHERE name = 'probe'").get();
+      database.close();
+      return JSON.stringify(found);
+    };
+    expect(await ready()).toBe('200 ready\n');
+    const first = writes();
+    t.clock.now = new Date(t.clock.now.getTime() + 60_000);
+    for (let times = 0; times < 50; times += 1) await ready();
+    expect(writes()).toBe(first);
+    passSecond();
+    await ready();
+    expect(writes()).not.toBe(first);
+  });
+
+  it.each([
+    [{ blocks: 1_000, bavail: 51, bsize: 4096 }, true],
+    [{ blocks: 1_000, bavail: 49, bsize: 4096 }, false],
+    [{ blocks: 1_000, bavail: 0, bsize: 4096 }, false],
+    [{ blocks: 250_000_000, bavail: 70_000, bsize: 4096 }, true],
+    [{ blocks: 250_000_000, bavail: 60_000, bsize: 4096 }, false],
+  ])('takes a disk of %o for one with room: %s', (disk, verdict) => {
+    expect(hasFreeSpace(disk)).toBe(verdict);
+  });
+});

@@ -1,0 +1,300 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../../../src/cli/main.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { stateOf } from '../../support/state.js';
+
+/* 64-bit integers from the caller's digits to the database and back, and every way of writing a number on the way. */
+
+const max = '9223372036854775807';
+const min = '-9223372036854775808';
+const data = mkdtempSync(join(tmpdir(), 'keyfront-int64-'));
+let t: TestApp;
+
+beforeAll(async () => {
+  t = await startApp({ KEYFRONT_DATA: data });
+  await t.importKeys({ key_id: 'k', org_id: 'acme' });
+});
+
+afterAll(async () => {
+  await t.close();
+  rmSync(data, { recursive: true, force: true });
+});
+
+const headers = () => ({
+  'content-type': 'application/json',
+  authorization: `Bearer ${t.management}`,
+  'x-svc-authorization': t.service,
+});
+const fields = 'quotaMax expires lastCheck accessRights { limit { quotaMax } } metaData';
+const previewing = (input: string, declared = '') =>
+  `query${declared} { previewKey(input: ${input}) { data { ${fields} } } }`;
+const updating = (input: string, declared = '') =>
+  `mutation${declared} { updateOrgKey(keyID: "k", input: ${input}) { definition { ${fields} } } }`;
+
+/** A GraphQL request whose variables are text, because no double holds their numbers. */
+function withVariables(query: string, input: string): Promise<Answer> {
+  const body = `{"query":${JSON.stringify(query)},"variables":{"input":${input}}}`;
+  return t.send('/graphql', { method: 'POST', headers: headers(), body });
+}
+
+const asREST = (high: string, low: string) =>
+  `{"quota_max":${high},"expires":${low},"last_check":${high},"access_rights":{"a":{"limit":{"quota_max":${high}}}},"meta_data":{"n":[${high},${low}]}}`;
+const asVariables = (high: string, low: string, metaHigh = high, metaLow = low) =>
+  `{"quotaMax":${high},"expires":${low},"lastCheck":${high},"accessRights":[{"label":"a","limit":{"quotaMax":${high}}}],"metaData":{"n":[${metaHigh},${metaLow}]}}`;
+const asLiteral = (high: string, low: string, metaHigh = high, metaLow = low) =>
+  asVariables(high, low, metaHigh, metaLow).replace(/"(\w+)":/g, '$1:');
+
+const shown = {
+  quotaMax: max,
+  expires: min,
+  lastCheck: max,
+  accessRights: [{ limit: { quotaMax: max } }],
+  metaData: { n: [max, min] },
+};
+
+/** Every way to send the two ends of the range, in a preview and in an update. */
+const ways: readonly (readonly [string, (operation: 'preview' | 'update') => Promise<Answer>])[] = [
+  [
+    'a bare number in REST',
+    (operation) => (operation === 'preview' ? t.preview(asREST(max, min)) : t.update('k', asREST(max, min))),
+  ],
+  [
+    'with a fraction of zero in REST',
+    (operation) =>
+      operation === 'preview'
+        ? t.preview(asREST(`${max}.0`, `${min}.00`))
+        : t.update('k', asREST(`${max}.0`, `${min}.00`)),
+  ],
+  [
+    'with an exponent in REST',
+    (operation) =>
+      operation === 'preview'
+        ? t.preview(asREST('9.223372036854775807e18', '-9223372036854775808E0'))
+        : t.update('k', asREST('9.223372036854775807e18', '-9223372036854775808E0')),
+  ],
+  [
+    'a GraphQL literal',
+    (operation) => t.graphql((operation === 'preview' ? previewing : updating)(asLiteral(max, min))),
+  ],
+  [
+    'text in a GraphQL literal',
+    (operation) =>
+      t.graphql((operation === 'preview' ? previewing : updating)(asLiteral(`"${max}"`, `"${min}"`, max, min))),
+  ],
+  [
+    'a number in GraphQL variables',
+    (operation) =>
+      operation === 'preview'
+        ? withVariables(previewing('$input', '($input: PreviewKeyInput!)'), asVariables(max, min))
+        : withVariables(updating('$input', '($input: UpdateKeyInput!)'), asVariables(max, min)),
+  ],
+  [
+    'text in GraphQL variables',
+    (operation) =>
+      operation === 'preview'
+        ? withVariables(
+            previewing('$input', '($input: PreviewKeyInput!)'),
+            asVariables(`"${max}"`, `"${min}"`, max, min),
+          )
+        : withVariables(updating('$input', '($input: UpdateKeyInput!)'), asVariables(`"${max}"`, `"${min}"`, max, min)),
+  ],
+];
+
+describe('Both ends of the range are kept exactly, sent as', () => {
+  it.each(ways)('%s', async (_, send) => {
+    const previewed = await send('preview');
+    expect(previewed.status, previewed.text).toBe(200);
+    if (previewed.text.startsWith('{"data":{"previewKey"')) {
+      expect(previewed.body['data']).toEqual({ previewKey: { data: shown } });
+    } else {
+      expect(previewed.text).toContain(
+        `"data":{"access_rights":{"a":{"limit":{"quota_max":${max}}}},"expires":${min},"last_check":${max},"meta_data":{"n":[${max},${min}]},"quota_max":${max}}`,
+      );
+    }
+
+    await t.update('k', {});
+    const updated = await send('update');
+    expect(updated.status, updated.text).toBe(200);
+    if (updated.body['data']) expect(updated.body['data']).toEqual({ updateOrgKey: { definition: shown } });
+    expect((await stateOf(t, 'k')).key?.definition).toEqual({
+      accessRights: [{ label: 'a', limit: { quotaMax: BigInt(max) } }],
+      expires: BigInt(min),
+      lastCheck: BigInt(max),
+      // A double holds this end exactly, and free-form JSON has no type that asks for more.
+      metaData: { n: [BigInt(max), Number(min)] },
+      quotaMax: BigInt(max),
+    });
+  });
+
+  it('R-07 and are still there after a restart, in the database, in an answer and in an export', async () => {
+    await t.update('k', asREST(max, min), '?reset_quota=1');
+    await t.close();
+    t = await startApp({ KEYFRONT_DATA: data });
+    const { key } = await stateOf(t, 'k');
+    expect(key?.definition).toMatchObject({
+      quotaMax: BigInt(max),
+      expires: BigInt(min),
+      // A double holds this end exactly, and free-form JSON has no type that asks for more.
+      metaData: { n: [BigInt(max), Number(min)] },
+    });
+    expect(key?.definition.quotaRemaining).toBe(BigInt(max));
+
+    let exported = '';
+    const io = {
+      env: { KEYFRONT_DATA: data },
+      stdout: (text: string) => void (exported += text),
+      stderr: () => undefined,
+      isStderrTTY: false,
+      onStop: () => undefined,
+    };
+    expect(await run(['keys', 'export'], io)).toBe(0);
+    for (const member of [
+      `"quota_max":${max}`,
+      `"quota_remaining":${max}`,
+      `"expires":${min}`,
+      `"n":[${max},${min}]`,
+    ]) {
+      expect(exported).toContain(member);
+    }
+  });
+});
+
+/** `OK value`, or `code path` of the only issue. */
+function outcome({ body, text }: Answer): string {
+  const error = body['code']
+    ? body
+    : (body['errors'] as { extensions: Record<string, unknown> }[] | undefined)?.[0]?.extensions;
+  if (error) {
+    const [issue] = (error['issues'] ?? []) as { code: string; path: string }[];
+    return issue ? `${issue.code} ${issue.path.replace(/^variables\.input\./, '')}` : String(error['code']);
+  }
+  return `OK ${/"(?:expires|rate|maxQueryDepth|max_query_depth)":("?)([^,"}]+)\1/.exec(text)?.[2]}`;
+}
+
+const inPreview = async (field: string, token: string) => {
+  const rest = field === 'maxQueryDepth' ? 'max_query_depth' : field;
+  const select = (input: string, declared = '') =>
+    `query${declared} { previewKey(input: ${input}) { data { ${field} } } }`;
+  const answers = [
+    await t.preview(`{"${rest}":${token}}`),
+    await withVariables(select('$input', '($input: PreviewKeyInput!)'), `{"${field}":${token}}`),
+    await t.graphql(select(`{${field}: ${token}}`)),
+  ];
+  return answers.map((answer) => outcome(answer).replace(rest, field));
+};
+
+describe('R-07 A number has one outcome in REST, in variables and in a literal', () => {
+  it.each<[string, string]>([
+    ['1.723207234e+09', 'OK 1723207234'],
+    ['1723207234.0', 'OK 1723207234'],
+    ['17232072340e-1', 'OK 1723207234'],
+    ['0', 'OK 0'],
+    ['-0', 'OK 0'],
+    ['-0.0', 'OK 0'],
+    ['0e5', 'OK 0'],
+    ['9007199254740991', 'OK 9007199254740991'],
+    ['9007199254740992', 'OK 9007199254740992'],
+    ['9007199254740993', 'OK 9007199254740993'],
+    ['-9007199254740993', 'OK -9007199254740993'],
+    ['9007199254740993.0', 'OK 9007199254740993'],
+    ['9.007199254740993e15', 'OK 9007199254740993'],
+    ['1e18', 'OK 1000000000000000000'],
+    [max, `OK ${max}`],
+    [min, `OK ${min}`],
+    ['9223372036854775808', 'OUT_OF_RANGE expires'],
+    ['-9223372036854775809', 'OUT_OF_RANGE expires'],
+    ['9.223372036854775808e18', 'OUT_OF_RANGE expires'],
+    ['18446744073709551616', 'OUT_OF_RANGE expires'],
+    ['1e19', 'OUT_OF_RANGE expires'],
+    ['1e300', 'OUT_OF_RANGE expires'],
+    ['1e400', 'OUT_OF_RANGE expires'],
+    ['123456789012345678901234567890', 'OUT_OF_RANGE expires'],
+    ['1.5', 'NOT_INTEGER expires'],
+    ['-0.5', 'NOT_INTEGER expires'],
+    ['1e-1', 'NOT_INTEGER expires'],
+    ['0.99999999999999999', 'IMPRECISE expires'],
+    ['9007199254740992.5', 'IMPRECISE expires'],
+    ['1e-400', 'IMPRECISE expires'],
+    ['true', 'WRONG_TYPE expires'],
+    ['[]', 'WRONG_TYPE expires'],
+  ])('as a 64-bit integer: %s', async (token, expected) => {
+    expect(new Set(await inPreview('expires', token))).toEqual(new Set([expected]));
+  });
+
+  it.each<[string, string]>([
+    ['1.5', 'OK 1.5'],
+    ['-1', 'OK -1'],
+    ['-0', 'OK 0'],
+    ['5e-324', 'OK 5e-324'],
+    ['0.1234567890123456', 'OK 0.1234567890123456'],
+    ['0.12345678901234567890', 'OK 0.12345678901234568'],
+    ['123456789.12345678', 'OK 123456789.12345678'],
+    ['9007199254740992', 'OK 9007199254740992'],
+    ['1e300', 'OK 1e+300'],
+    ['1.7976931348623157e308', 'OK 1.7976931348623157e+308'],
+    ['9007199254740993', 'IMPRECISE rate'],
+    ['9007199254740993.5', 'IMPRECISE rate'],
+    ['9223372036854775807', 'IMPRECISE rate'],
+    ['1e-400', 'IMPRECISE rate'],
+    ['1e400', 'OUT_OF_RANGE rate'],
+    ['-1.0000000000000002', 'OUT_OF_RANGE rate'],
+    ['-2', 'OUT_OF_RANGE rate'],
+    ['"5"', 'WRONG_TYPE rate'],
+  ])('as a double: %s', async (token, expected) => {
+    expect(new Set(await inPreview('rate', token))).toEqual(new Set([expected]));
+  });
+
+  it.each<[string, string]>([
+    ['12', 'OK 12'],
+    ['-1', 'OK -1'],
+    ['2147483647', 'OK 2147483647'],
+    ['2147483648', 'OUT_OF_RANGE maxQueryDepth'],
+    ['-2', 'OUT_OF_RANGE maxQueryDepth'],
+    ['-2147483649', 'OUT_OF_RANGE maxQueryDepth'],
+    ['9223372036854775808', 'OUT_OF_RANGE maxQueryDepth'],
+    ['1.5', 'NOT_INTEGER maxQueryDepth'],
+    ['"5"', 'WRONG_TYPE maxQueryDepth'],
+  ])('as a 32-bit integer: %s', async (token, expected) => {
+    expect(new Set(await inPreview('maxQueryDepth', token))).toEqual(new Set([expected]));
+  });
+
+  it('save that GraphQL’s own Int takes no literal with a fraction or an exponent', async () => {
+    expect(await inPreview('maxQueryDepth', '1e3')).toEqual(['OK 1000', 'OK 1000', 'INVALID']);
+    expect(await inPreview('maxQueryDepth', '7.0')).toEqual(['OK 7', 'OK 7', 'INVALID']);
+  });
+});
+
+describe('Decimal text for a 64-bit integer in GraphQL', () => {
+  it.each<[string, string]>([
+    ['"0"', 'OK 0'],
+    ['"-1"', 'OK -1'],
+    ['"007"', 'OK 7'],
+    [`"${max}"`, `OK ${max}`],
+    ['"9223372036854775808"', 'OUT_OF_RANGE expires'],
+    ['"-9223372036854775809"', 'OUT_OF_RANGE expires'],
+    ['"123456789012345678901234567890"', 'OUT_OF_RANGE expires'],
+    ['"1.0"', 'WRONG_TYPE expires'],
+    ['"1e3"', 'WRONG_TYPE expires'],
+    ['"+1"', 'WRONG_TYPE expires'],
+    ['" 1"', 'WRONG_TYPE expires'],
+    ['""', 'WRONG_TYPE expires'],
+    ['"0x1"', 'WRONG_TYPE expires'],
+    ['"١"', 'WRONG_TYPE expires'],
+  ])('%s', async (token, expected) => {
+    const [, variable, literal] = await inPreview('expires', token);
+    expect([variable, literal]).toEqual([expected, expected]);
+  });
+});
+
+it('GraphQL answers a number up to 2^53-1 and decimal text beyond, REST always digits', async () => {
+  const query =
+    '{ previewKey(input: {expires: 9007199254740991, quotaRenews: 9007199254740992, lastCheck: -9007199254740992}) { data { expires quotaRenews lastCheck } } }';
+  expect((await t.graphql(query)).text).toContain(
+    '{"expires":9007199254740991,"quotaRenews":"9007199254740992","lastCheck":"-9007199254740992"}',
+  );
+  const rest = await t.preview('{"expires":9007199254740991,"quota_renews":9007199254740993}');
+  expect(rest.text).toContain('"expires":9007199254740991,"quota_renews":9007199254740993');
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { AppError, type Issue } from '../../../src/lib/errors.js';
+import { inputs, readDefinition } from '../../../src/keys/definition/parse.js';
+import { withoutExcess } from '../../../src/keys/definition/issues.js';
+import { startApp } from '../../support/app.js';
+
+const many = 7_000;
+const counted = (entry: (n: number) => readonly [string, unknown]) =>
+  Object.fromEntries(Array.from({ length: many }, (_, n) => entry(n)));
+/** A definition with thousands of problems, by what is wrong with it. */
+const definitions: Record<string, Record<string, unknown>> = {
+  'unknown fields': counted((n) => [`x${n}`, 1]),
+  'list members of the wrong type': { tags: Array<number>(100).fill(1), applyPolicies: Array<number>(100).fill(1) },
+  'members of nested lists': {
+    accessRights: Array.from({ length: 200 }, (_, n) => ({ label: `a${n}`, versions: Array<number>(50).fill(1) })),
+  },
+  'labels that repeat': { accessRights: Array<object>(1_000).fill({ label: 'one' }) },
+  'names in free-form JSON': { metaData: counted((n) => [`\0${n}`, 1]) },
+};
+
+function errorOf(definition: unknown): AppError {
+  try {
+    readDefinition('update', definition);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error('The definition was accepted.');
+}
+
+const message = 'The key definition has 100 problems and more; only the first 100 problems are listed.';
+
+describe('the issues of a definition', () => {
+  it.each(Object.entries(definitions))('end after the first 100: %s', (_, definition) => {
+    const { issues, ...error } = errorOf(definition);
+    expect(error).toMatchObject({ code: 'INVALID' });
+    expect(errorOf(definition).message).toBe(message);
+    expect(issues).toHaveLength(100);
+  });
+
+  it('are all listed when they are 100', () => {
+    const definition = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`x${n}`, 1]));
+    expect(errorOf(definition).message).toBe('The key definition has 100 problems.');
+    expect(errorOf(definition).issues).toHaveLength(100);
+  });
+
+  it('name what is invalid, beside any number of valid members', () => {
+    const definition = {
+      tags: Array<number>(60).fill(1),
+      applyPolicies: Array<number>(60).fill(1),
+      accessRights: Array.from({ length: 90 }, (_, n) => ({ label: `a${n}` })),
+      metaData: counted((n) => [`m${n}`, n]),
+      rate: 1,
+    };
+    expect(new Set(errorOf(definition).issues.map(({ path }) => path[0]))).toEqual(new Set(['tags', 'applyPolicies']));
+  });
+});
+
+describe('the limit of 100 issues', () => {
+  const methods = Array.from({ length: 50 }, (_, n) => `item ${n}`);
+  const urls = [{ methods }, { methods }, { methods }];
+
+  it.each<[string, Record<string, unknown>]>([
+    ['first', { label: '', allowedUrls: urls }],
+    ['last', { allowedUrls: urls, label: '' }],
+  ])('lists the same issues when an invalid required field is sent %s', (_, right) => {
+    const { issues } = errorOf({ accessRights: [right] });
+    expect(issues).toHaveLength(100);
+    expect(issues.filter(({ path }) => path.at(-1) === 'label')).toEqual([expect.objectContaining({ code: 'EMPTY' })]);
+  });
+});
+
+describe('validation', () => {
+  const partsOf = (value: unknown): number =>
+    typeof value === 'object' && value !== null
+      ? Object.values(value).reduce((sum: number, member) => sum + partsOf(member), 1)
+      : 1;
+
+  it.each(['unknown fields', 'members of nested lists'])('is given no more than it can report: %s', (name) => {
+    expect(partsOf(withoutExcess(inputs.update, definitions[name]))).toBeLessThan(200);
+  });
+
+  it('is given a definition with few problems as it is', () => {
+    const definition = { tags: ['a', 1], accessRights: [{ label: 1 }, { label: 'b', x: 1 }], x: null, rate: 'fast' };
+    expect(withoutExcess(inputs.update, definition)).toEqual(definition);
+  });
+});
+
+describe('a response', () => {
+  const started = async () => {
+    const app = await startApp();
+    onTestFinished(() => app.close());
+    return app;
+  };
+
+  it('lists the first 100 problems in REST', async () => {
+    const app = await started();
+    const { status, body } = await app.preview(definitions['unknown fields']);
+    expect([status, body['message']]).toEqual([400, message]);
+    expect(body['issues']).toHaveLength(100);
+  });
+
+  it.each(['unknown fields', 'labels that repeat', 'names in free-form JSON'])(
+    'lists the first 100 problems of a GraphQL variable: %s',
+    async (name) => {
+      const app = await started();
+      const query = 'query($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash } }';
+      const { body } = await app.graphql(query, { input: definitions[name] });
+      const [error] = body['errors'] as { message: string; extensions: { issues: Issue[] } }[];
+      expect(error?.message).toBe(message);
+      expect(error?.extensions.issues).toHaveLength(100);
+    },
+  );
+
+  it('lists the first 100 problems of all literals of an operation', async () => {
+    const app = await started();
+    const fields = Array.from({ length: 80 }, (_, n) => `x${n}: 1`).join(' ');
+    const { body } = await app.graphql(
+      `{ a: previewKey(input: {${fields}}) { keyHash } b: previewKey(input: {${fields}}) { keyHash } }`,
+    );
+    const [error] = body['errors'] as { message: string; extensions: { issues: Issue[] } }[];
+    expect(error?.message).toBe(message);
+    expect(error?.extensions.issues).toHaveLength(100);
+  });
+});

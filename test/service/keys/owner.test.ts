@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseOrganisation } from '../../../src/cli/input/organisation.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+});
+afterEach(async () => t.close());
+
+const bad = {
+  'a slash': 'a/b',
+  'a backslash': '\\',
+  'a format character': 'x\u202ey',
+  'a line break': 'new\nline',
+  'more than 223 bytes': 'o'.repeat(224),
+  'more than 223 bytes of other scripts': '日'.repeat(75),
+};
+const rejected = { code: 'INVALID', issues: [{ path: 'org_id', code: 'MALFORMED_ORG_ID' }] };
+
+describe.each(Object.entries(bad))('an organisation with %s', (_, orgID) => {
+  it('is rejected by a preview', async () => {
+    expect((await t.preview({ org_id: orgID })).body).toMatchObject(rejected);
+  });
+
+  it('is rejected for a new key and in an update', async () => {
+    const headers = { 'content-type': 'application/json', 'x-svc-authorization': t.service };
+    const init = { method: 'POST', headers, body: JSON.stringify({ org_id: orgID }) };
+    expect((await t.send('/svc/org/keys/new', init)).body).toMatchObject(rejected);
+    await t.importKeys({ key_id: 'k', org_id: 'acme' });
+    expect((await t.update('k', { org_id: orgID })).body).toMatchObject(rejected);
+  });
+
+  it('is rejected by an import', async () => {
+    await expect(t.importKeys({ key_id: 'k', org_id: orgID })).rejects.toThrow('org_id must');
+  });
+
+  it('is rejected for a credential and by --org', async () => {
+    await expect(t.issue('service', { orgID })).rejects.toThrow('organisation');
+    expect(() => parseOrganisation(orgID)).toThrow('--org must');
+  });
+});
+
+describe('an organisation of 223 bytes', () => {
+  it('leads to an identifier that creating a key accepts', async () => {
+    const orgID = 'ö'.repeat(111) + 'o';
+    const { body } = await t.preview({ org_id: orgID });
+    const { key_id: keyID } = body as { key_id: string };
+    expect((await t.preview({ key_id: keyID })).status).toBe(200);
+    const created = await t.send(`/svc/org/keys/${encodeURIComponent(keyID)}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
+      body: JSON.stringify({ org_id: orgID }),
+    });
+    expect(created.status).toBe(200);
+  });
+});

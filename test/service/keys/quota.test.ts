@@ -1,0 +1,286 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { codeOf, dataOf, issuesOf } from '../../support/answers.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { stateOf } from '../../support/state.js';
+
+const start = 1769860800;
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+});
+afterEach(async () => t.close());
+
+const at = (seconds: number) => {
+  t.clock.now = new Date((start + seconds) * 1000);
+};
+const importKey = (definition: object) => t.importKeys({ key_id: 'k1', org_id: 'acme', ...definition });
+
+interface Figures {
+  readonly max: unknown;
+  readonly used: unknown;
+  readonly remaining: unknown;
+  readonly renewsAt: unknown;
+}
+
+interface Consumption {
+  readonly allowed: boolean;
+  readonly refusal: string | null;
+  readonly quota: Figures;
+}
+
+const ask = (amount?: unknown) =>
+  t.graphql(
+    'mutation ($n: Int64) { consumeOrgQuota(keyID: "k1", amount: $n) { allowed refusal quota { max used remaining renewsAt } } }',
+    { n: amount },
+  );
+const consume = async (amount?: unknown) => dataOf<Consumption>(await ask(amount));
+const figures = async () =>
+  dataOf<{ quota: Figures }>(await t.graphql('{ orgKey(keyID: "k1") { quota { max used remaining renewsAt } } }'))
+    .quota;
+const update = async (definition: object, query = '') => {
+  expect((await t.update('k1', definition, query)).text).toContain('"status":"ok"');
+};
+
+describe('a quota that renews', () => {
+  beforeEach(() => importKey({ quota_max: 10, quota_renewal_rate: 60 }));
+
+  it('counts up to its maximum, and then refuses', async () => {
+    for (let used = 1; used <= 10; used += 1) {
+      expect(await consume()).toStrictEqual({
+        allowed: true,
+        refusal: null,
+        quota: { max: 10, used, remaining: 10 - used, renewsAt: start + 60 },
+      });
+    }
+    const full = {
+      allowed: false,
+      refusal: 'QUOTA_EXCEEDED',
+      quota: { max: 10, used: 10, remaining: 0, renewsAt: start + 60 },
+    };
+    for (const _ of [1, 2]) expect(await consume()).toStrictEqual(full);
+  });
+
+  it('renews at the second its period ends, and not before', async () => {
+    await consume(10);
+    at(59.999);
+    expect((await consume()).allowed).toBe(false);
+    at(60);
+    expect(await figures()).toStrictEqual({ max: 10, used: 0, remaining: 10, renewsAt: start + 120 });
+    expect(await consume(10)).toMatchObject({ allowed: true, quota: { used: 10, renewsAt: start + 120 } });
+    expect((await consume()).allowed).toBe(false);
+  });
+
+  it('keeps its periods without drift, however late in one the first request comes', async () => {
+    for (const [seconds, ends] of [
+      [61, 120],
+      [179, 180],
+      [180, 240],
+      [299, 300],
+      [1000, 1020],
+      [86_399, 86_400],
+    ] as const) {
+      at(seconds);
+      expect(await consume(10)).toMatchObject({ allowed: true, quota: { used: 10, renewsAt: start + ends } });
+      at(ends - 1);
+      expect((await consume()).allowed).toBe(false);
+    }
+  });
+
+  it('shows after several periods without traffic where it would stand, and writes nothing for it', async () => {
+    await consume(4);
+    const before = await stateOf(t, 'k1');
+    at(60 * 7 + 1);
+    expect(await figures()).toStrictEqual({ max: 10, used: 0, remaining: 10, renewsAt: start + 480 });
+    expect(await stateOf(t, 'k1')).toStrictEqual(before);
+  });
+
+  it('does not renew again when the clock goes back', async () => {
+    at(61);
+    await consume(10);
+    at(30);
+    expect(await consume()).toMatchObject({ allowed: false, quota: { used: 10, renewsAt: start + 120 } });
+  });
+
+  it('goes on after a restart where it stood', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'keyfront-quota-'));
+    const allowed: unknown[] = [];
+    for (const _ of [1, 2, 3, 4]) {
+      await t.close();
+      t = await startApp({ KEYFRONT_DATA: folder });
+      await importKey({ quota_max: 10, quota_renewal_rate: 60 });
+      allowed.push((await consume(3)).allowed);
+    }
+    expect(allowed).toStrictEqual([true, true, true, false]);
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe('an amount', () => {
+  it.each([undefined, null, 1, '1', 1.0])('of %j is one request', async (amount) => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 5 });
+    expect(await consume(amount)).toMatchObject({ allowed: true, quota: { used: 1 } });
+  });
+
+  it('is taken in full or not at all', async () => {
+    await importKey({ quota_max: 10 });
+    expect(await consume(8)).toMatchObject({ allowed: true, quota: { used: 8 } });
+    expect(await consume(3)).toMatchObject({ allowed: false, quota: { used: 8, remaining: 2 } });
+    expect(await consume(2)).toMatchObject({ allowed: true, quota: { used: 10, remaining: 0 } });
+  });
+
+  it.each([0, -1, '-9223372036854775808', '4611686018427387904', '9223372036854775807'])(
+    'of %s is refused, and nothing is taken',
+    async (amount) => {
+      await importKey({ quota_max: 10 });
+      const before = await stateOf(t, 'k1');
+      const answer = await ask(amount);
+      expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['amount OUT_OF_RANGE']]);
+      expect(await stateOf(t, 'k1')).toStrictEqual(before);
+    },
+  );
+
+  it.each([1.5, 'x', true, [1, 2], {}, '9223372036854775808'])('of %j is no amount', async (amount) => {
+    await importKey({ quota_max: 10 });
+    expect(codeOf(await ask(amount))).toBe('INVALID');
+  });
+
+  it('is counted exactly up to the largest maximum there is', async () => {
+    await importKey({ quota_max: 9223372036854775807n, quota_remaining: 4611686018427387905n });
+    const half = '4611686018427387903';
+    expect(await consume(half)).toMatchObject({ allowed: true, quota: { used: '9223372036854775805', remaining: 2 } });
+    expect(await consume(half)).toMatchObject({ allowed: false, quota: { remaining: 2 } });
+    expect(await consume(2)).toMatchObject({ allowed: true, quota: { used: '9223372036854775807', remaining: 0 } });
+    expect(await consume(1)).toMatchObject({ allowed: false });
+  });
+});
+
+describe('a quota without a maximum', () => {
+  it.each([
+    [{}],
+    [{ quota_max: 0 }],
+    [{ quota_max: -1 }],
+    [{ quota_max: null }],
+    [{ quota_max: -1, quota_renewal_rate: 60 }],
+  ])('(%j) allows everything and counts nothing', async (definition) => {
+    await importKey(definition);
+    for (const amount of [1, 1_000_000, '4611686018427387903']) {
+      expect(await consume(amount)).toMatchObject({ allowed: true, quota: { max: null, used: 0, remaining: null } });
+    }
+  });
+});
+
+describe('a quota that does not renew', () => {
+  it.each([[{}], [{ quota_renewal_rate: 0 }], [{ quota_renewal_rate: -1 }], [{ quota_renews: start + 5 }]])(
+    '(%j) runs out once and for all',
+    async (definition) => {
+      await importKey({ quota_max: 3, ...definition });
+      expect(await consume(3)).toMatchObject({ allowed: true, quota: { remaining: 0, renewsAt: null } });
+      for (const seconds of [5, 60, 86_400 * 365]) {
+        at(seconds);
+        expect(await consume()).toMatchObject({ allowed: false, refusal: 'QUOTA_EXCEEDED', quota: { renewsAt: null } });
+      }
+      await update({ quota_max: 3 }, '?reset_quota=1');
+      expect(await consume(3)).toMatchObject({ allowed: true });
+    },
+  );
+});
+
+describe('an update', () => {
+  beforeEach(() => importKey({ quota_max: 10, quota_renewal_rate: 60 }));
+
+  it('that lowers the maximum takes effect at once, and never shows less than nothing', async () => {
+    await consume(8);
+    await update({ quota_max: 5, quota_renewal_rate: 60 });
+    expect(await figures()).toStrictEqual({ max: 5, used: 8, remaining: 0, renewsAt: start + 60 });
+    expect(await consume()).toMatchObject({ allowed: false, refusal: 'QUOTA_EXCEEDED' });
+    await update({ quota_max: 9, quota_renewal_rate: 60 });
+    expect(await consume()).toMatchObject({ allowed: true, quota: { used: 9, remaining: 0 } });
+    at(60);
+    expect(await consume(9)).toMatchObject({ allowed: true });
+  });
+
+  it('leaves the count and the end of the period alone', async () => {
+    await consume(4);
+    await update({ quota_max: 10, quota_renewal_rate: 3600, quota_remaining: 9, quota_renews: 5 });
+    expect(await figures()).toStrictEqual({ max: 10, used: 4, remaining: 6, renewsAt: start + 60 });
+    at(60);
+    expect(await figures()).toMatchObject({ used: 0, renewsAt: start + 60 + 3600 });
+  });
+
+  it('does not bring a count back that the end of its period had cleared', async () => {
+    await consume(10);
+    at(90);
+    await update({ quota_max: 10 });
+    expect(await figures()).toStrictEqual({ max: 10, used: 0, remaining: 10, renewsAt: null });
+    expect(await consume(10)).toMatchObject({ allowed: true });
+  });
+
+  it('that gives a spent quota a period lets it renew at the end of that period', async () => {
+    await update({ quota_max: 10 }, '?reset_quota=1');
+    await consume(10);
+    at(600);
+    await update({ quota_max: 10, quota_renewal_rate: 60 });
+    expect(await consume()).toMatchObject({ allowed: false, quota: { used: 10, renewsAt: start + 660 } });
+    at(659);
+    expect(await consume()).toMatchObject({ allowed: false, quota: { used: 10, renewsAt: start + 660 } });
+    at(660);
+    expect(await consume(10)).toMatchObject({ allowed: true, quota: { renewsAt: start + 720 } });
+  });
+
+  it('with a period longer than time is taken, and ends with time', async () => {
+    await update({ quota_max: 10, quota_renewal_rate: 9223372036854775807n });
+    at(61);
+    expect(await consume(10)).toMatchObject({ allowed: true, quota: { renewsAt: '9223372036854775807' } });
+    expect(await figures()).toMatchObject({ used: 10, renewsAt: '9223372036854775807' });
+    expect(
+      (await t.update('k1', { quota_max: 1, quota_renewal_rate: 9223372036854775807n }, '?reset_quota=1')).status,
+    ).toBe(400);
+  });
+
+  it('is not delayed by traffic, nor traffic by it: the version counts changes of the definition only', async () => {
+    await Promise.all([consume(1), update({ quota_max: 10, quota_renewal_rate: 60 }), consume(1)]);
+    const { key } = await stateOf(t, 'k1');
+    expect([key?.version, key?.quota.used]).toStrictEqual([2, 2n]);
+  });
+});
+
+describe('a key that may not be used', () => {
+  it.each([
+    [{ is_inactive: true }, 'INACTIVE'],
+    [{ is_inactive: true, expires: start }, 'INACTIVE'],
+    [{ expires: start }, 'EXPIRED'],
+    [{ expires: 1 }, 'EXPIRED'],
+  ])('(%j) is refused as %s before its quota is asked', async (definition, refusal) => {
+    await importKey({ quota_max: 5, ...definition });
+    expect(await consume(9)).toMatchObject({ allowed: false, refusal, quota: { used: 0, remaining: 5 } });
+  });
+
+  it.each([[{ expires: start + 1 }], [{ expires: 0 }], [{ expires: -1 }], [{ is_inactive: false }]])(
+    'is none with %j',
+    async (definition) => {
+      await importKey({ quota_max: 5, ...definition });
+      expect(await consume(5)).toMatchObject({ allowed: true });
+    },
+  );
+
+  it('is refused from the second on in which it expires', async () => {
+    await importKey({ quota_max: 5, expires: start + 10 });
+    at(9);
+    expect(await consume()).toMatchObject({ allowed: true });
+    at(10);
+    expect(await consume()).toMatchObject({ allowed: false, refusal: 'EXPIRED' });
+  });
+});
+
+describe('many consumers at once', () => {
+  it('are never allowed more than the maximum, and never less', async () => {
+    await importKey({ quota_max: 25, quota_renewal_rate: 60 });
+    const answers = await Promise.all(Array.from({ length: 60 }, () => consume(1)));
+    expect(answers.filter(({ allowed }) => allowed)).toHaveLength(25);
+    expect(await figures()).toMatchObject({ used: 25, remaining: 0 });
+  });
+});

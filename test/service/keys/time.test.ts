@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { codeOf, dataOf } from '../../support/answers.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+});
+afterEach(async () => t.close());
+
+const at = (seconds: number) => {
+  t.clock.now = new Date(seconds * 1000);
+};
+const unix = (text: string) => Date.parse(text) / 1000;
+
+/** Ends of counters, days that are longer or shorter in some places, and the last second that a year of four digits has. */
+const moments = {
+  'the end of 31 bits, in 2038': 2 ** 31,
+  'the end of 32 bits, in 2106': 2 ** 32,
+  'a leap second, of which Unix time knows nothing': unix('2017-01-01T00:00:00Z'),
+  'the day that is short in Berlin': unix('2026-03-29T01:00:00Z'),
+  'the day that is long in Berlin': unix('2026-10-25T01:00:00Z'),
+  'the day that is short by half an hour on Lord Howe Island': unix('2026-10-03T15:30:00Z'),
+  'the 29th of February': unix('2028-02-29T00:00:00Z'),
+  'the turn of a year': unix('2027-01-01T00:00:00Z'),
+  'the end of years of four digits': 253402300799,
+};
+const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Apia'];
+
+describe.each(Object.entries(moments))('At %s', (_what, moment) => {
+  it('O-07 a key is good until the second in which it expires, and not in it', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', expires: moment });
+    const consume = async () =>
+      dataOf<{ allowed: boolean; refusal: unknown }>(
+        await t.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed refusal } }'),
+      );
+    const state = async () => dataOf<{ state: string }>(await t.graphql('{ orgKey(keyID: "k1") { state } }')).state;
+    for (const before of [moment - 86_400, moment - 1, moment - 0.001]) {
+      at(before);
+      expect([(await consume()).allowed, await state()]).toEqual([true, 'ACTIVE']);
+    }
+    for (const after of [moment, moment + 0.5, moment + 1]) {
+      at(after);
+      expect([(await consume()).refusal, await state()]).toEqual(['EXPIRED', 'EXPIRED']);
+    }
+  });
+
+  it('a credential is good until the moment it expires, and not at it', async () => {
+    const { secret } = await t.issue('management', { expires: new Date(moment * 1000) });
+    const preview = async () => (await t.preview({}, { authorization: `Bearer ${secret}` })).status;
+    at(moment - 0.001);
+    expect(await preview()).toBe(200);
+    at(moment);
+    expect(await preview()).toBe(401);
+  });
+
+  it('a quota renews after so many seconds, whatever the calendar says', async () => {
+    const day = 86_400;
+    at(moment - day);
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 1, quota_renewal_rate: day });
+    const consume = async () =>
+      dataOf<{ allowed: boolean; quota: { renewsAt: unknown } }>(
+        await t.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed quota { renewsAt } } }'),
+      );
+    expect(await consume()).toEqual({ allowed: true, quota: { renewsAt: moment } });
+    at(moment - 0.001);
+    expect((await consume()).allowed).toBe(false);
+    at(moment);
+    expect(await consume()).toEqual({ allowed: true, quota: { renewsAt: moment + day } });
+    at(moment + 1);
+    expect((await consume()).allowed).toBe(false);
+  });
+
+  it('an update has the moment in seconds, and dates are in UTC', async () => {
+    at(moment);
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    at(moment + 2);
+    await t.update('k1', { alias: 'x' });
+    const { definition } = dataOf<{ definition: { lastUpdated: string; dateCreated: string } }>(
+      await t.graphql('{ orgKey(keyID: "k1") { definition { lastUpdated dateCreated } } }'),
+    );
+    expect(definition.lastUpdated).toBe(String(moment + 2));
+    expect(definition.dateCreated).toBe(new Date(moment * 1000).toISOString());
+  });
+});
+
+describe('The zone of the machine', () => {
+  const zone = process.env['TZ'];
+  afterEach(() => {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  });
+
+  it('O-07 changes no answer', async () => {
+    const answers = new Map<string, string>();
+    for (const place of zones) {
+      process.env['TZ'] = place;
+      const own = await startApp();
+      own.clock.now = new Date('2026-03-29T00:59:59Z');
+      await own.importKeys({
+        key_id: 'k1',
+        org_id: 'acme',
+        quota_max: 9,
+        quota_renewal_rate: 3600,
+        expires: unix('2026-03-29T02:30:00Z'),
+      });
+      let text = '';
+      for (const moment of ['00:59:59', '01:00:00', '01:59:59', '02:00:00', '02:29:59', '02:30:00', '23:59:59']) {
+        own.clock.now = new Date(`2026-03-29T${moment}Z`);
+        text += (
+          await own.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed refusal quota { renewsAt used } } }')
+        ).text;
+        text += (
+          await own.graphql(
+            'mutation { updateOrgKey(keyID: "k1", input: { quotaMax: 9, dateCreated: "2026-03-29T02:30:00+01:00" }, resetQuota: true) { definition { lastUpdated dateCreated quotaRenews } warnings { code } } }',
+          )
+        ).text;
+        text += (
+          await own.graphql(
+            '{ previewOrgKeyUpdate(keyID: "k1", input: { quotaMax: 5, quotaRenewalRate: 86400 }, resetQuota: true) { quotaEffect { summary } } }',
+          )
+        ).text;
+      }
+      expect(new Date().getTimezoneOffset() === 0 || place !== 'UTC').toBe(true);
+      answers.set(place, text);
+      await own.close();
+    }
+    expect(new Set(answers.values()).size).toBe(1);
+    expect([...answers.values()][0]).toContain('renews at 2026-03-30T');
+  });
+});
+
+describe('A clock that goes back', () => {
+  it('O-07 opens no credential that was revoked, and renews no quota early', async () => {
+    const { id, secret } = await t.issue('management');
+    at(unix('2026-02-01T00:00:00Z'));
+    await t.app.services.credentials.revoke(id, t.clock.now);
+    at(unix('2025-01-01T00:00:00Z'));
+    expect((await t.preview({}, { authorization: `Bearer ${secret}` })).status).toBe(401);
+
+    at(unix('2026-02-01T00:00:00Z'));
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 1, quota_renewal_rate: 60 });
+    const consume = async () =>
+      dataOf<{ allowed: boolean }>(await t.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed } }')).allowed;
+    expect(await consume()).toBe(true);
+    for (const back of ['2026-01-31T23:59:00Z', '2025-02-01T00:00:00Z', '1970-01-01T00:00:00Z']) {
+      at(unix(back));
+      expect(await consume()).toBe(false);
+    }
+  });
+
+  it('C-05 by a year lets updates go on, each with a later moment than the one before', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    let before = 0;
+    for (const moment of [
+      '2026-06-01T00:00:00Z',
+      '2025-06-01T00:00:00Z',
+      '1970-01-01T00:00:00Z',
+      '2026-06-01T00:00:01Z',
+    ]) {
+      at(unix(moment));
+      const answer = await t.graphql(
+        'mutation { updateOrgKey(keyID: "k1", input: {}) { definition { lastUpdated } } }',
+      );
+      expect(codeOf(answer)).toBeUndefined();
+      const after = Number(dataOf<{ definition: { lastUpdated: string } }>(answer).definition.lastUpdated);
+      expect(after).toBeGreaterThan(before);
+      before = after;
+    }
+  });
+
+  it('shows an expired key as good again, because its end lies ahead by that clock', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', expires: unix('2026-02-01T00:00:00Z') });
+    const state = async () => dataOf<{ state: string }>(await t.graphql('{ orgKey(keyID: "k1") { state } }')).state;
+    at(unix('2026-02-01T00:00:00Z'));
+    expect(await state()).toBe('EXPIRED');
+    at(unix('2026-01-31T23:59:59Z'));
+    expect(await state()).toBe('ACTIVE');
+  });
+});

@@ -1,0 +1,400 @@
+import { verify } from '@node-rs/argon2';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { fullUpdate } from '../../support/definitions.js';
+import { stateOf } from '../../support/state.js';
+
+const maxInt64 = 9223372036854775807n;
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+});
+afterEach(async () => t.close());
+
+const seconds = () => BigInt(Math.floor(t.clock.now.getTime() / 1000));
+
+async function stored(keyID = 'k1') {
+  const { key } = await stateOf(t, keyID);
+  if (!key) throw new Error('The key of the test is not there.');
+  return key;
+}
+
+async function updated(definition: unknown, query = '', headers = {}) {
+  const answer = await t.update('k1', definition, query, headers);
+  expect(answer.text).toContain('"status":"ok"');
+  return stored();
+}
+
+async function refused(definition: unknown, query = ''): Promise<string[]> {
+  const before = await stateOf(t, 'k1');
+  const answer: Answer = await t.update('k1', definition, query);
+  expect(answer.status).toBe(400);
+  expect(await stateOf(t, 'k1')).toStrictEqual(before);
+  return (answer.body['issues'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`).sort();
+}
+
+describe('an update', () => {
+  it('replaces the definition: what it leaves out is gone', async () => {
+    const { key_id, ...rest } = { key_id: 'k1', ...fullUpdate };
+    await t.importKeys({ key_id, ...rest, hmac_string: null, jwt_data: null });
+    expect(Object.keys((await stored()).definition).length).toBeGreaterThan(25);
+    expect((await updated({ alias: 'only this' })).definition).toStrictEqual({ alias: 'only this' });
+    expect((await updated({})).definition).toStrictEqual({});
+  });
+
+  it('takes null for a field as if it were left out', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'before', rate: 1, per: 1 });
+    expect((await updated({ alias: null, rate: null, per: 2, smoothing: null, tags: null })).definition).toStrictEqual({
+      per: 2,
+    });
+  });
+
+  it('makes the version one more', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    for (const version of [2, 3, 4]) expect((await updated({})).version).toBe(version);
+    expect(
+      (await stateOf(t, 'k1')).audit.map(({ versionBefore, versionAfter }) => [versionBefore, versionAfter]),
+    ).toStrictEqual([
+      [0, 1],
+      [1, 2],
+      [2, 3],
+      [3, 4],
+    ]);
+  });
+
+  it('keeps the identifier, the hash and the moment of creation', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', date_created: '2020-05-06T07:08:09.5+02:00' });
+    const before = await stored();
+    t.clock.now = new Date('2027-01-01T00:00:00Z');
+    const after = await updated({ date_created: '2021-01-01T00:00:00Z' });
+    expect(after.dateCreated).toBe('2020-05-06T05:08:09.5Z');
+    expect(after.keyHash).toBe(before.keyHash);
+    expect(after.sealedKeyID).toStrictEqual(before.sealedKeyID);
+  });
+
+  it('ignores server-owned fields with a warning, because dashboards send back what they read', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const { body } = await t.update('k1', { date_created: '2021-01-01T00:00:00Z', last_updated: '17' });
+    expect(body['warnings']).toMatchObject([
+      { path: 'date_created', code: 'SERVER_OWNED' },
+      { path: 'last_updated', code: 'SERVER_OWNED' },
+    ]);
+    expect((await stored()).lastUpdated).toBe(seconds() + 1n);
+    expect((await stored()).definition).toStrictEqual({});
+  });
+});
+
+describe('lastUpdated', () => {
+  it('is the moment of the update', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    t.clock.now = new Date('2026-06-01T00:00:00.999Z');
+    expect((await updated({})).lastUpdated).toBe(1780272000n);
+  });
+
+  it('increases with each update of one second', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const start = seconds();
+    for (const step of [1n, 2n, 3n]) expect((await updated({})).lastUpdated).toBe(start + step);
+  });
+
+  it('C-05 increases when the clock goes back, and follows the clock again once that has caught up', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const start = seconds();
+    t.clock.now = new Date(t.clock.now.getTime() - 86_400_000);
+    expect((await updated({})).lastUpdated).toBe(start + 1n);
+    t.clock.now = new Date(t.clock.now.getTime() + 86_410_000);
+    expect((await updated({})).lastUpdated).toBe(start + 10n);
+  });
+
+  it('increases from the latest moment that an import takes', async () => {
+    const line = (digits: string) => ({ key_id: 'k1', org_id: 'acme', last_updated: digits });
+    await expect(t.importKeys(line('9223372036854775808'))).rejects.toThrow('last_updated');
+    await expect(t.importKeys(line('9223372036854775807'))).rejects.toThrow('last_updated');
+    await t.importKeys(line('9000000000000000000'));
+    expect((await updated({})).lastUpdated).toBe(9000000000000000001n);
+  });
+});
+
+describe('org_id', () => {
+  beforeEach(() => t.importKeys({ key_id: 'k1', org_id: 'acme' }));
+
+  it('stays when it is left out, null or the same', async () => {
+    for (const definition of [{}, { org_id: null }, { org_id: 'acme' }]) {
+      const key = await updated(definition);
+      expect(key.orgID).toBe('acme');
+      expect(key.definition).not.toHaveProperty('orgID');
+    }
+  });
+
+  it.each(['globex', '', 'ACME', ' acme', 'acme '])('does not change to %j', async (orgID) => {
+    expect(await refused({ org_id: orgID })).toStrictEqual(['org_id ORGANISATION_CHANGED']);
+  });
+
+  it('that changes is named together with the other problems that only the stored key shows', async () => {
+    await updated({ basic_auth_data: { password: 'correct horse' } });
+    const definition = { org_id: 'globex', basic_auth_data: { hash_type: 'argon2id' }, quota_renewal_rate: maxInt64 };
+    expect(await refused(definition, '?reset_quota=1')).toStrictEqual([
+      'basic_auth_data.hash_type PASSWORD_NEEDED',
+      'org_id ORGANISATION_CHANGED',
+      'quota_renewal_rate OUT_OF_RANGE',
+    ]);
+  });
+});
+
+describe('the recoverable secrets', () => {
+  const open = async (secret: 'jwtSecret' | 'hmacString') => {
+    const { keyHash, secrets } = await stored();
+    const sealed = secrets[secret];
+    return sealed && t.app.services.sealer.open(sealed, aadFor(keyHash, secret));
+  };
+  beforeEach(() =>
+    t.importKeys({ key_id: 'k1', org_id: 'acme', jwt_data: { secret: 'jwt-1' }, hmac_string: 'hmac-1' }),
+  );
+
+  it('stay when they are left out, also with an empty jwt_data', async () => {
+    for (const definition of [{}, { jwt_data: {} }]) {
+      await updated(definition);
+      expect([await open('jwtSecret'), await open('hmacString')]).toStrictEqual(['jwt-1', 'hmac-1']);
+    }
+  });
+
+  it('are replaced by new ones', async () => {
+    await updated({ jwt_data: { secret: 'jwt-2' }, hmac_string: 'hmac-2' });
+    expect([await open('jwtSecret'), await open('hmacString')]).toStrictEqual(['jwt-2', 'hmac-2']);
+  });
+
+  it('are cleared by null, each on its own', async () => {
+    await updated({ jwt_data: { secret: null } });
+    expect([await open('jwtSecret'), await open('hmacString')]).toStrictEqual([undefined, 'hmac-1']);
+    await updated({ hmac_string: null });
+    expect([await open('jwtSecret'), await open('hmacString')]).toStrictEqual([undefined, undefined]);
+  });
+
+  it('are cleared by null for the object that holds them', async () => {
+    await updated({ jwt_data: null });
+    expect(await open('jwtSecret')).toBeUndefined();
+  });
+
+  it('are no part of the stored definition', async () => {
+    const { definition } = await updated({ jwt_data: { secret: 'jwt-2' }, hmac_string: 'hmac-2', hmac_enabled: true });
+    expect(definition).toStrictEqual({ hmacEnabled: true, jwtData: {} });
+  });
+
+  it.each(['<PASSWORD>', '***', '*', '••••', '●●', '<secret>', '<>', ''])(
+    'are not replaced by the mask %j',
+    async (mask) => {
+      const code = mask === '' ? 'EMPTY' : 'MASKED_SECRET';
+      expect(
+        await refused({ jwt_data: { secret: mask }, hmac_string: mask, basic_auth_data: { password: mask } }),
+      ).toStrictEqual([`basic_auth_data.password ${code}`, `hmac_string ${code}`, `jwt_data.secret ${code}`]);
+    },
+  );
+});
+
+describe('the password', () => {
+  beforeEach(() => t.importKeys({ key_id: 'k1', org_id: 'acme' }));
+  const hashed = async () => (await stored()).secrets.passwordHash ?? '';
+
+  it('is kept as a bcrypt hash, and the definition names the hash type', async () => {
+    const { definition } = await updated({ basic_auth_data: { user: 'u', password: 'correct horse' } });
+    expect(definition).toStrictEqual({ basicAuthData: { hashType: 'bcrypt', user: 'u' } });
+    expect(await verifyBcrypt('correct horse', await hashed())).toBe(true);
+  });
+
+  it('is kept as an argon2id hash on request', async () => {
+    const { definition } = await updated({ basic_auth_data: { hash_type: 'argon2id', password: 'correct horse' } });
+    expect(definition.basicAuthData).toStrictEqual({ hashType: 'argon2id' });
+    expect(await hashed()).toMatch(/^\$argon2id\$/);
+    expect(await verify(await hashed(), 'correct horse')).toBe(true);
+  });
+
+  it('stays when it is left out, and so does its hash type', async () => {
+    await updated({ basic_auth_data: { user: 'u', password: 'correct horse' } });
+    const before = await hashed();
+    for (const definition of [{}, { basic_auth_data: {} }, { basic_auth_data: { hash_type: 'bcrypt', user: 'v' } }]) {
+      const key = await updated(definition);
+      expect(await hashed()).toBe(before);
+      expect(key.definition.basicAuthData?.hashType).toBe('bcrypt');
+    }
+    expect((await updated({})).definition).toStrictEqual({ basicAuthData: { hashType: 'bcrypt' } });
+  });
+
+  it('is cleared by null, and by null for the object that holds it', async () => {
+    for (const clearing of [{ password: null, user: 'u' }, null]) {
+      await updated({ basic_auth_data: { password: 'correct horse' } });
+      await updated({ basic_auth_data: clearing });
+      expect(await hashed()).toBe('');
+    }
+    expect((await stored()).definition).toStrictEqual({});
+  });
+
+  it('must be sent again where another hash type than that of the stored one is asked for', async () => {
+    await updated({ basic_auth_data: { password: 'correct horse' } });
+    expect(await refused({ basic_auth_data: { hash_type: 'argon2id' } })).toStrictEqual([
+      'basic_auth_data.hash_type PASSWORD_NEEDED',
+    ]);
+    await updated({ basic_auth_data: { hash_type: 'argon2id', password: 'correct horse' } });
+    expect(await hashed()).toMatch(/^\$argon2id\$/);
+    expect(await refused({ basic_auth_data: { hash_type: 'bcrypt' } })).toStrictEqual([
+      'basic_auth_data.hash_type PASSWORD_NEEDED',
+    ]);
+  });
+
+  it('need not be there for a hash type to be named, and need not be sent again to be cleared', async () => {
+    expect((await updated({ basic_auth_data: { hash_type: 'argon2id' } })).definition.basicAuthData?.hashType).toBe(
+      'argon2id',
+    );
+    await updated({ basic_auth_data: { password: 'correct horse' } });
+    await updated({ basic_auth_data: { hash_type: 'argon2id', password: null } });
+    expect(await hashed()).toBe('');
+  });
+
+  it('has at most the 72 bytes that bcrypt reads, and more with argon2id', async () => {
+    for (const definition of [{ password: 'é'.repeat(37) }, { password: 'x'.repeat(73), hash_type: 'bcrypt' }]) {
+      expect(await refused({ basic_auth_data: definition })).toStrictEqual(['basic_auth_data.password TOO_LONG']);
+    }
+    await updated({ basic_auth_data: { password: 'é'.repeat(36) } });
+    await updated({ basic_auth_data: { password: 'x'.repeat(1024), hash_type: 'argon2id' } });
+  });
+
+  it.each(['md5', 'sha256', 'SHA-1', 'plain', '', 'murmur64', 'none'])(
+    'is not kept under the weak hash %j',
+    async (type) => {
+      expect(await refused({ basic_auth_data: { hash_type: type } })).toStrictEqual([
+        'basic_auth_data.hash_type WEAK_HASH',
+      ]);
+    },
+  );
+
+  it.each(['Bcrypt', 'argon2i', 'scrypt'])('is not kept under the unknown hash type %j', async (type) => {
+    expect(await refused({ basic_auth_data: { hash_type: type } })).toStrictEqual([
+      'basic_auth_data.hash_type UNKNOWN_HASH_TYPE',
+    ]);
+  });
+});
+
+describe('a quota', () => {
+  const spent = {
+    key_id: 'k1',
+    org_id: 'acme',
+    quota_max: 100,
+    quota_remaining: 30,
+    quota_renewal_rate: 3600,
+    quota_renews: 1893456000,
+  };
+
+  it('stays as traffic left it where no reset is asked for, whatever the definition says', async () => {
+    await t.importKeys(spent);
+    const before = (await stored()).quota;
+    expect(before).toStrictEqual({ used: 70n, renews: 1893456000n });
+    const after = await updated({ quota_max: 5, quota_remaining: 5, quota_renews: 17, quota_renewal_rate: 60 });
+    expect(after.quota).toStrictEqual(before);
+    expect(after.definition).toStrictEqual({
+      quotaMax: 5n,
+      quotaRemaining: 5n,
+      quotaRenewalRate: 60n,
+      quotaRenews: 17n,
+    });
+  });
+
+  it('begins anew: nothing used, all remaining, renewed after one period of the new definition', async () => {
+    await t.importKeys(spent);
+    const { quota, definition } = await updated(
+      { quota_max: 500, quota_remaining: 1, quota_renewal_rate: 60, quota_renews: 17 },
+      '?reset_quota=1',
+    );
+    expect(quota).toStrictEqual({ used: 0n, renews: seconds() + 60n });
+    expect(definition).toStrictEqual({
+      quotaMax: 500n,
+      quotaRemaining: 500n,
+      quotaRenewalRate: 60n,
+      quotaRenews: seconds() + 60n,
+    });
+  });
+
+  it.each([0, -1, undefined])('that does not renew (rate %s) keeps the moment it has', async (rate) => {
+    await t.importKeys(spent);
+    const { quota, definition } = await updated(
+      { quota_max: 9, quota_renews: 17, ...(rate !== undefined && { quota_renewal_rate: rate }) },
+      '?reset_quota=1',
+    );
+    expect(quota).toStrictEqual({ used: 0n, renews: 1893456000n });
+    expect(definition).toMatchObject({ quotaMax: 9n, quotaRemaining: 9n, quotaRenews: 17n });
+  });
+
+  it('that is unlimited is unlimited after a reset', async () => {
+    await t.importKeys(spent);
+    const { quota, definition } = await updated(
+      { quota_max: -1, quota_remaining: 7, quota_renewal_rate: 60 },
+      '?reset_quota=1',
+    );
+    expect(quota.used).toBe(0n);
+    expect(definition).toMatchObject({ quotaMax: -1n, quotaRemaining: -1n });
+  });
+
+  it('that the definition does not have is reset all the same, and adds no field', async () => {
+    await t.importKeys(spent);
+    const { quota, definition } = await updated({}, '?reset_quota=1');
+    expect(quota).toStrictEqual({ used: 0n, renews: 1893456000n });
+    expect(definition).toStrictEqual({});
+    expect((await stateOf(t, 'k1')).audit.at(-1)?.quotaUsedBeforeReset).toBe(70n);
+  });
+
+  it('whose next period would end beyond 64 bits is not reset, and the last that fits is', async () => {
+    await t.importKeys(spent);
+    const definition = (rate: bigint) => ({ quota_max: 1, quota_renewal_rate: rate });
+    expect(await refused(definition(maxInt64 - seconds() + 1n), '?reset_quota=1')).toStrictEqual([
+      'quota_renewal_rate OUT_OF_RANGE',
+    ]);
+    const { quota } = await updated(definition(maxInt64 - seconds()), '?reset_quota=1');
+    expect(quota.renews).toBe(maxInt64);
+  });
+
+  it('keeps 64 bits exactly', async () => {
+    await t.importKeys({ ...spent, quota_max: maxInt64, quota_remaining: 1 });
+    expect((await stored()).quota.used).toBe(maxInt64 - 1n);
+    await updated({ quota_max: maxInt64 }, '?reset_quota=1');
+    expect((await stateOf(t, 'k1')).audit.at(-1)?.quotaUsedBeforeReset).toBe(maxInt64 - 1n);
+    expect((await stored()).definition.quotaRemaining).toBe(maxInt64);
+  });
+});
+
+describe('an import', () => {
+  it.each<[string, object, bigint, bigint | undefined]>([
+    ['a quota that was begun', { quota_max: 100, quota_remaining: 30 }, 70n, undefined],
+    ['a quota that was not begun', { quota_max: 100 }, 0n, undefined],
+    ['a quota that was spent', { quota_max: 100, quota_remaining: 0 }, 100n, undefined],
+    ['a quota of more than all', { quota_max: 100, quota_remaining: 200 }, 0n, undefined],
+    ['a limited quota whose rest is said to be unlimited', { quota_max: 100, quota_remaining: -1 }, 0n, undefined],
+    ['an unlimited quota', { quota_max: -1, quota_remaining: 5 }, 0n, undefined],
+    ['no quota', {}, 0n, undefined],
+    ['a moment of renewal', { quota_max: 1, quota_renews: 1893456000 }, 0n, 1893456000n],
+    ['a period and no moment', { quota_max: 1, quota_renewal_rate: 60 }, 0n, 1769860860n],
+  ])('takes over %s', async (_name, definition, used, renews) => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', ...definition });
+    expect((await stored()).quota).toStrictEqual({ used, renews });
+  });
+
+  it('whose first renewal would lie beyond 64 bits is refused like any other bad line', async () => {
+    const line = { key_id: 'k1', org_id: 'acme', quota_renewal_rate: maxInt64 };
+    await expect(t.importKeys(line)).rejects.toThrow('quota_renewal_rate');
+    expect((await stateOf(t, 'k1')).key).toBeUndefined();
+  });
+});
+
+describe('updates at the same time', () => {
+  it('each count, one after the other', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const tags = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) =>
+        (await t.update('k1', { alias: `a${index}` })).headers.get('etag'),
+      ),
+    );
+    expect([...tags].sort()).toStrictEqual(Array.from({ length: 50 }, (_, index) => `"${index + 2}"`).sort());
+    expect((await stored()).version).toBe(51);
+    expect((await stateOf(t, 'k1')).audit).toHaveLength(51);
+  });
+});

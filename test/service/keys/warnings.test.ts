@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { warningCodes } from '../../../src/keys/definition/issue-codes.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { fullPreview } from '../../support/definitions.js';
+
+// The clock of the tests stands here.
+const now = Date.parse('2026-01-31T12:00:00Z') / 1000;
+
+const cases: [string, object, string[]][] = [
+  ['a definition without a flaw', fullPreview, []],
+  ['an empty definition', {}, []],
+  ['apply_policy_id', { apply_policy_id: 'x' }, ['apply_policy_id DEPRECATED_FIELD']],
+  ['date_created', { date_created: '2020-01-01T00:00:00Z' }, ['date_created SERVER_OWNED']],
+  ['last_updated', { last_updated: '17' }, ['last_updated SERVER_OWNED']],
+  ['fields that are null', { apply_policy_id: null, date_created: null, last_updated: null, expires: null }, []],
+  ['an expiry that has passed', { expires: now - 1 }, ['expires EXPIRES_IN_PAST']],
+  ['an expiry now', { expires: now }, ['expires EXPIRES_IN_PAST']],
+  ['an expiry at the first second', { expires: 1 }, ['expires EXPIRES_IN_PAST']],
+  ['an expiry in the next second', { expires: now + 1 }, []],
+  ['no expiry, written as 0', { expires: 0 }, []],
+  ['no expiry, written as -1', { expires: -1 }, []],
+  ['an expiry in milliseconds', { expires: now * 1000 }, ['expires EXPIRES_IN_MILLISECONDS']],
+  ['an expiry in milliseconds that has passed', { expires: 1_000_000_000_000 }, ['expires EXPIRES_IN_MILLISECONDS']],
+  ['the last expiry that is read as seconds', { expires: 99_999_999_999 }, []],
+  ['a rate and a period of 0', { rate: 1, per: 0 }, ['per LIMIT_OFF']],
+  ['a rate and a period of -1', { rate: 1, per: -1 }, ['per LIMIT_OFF']],
+  ['a rate without a period', { rate: 1 }, []],
+  ['a rate of 0 and a period of 0', { rate: 0, per: 0 }, []],
+  ['an unlimited rate and a period of 0', { rate: -1, per: 0 }, []],
+  ['a rate that is no integer', { rate: 0.1, per: 0 }, ['per LIMIT_OFF']],
+  ['a quota without a period', { quota_max: 1 }, ['quota_renewal_rate QUOTA_NEVER_RENEWS']],
+  ['a quota with a period of 0', { quota_max: 1, quota_renewal_rate: 0 }, ['quota_renewal_rate QUOTA_NEVER_RENEWS']],
+  ['a quota with a period of -1', { quota_max: 1, quota_renewal_rate: -1 }, ['quota_renewal_rate QUOTA_NEVER_RENEWS']],
+  ['a quota of 0', { quota_max: 0 }, []],
+  ['an unlimited quota', { quota_max: -1, quota_remaining: 5 }, []],
+  [
+    'more remaining than there is',
+    { quota_max: 1, quota_remaining: 2, quota_renewal_rate: 1 },
+    ['quota_remaining REMAINING_ABOVE_MAXIMUM'],
+  ],
+  ['all remaining', { quota_max: 1, quota_remaining: 1, quota_renewal_rate: 1 }, []],
+  ['a label other than the API', { access_rights: { a: { api_id: 'b' } } }, ['access_rights.a.api_id LABEL_MISMATCH']],
+  [
+    'a label other than the API in case only',
+    { access_rights: { a: { api_id: 'A' } } },
+    ['access_rights.a.api_id LABEL_MISMATCH'],
+  ],
+  ['a label without an API', { access_rights: { a: {} } }, []],
+  [
+    'limits of one API',
+    { access_rights: { ok: {}, 'b.c': { limit: { rate: 1, per: 0, quota_max: 1, quota_remaining: 2 } } } },
+    [
+      'access_rights["b.c"].limit.per LIMIT_OFF',
+      'access_rights["b.c"].limit.quota_remaining REMAINING_ABOVE_MAXIMUM',
+      'access_rights["b.c"].limit.quota_renewal_rate QUOTA_NEVER_RENEWS',
+    ],
+  ],
+  [
+    'trigger limits that rise',
+    { monitor: { trigger_limits: [50, 90] } },
+    ['monitor.trigger_limits TRIGGERS_NOT_DESCENDING'],
+  ],
+  [
+    'trigger limits that repeat',
+    { monitor: { trigger_limits: [90, 90] } },
+    ['monitor.trigger_limits TRIGGERS_NOT_DESCENDING'],
+  ],
+  ['trigger limits that descend', { monitor: { trigger_limits: [100, 90.5, 0.1] } }, []],
+  ['one trigger limit', { monitor: { trigger_limits: [1] } }, []],
+  [
+    'several things at once',
+    { apply_policy_id: 'x', expires: 1, rate: 1, per: 0, quota_max: 5, monitor: { trigger_limits: [1, 2] } },
+    [
+      'apply_policy_id DEPRECATED_FIELD',
+      'expires EXPIRES_IN_PAST',
+      'monitor.trigger_limits TRIGGERS_NOT_DESCENDING',
+      'per LIMIT_OFF',
+      'quota_renewal_rate QUOTA_NEVER_RENEWS',
+    ],
+  ],
+];
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+  await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+});
+afterAll(async () => t.close());
+
+const found = (body: Record<string, unknown>) =>
+  ((body['warnings'] ?? []) as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`).sort();
+
+describe('warnings', () => {
+  it.each(cases)('for %s', async (_name, definition, expected) => {
+    const previewed = await t.preview(definition);
+    expect(previewed.status).toBe(200);
+    expect(found(previewed.body)).toStrictEqual(expected);
+  });
+
+  it.each(cases.filter(([, definition]) => definition !== fullPreview))(
+    'of an update are those of a preview, for %s',
+    async (_name, definition, expected) => {
+      const updated = await t.update('k1', definition);
+      expect(updated.status).toBe(200);
+      expect(found(updated.body)).toStrictEqual(expected);
+    },
+  );
+
+  it('for enable_detail_recording, which only an update has', async () => {
+    expect(found((await t.update('k1', { enable_detail_recording: true })).body)).toStrictEqual([
+      'enable_detail_recording DEPRECATED_FIELD',
+    ]);
+  });
+
+  it('R-12 are given for every code there is', () => {
+    const seen = cases.flatMap(([, , expected]) => expected.map((warning) => warning.split(' ')[1]));
+    expect(new Set(seen)).toStrictEqual(new Set(Object.keys(warningCodes)));
+  });
+
+  it('depend on the clock, not on when the process started', async () => {
+    const definition = { expires: now + 60 };
+    expect(found((await t.preview(definition)).body)).toStrictEqual([]);
+    t.clock.now = new Date((now + 60) * 1000);
+    expect(found((await t.preview(definition)).body)).toStrictEqual(['expires EXPIRES_IN_PAST']);
+    t.clock.now = new Date(now * 1000);
+  });
+});
+
+describe('what is no warning but an error', () => {
+  it.each([
+    ['a rate below -1', { rate: -2 }, 'rate OUT_OF_RANGE'],
+    ['a rate between -1 and 0 is fine, one below is not', { rate: -1.5 }, 'rate OUT_OF_RANGE'],
+    ['a quota below -1', { quota_max: -2 }, 'quota_max OUT_OF_RANGE'],
+    ['a depth below -1', { max_query_depth: -2 }, 'max_query_depth OUT_OF_RANGE'],
+    ['a trigger limit of 0', { monitor: { trigger_limits: [0] } }, 'monitor.trigger_limits[0] OUT_OF_RANGE'],
+    ['a trigger limit above 100', { monitor: { trigger_limits: [100.1] } }, 'monitor.trigger_limits[0] OUT_OF_RANGE'],
+    [
+      'smoothing with a trigger above 1',
+      { smoothing: { enabled: true, step: 1, delay: 1, threshold: 1, trigger: 1.1 } },
+      'smoothing.trigger OUT_OF_RANGE',
+    ],
+    [
+      'two recordings that differ',
+      { enable_detailed_recording: true, enable_detail_recording: false },
+      'enable_detail_recording CONFLICTING_FIELDS',
+    ],
+    ['a last_updated that is no digits', { last_updated: 'now' }, 'last_updated MALFORMED_TIMESTAMP'],
+  ])('%s', async (_name, definition, expected) => {
+    const { status, body } = await t.update('k1', definition);
+    expect(status).toBe(400);
+    expect(
+      (body['issues'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`),
+    ).toStrictEqual([expected]);
+  });
+
+  it('smoothing that is switched off needs nothing', async () => {
+    for (const smoothing of [{ enabled: false, step: 0, trigger: 7 }, { step: -1 }, {}]) {
+      expect((await t.update('k1', { smoothing })).status).toBe(200);
+    }
+  });
+});

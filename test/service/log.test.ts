@@ -1,0 +1,85 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config/config.js';
+import { createLogger } from '../../src/lib/log.js';
+import { Writable } from 'node:stream';
+import { startApp, type TestApp } from '../support/app.js';
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+});
+afterEach(async () => t.close());
+
+/** A value in every way that it may come into a log, a message or a report. */
+function printed(value: unknown): string {
+  let line = '';
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      line += chunk.toString('utf8');
+      done();
+    },
+  });
+  createLogger('trace', sink).info({ value }, 'printed');
+  return [
+    inspect(value, { depth: 10, showHidden: false }),
+    JSON.stringify(value),
+    String(value),
+    inspect({ ...(value as object) }, { depth: 10 }),
+    line,
+  ].join('\n');
+}
+
+describe('printing', () => {
+  const pepper = 'p3pper-'.repeat(6);
+
+  it('the settings shows no secret, and they can still be read', () => {
+    const { config, secrets } = readConfig({ KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper });
+    expect(printed({ config, secrets })).not.toContain(pepper);
+    expect(printed(config)).toContain('hmac-sha256');
+    expect(secrets.keyHashPepper).toBe(pepper);
+  });
+
+  it('a credential shows no secret, of which it has only the hash', async () => {
+    const { secret } = await t.issue('service');
+    const credentials = await t.app.services.credentials.list();
+    for (const credential of credentials) expect(printed(credential)).not.toContain(secret);
+    expect(printed(credentials)).not.toContain(secret);
+  });
+
+  it('an installation shows no key of its ring, and no credential', () => {
+    const text = inspect(t.app.services, { depth: 10 });
+    for (const secret of [t.management, t.service]) expect(text).not.toContain(secret);
+    expect(text).not.toMatch(/[A-Za-z0-9+/]{43}=/);
+  });
+
+  it.each([
+    'password',
+    'secret',
+    'hmacString',
+    'hmac_string',
+    'authorization',
+    'x-svc-authorization',
+    'token',
+    'keyID',
+  ])('an object with a member %s into the log hides it, however deep', (name) => {
+    let line = '';
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        line += chunk.toString('utf8');
+        done();
+      },
+    });
+    const log = createLogger('trace', sink);
+    log.info({ [name]: 's3cret-marker' }, 'x');
+    log.info({ a: { [name]: 's3cret-marker' } }, 'x');
+    log.info({ a: { b: { [name]: 's3cret-marker' } } }, 'x');
+    log.info({ a: [{ b: { c: { d: { [name]: { in: 's3cret-marker' } } } } }] }, 'x');
+    log.info({ err: Object.assign(new Error('x'), { [name]: 's3cret-marker' }) }, 'x');
+    log.info({ a: Object.assign(new Error('x'), { [name]: 's3cret-marker' }) }, 'x');
+    log.info({ err: new AggregateError([Object.assign(new Error('x'), { [name]: 's3cret-marker' })], 'x') }, 'x');
+    log.child({ [name]: 's3cret-marker' }).info('x');
+    expect(line).not.toContain('s3cret-marker');
+    expect(line.match(/\[hidden\]/g)).toHaveLength(8);
+  });
+});

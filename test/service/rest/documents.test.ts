@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { docsAssets } from '../../../src/rest/docs-page/assets.js';
+import { documentPath } from '../../../src/rest/docs-page/serve.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+const pagePaths = [...docsAssets.keys()];
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+});
+afterAll(() => t.close());
+
+const get = (path: string, headers: Record<string, string> = {}) => t.send(path, { headers });
+
+describe('the OpenAPI document at /openapi.json', () => {
+  it('is schema/openapi.json to the byte, as JSON', async () => {
+    const { status, headers, text } = await get(documentPath);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(text).toBe(readFileSync('schema/openapi.json', 'utf8'));
+  });
+
+  it('is shown to strangers or to holders of a credential only, as introspection is', async () => {
+    for (const [env, status] of [
+      [{}, 200],
+      [{ KEYFRONT_INTROSPECTION: 'credential' }, 401],
+      [{ NODE_ENV: 'production' }, 401],
+      [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'open' }, 200],
+    ] as const) {
+      const own = await startApp(env);
+      const answer = await own.send(documentPath);
+      await own.close();
+      expect([env, answer.status]).toEqual([env, status]);
+      if (status === 401) expect(answer.text).not.toContain('openapi');
+    }
+  });
+
+  it('is not confirmed by its entity tag to who may not see it', async () => {
+    const etag = (await get(documentPath)).headers.get('etag') ?? '';
+    const own = await startApp({ NODE_ENV: 'production' });
+    for (const tag of [etag, '*']) {
+      const answer = await own.send(documentPath, { headers: { 'if-none-match': tag } });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('etag')).toBeNull();
+    }
+    const known = { 'if-none-match': etag, 'x-svc-authorization': own.service };
+    expect((await own.send(documentPath, { headers: known })).status).toBe(304);
+    await own.close();
+  });
+
+  it('is refused after too many wrong credentials as everything else is', async () => {
+    const own = await startApp({ NODE_ENV: 'production' });
+    const knock = async () =>
+      (
+        await own.app.fetch(
+          new Request('http://keyfront.test/openapi.json', { headers: { 'x-svc-authorization': 'nonsense' } }),
+          '10.0.0.1',
+        )
+      ).status;
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 11; attempt += 1) statuses.push(await knock());
+    await own.close();
+    expect(statuses).toEqual([...Array<number>(10).fill(401), 429]);
+  });
+});
+
+describe('the page of the REST documents', () => {
+  it.each([
+    ['development', {}, 200],
+    ['development, GraphiQL switched off', { KEYFRONT_GRAPHIQL: 'off' }, 404],
+    ['production', { NODE_ENV: 'production' }, 404],
+    ['production, GraphiQL switched on', { NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' }, 200],
+  ])('in %s is there where GraphiQL is', async (_, env, status) => {
+    const own = await startApp(env);
+    for (const path of pagePaths) expect([path, (await own.send(path)).status]).toEqual([path, status]);
+    await own.close();
+  });
+
+  it('is HTML under a policy that allows our own files and nothing written into the page', async () => {
+    const { headers, text } = await get('/docs');
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(text).not.toMatch(/<script(?![^>]* src="\/)|<style|\sstyle=|\son\w+=/i);
+  });
+
+  it('names files of its own only, each of which is served with its type', async () => {
+    const { text } = await get('/docs');
+    const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+    expect(named.toSorted()).toEqual([...pagePaths.slice(1), documentPath].toSorted());
+    const typeOf = async (path: string) => (await get(path)).headers.get('content-type')?.split(';')[0];
+    expect(await Promise.all(pagePaths.map(typeOf))).toEqual([
+      'text/html',
+      'text/css',
+      'text/javascript',
+      'text/css',
+      'text/javascript',
+      'image/png',
+    ]);
+    for (const path of pagePaths) expect((await get(path)).headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it.each([
+    '/docs/',
+    '/docs/index.html',
+    '/docs/swagger-ui.js',
+    '/docs/swagger-ui-bundle.js.map',
+    '/docs/swagger-initializer.js',
+    '/docs/package.json',
+    '/docs/oauth2-redirect.html',
+    '/docs/..%2f..%2fpackage.json',
+    '/docs/%2e%2e/package.json',
+    '/docs/page.js/',
+    '/docs/page.js%00',
+    '/DOCS',
+    '/swagger-ui.css',
+    '/openapi.json/',
+    '/openapi',
+  ])('has nothing at %s', async (path) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(404);
+    expect(answer.body).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('stores no credential, asks no validator, and fetches the document from its own origin', async () => {
+    const { text } = await get('/docs/page.js');
+    expect(text).toContain('persistAuthorization: false');
+    expect(text).toContain('validatorUrl: null');
+    expect(text.match(/fetch\([^,]+/g)).toEqual(['fetch("/openapi.json"']);
+    expect(text).not.toMatch(/localStorage|sessionStorage|cookie|innerHTML|https?:/);
+  });
+});
+
+describe.each([documentPath, ...pagePaths])('%s', (path) => {
+  it('is compressed where that is taken, and not sent again to who has it', async () => {
+    const plain = await t.app.fetch(new Request(`http://keyfront.test${path}`));
+    const bytes = Buffer.from(await plain.arrayBuffer());
+    const etag = plain.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
+    const headers = { 'accept-encoding': 'gzip' };
+    const packed = await t.app.fetch(new Request(`http://keyfront.test${path}`, { headers }));
+    expect(packed.headers.get('content-encoding')).toBe('gzip');
+    expect(gunzipSync(Buffer.from(await packed.arrayBuffer())).equals(bytes)).toBe(true);
+
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const again = await get(path, { 'if-none-match': known });
+      expect([again.status, again.text]).toEqual([304, '']);
+      expect(again.headers.get('etag')).toBe(etag);
+    }
+    expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200);
+    // Without the bytes, the type and the length of a HEAD are what a GET would have said.
+    const head = await t.send(path, { method: 'HEAD' });
+    expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', etag]);
+  });
+
+  it('is asked for anew each time, by no cache that others share', async () => {
+    expect((await get(path)).headers.get('cache-control')).toBe('private, no-cache');
+  });
+
+  it('stands in the log by its name', async () => {
+    await get(`${path}?a=b`);
+    expect(t.logs()).toContain(`"route":"${path}"`);
+    expect(t.logs()).not.toContain('a=b');
+  });
+});

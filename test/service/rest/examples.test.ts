@@ -1,0 +1,321 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Authenticate } from '../../../src/credentials/credential.js';
+import { AppError } from '../../../src/lib/errors.js';
+import { sampleKeyLines } from '../../../src/cli/server/sample.js';
+import { maskErrors } from '../../../src/http/middlewares.js';
+import { createRouter } from '../../../src/http/router.js';
+import { parseJSON } from '../../../src/lib/json.js';
+import type { KeyService } from '../../../src/keys/key-service.js';
+import { createLogger } from '../../../src/lib/log.js';
+import { createRESTRoutes } from '../../../src/rest/router.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { mismatches, resolved, type Schema } from '../../support/json-schema.js';
+import { requestContextOf } from '../../support/request-context.js';
+
+/* All that is known here of an operation is what the served document says of it. */
+
+interface Examples {
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+interface Media extends Examples {
+  readonly schema: Schema;
+}
+interface Content {
+  readonly content: { readonly 'application/json': Media };
+}
+interface Response extends Content {
+  readonly headers?: Readonly<Record<string, Examples>>;
+}
+interface Parameter extends Examples {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly schema: Schema;
+}
+interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>;
+}
+interface Case {
+  readonly operation: string;
+  readonly name: string;
+  readonly status: number;
+}
+
+let document: Schema;
+let operations: Readonly<Record<string, Operation & { readonly method: string; readonly path: string }>>;
+let cases: readonly Case[];
+let t: TestApp;
+
+function responseOf(operation: string, status: number | string): Response {
+  const found = operations[operation]?.responses[status];
+  if (!found) throw new Error(`${operation} has no ${status}.`);
+  return '$ref' in found ? (resolved(document, found.$ref) as unknown as Response) : found;
+}
+
+const mediaOf = (operation: string, status: number) => responseOf(operation, status).content['application/json'];
+
+beforeAll(async () => {
+  const own = await startApp();
+  document = JSON.parse((await own.send('/openapi.json')).text) as Schema;
+  await own.close();
+  const paths = Object.entries(document['paths'] as Record<string, Record<string, Operation>>);
+  operations = Object.fromEntries(
+    paths.flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [operation.operationId, { ...operation, method, path }]),
+    ),
+  );
+  cases = Object.entries(operations).flatMap(([operation, { responses }]) =>
+    Object.entries(responses).flatMap(([status, response]) =>
+      '$ref' in response
+        ? []
+        : Object.keys(response.content['application/json'].examples ?? {}).map((name) => ({
+            operation,
+            name,
+            status: Number(status),
+          })),
+    ),
+  );
+});
+
+/** What the sample keys must have been through before an example is sent. */
+const before: Readonly<Record<string, readonly [string, string]>> = {
+  'updateOrgKey changedSince': ['updateOrgKey', 'replace'],
+  'deleteOrgKey changedSince': ['updateOrgKey', 'replace'],
+  'restoreOrgKey restore': ['deleteOrgKey', 'delete'],
+  'restoreOrgKey changedSince': ['deleteOrgKey', 'delete'],
+};
+
+beforeEach(async () => {
+  // The one thing that the document could not know.
+  t = await startApp({}, { randomHex: () => '3f0c9d1e5b7a4826a1d4c6e8f0b2937d' });
+  await t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
+});
+afterEach(() => t.close());
+
+interface Sent {
+  readonly path: string;
+  readonly init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string };
+}
+
+/** The request of an example, as the document describes it, without a credential. */
+function requestOf(operation: string, name: string): Sent {
+  const found = operations[operation];
+  if (!found) throw new Error(`There is no ${operation}.`);
+  const values = (place: Parameter['in']) =>
+    found.parameters.flatMap((parameter) => {
+      const value = parameter.in === place ? parameter.examples?.[name]?.value : undefined;
+      return value === undefined ? [] : [[parameter.name, String(value)] as const];
+    });
+  const path = values('path').reduce(
+    (text, [parameter, value]) => text.replace(`{${parameter}}`, encodeURIComponent(value)),
+    found.path,
+  );
+  const query = new URLSearchParams(values('query').map(([parameter, value]) => [parameter, value])).toString();
+  const body = found.requestBody?.content['application/json'].examples?.[name]?.value;
+  return {
+    path: query ? `${path}?${query}` : path,
+    init: {
+      method: found.method.toUpperCase(),
+      headers: {
+        ...Object.fromEntries(values('header')),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    },
+  };
+}
+
+async function send(operation: string, name: string): Promise<Answer> {
+  const { path, init } = requestOf(operation, name);
+  // Its summary says so.
+  const bound = name === 'otherOrganisation' ? { orgID: 'acme' } : {};
+  const [management, service] = await Promise.all([t.issue('management', bound), t.issue('service', bound)]);
+  const credentials = { authorization: `Bearer ${management.secret}`, 'x-svc-authorization': service.secret };
+  return t.send(path, { ...init, headers: { ...init.headers, ...credentials } });
+}
+
+/** An answer's body, the one member that differs each time put aside. */
+function comparable(text: string): unknown {
+  const body = JSON.parse(text) as object;
+  return 'request_id' in body ? { ...body, request_id: '' } : body;
+}
+
+function expectAnswer(answer: Pick<Answer, 'status' | 'text'>, { operation, status }: Case, documented: unknown): void {
+  expect({ status: answer.status, body: comparable(answer.text) }).toStrictEqual({
+    status,
+    body: comparable(JSON.stringify(documented)),
+  });
+  expect(mismatches(document, mediaOf(operation, status).schema, JSON.parse(answer.text))).toEqual([]);
+}
+
+describe('the OpenAPI document as it is served', () => {
+  it('gives every operation a good answer, and an example of each error that depends on what was asked', () => {
+    for (const [operation, { responses }] of Object.entries(operations)) {
+      const shown = cases.filter((one) => one.operation === operation).map(({ status }) => String(status));
+      const own = Object.entries(responses).flatMap(([status, response]) => ('$ref' in response ? [] : [status]));
+      expect([operation, ...new Set(shown)]).toEqual([operation, ...own]);
+      expect(shown).toContain('200');
+      expect(shown).toContain('400');
+    }
+    expect(cases.length).toBeGreaterThan(25);
+  });
+
+  it('gives the request and the answer of an example one name, and leaves neither without the other', () => {
+    for (const [operation, { parameters, requestBody }] of Object.entries(operations)) {
+      const answered = cases.filter((one) => one.operation === operation).map(({ name }) => name);
+      expect(new Set(answered).size).toBe(answered.length);
+      const sources: readonly Examples[] = [...parameters, requestBody?.content['application/json'] ?? {}];
+      const asked = sources.flatMap(({ examples = {} }) => Object.keys(examples));
+      expect(new Set(asked)).toEqual(new Set(answered));
+    }
+  });
+
+  it('says the same in examples and schemas: good requests fit, those with mistakes may not, all answers do', () => {
+    const wrong = cases.flatMap(({ operation, name, status }) => {
+      const { requestBody, parameters } = operations[operation] ?? { parameters: [] };
+      const asked = [
+        ...parameters.map(({ schema, examples }) => ({ schema, value: examples?.[name]?.value })),
+        ...(requestBody ? [requestBody.content['application/json']] : []).map(({ schema, examples }) => ({
+          schema,
+          value: examples?.[name]?.value,
+        })),
+      ].filter(({ value }) => value !== undefined);
+      const { schema, examples } = mediaOf(operation, status);
+      const found = [
+        ...(status === 400 ? [] : asked.flatMap(({ schema: own, value }) => mismatches(document, own, value))),
+        ...mismatches(document, schema, examples?.[name]?.value),
+      ];
+      return found.map((mismatch) => `${operation} ${name}: ${mismatch}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('answers every example as it says, with the entity tag that it says', async () => {
+    const sent: Case[] = [];
+    for (const one of cases) {
+      const { operation, name, status } = one;
+      await t.close();
+      t = await startApp({}, { randomHex: () => '3f0c9d1e5b7a4826a1d4c6e8f0b2937d' });
+      await t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
+      const first = before[`${operation} ${name}`];
+      if (first) expect((await send(...first)).status).toBe(200);
+      const answer = await send(operation, name);
+      expectAnswer(answer, one, mediaOf(operation, status).examples?.[name]?.value);
+      const tag = responseOf(operation, status).headers?.['ETag']?.examples?.[name]?.value ?? null;
+      expect([operation, name, answer.headers.get('etag')]).toEqual([operation, name, tag]);
+      sent.push(one);
+    }
+    expect(sent).toEqual(cases);
+  });
+});
+
+describe('the errors that have nothing to do with what was asked', () => {
+  /** The one documented example of an error. */
+  function documented(operation: string, status: number): unknown {
+    const examples = Object.values(mediaOf(operation, status).examples ?? {});
+    expect(examples).toHaveLength(1);
+    return examples[0]?.value;
+  }
+
+  /** An example that succeeds, for each operation. */
+  const good = () => cases.filter(({ status }, index) => status === 200 && cases[index - 1]?.status !== 200);
+
+  it('UNAUTHENTICATED comes from every operation as documented', async () => {
+    for (const { operation, name } of good()) {
+      const { path, init } = requestOf(operation, name);
+      const answer = await t.send(path, init);
+      expectAnswer(answer, { operation, name, status: 401 }, documented(operation, 401));
+      expect(answer.headers.has('www-authenticate')).toBe(true);
+    }
+  });
+
+  it('RATE_LIMITED comes from every operation as documented', async () => {
+    for (const { operation, name } of good()) {
+      const { path, init } = requestOf(operation, name);
+      const wrong = { ...init.headers, authorization: 'Bearer nonsense', 'x-svc-authorization': 'nonsense' };
+      const from = `10.0.0.${good().findIndex((one) => one.operation === operation)}`;
+      let answer = await t.app.fetch(new Request(`http://keyfront.test${path}`, { ...init, headers: wrong }), from);
+      for (let attempt = 0; attempt < 10; attempt += 1) {
+        answer = await t.app.fetch(new Request(`http://keyfront.test${path}`, { ...init, headers: wrong }), from);
+      }
+      const { status } = answer;
+      const text = await answer.text();
+      expectAnswer({ status, text }, { operation, name, status: 429 }, documented(operation, 429));
+      expect(answer.headers.get('retry-after')).toBe(String((JSON.parse(text) as Schema)['retry_after_seconds']));
+    }
+  });
+
+  it('415 and TOO_LARGE come from every operation that takes a body, as documented', async () => {
+    const withBody = good().filter(({ operation }) => operations[operation]?.requestBody);
+    expect(withBody).toHaveLength(4);
+    for (const { operation, name } of withBody) {
+      const { path, init } = requestOf(operation, name);
+      const credentials = { authorization: `Bearer ${t.management}`, 'x-svc-authorization': t.service };
+      const asText = { ...init, headers: { ...init.headers, ...credentials, 'content-type': 'text/plain' } };
+      expectAnswer(await t.send(path, asText), { operation, name, status: 415 }, documented(operation, 415));
+      const large = { ...init, headers: { ...init.headers, ...credentials }, body: ' '.repeat(256 * 1024 + 1) };
+      expectAnswer(await t.send(path, large), { operation, name, status: 413 }, documented(operation, 413));
+    }
+  });
+
+  it.each([
+    ['UNAVAILABLE', 503, new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 })],
+    ['INTERNAL', 500, new Error('a fault')],
+  ])('%s comes from every operation as documented', async (_code, status, thrown) => {
+    const broken = new Proxy({} as KeyService, {
+      get: (_, use) => () => {
+        if (use !== 'hashOf') throw thrown;
+      },
+    });
+    const authenticate: Authenticate = async () => ({
+      management: { credentialID: 'm', label: 'm', orgID: undefined },
+      service: { credentialID: 's', label: 's', orgID: undefined },
+    });
+    const routes = createRESTRoutes({
+      keys: broken,
+      audit: () => undefined,
+      nextSlice: () => undefined,
+    });
+    const router = createRouter([maskErrors(createLogger('silent'))], routes);
+    for (const { operation, name } of good()) {
+      const { path, init } = requestOf(operation, name);
+      const request = new Request(`http://keyfront.test${path}`, init);
+      const answer = await router(requestContextOf(request, { authenticate }));
+      const text = String(answer.body);
+      expectAnswer({ status: answer.status, text }, { operation, name, status }, documented(operation, status));
+      expect(parseJSON(text)).toMatchObject({ request_id: 'request-1' });
+    }
+  });
+
+  afterAll(() => {
+    // Each of them was looked at for every operation; nothing was left out because a list was empty.
+    expect(good()).toHaveLength(8);
+  });
+});
+
+describe('the validator of this test', () => {
+  it.each([
+    [{ type: 'integer' }, 1.5],
+    [{ type: ['string', 'null'] }, 1],
+    [{ type: 'object', required: ['a'] }, {}],
+    [{ properties: { a: { type: 'string' } } }, { a: 1 }],
+    [{ properties: { a: {} }, additionalProperties: false }, { b: 1 }],
+    [{ additionalProperties: { type: 'string' } }, { b: 1 }],
+    [{ propertyNames: { maxLength: 1 } }, { bb: 1 }],
+    [{ items: { enum: ['x'] } }, ['y']],
+    [{ anyOf: [{ const: 1 }, { type: 'null' }] }, 2],
+    [{ maxItems: 1 }, [1, 2]],
+    [{ maxProperties: 1 }, { a: 1, b: 1 }],
+    [{ minimum: -1 }, -2],
+    [{ maximum: 1 }, 2],
+    [{ $ref: '#/components/schemas/Issue' }, { path: 'a' }],
+  ])('%j refuses %j', (schema, value) => {
+    expect(mismatches(document, schema, value)).not.toEqual([]);
+  });
+
+  it('does not pass over a keyword that it does not know', () => {
+    expect(() => mismatches(document, { patern: 'a' }, 'a')).toThrow('unknown keyword: "patern"');
+  });
+});

@@ -1,0 +1,270 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ask, issuesOf } from '../../support/answers.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { allHashes, stateOf } from '../../support/state.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+const day = 86_400_000;
+
+let t: TestApp;
+let bound: Record<string, string>;
+let foreign: Record<string, string>;
+beforeEach(async () => {
+  t = await startApp();
+  bound = { 'x-svc-authorization': (await t.issue('service', { orgID: 'acme' })).secret };
+  foreign = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };
+});
+afterEach(async () => t.close());
+
+type Headers = Record<string, string>;
+
+const create = (keyID: string, body: unknown, headers?: Headers) =>
+  ask(t, 'POST', `/svc/org/keys/${keyID}`, body, headers);
+const remove = (keyID: string, headers?: Headers) => ask(t, 'DELETE', `/svc/org/keys/${keyID}`, undefined, headers);
+const restore = (keyID: string, headers?: Headers) =>
+  ask(t, 'POST', `/svc/org/keys/${keyID}/restore`, undefined, headers);
+const consume = (keyID: string, body?: unknown, headers?: Headers) =>
+  ask(t, 'POST', `/svc/org/keys/${keyID}/quota`, body, headers);
+const read = (keyID: string, headers?: Headers) => ask(t, 'GET', `/svc/org/keys/${keyID}`, undefined, headers);
+
+/** Sends a request that must be refused, and sees that nothing that is stored has changed. */
+async function refused(request: () => Promise<Answer>): Promise<Answer> {
+  const everything = async () => ({ hashes: await allHashes(t), key: await stateOf(t, 'k1') });
+  const before = await everything();
+  const answer = await request();
+  expect(await everything()).toStrictEqual(before);
+  expect(answer.headers.get('etag')).toBeNull();
+  return answer;
+}
+
+describe('POST /svc/org/keys/{keyID}', () => {
+  it('creates a key and answers as an update does, with the action added', async () => {
+    const { status, headers, text } = await create('k1', { org_id: 'acme', alias: 'New' });
+    expect(status).toBe(200);
+    expect(headers.get('etag')).toBe('"1"');
+    expect(text).toBe(`{"action":"added","key":"k1","key_hash":"${sha256('k1')}","status":"ok"}`);
+    expect((await read('k1')).body).toMatchObject({ version: 1, data: { alias: 'New', org_id: 'acme' } });
+  });
+
+  it('adds warnings only where there are any', async () => {
+    const { body } = await create('k1', { org_id: 'acme', apply_policy_id: 'gold' });
+    expect(body['warnings']).toStrictEqual([
+      { path: 'apply_policy_id', code: 'DEPRECATED_FIELD', message: 'was moved into `apply_policies`' },
+    ]);
+  });
+
+  it('names what is wrong in the names of REST, and creates nothing', async () => {
+    const body = { org_id: 'acme', quota_max: 'x', access_rights: { inv: { limit: { rate: -2 } } } };
+    const answer = await refused(() => create('k1', body));
+    expect(answer.status).toBe(400);
+    expect(issuesOf(answer)).toStrictEqual(['access_rights.inv.limit.rate OUT_OF_RANGE', 'quota_max WRONG_TYPE']);
+    expect(issuesOf(await refused(() => create('k1', {})))).toStrictEqual(['org_id MISSING']);
+  });
+
+  it.each(['/svc/org/keys/a%2fb', '/svc/org/keys/%00', '/svc/org/keys/k1?reset_quota=1'])(
+    'refuses %s',
+    async (target) => {
+      expect((await refused(() => ask(t, 'POST', target, { org_id: 'acme' }))).status).toBe(400);
+    },
+  );
+
+  it('answers 409 for a key that exists, is deleted, or is foreign', async () => {
+    await create('k1', { org_id: 'acme' });
+    const answers = [
+      await refused(() => create('k1', { org_id: 'acme' })),
+      await refused(() => create('k1', {}, foreign)),
+    ];
+    await remove('k1');
+    answers.push(await refused(() => create('k1', { org_id: 'acme' })), await refused(() => create('k1', {}, foreign)));
+    for (const { status, body } of answers) expect([status, body['code']]).toStrictEqual([409, 'CONFLICT']);
+    expect(answers.map(({ body }) => body['message'])).toStrictEqual([
+      'The key exists already; it is not overwritten.',
+      'The key exists already; it is not overwritten.',
+      'The key was deleted and can be restored; it is not overwritten.',
+      'The key exists already; it is not overwritten.',
+    ]);
+  });
+
+  it('gives a bound credential’s organisation to a key that names none, and answers 403 for another’s', async () => {
+    expect((await create('k1', {}, bound)).status).toBe(200);
+    expect((await read('k1')).body).toMatchObject({ data: { org_id: 'acme' } });
+    expect((await refused(() => create('k2', { org_id: 'globex' }, bound))).status).toBe(403);
+  });
+});
+
+describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
+  beforeEach(async () => {
+    await create('k1', { org_id: 'acme', alias: 'x' });
+  });
+
+  it('delete, and put back as it was', async () => {
+    const gone = await remove('k1');
+    expect([gone.status, gone.headers.get('etag')]).toStrictEqual([200, '"2"']);
+    expect(gone.text).toBe(`{"action":"deleted","key":"k1","key_hash":"${sha256('k1')}","status":"ok"}`);
+    expect((await read('k1')).status).toBe(404);
+    const back = await restore('k1');
+    expect([back.status, back.headers.get('etag')]).toStrictEqual([200, '"3"']);
+    expect(back.text).toBe(`{"action":"restored","key":"k1","key_hash":"${sha256('k1')}","status":"ok"}`);
+    expect((await read('k1')).body).toMatchObject({ version: 3, data: { alias: 'x' } });
+  });
+
+  it('answer 404 for what is deleted already, what is not deleted, what is foreign, and what never was', async () => {
+    expect((await refused(() => restore('k1'))).status).toBe(404);
+    expect((await refused(() => remove('k1', foreign))).status).toBe(404);
+    expect((await refused(() => remove('nobody'))).status).toBe(404);
+    await remove('k1');
+    expect((await refused(() => remove('k1'))).status).toBe(404);
+    expect((await refused(() => t.update('k1', {}))).status).toBe(404);
+    expect((await refused(() => consume('k1'))).status).toBe(404);
+    expect((await refused(() => restore('k1', foreign))).status).toBe(404);
+    t.clock.now = new Date(t.clock.now.getTime() + 30 * day);
+    expect((await refused(() => restore('k1'))).status).toBe(404);
+  });
+
+  it('C-02 answer 412 where If-Match names another version, and do it where it names the one at hand', async () => {
+    expect((await refused(() => remove('k1', { 'if-match': '"2"' }))).status).toBe(412);
+    expect((await refused(() => remove('k1', { 'if-match': 'W/"1"' }))).status).toBe(412);
+    expect((await remove('k1', { 'if-match': '"1"' })).status).toBe(200);
+    expect((await refused(() => restore('k1', { 'if-match': '"1"' }))).status).toBe(412);
+    expect((await restore('k1', { 'if-match': '*' })).status).toBe(200);
+  });
+
+  it.each<[string, number]>([
+    ['"1", "9"', 200],
+    ['"9","1"', 200],
+    ['W/"9", "a,b", "1"', 200],
+    ['"8", "9"', 412],
+    ['W/"1", "9"', 412],
+    ['"a", W/"b"', 412],
+    ['1', 412],
+    ['', 412],
+  ])('change a key of version 1 when one tag of If-Match: %s is that version (%i)', async (tags, status) => {
+    expect((await remove('k1', { 'if-match': tags })).status).toBe(status);
+  });
+
+  it('take no parameters', async () => {
+    expect((await refused(() => ask(t, 'DELETE', '/svc/org/keys/k1?force=1'))).status).toBe(400);
+    expect((await refused(() => ask(t, 'POST', '/svc/org/keys/k1/restore?x'))).status).toBe(400);
+  });
+});
+
+describe('a stale change', () => {
+  it('is answered with 412 and the paths changed since in the names of REST, access rights by their label', async () => {
+    const right = (rate: number) => ({ api_id: 'invoices', limit: { rate, quota_renewal_rate: rate } });
+    await create('k1', { org_id: 'acme', quota_max: 1, access_rights: { invoices: right(1), 'a b': {} } });
+    await t.update('k1', { quota_max: 2, access_rights: { invoices: right(2) }, jwt_data: { secret: 'hunter2' } });
+    for (const attempt of [
+      () => t.update('k1', { alias: 'lost' }, '', { 'if-match': '"1"' }),
+      () => remove('k1', { 'if-match': '"1"' }),
+    ]) {
+      const answer = await refused(attempt);
+      expect([answer.status, answer.body['code']]).toStrictEqual([412, 'CONFLICT']);
+      expect(answer.body['message']).toBe('The key has version 2 by now, not 1.');
+      expect(issuesOf(answer)).toStrictEqual([
+        'access_rights.invoices.limit.quota_renewal_rate CHANGED_SINCE',
+        'access_rights.invoices.limit.rate CHANGED_SINCE',
+        'access_rights["a b"] CHANGED_SINCE',
+        'jwt_data CHANGED_SINCE',
+        'jwt_data.secret CHANGED_SINCE',
+        'quota_max CHANGED_SINCE',
+      ]);
+      expect(answer.text).not.toContain('hunter2');
+    }
+  });
+
+  it('leaves names inside free-form JSON as they are', async () => {
+    await create('k1', { org_id: 'acme', meta_data: { quotaMax: { apiID: 1, b: 2 } } });
+    await t.update('k1', { meta_data: { quotaMax: { apiID: 2, b: 2 } } });
+    const answer = await refused(() => t.update('k1', {}, '', { 'if-match': '"1"' }));
+    expect(issuesOf(answer)).toStrictEqual(['meta_data.quotaMax.apiID CHANGED_SINCE']);
+  });
+});
+
+describe('POST /svc/org/keys/{keyID}/quota', () => {
+  beforeEach(async () => {
+    await create('k1', { org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
+  });
+
+  it('takes one request where nothing is said, and answers the live figures', async () => {
+    const { status, headers, text } = await consume('k1');
+    expect(status).toBe(200);
+    expect(headers.get('etag')).toBeNull();
+    expect(text).toBe('{"allowed":true,"used":1,"remaining":9,"quota_max":10,"renews_at":1769860860}');
+    for (const body of [{}, { amount: null }, { amount: 1 }, { amount: 1.0 }]) await consume('k1', body);
+    expect((await read('k1')).body).toMatchObject({ version: 1, quota: { used: 5, remaining: 5 } });
+  });
+
+  it('takes all that is asked for or nothing, and answers 200 with the refusal', async () => {
+    expect((await consume('k1', { amount: 8 })).body).toMatchObject({ allowed: true, remaining: 2 });
+    const { status, body } = await consume('k1', { amount: 3 });
+    expect(status).toBe(200);
+    expect(body).toStrictEqual({
+      allowed: false,
+      refusal: 'QUOTA_EXCEEDED',
+      used: 8,
+      remaining: 2,
+      quota_max: 10,
+      renews_at: 1769860860,
+    });
+    expect((await consume('k1', { amount: 2 })).body).toMatchObject({ allowed: true, remaining: 0 });
+  });
+
+  it('answers -1 where the quota is unlimited, and no renewal where there is none', async () => {
+    await t.update('k1', {});
+    expect((await consume('k1')).body).toStrictEqual({ allowed: true, used: 0, remaining: -1, quota_max: -1 });
+  });
+
+  it('leaves definition, version, history and the moment of the last update alone', async () => {
+    const before = await stateOf(t, 'k1');
+    await consume('k1', { amount: 3 });
+    const after = await stateOf(t, 'k1');
+    expect(after).toStrictEqual({ ...before, key: { ...before.key, quota: { used: 3n, renews: 1769860860n } } });
+  });
+
+  it.each([
+    [{ amount: 0 }, 'amount OUT_OF_RANGE'],
+    [{ amount: -1 }, 'amount OUT_OF_RANGE'],
+    [{ amount: 9223372036854775807n }, 'amount OUT_OF_RANGE'],
+    [{ amount: 99999999999999999999n }, 'amount OUT_OF_RANGE'],
+    [{ amount: 1.5 }, 'amount MALFORMED_ARGUMENT'],
+    [{ amount: '1' }, 'amount MALFORMED_ARGUMENT'],
+    [{ amount: true }, 'amount MALFORMED_ARGUMENT'],
+    [{ amount: [1] }, 'amount MALFORMED_ARGUMENT'],
+    [{ amout: 1 }, 'amout MALFORMED_ARGUMENT'],
+    [{ amount: 1, key: 'x' }, 'key MALFORMED_ARGUMENT'],
+  ])('refuses %o, and takes nothing', async (body, issue) => {
+    const answer = await refused(() => consume('k1', body));
+    expect([answer.status, issuesOf(answer)]).toStrictEqual([400, [issue]]);
+  });
+
+  it.each([[[]], [null], [1], ['x']])('refuses the body %j, which is no object', async (body) => {
+    expect((await refused(() => consume('k1', body))).status).toBe(400);
+  });
+
+  it('answers 404 for a key that is foreign, deleted or none, and takes nothing', async () => {
+    expect((await refused(() => consume('k1', undefined, foreign))).status).toBe(404);
+    expect((await refused(() => consume('nobody'))).status).toBe(404);
+    expect((await consume('k1', undefined, bound)).status).toBe(200);
+  });
+
+  it('never allows more than the maximum, however many ask at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => consume('k1')));
+    expect(answers.filter(({ body }) => body['allowed'] === true)).toHaveLength(10);
+    expect((await stateOf(t, 'k1')).key?.quota.used).toBe(10n);
+  });
+});
+
+describe('changing', () => {
+  it.each([
+    ['POST', '/svc/org/keys/k1'],
+    ['DELETE', '/svc/org/keys/k1'],
+    ['POST', '/svc/org/keys/k1/restore'],
+    ['POST', '/svc/org/keys/k1/quota'],
+  ])('needs a service credential: %s %s', async (method, target) => {
+    for (const secret of ['', t.management]) {
+      const { status } = await refused(() => ask(t, method, target, undefined, { 'x-svc-authorization': secret }));
+      expect(status).toBe(401);
+    }
+  });
+});

@@ -1,0 +1,300 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask, dataOf, issuesOf } from '../../support/answers.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { fullUpdate } from '../../support/definitions.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+const now = 1769860800;
+
+let t: TestApp;
+let bound: Record<string, string>;
+beforeAll(async () => {
+  t = await startApp();
+  const many = Array.from({ length: 25 }, (_, index) => ({
+    key_id: `k${index}`,
+    org_id: index % 2 ? 'acme' : 'globex',
+    alias: `Key ${index}`,
+    ...(index % 3 === 0 && { tags: ['third', 'a b&c=d'] }),
+    ...(index % 5 === 0 && { is_inactive: true }),
+    last_updated: String(now - index),
+  }));
+  await t.importKeys(...many);
+  await t.importKeys({ key_id: 'full one', ...fullUpdate, org_id: 'initech', quota_remaining: 9000 });
+  await t.importKeys({ key_id: 'gone', org_id: 'acme' }, { key_id: 'soon', org_id: 'initech', expires: now + 5 });
+  await ask(t, 'DELETE', '/svc/org/keys/gone');
+  bound = { 'x-svc-authorization': (await t.issue('service', { orgID: 'acme' })).secret };
+});
+afterAll(async () => t.close());
+
+interface List {
+  readonly keys: { readonly key: string; readonly key_hash: string; readonly state: string }[];
+  readonly next?: string;
+}
+
+async function list(query: string, headers: Record<string, string> = {}): Promise<List> {
+  const answer = await ask(t, 'GET', `/svc/org/keys${query}`, undefined, headers);
+  expect(answer.status).toBe(200);
+  return answer.body as unknown as List;
+}
+const idsOf = ({ keys }: List) => keys.map(({ key }) => key);
+
+async function walk(query: string, headers: Record<string, string> = {}): Promise<string[]> {
+  const found: string[] = [];
+  for (let after = ''; ;) {
+    const page = await list(`?${query}${after}`, headers);
+    found.push(...idsOf(page));
+    if (page.next === undefined) return found;
+    after = `&after=${page.next}`;
+  }
+}
+
+describe('GET /svc/org/keys', () => {
+  it('answers a page of keys by hash, 20 where nothing is said, and where to go on', async () => {
+    const page = await list('');
+    expect(Object.keys(page)).toStrictEqual(['keys', 'next']);
+    expect(page.keys).toHaveLength(20);
+    const hashes = page.keys.map(({ key_hash }) => key_hash);
+    expect(hashes).toStrictEqual(hashes.toSorted());
+    expect(page.next).toBe(hashes.at(-1));
+    const rest = await list(`?after=${page.next}`);
+    expect(Object.keys(rest)).toStrictEqual(['keys']);
+    expect(rest.keys).toHaveLength(7);
+  });
+
+  it.each([1, 2, 7, 100])('goes through every key once with limit=%i', async (limit) => {
+    const found = await walk(`limit=${limit}`);
+    expect(found).toHaveLength(27);
+    expect(new Set(found).size).toBe(27);
+    expect(found).not.toContain('gone');
+  });
+
+  it('sorts by alias when an alias prefix is given, as GraphQL does without an order', async () => {
+    const query = '{ orgKeys(filter: { aliasPrefix: "Key 1" }, first: 100) { edges { node { keyID } } } }';
+    const { edges } = dataOf<{ edges: { node: { keyID: string } }[] }>(await t.graphql(query));
+    const inGraphQL = edges.map(({ node }) => node.keyID);
+    const expected = [1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19].map((index) => `k${index}`);
+    expect(inGraphQL).toStrictEqual(expected);
+    for (const limit of [3, 100]) expect(await walk(`alias_prefix=Key%201&limit=${limit}`)).toStrictEqual(expected);
+  });
+
+  it('rejects the cursor of a list in another order', async () => {
+    const byAlias = (await list('?alias_prefix=Key&limit=1')).next ?? '';
+    const byHash = (await list('?limit=1')).next ?? '';
+    for (const query of [`?after=${byAlias}`, `?alias_prefix=Key&after=${byHash}`]) {
+      const answer = await ask(t, 'GET', `/svc/org/keys${query}`);
+      expect([answer.status, issuesOf(answer)]).toStrictEqual([400, ['after MALFORMED_ARGUMENT']]);
+    }
+  });
+
+  it('shortens a page that would be larger than 2 MiB, and goes on at the next key', async () => {
+    const own = await startApp();
+    try {
+      const ids = Array.from({ length: 14 }, (_, index) => `large-${String(index).padStart(2, '0')}`);
+      const notes = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, 'x'.repeat(50_000)]));
+      await own.importKeys(...ids.map((id) => ({ key_id: id, org_id: 'acme', alias: id, meta_data: notes })));
+      const first = await ask(own, 'GET', '/svc/org/keys?alias_prefix=large&limit=100');
+      expect(first.text.length).toBeLessThanOrEqual(2 * 1024 * 1024);
+      const page = first.body as unknown as List;
+      expect(idsOf(page)).toStrictEqual(ids.slice(0, 10));
+      const second = await ask(own, 'GET', `/svc/org/keys?alias_prefix=large&limit=100&after=${page.next}`);
+      expect(idsOf(second.body as unknown as List)).toStrictEqual(ids.slice(10));
+      expect(second.body).not.toHaveProperty('next');
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('answers an empty list where nothing matches', async () => {
+    expect((await ask(t, 'GET', '/svc/org/keys?tag=none')).text).toBe('{"keys":[]}');
+  });
+
+  it.each([
+    ['org_id=acme', 12],
+    ['org_id=acme&tag=third', 4],
+    ['alias_prefix=Key%201', 11],
+    ['alias_prefix=Key+1', 11],
+    ['alias_prefix=key', 0],
+    ['alias_prefix=', 27],
+    ['tag=third', 9],
+    ['tag=a%20b%26c%3Dd', 9],
+    ['policy=gold', 1],
+    ['api_id=billing', 1],
+    ['state=ACTIVE', 22],
+    ['state=INACTIVE', 5],
+    ['state=EXPIRED', 0],
+    ['state=DELETED', 1],
+    [`expires_before=${now + 6}`, 1],
+    ['expires_before=9223372036854775807', 2],
+    ['expires_before=-9223372036854775808', 0],
+    [`updated_since=${now - 3}&org_id=globex`, 2],
+    ['updated_since=9223372036854775807', 0],
+  ])('lists for %s the keys that it holds for', async (query, count) => {
+    expect(await walk(`${query}&limit=3`)).toHaveLength(count);
+  });
+
+  it.each([
+    ['nope=1', 'nope'],
+    ['org=acme', 'org'],
+    ['first=3', 'first'],
+    ['__proto__=1', '__proto__'],
+    ['toString=1', 'toString'],
+    ['=1', ''],
+    ['limit=1&', ''],
+    ['&limit=1', ''],
+    ['after=garbage', 'after'],
+    ['after=', 'after'],
+    ['after=abcdef', 'after'],
+    [`after=${'A'.repeat(64)}`, 'after'],
+    ['org_id=%ff', 'org_id'],
+    ['tag=%ED%A0%80', 'tag'],
+    ['tag=%', 'tag'],
+    ['policy=%zz', 'policy'],
+    ['alias_prefix=%00', 'alias_prefix'],
+    ['api_id=a%00b', 'api_id'],
+    ['after=%00', 'after'],
+    ['tag=a&t%61g=b', 'tag'],
+    ['%ff=1', '["%ff"]'],
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=-1', 'limit'],
+    ['limit=1e1', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=2&limit=2', 'limit'],
+    ['tag=a&tag=b', 'tag'],
+    ['state=active', 'state'],
+    ['state=', 'state'],
+    ['state=toString', 'state'],
+    ['expires_before=soon', 'expires_before'],
+    ['expires_before=1.5', 'expires_before'],
+    ['expires_before=9223372036854775808', 'expires_before'],
+    ['updated_since=', 'updated_since'],
+    ['updated_since=12345678901234567890', 'updated_since'],
+  ])('refuses ?%s and names the parameter', async (query, name) => {
+    const answer = await ask(t, 'GET', `/svc/org/keys?${query}`);
+    expect(answer.status).toBe(400);
+    expect(issuesOf(answer)).toStrictEqual([`${name} MALFORMED_ARGUMENT`]);
+  });
+
+  it('names the parameter that was meant', async () => {
+    const { text } = await ask(t, 'GET', '/svc/org/keys?orgid=acme');
+    expect(text).toContain('did you mean `org_id`?');
+  });
+
+  it('shows a bound credential only its own keys', async () => {
+    const own = await walk('limit=5', bound);
+    expect(own).toHaveLength(12);
+    expect(await walk('org_id=acme', bound)).toStrictEqual(own);
+    expect(await walk('org_id=globex', bound)).toStrictEqual([]);
+    expect(await walk('tag=third&org_id=acme', bound)).toHaveLength(4);
+    const [foreign] = (await list('?org_id=globex&limit=1')).keys;
+    for (const id of idsOf(await list(`?after=${foreign?.key_hash}`, bound))) expect(own).toContain(id);
+  });
+
+  it('holds no secret, in no answer and in no log line', async () => {
+    const answers = [await ask(t, 'GET', '/svc/org/keys?limit=100'), await ask(t, 'GET', '/svc/org/keys/full%20one')];
+    for (const { text } of answers) expect(text).not.toContain('5ecret');
+    expect(t.logs()).not.toContain('5ecret');
+  });
+
+  it('is logged by its route and not by what was asked', async () => {
+    await list('?tag=hunter2');
+    expect(t.logs()).toContain('"route":"/svc/org/keys"');
+    expect(t.logs()).not.toContain('hunter2');
+  });
+});
+
+describe('GET /svc/org/keys/{keyID}', () => {
+  it('answers the definition without secrets, the live quota, and the version as entity tag', async () => {
+    const { status, headers, body } = await ask(t, 'GET', '/svc/org/keys/full%20one');
+    expect(status).toBe(200);
+    expect(headers.get('etag')).toBe('"1"');
+    expect(headers.get('cache-control')).toBe('no-store');
+    const { hmac_string, jwt_data, basic_auth_data, ...plain } = fullUpdate;
+    expect(body).toStrictEqual({
+      key: 'full one',
+      key_hash: sha256('full one'),
+      version: 1,
+      state: 'ACTIVE',
+      data: {
+        ...plain,
+        basic_auth_data: { hash_type: 'bcrypt', user: 'billing' },
+        jwt_data: {},
+        org_id: 'initech',
+        date_created: '2026-01-31T12:00:00.000Z',
+        last_updated: String(now),
+      },
+      quota: { used: 1000, remaining: 9000, renews_at: 1893456002 },
+    });
+  });
+
+  it('answers -1 for what is unlimited, and no renewal where there is none', async () => {
+    const { body } = await ask(t, 'GET', '/svc/org/keys/k1');
+    expect(body['quota']).toStrictEqual({ used: 0, remaining: -1 });
+  });
+
+  it('returns the quota and the state as they are, although If-None-Match names the version', async () => {
+    const expires = Math.floor(t.clock.now.getTime() / 1000) + 60;
+    await t.importKeys({ key_id: 'moving', org_id: 'hooli', quota_max: 5, expires });
+    const read = async () => {
+      const { status, body, headers } = await ask(t, 'GET', '/svc/org/keys/moving', undefined, {
+        'if-none-match': '"1"',
+      });
+      const { remaining } = body['quota'] as { remaining: number };
+      return [status, headers.get('etag'), body['state'], remaining];
+    };
+    expect(await read()).toEqual([200, '"1"', 'ACTIVE', 5]);
+    await ask(t, 'POST', '/svc/org/keys/moving/quota', { amount: 4 });
+    expect(await read()).toEqual([200, '"1"', 'ACTIVE', 1]);
+    const { now } = t.clock;
+    t.clock.now = new Date(now.getTime() + 61_000);
+    expect(await read()).toEqual([200, '"1"', 'EXPIRED', 1]);
+    t.clock.now = now;
+    await ask(t, 'DELETE', '/svc/org/keys/moving', undefined, { 'if-match': '"1"' });
+  });
+
+  it('answers another tag after each change, which a stale one does not match', async () => {
+    await t.importKeys({ key_id: 'changing', org_id: 'hooli' });
+    await t.update('changing', { alias: 'x' });
+    const { status, headers } = await ask(t, 'GET', '/svc/org/keys/changing', undefined, { 'if-none-match': '"1"' });
+    expect([status, headers.get('etag')]).toStrictEqual([200, '"2"']);
+    await ask(t, 'DELETE', '/svc/org/keys/changing');
+  });
+
+  it.each([['nobody'], ['gone'], ['k0']])(
+    'answers 404 for %s, deleted, foreign or none, and all alike',
+    async (keyID) => {
+      const answer = await ask(t, 'GET', `/svc/org/keys/${keyID}`, undefined, { ...bound, 'if-none-match': '*' });
+      expect(answer.status).toBe(404);
+      expect(answer.body).toStrictEqual({
+        status: 'error',
+        message: 'There is no such key.',
+        code: 'NOT_FOUND',
+        request_id: answer.headers.get('x-request-id'),
+      });
+    },
+  );
+
+  it.each([
+    ['/svc/org/keys/k1?x=1', 'x MALFORMED_ARGUMENT'],
+    ['/svc/org/keys/k1?reset_quota=1', 'reset_quota MALFORMED_ARGUMENT'],
+    ['/svc/org/keys/%00', 'keyID MALFORMED_KEY_ID'],
+    ['/svc/org/keys/%ff', 'keyID MALFORMED_ARGUMENT'],
+    ['/svc/org/keys/a%2fb', 'keyID MALFORMED_KEY_ID'],
+  ])('refuses %s', async (target, issue) => {
+    const answer = await ask(t, 'GET', target);
+    expect([answer.status, issuesOf(answer)]).toStrictEqual([400, [issue]]);
+  });
+});
+
+describe('reading', () => {
+  it.each(['/svc/org/keys', '/svc/org/keys/k1', '/svc/org/keys?nope=1'])(
+    '%s needs a service credential',
+    async (target) => {
+      for (const secret of ['', t.management, 'kf_svc_wrong']) {
+        const { status, body } = await ask(t, 'GET', target, undefined, { 'x-svc-authorization': secret });
+        expect([status, body['code']]).toStrictEqual([401, 'UNAUTHENTICATED']);
+      }
+    },
+  );
+});

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/app.js';
+import { fullPreview } from '../../support/definitions.js';
+import { allHashes } from '../../support/state.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+});
+afterAll(async () => t.close());
+
+describe('POST /api/keys/preview', () => {
+  it('answers exactly api_model, data, key_hash and key_id', async () => {
+    const { status, headers, body } = await t.preview({ alias: 'Billing', key_id: 'k1' });
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toStrictEqual({
+      api_model: {},
+      data: { alias: 'Billing', key_id: 'k1' },
+      key_hash: sha256('k1'),
+      key_id: 'k1',
+    });
+  });
+
+  it('answers every field of the preview variant as it was sent, where that is the normal form', async () => {
+    const { status, body } = await t.preview(fullPreview);
+    expect(status).toBe(200);
+    expect(body).toStrictEqual({ api_model: {}, data: fullPreview, key_hash: sha256('my-key'), key_id: 'my-key' });
+  });
+
+  it('answers the members of data in the order of the document, whatever order they were sent in', async () => {
+    const backwards = Object.fromEntries(Object.entries(fullPreview).reverse());
+    const { body } = await t.preview(backwards);
+    expect(Object.keys(body['data'] as object).join(' ')).toBe(
+      'access_rights alias allowance apply_policies basic_auth_data certificate mtls_static_certificate_bindings ' +
+        'data_expires enable_detailed_recording expires hmac_enabled hmac_string id_extractor_deadline is_inactive ' +
+        'jwt_data key_id last_check max_query_depth meta_data monitor oauth_client_id oauth_keys org_id per quota_max ' +
+        'quota_remaining quota_renewal_rate quota_renews rate session_lifetime smoothing tags throttle_interval ' +
+        'throttle_retry_limit',
+    );
+  });
+
+  it.each(Object.entries(fullPreview))('takes %s alone and answers it alone', async (name, value) => {
+    const { status, body } = await t.preview({ [name]: value });
+    expect(status).toBe(200);
+    expect(body['data']).toStrictEqual({ [name]: value });
+  });
+
+  it('takes a definition without any field', async () => {
+    const { status, body } = await t.preview({});
+    expect(status).toBe(200);
+    expect(body['data']).toStrictEqual({});
+  });
+
+  it('adds warnings, in the names of REST, only where there are any', async () => {
+    const { body } = await t.preview({ apply_policy_id: 'gold', quota_max: 5, key_id: 'k1' });
+    expect(Object.keys(body)).toStrictEqual(['api_model', 'data', 'key_hash', 'key_id', 'warnings']);
+    expect(body['data']).toStrictEqual({ apply_policies: ['gold'], key_id: 'k1', quota_max: 5 });
+    expect(body['warnings']).toStrictEqual([
+      { path: 'apply_policy_id', code: 'DEPRECATED_FIELD', message: 'was moved into `apply_policies`' },
+      {
+        path: 'quota_renewal_rate',
+        code: 'QUOTA_NEVER_RENEWS',
+        message: 'is not above 0, so that the quota never renews',
+      },
+    ]);
+  });
+
+  it('makes a key identifier of the organisation and 32 hex digits, which does not appear in data', async () => {
+    const { body } = await t.preview({ org_id: 'acme' });
+    expect(body['key_id']).toMatch(/^acme[0-9a-f]{32}$/);
+    expect(body['key_hash']).toBe(sha256(String(body['key_id'])));
+    expect(body['data']).toStrictEqual({ org_id: 'acme' });
+    expect((await t.preview({})).body['key_id']).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it('makes another key identifier each time', async () => {
+    const ids = [await t.preview({}), await t.preview({}), await t.preview({})].map(({ body }) => body['key_id']);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('hashes the UTF-8 bytes of an identifier that is not ASCII', async () => {
+    const { body } = await t.preview({ key_id: 'schlüssel-🔑' });
+    expect(body['key_hash']).toBe(sha256('schlüssel-🔑'));
+  });
+
+  it('echoes secrets as they were sent, but never the password', async () => {
+    const { body, text } = await t.preview({
+      basic_auth_data: { password: 'hunter2-hunter2', user: 'u' },
+      jwt_data: { secret: 'jwt-5ecret' },
+      hmac_string: 'hmac-5ecret',
+    });
+    expect(body['data']).toStrictEqual({
+      basic_auth_data: { user: 'u' },
+      hmac_string: 'hmac-5ecret',
+      jwt_data: { secret: 'jwt-5ecret' },
+    });
+    expect(text).not.toContain('hunter2');
+  });
+
+  it('writes 64-bit integers with all their digits', async () => {
+    const { text, status } = await t.preview(
+      '{"quota_max":9223372036854775807,"expires":-9223372036854775808,"data_expires":9007199254740993,"meta_data":{"n":9007199254740993}}',
+    );
+    expect(status).toBe(200);
+    expect(text).toContain('"quota_max":9223372036854775807');
+    expect(text).toContain('"expires":-9223372036854775808');
+    expect(text).toContain('"data_expires":9007199254740993');
+    expect(text).toContain('"n":9007199254740993');
+  });
+
+  it('takes an integral float for an integer, as real documents write them', async () => {
+    const { text } = await t.preview('{"expires":1.893456e+09,"max_query_depth":5.0}');
+    expect(text).toContain('"expires":1893456000');
+    expect(text).toContain('"max_query_depth":5}');
+  });
+
+  it.each([null, 'text', 17, true, [1, { a: null }], { a: { b: [] } }])('takes %j as meta_data', async (value) => {
+    const { status, body } = await t.preview({ meta_data: value });
+    expect(status).toBe(200);
+    expect(body['data']).toStrictEqual(value === null ? {} : { meta_data: value });
+  });
+
+  it('takes null for every field as if it were absent', async () => {
+    const nulls = Object.fromEntries(Object.keys(fullPreview).map((name) => [name, null]));
+    const { status, body } = await t.preview(nulls);
+    expect(status).toBe(200);
+    expect(body['data']).toStrictEqual({});
+  });
+
+  it.each(['enable_detail_recording', 'enable_http_signature_validation', 'rsa_certificate_id'])(
+    'refuses %s and says that it belongs to the update',
+    async (field) => {
+      const { status, body } = await t.preview({ [field]: true });
+      expect(status).toBe(400);
+      expect(body['issues']).toStrictEqual([
+        { path: field, code: 'WRONG_VARIANT', message: 'belongs to the update only' },
+      ]);
+    },
+  );
+
+  it('reads null as absent for a field that only an update has', async () => {
+    const { status, body } = await t.preview({ rsa_certificate_id: null, enable_detail_recording: null });
+    expect([status, body['data']]).toEqual([200, {}]);
+  });
+
+  it('warns that an empty apply_policy_id was ignored', async () => {
+    const { body } = await t.preview({ apply_policy_id: ' ' });
+    expect(body).toMatchObject({
+      data: {},
+      warnings: [{ path: 'apply_policy_id', message: 'is empty, and was ignored; use `apply_policies`' }],
+    });
+  });
+
+  it('names all problems of a definition at once', async () => {
+    const { status, body } = await t.preview({
+      aliass: 'x',
+      rate: 'fast',
+      quota_max: -2,
+      access_rights: { a: { allowed_urls: [{ methods: ['FETCH'], url: '' }] } },
+      monitor: { trigger_limits: [0, 101] },
+    });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ status: 'error', code: 'INVALID', message: 'The key definition has 7 problems.' });
+    const found = (body['issues'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`);
+    expect(found.sort()).toStrictEqual([
+      'access_rights.a.allowed_urls[0].methods[0] UNKNOWN_METHOD',
+      'access_rights.a.allowed_urls[0].url EMPTY',
+      'aliass UNKNOWN_FIELD',
+      'monitor.trigger_limits[0] OUT_OF_RANGE',
+      'monitor.trigger_limits[1] OUT_OF_RANGE',
+      'quota_max OUT_OF_RANGE',
+      'rate WRONG_TYPE',
+    ]);
+  });
+
+  it('R-10 names the nearest field of an unknown one', async () => {
+    const { body } = await t.preview({ quota_maxx: 1 });
+    expect(body['issues']).toStrictEqual([
+      { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `quota_max`?' },
+    ]);
+  });
+
+  it('refuses any parameter', async () => {
+    for (const query of ['?reset_quota=1', '?x', '?x=1&y=2', '?=']) {
+      const { status, body } = await t.send(`/api/keys/preview${query}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${t.management}`, 'content-type': 'application/json' },
+        body: '{}',
+      });
+      expect(status).toBe(400);
+      expect(body['issues']).toMatchObject([{ code: 'MALFORMED_ARGUMENT' }]);
+    }
+  });
+
+  it('stores nothing', async () => {
+    await t.preview({ ...fullPreview, key_id: 'stored?' });
+    expect(await allHashes(t)).toStrictEqual([]);
+  });
+});

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseKeyID } from '../../../src/rest/parameters.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { ask } from '../../support/answers.js';
+import { fullPreview, fullUpdate } from '../../support/definitions.js';
+import { stateOf } from '../../support/state.js';
+
+/* PREVIEWS=10000 and KEY_IDS=1000000 are the full runs. */
+const previews = Number(process.env['PREVIEWS'] ?? 500);
+const keyIDs = Number(process.env['KEY_IDS'] ?? 50_000);
+
+let folder: string;
+let t: TestApp;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-repetition-'));
+  t = await startApp({ KEYFRONT_DATA: folder });
+  await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 10, quota_renewal_rate: 3600 });
+});
+afterEach(async () => {
+  await t.close();
+  await rm(folder, { recursive: true });
+});
+
+describe(`${previews} previews, good and bad, in both faces,`, () => {
+  it('R-11 change no byte of the database, its log or the key ring', async () => {
+    const bytes = async () => {
+      // Readers, credentials being read included, leave their marks in what the processes share.
+      const names = (await readdir(folder)).filter((name) => !name.endsWith('-shm')).toSorted();
+      const hashes = names.map(async (name) =>
+        createHash('sha256')
+          .update(await readFile(join(folder, name)))
+          .digest('hex'),
+      );
+      return [names, await Promise.all(hashes)];
+    };
+    const before = await bytes();
+    const variables = [
+      { keyID: 'k1', orgID: 'acme' },
+      { rate: 'x' },
+      { nope: 1 },
+      { basicAuthData: { password: 'p' } },
+    ];
+    for (let number = 0; number < previews; number += 4) {
+      expect((await t.preview({ ...fullPreview, key_id: `k${number}` })).status).toBe(200);
+      expect((await t.preview({ ...fullUpdate, nope: number })).status).toBe(400);
+      expect((await t.preview('{"alias":')).status).toBe(400);
+      const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash } }';
+      await t.graphql(query, { input: variables[number % variables.length] });
+    }
+    expect(await bytes()).toEqual(before);
+  });
+});
+
+describe('An update that is sent twice, because its answer was lost on the way,', () => {
+  const body = { alias: 'twice', quota_max: 20, quota_renewal_rate: 3600 };
+  const without = async () => {
+    const { key } = await stateOf(t, 'k1');
+    return { definition: { ...key?.definition, lastUpdated: undefined }, quota: key?.quota };
+  };
+
+  it('R-14 leaves the key as sent once: definition, quota and its end', async () => {
+    await ask(t, 'POST', '/svc/org/keys/k1/quota', { amount: 5 });
+    expect((await t.update('k1', body, '?reset_quota=1')).status).toBe(200);
+    const once = await without();
+    expect((await t.update('k1', body, '?reset_quota=1')).status).toBe(200);
+    expect(await without()).toEqual(once);
+  });
+
+  it('R-14 with If-Match changes nothing the second time, not even requests that were counted in between', async () => {
+    const ifMatch = { 'if-match': '"1"' };
+    expect((await t.update('k1', body, '?reset_quota=1', ifMatch)).status).toBe(200);
+    await ask(t, 'POST', '/svc/org/keys/k1/quota', { amount: 5 });
+    const before = await stateOf(t, 'k1');
+    expect((await t.update('k1', body, '?reset_quota=1', ifMatch)).status).toBe(412);
+    expect(await stateOf(t, 'k1')).toEqual(before);
+  });
+});
+
+describe('Key identifiers', () => {
+  it(`R-02 that differ have hashes that differ, ${keyIDs} of them, and are what was encoded`, () => {
+    const { hashKeyID } = t.app.services.ports;
+    const alphabet = [...'abkKéе\u0301ｋ/%2.;=~\u212a'].filter((character) => character !== '/');
+    const hashes = new Set<string>();
+    const seen = new Set<string>();
+    for (let number = 0; number < keyIDs; number += 1) {
+      // Every number in base of the alphabet is another text: look-alikes, escapes that are none, one accent as two.
+      let text = 'k';
+      for (let rest = number; rest > 0; rest = Math.floor(rest / alphabet.length))
+        text += alphabet[rest % alphabet.length];
+      if (seen.has(text)) continue;
+      seen.add(text);
+      const keyID = parseKeyID(encodeURIComponent(text));
+      expect(keyID === text).toBe(true);
+      hashes.add(hashKeyID(keyID));
+    }
+    expect(hashes.size).toBe(seen.size);
+    expect(seen.size).toBeGreaterThan(keyIDs / 2);
+  });
+
+  it.each([
+    ['a dot segment in disguise', '%252e%252e', '%2e%2e'],
+    ['an escape of an escape', 'k1%2500', 'k1%00'],
+    ['a parameter', 'k1;x=y', 'k1;x=y'],
+    ['a full-width slash', 'k1%EF%BC%8F', 'k1／'],
+    ['a full-width letter', '%EF%BD%8B1', 'ｋ1'],
+    ['the sign of the kelvin', '%E2%84%AA1', '\u212a1'],
+    ['one accent as two characters', 'e%CC%81', 'e\u0301'],
+    ['a plus', 'k1+', 'k1+'],
+    ['a final dot', 'k1.', 'k1.'],
+    ['a final space', 'k1%20', 'k1 '],
+  ])('R-02 with %s are another key than any that looks like it', async (_what, encoded, keyID) => {
+    const found = await ask(t, 'GET', `/svc/org/keys/${encoded}`);
+    expect([400, 404]).toContain(found.status);
+    const made = await ask(t, 'POST', `/svc/org/keys/${encoded}`, { org_id: 'acme' });
+    if (made.status === 200) expect(made.body).toMatchObject({ key: keyID });
+    else expect(made.status).toBe(400);
+    expect((await stateOf(t, 'k1')).key?.version).toBe(1);
+  });
+});

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { routes } from '../../../src/rest/routes.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+  await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+});
+afterAll(async () => t.close());
+
+const both = () => ({
+  authorization: `Bearer ${t.management}`,
+  'x-svc-authorization': t.service,
+  'content-type': 'application/json',
+});
+
+describe('the key API', () => {
+  it('has the two operations of its document, those that go with them, and no other', () => {
+    expect(routes.map(({ method, path, credential }) => ({ method, path, credential }))).toStrictEqual([
+      { method: 'POST', path: '/api/keys/preview', credential: 'management' },
+      { method: 'PUT', path: '/svc/org/keys/*', credential: 'service' },
+      { method: 'GET', path: '/svc/org/keys', credential: 'service' },
+      { method: 'GET', path: '/svc/org/keys/*', credential: 'service' },
+      { method: 'POST', path: '/svc/org/keys/*', credential: 'service' },
+      { method: 'DELETE', path: '/svc/org/keys/*', credential: 'service' },
+      { method: 'POST', path: '/svc/org/keys/*/restore', credential: 'service' },
+      { method: 'POST', path: '/svc/org/keys/*/quota', credential: 'service' },
+    ]);
+  });
+
+  it.each([
+    ['GET', '/api/keys/preview', 'POST'],
+    ['HEAD', '/api/keys/preview', 'POST'],
+    ['PUT', '/api/keys/preview', 'POST'],
+    ['DELETE', '/api/keys/preview', 'POST'],
+    ['OPTIONS', '/api/keys/preview', 'POST'],
+    ['PATCH', '/svc/org/keys/k1', 'PUT, GET, HEAD, POST, DELETE'],
+    ['OPTIONS', '/svc/org/keys/k1', 'PUT, GET, HEAD, POST, DELETE'],
+    ['POST', '/svc/org/keys', 'GET, HEAD'],
+    ['PUT', '/svc/org/keys', 'GET, HEAD'],
+    ['DELETE', '/svc/org/keys', 'GET, HEAD'],
+    ['HEAD', '/svc/org/keys/k1/restore', 'POST'],
+    ['POST', '/health', 'GET, HEAD'],
+    ['DELETE', '/ready', 'GET, HEAD'],
+    ['OPTIONS', '/health', 'GET, HEAD'],
+    ['POST', '/', 'GET, HEAD'],
+    ['GET', '/svc/org/keys/k1/restore', 'POST'],
+    ['DELETE', '/svc/org/keys/k1/restore', 'POST'],
+    ['GET', '/svc/org/keys/k1/quota', 'POST'],
+    ['PUT', '/svc/org/keys/k1/quota', 'POST'],
+  ])('answers %s %s with 405 and Allow: %s', async (method, path, allow) => {
+    for (const headers of [{}, both()]) {
+      const { status, headers: answered, body } = await t.send(path, { method, headers });
+      expect(status).toBe(405);
+      expect(answered.get('allow')).toBe(allow);
+      if (method !== 'HEAD') expect(body).toMatchObject({ status: 'error', code: 'INVALID' });
+    }
+  });
+
+  it.each([
+    '/api',
+    '/api/',
+    '/api/health',
+    '/api/keys',
+    '/api/keys/preview/',
+    '/api/keys/preview/x',
+    '/api/keys/Preview',
+    '/API/keys/preview',
+    '/api/keys/preview%2f',
+    '/api/keys%2fpreview',
+    '/svc/org',
+    '/svc/org/keys/',
+    '/svc/org/keys//restore',
+    '/svc/org/keys/k1/restore/',
+    '/svc/org/keys/k1/x/restore',
+    '/svc/org/keys/k1/Quota',
+    '/svc/org/keys/k1/quota/1',
+    '/svc/org/keys/k1/',
+    '/svc/org/keys/k1/x',
+    '/svc/org/Keys/k1',
+    '/prefix/svc/org/keys/k1',
+    '/graphql/',
+    '/graphql/unused',
+    '/x/graphql',
+    '/health/',
+    '/ready/',
+    '/favicon.ico',
+    '/.env',
+  ])('returns 404 for %s with every method and credential', async (path) => {
+    for (const method of ['GET', 'POST', 'PUT']) {
+      for (const headers of [{}, both()]) {
+        const init = method === 'GET' ? { method, headers } : { method, headers, body: '{}' };
+        const { status, body } = await t.send(path, init);
+        expect(`${method} ${status}`).toBe(`${method} 404`);
+        expect(body).toStrictEqual({
+          status: 'error',
+          message: 'The path does not exist.',
+          code: 'NOT_FOUND',
+          request_id: expect.any(String),
+        });
+      }
+    }
+  });
+
+  it('answers each error with status, message, code, the issues there are, and the id of the request', async () => {
+    const { headers, body } = await t.preview({ nonsense: 1 });
+    expect(Object.keys(body)).toStrictEqual(['status', 'message', 'code', 'issues', 'request_id']);
+    expect(body).toStrictEqual({
+      status: 'error',
+      message: 'The key definition has a problem.',
+      code: 'INVALID',
+      issues: [{ path: 'nonsense', code: 'UNKNOWN_FIELD', message: expect.any(String) }],
+      request_id: headers.get('x-request-id'),
+    });
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('gives each request an id of its own', async () => {
+    const ids = [await t.preview({}), await t.preview({})].map(({ headers }) => headers.get('x-request-id'));
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('A-06 asks for the credential before it looks at the parameters, the key identifier or the body', async () => {
+    const send = [
+      () => t.send('/svc/org/keys/%00?reset_quota=2', { method: 'PUT', body: '{' }),
+      () => t.send('/api/keys/preview?x=1', { method: 'POST', body: 'x'.repeat(300_000) }),
+    ];
+    for (const request of send) {
+      const { status, body } = await request();
+      expect(status).toBe(401);
+      expect(body).toMatchObject({ code: 'UNAUTHENTICATED', message: 'A valid credential is required.' });
+    }
+  });
+
+  it('masks what it did not expect, and tells the log the story', async () => {
+    const broken = await startApp();
+    await broken.app.services.close();
+    const { status, headers, body } = await broken.update('k1', { alias: 'x' });
+    expect(status).toBe(500);
+    expect(body).toStrictEqual({
+      status: 'error',
+      message: 'Internal error.',
+      code: 'INTERNAL',
+      request_id: headers.get('x-request-id'),
+    });
+    expect(broken.logs()).toContain('database connection is not open');
+    expect(broken.logs()).toContain(String(body['request_id']));
+  });
+});
+
+describe('/health and /ready', () => {
+  it('answer while the service is well', async () => {
+    const health = await t.send('/health');
+    expect([health.status, health.text]).toStrictEqual([200, 'ok\n']);
+    const ready = await t.send('/ready');
+    expect([ready.status, ready.text]).toStrictEqual([200, 'ready\n']);
+  });
+
+  it('/ready says no once the service drains, while requests are still answered', async () => {
+    const draining = await startApp();
+    draining.app.drain();
+    expect((await draining.send('/ready')).status).toBe(503);
+    expect((await draining.send('/health')).status).toBe(200);
+    expect((await draining.preview({})).status).toBe(200);
+    await draining.close();
+  });
+
+  it('/ready says no once the database is gone', async () => {
+    const broken = await startApp();
+    await broken.app.services.close();
+    expect((await broken.send('/ready')).status).toBe(503);
+    expect((await broken.send('/health')).status).toBe(200);
+  });
+});

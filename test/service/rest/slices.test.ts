@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Authenticate } from '../../../src/credentials/credential.js';
+import { createRouter } from '../../../src/http/router.js';
+import { createKeyService } from '../../../src/keys/key-service.js';
+import { createRESTRoutes } from '../../../src/rest/router.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { requestContextOf } from '../../support/request-context.js';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await startApp();
+});
+afterAll(async () => t.close());
+
+/** The status of a preview, and in how many steps it was made, each of which others may be served before. */
+async function stepsOf(body: string): Promise<{ status: number; steps: number }> {
+  let steps = 0;
+  const authenticate: Authenticate = async () => ({
+    management: { credentialID: 'm', label: 'm', orgID: undefined },
+  });
+  const routes = createRESTRoutes({
+    keys: createKeyService(t.app.services.ports),
+    audit: () => undefined,
+    nextSlice: () => {
+      steps += 1;
+      return Promise.resolve();
+    },
+  });
+  const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+  const request = new Request('http://keyfront.test/api/keys/preview', init);
+  const { status } = await createRouter([], routes)(requestContextOf(request, { authenticate }));
+  return { status, steps };
+}
+
+it('serves other requests before a body is parsed, renamed, validated and returned', async () => {
+  expect(await stepsOf('{"alias":"a"}')).toEqual({ status: 200, steps: 4 });
+});
+
+it('serves other requests before the issues of a body are renamed', async () => {
+  expect(await stepsOf('{"alias":1}')).toEqual({ status: 400, steps: 4 });
+});

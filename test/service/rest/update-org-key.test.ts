@@ -1,0 +1,438 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/app.js';
+import { fullUpdate } from '../../support/definitions.js';
+import { allHashes, stateOf } from '../../support/state.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+  await t.importKeys({
+    key_id: 'k1',
+    org_id: 'acme',
+    alias: 'before',
+    quota_max: 100,
+    quota_remaining: 30,
+    quota_renewal_rate: 60,
+  });
+});
+afterEach(async () => t.close());
+
+const put = (target: string, init: RequestInit = {}) =>
+  t.send(target, {
+    method: 'PUT',
+    body: '{"alias":"after"}',
+    ...init,
+    headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service, ...init.headers },
+  });
+
+/** Sends a request that must be refused, and sees that the key and its audit rows are as they were. */
+async function refused(send: () => Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>) {
+  const before = await stateOf(t, 'k1');
+  const answer = await send();
+  expect(await stateOf(t, 'k1')).toStrictEqual(before);
+  expect(await allHashes(t)).toStrictEqual([sha256('k1')]);
+  return answer;
+}
+
+describe('PUT /svc/org/keys/{keyID}', () => {
+  it('answers exactly action, key, key_hash and status, and the version as an entity tag', async () => {
+    const { status, headers, body } = await t.update('k1', { alias: 'after' });
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('etag')).toBe('"2"');
+    expect(body).toStrictEqual({ action: 'modified', key: 'k1', key_hash: sha256('k1'), status: 'ok' });
+    expect(Object.keys(body)).toStrictEqual(['action', 'key', 'key_hash', 'status']);
+  });
+
+  it('adds warnings only where there are any', async () => {
+    const { body } = await t.update('k1', { access_rights: { a: { api_id: 'b' } } });
+    expect(body).toStrictEqual({
+      action: 'modified',
+      key: 'k1',
+      key_hash: sha256('k1'),
+      status: 'ok',
+      warnings: [
+        {
+          path: 'access_rights.a.api_id',
+          code: 'LABEL_MISMATCH',
+          message: 'differs from the label, and a gateway looks entries up by `api_id`',
+        },
+      ],
+    });
+  });
+
+  it('takes every field of the update variant and stores it in the names of the domain', async () => {
+    const { status, body } = await t.update('k1', fullUpdate);
+    expect(status).toBe(200);
+    expect(body).not.toHaveProperty('warnings');
+    const { key } = await stateOf(t, 'k1');
+    expect(key?.definition).toMatchObject({
+      accessRights: [{ label: 'billing', apiID: 'billing', limit: { throttleRetryLimit: 3 } }],
+      enableHttpSignatureValidation: true,
+      rsaCertificateID: 'rsa-1',
+      quotaMax: 10000n,
+      throttleRetryLimit: 4,
+    });
+  });
+
+  it.each(Object.entries(fullUpdate))('takes %s alone', async (name, value) => {
+    const { status, body } = await t.update('k1', { [name]: value });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ action: 'modified', status: 'ok' });
+  });
+
+  it('takes the deprecated enable_detail_recording and moves it', async () => {
+    const { body } = await t.update('k1', { enable_detail_recording: true });
+    expect(body['warnings']).toStrictEqual([
+      {
+        path: 'enable_detail_recording',
+        code: 'DEPRECATED_FIELD',
+        message: 'was moved into `enable_detailed_recording`',
+      },
+    ]);
+    expect((await stateOf(t, 'k1')).key?.definition).toStrictEqual({ enableDetailedRecording: true });
+  });
+
+  it.each(['mtls_static_certificate_bindings', 'key_id'])(
+    'refuses %s and says that it belongs to the preview',
+    async (field) => {
+      const { status, body } = await refused(() => t.update('k1', { [field]: ['x'] }));
+      expect(status).toBe(400);
+      expect(body['issues']).toStrictEqual([
+        { path: field, code: 'WRONG_VARIANT', message: 'belongs to the preview only' },
+      ]);
+    },
+  );
+
+  it('reads null as absent for a field that only a preview has', async () => {
+    const { status } = await t.update('k1', { key_id: null, mtls_static_certificate_bindings: null });
+    expect(status).toBe(200);
+  });
+
+  it.each([['text'], [17], [true], [[1]]])('refuses %j as meta_data', async (value) => {
+    const { status, body } = await refused(() => t.update('k1', { meta_data: value }));
+    expect(status).toBe(400);
+    expect(body['issues']).toStrictEqual([{ path: 'meta_data', code: 'WRONG_TYPE', message: 'must be an object' }]);
+  });
+
+  it('leaves an audit entry that names the credential and the versions', async () => {
+    const { id, secret } = await t.issue('service');
+    const { headers } = await t.update('k1', {}, '', { 'x-svc-authorization': secret });
+    expect((await stateOf(t, 'k1')).audit.at(-1)).toStrictEqual({
+      at: t.clock.now,
+      keyHash: sha256('k1'),
+      orgID: 'acme',
+      operation: 'update',
+      actor: { credentialID: id, label: 'test service' },
+      reason: undefined,
+      requestID: headers.get('x-request-id'),
+      versionBefore: 1,
+      versionAfter: 2,
+      quotaUsedBeforeReset: undefined,
+      changes: expect.any(Array),
+    });
+  });
+});
+
+describe('reset_quota', () => {
+  it('R-03 absent updates without a reset, also with an empty query', async () => {
+    for (const query of ['', '?']) expect((await put(`/svc/org/keys/k1${query}`)).status).toBe(200);
+    const { key, audit } = await stateOf(t, 'k1');
+    expect(key?.quota.used).toBe(70n);
+    expect(audit.map(({ quotaUsedBeforeReset }) => quotaUsedBeforeReset)).toStrictEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('=1 resets the quota with the new definition and the audit entry', async () => {
+    const { status } = await t.update('k1', { quota_max: 500, quota_renewal_rate: 3600 }, '?reset_quota=1');
+    expect(status).toBe(200);
+    const now = BigInt(t.clock.now.getTime()) / 1000n;
+    const { key, audit } = await stateOf(t, 'k1');
+    expect(key?.quota).toStrictEqual({ used: 0n, renews: now + 3600n });
+    expect(key?.definition).toMatchObject({ quotaMax: 500n, quotaRemaining: 500n, quotaRenews: now + 3600n });
+    expect(audit.at(-1)).toMatchObject({ versionBefore: 1, versionAfter: 2, quotaUsedBeforeReset: 70n });
+  });
+
+  it.each([
+    '?reset_quota',
+    '?reset_quota=',
+    '?reset_quota=0',
+    '?reset_quota=2',
+    '?reset_quota=-1',
+    '?reset_quota=01',
+    '?reset_quota=1.0',
+    '?reset_quota=1%20',
+    '?reset_quota=%201',
+    '?reset_quota=+1',
+    '?reset_quota=true',
+    '?reset_quota=%31',
+    '?reset_quota=1,1',
+    '?reset_quota=1&reset_quota=1',
+    '?reset_quota=0&reset_quota=1',
+    '?reset_quota=1&',
+    '?&reset_quota=1',
+    '?reset_quota=1;',
+    '?reset_quota=1=1',
+    '?reset_quota=1?',
+    '?RESET_QUOTA=1',
+    '?resetQuota=1',
+    '?reset_quota[]=1',
+    '?%72eset_quota=1',
+    '?reset_quota=1&verbose=1',
+    '?verbose=1',
+    '?__proto__=1',
+    '?=1',
+    '?&',
+    '??reset_quota=1',
+  ])('R-03 %s is refused and nothing is written', async (query) => {
+    const { status, body } = await refused(() => put(`/svc/org/keys/k1${query}`));
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ status: 'error', code: 'INVALID', issues: [{ code: 'MALFORMED_ARGUMENT' }] });
+  });
+
+  it('misspelt is told the right name', async () => {
+    const { body } = await put('/svc/org/keys/k1?RESET_QUOTA=1');
+    expect(body['issues']).toStrictEqual([
+      {
+        path: 'RESET_QUOTA',
+        code: 'MALFORMED_ARGUMENT',
+        message: 'is not a parameter here; did you mean `reset_quota`?',
+      },
+    ]);
+  });
+
+  it('=1 with a definition that is not valid resets nothing', async () => {
+    const { status } = await refused(() => t.update('k1', { rate: 'x' }, '?reset_quota=1'));
+    expect(status).toBe(400);
+  });
+
+  it('=1 whose renewal would lie beyond the range of time is refused, and nothing is written', async () => {
+    const { status, body } = await refused(() =>
+      t.update('k1', '{"quota_max":1,"quota_renewal_rate":9223372036854775807}', '?reset_quota=1'),
+    );
+    expect(status).toBe(400);
+    expect(body['issues']).toMatchObject([{ path: 'quota_renewal_rate', code: 'OUT_OF_RANGE' }]);
+  });
+});
+
+describe('If-Match', () => {
+  it('of the version at hand, of any version, or absent lets the update through', async () => {
+    for (const [index, tag] of ['"1"', '*', ' "3" ', ' * '].entries()) {
+      const { status, headers } = await put('/svc/org/keys/k1', { headers: { 'if-match': tag } });
+      expect(status).toBe(200);
+      expect(headers.get('etag')).toBe(`"${index + 2}"`);
+    }
+  });
+
+  it('of the entity tag of an answer fits the next update', async () => {
+    const first = await t.update('k1', {});
+    const second = await t.update('k1', {}, '', { 'if-match': first.headers.get('etag') ?? '' });
+    expect(second.headers.get('etag')).toBe('"3"');
+  });
+
+  it.each([
+    '"2"',
+    'W/"1"',
+    '1',
+    '"01"',
+    '"1',
+    '""',
+    '"-1"',
+    '"1.0"',
+    '"1a"',
+    '"other"',
+    '"99999999999999999999"',
+    '',
+    '"*"',
+    'x, "9"',
+  ])('%s is stale: 412, CONFLICT, and nothing is written', async (tag) => {
+    const { status, body } = await refused(() => t.update('k1', { alias: 'lost' }, '', { 'if-match': tag }));
+    expect(status).toBe(412);
+    expect(body).toMatchObject({ status: 'error', code: 'CONFLICT' });
+    expect(body).not.toHaveProperty('issues');
+  });
+
+  it('lets one of two updates from the same version through, and the other lose', async () => {
+    const both = await Promise.all(['a', 'b'].map((alias) => t.update('k1', { alias }, '', { 'if-match': '"1"' })));
+    expect(both.map(({ status }) => status).sort()).toStrictEqual([200, 412]);
+    expect((await stateOf(t, 'k1')).key?.version).toBe(2);
+  });
+
+  it('does not tell whether an unknown key exists', async () => {
+    expect((await t.update('nobody', {}, '', { 'if-match': '"1"' })).status).toBe(404);
+  });
+});
+
+describe('a key identifier', () => {
+  it('that no key has is NOT_FOUND, and no key is made', async () => {
+    for (const query of ['', '?reset_quota=1']) {
+      const { status, body } = await refused(() => t.update('nobody', fullUpdate, query));
+      expect(status).toBe(404);
+      expect(body).toStrictEqual({
+        status: 'error',
+        message: 'There is no such key.',
+        code: 'NOT_FOUND',
+        request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      });
+    }
+    expect((await stateOf(t, 'nobody')).audit).toStrictEqual([]);
+  });
+
+  it('R-02 is compared byte by byte: neither case nor Unicode normal form is the same key', async () => {
+    await t.importKeys({ key_id: 'é', org_id: 'acme' });
+    expect((await t.update('K1', {})).status).toBe(404);
+    expect((await t.update('e\u0301', {})).status).toBe(404);
+    expect((await t.update('é', {})).status).toBe(200);
+  });
+
+  it('R-01 is decoded once', async () => {
+    await t.importKeys({ key_id: 'a%2fb', org_id: 'acme' }, { key_id: 'a b+c?d#e:f@g', org_id: 'acme' });
+    expect((await put('/svc/org/keys/a%252fb')).body).toMatchObject({ key: 'a%2fb' });
+    expect((await put('/svc/org/keys/a%20b+c%3fd%23e:f@g')).body).toMatchObject({ key: 'a b+c?d#e:f@g' });
+  });
+
+  it('of 255 bytes is found', async () => {
+    const longest = `${'é'.repeat(127)}x`;
+    await t.importKeys({ key_id: longest, org_id: 'acme' });
+    expect((await t.update(longest, {})).body).toMatchObject({ key: longest });
+  });
+
+  it.each([
+    ['NUL', '%00'],
+    ['NUL inside', 'k1%00'],
+    ['a byte that is not UTF-8', '%ff'],
+    ['an overlong form', '%c0%af'],
+    ['a lone surrogate', '%ED%A0%80'],
+    ['a slash', 'a%2fb'],
+    ['a backslash', 'a%5cb'],
+    ['a line break', 'a%0ab'],
+    ['a mark that turns text round', 'a%E2%80%AEb'],
+    ['a zero-width mark', '%EF%BB%BFk1'],
+    ['half an escape', '%'],
+    ['half an escape at the end', 'k1%2'],
+    ['an escape that is not hexadecimal', 'k1%zz'],
+    ['more than 255 bytes', 'x'.repeat(256)],
+    ['more than 255 bytes of UTF-8', encodeURIComponent('é'.repeat(128))],
+  ])('R-01 with %s is INVALID, and nothing is written', async (_name, encoded) => {
+    const { status, body } = await refused(() => put(`/svc/org/keys/${encoded}`));
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ status: 'error', code: 'INVALID' });
+    expect(body['issues']).toMatchObject([{ path: 'keyID' }]);
+  });
+});
+
+describe('a body', () => {
+  const large = JSON.stringify({ alias: 'x'.repeat(256 * 1024) });
+  it.each([
+    ['empty', '', 400, 'MALFORMED_JSON'],
+    ['no JSON', 'alias=after', 400, 'MALFORMED_JSON'],
+    ['cut off', '{"alias":"after"', 400, 'MALFORMED_JSON'],
+    ['followed by more', '{"alias":"after"} {}', 400, 'MALFORMED_JSON'],
+    ['with a trailing comma', '{"alias":"after",}', 400, 'MALFORMED_JSON'],
+    ['with a member twice', '{"alias":"after","alias":"b"}', 400, 'DUPLICATE_MEMBER'],
+    ['null', 'null', 400, 'WRONG_TYPE'],
+    ['a list', '[]', 400, 'WRONG_TYPE'],
+    ['a list of a definition', '[{"alias":"after"}]', 400, 'WRONG_TYPE'],
+    ['a text', '"x"', 400, 'WRONG_TYPE'],
+    ['a number', '1', 400, 'WRONG_TYPE'],
+    ['true', 'true', 400, 'WRONG_TYPE'],
+    ['too deep', `{"meta_data":${'['.repeat(70)}${']'.repeat(70)}}`, 400, 'TOO_DEEP'],
+  ])('that is %s is refused, and nothing is written', async (_name, text, expected, code) => {
+    for (const query of ['', '?reset_quota=1']) {
+      const { status, body } = await refused(() => put(`/svc/org/keys/k1${query}`, { body: text }));
+      expect(status).toBe(expected);
+      expect(body).toMatchObject({ status: 'error', code: 'INVALID', issues: [{ code }] });
+    }
+  });
+
+  it('that is absent is refused', async () => {
+    const { status, body } = await refused(() => put('/svc/org/keys/k1', { body: null }));
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ issues: [{ code: 'MALFORMED_JSON' }] });
+  });
+
+  it('that is not UTF-8 is refused', async () => {
+    const latin1 = new Uint8Array([...new TextEncoder().encode('{"alias":"'), 0xe9, ...new TextEncoder().encode('"}')]);
+    const { status, body } = await refused(() => put('/svc/org/keys/k1', { body: latin1 }));
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'INVALID', issues: [{ code: 'MALFORMED_TEXT' }] });
+  });
+
+  it.each([
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'application/merge-patch+json',
+    'application/json; charset=utf-16',
+    '',
+  ])('of content type %j is refused', async (type) => {
+    const { status, body } = await refused(() => put('/svc/org/keys/k1', { headers: { 'content-type': type } }));
+    expect(status).toBe(415);
+    expect(body).toMatchObject({ code: 'INVALID', issues: [{ path: '', code: 'UNSUPPORTED_TYPE' }] });
+  });
+
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+  ])('of content type %j is taken', async (type) => {
+    expect((await put('/svc/org/keys/k1', { headers: { 'content-type': type } })).status).toBe(200);
+  });
+
+  it('with a content encoding is refused', async () => {
+    for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip']) {
+      const { status, body } = await refused(() =>
+        put('/svc/org/keys/k1', { headers: { 'content-encoding': encoding } }),
+      );
+      expect(status).toBe(415);
+      expect(body).toMatchObject({ code: 'INVALID', issues: [{ code: 'UNSUPPORTED_ENCODING' }] });
+    }
+  });
+
+  it('over the limit by its announced length is TOO_LARGE', async () => {
+    const { status, body } = await refused(() =>
+      put('/svc/org/keys/k1', { body: large, headers: { 'content-length': String(large.length) } }),
+    );
+    expect(status).toBe(413);
+    expect(body).toMatchObject({ status: 'error', code: 'TOO_LARGE' });
+  });
+
+  it('over the limit that comes in pieces and announces no length is TOO_LARGE', async () => {
+    let sent = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1024;
+        controller.enqueue(new TextEncoder().encode(' '.repeat(1024)));
+      },
+    });
+    const init = { body: endless, duplex: 'half' } as RequestInit;
+    const { status, body } = await refused(() => put('/svc/org/keys/k1', init));
+    expect(status).toBe(413);
+    expect(body).toMatchObject({ code: 'TOO_LARGE' });
+    // A while it is read on and dropped, so that the sender comes to see the answer.
+    expect(sent).toBeLessThan(70 * 256 * 1024);
+  });
+
+  it('that breaks off is refused', async () => {
+    const broken = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"alias":"after"}'));
+      },
+      pull(controller) {
+        controller.error(new Error('the line went dead'));
+      },
+    });
+    const { status, body } = await refused(() =>
+      put('/svc/org/keys/k1', { body: broken, duplex: 'half' } as RequestInit),
+    );
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ issues: [{ code: 'INCOMPLETE_BODY' }] });
+  });
+});

@@ -1,0 +1,546 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { run } from '../../../src/cli/main.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { createTestWatch } from '../../support/watch.js';
+
+/*
+ * A marker of its own in every place that holds a secret, driven through every operation and every failure of both
+ * faces. Afterwards no marker may be found in logs, answers, files, metrics or traces, save where the contract answers it.
+ */
+
+const fresh = (name: string) => `canary${name}${randomBytes(8).toString('hex')}`;
+const markers = {
+  password: fresh('password'),
+  jwt: fresh('jwt'),
+  hmac: fresh('hmac'),
+  bearer: fresh('bearer'),
+  service: fresh('service'),
+  storedKeyID: fresh('stored'),
+  otherKeyID: fresh('other'),
+  unknownKeyID: fresh('unknown'),
+  previewKeyID: fresh('preview'),
+};
+type Marker = keyof typeof markers;
+const { password, jwt, hmac } = markers;
+
+/** Texts that came out of the service, by where they came from, and the markers that may be in them. */
+interface Place {
+  readonly name: string;
+  readonly text: string;
+  readonly mayHold?: readonly Marker[];
+}
+
+function leaksIn(places: readonly Place[], secrets: Readonly<Record<string, string>>): string[] {
+  return places.flatMap(({ name, text, mayHold = [] }) =>
+    Object.entries(secrets).flatMap(([marker, value]) => {
+      if (mayHold.some((allowed) => allowed === marker)) return [];
+      const found = [
+        value,
+        Buffer.from(value).toString('base64').replace(/=+$/, ''),
+        Buffer.from(value).toString('hex'),
+      ];
+      return found.some((form) => text.includes(form)) ? [`${marker} in ${name}`] : [];
+    }),
+  );
+}
+
+const data = mkdtempSync(join(tmpdir(), 'keyfront-canary-'));
+const places: Place[] = [];
+const secrets: Record<string, string> = { ...markers };
+const spoken: string[] = [];
+const watch = createTestWatch();
+let t: TestApp;
+
+beforeAll(async () => {
+  for (const method of ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const) {
+    vi.spyOn(console, method).mockImplementation((...said: unknown[]) => spoken.push(inspect(said, { depth: 9 })));
+  }
+  t = await startApp({ KEYFRONT_DATA: data }, {}, watch);
+  Object.assign(secrets, { managementToken: t.management, serviceToken: t.service });
+  await t.importKeys(
+    { key_id: markers.storedKeyID, org_id: 'acme', ...loaded },
+    { key_id: markers.otherKeyID, org_id: 'globex', ...loaded },
+  );
+});
+
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await t.close().catch(() => undefined);
+  rmSync(data, { recursive: true, force: true });
+});
+
+const loaded = { basic_auth_data: { user: 'ada', password }, jwt_data: { secret: jwt }, hmac_string: hmac };
+const loadedInput = { basicAuthData: { user: 'ada', password }, jwtData: { secret: jwt }, hmacString: hmac };
+const long = 'x'.repeat(20_000);
+const deep = (inside: string) => `${'{"a":'.repeat(80)}${inside}${'}'.repeat(80)}`;
+
+/** Definitions with a secret in the wrong place, or in the right one with something wrong around it. As REST's JSON. */
+const refusedDefinitions: Readonly<Record<string, string>> = {
+  'a text for the whole': JSON.stringify(password),
+  'a list for the whole': JSON.stringify([loaded]),
+  'a text for basic_auth_data': JSON.stringify({ basic_auth_data: password }),
+  'a list for basic_auth_data': JSON.stringify({ basic_auth_data: [password] }),
+  'an object for the password': JSON.stringify({ basic_auth_data: { password: { value: password } } }),
+  'a text for jwt_data': JSON.stringify({ jwt_data: jwt }),
+  'a list for the jwt secret': JSON.stringify({ jwt_data: { secret: [jwt] } }),
+  'an object for hmac_string': JSON.stringify({ hmac_string: { value: hmac } }),
+  'secrets in numbers': JSON.stringify({ rate: password, expires: jwt, max_query_depth: hmac, per: [password] }),
+  'secrets in flags': JSON.stringify({ hmac_enabled: hmac, is_inactive: jwt }),
+  'secrets in dates': JSON.stringify({ date_created: password, last_updated: jwt }),
+  'secrets in lists': JSON.stringify({ tags: hmac, monitor: { trigger_limits: [jwt] }, access_rights: password }),
+  'secrets in entries': JSON.stringify({
+    access_rights: { a: { limit: hmac, allowed_urls: [{ methods: [jwt] }], api_id: [password] } },
+  }),
+  'a secret for the hash type': JSON.stringify({ basic_auth_data: { hash_type: password } }),
+  'secrets beside a flaw': JSON.stringify({ ...loaded, rate: -2, no_such_field: 1 }),
+  'secrets in unknown fields': JSON.stringify({
+    hmac_strings: hmac,
+    basic_auth_data: { pasword: password },
+    jwt_data: { secrets: jwt },
+  }),
+  'secrets in free-form JSON that is refused': JSON.stringify({ oauth_keys: { a: `${hmac}\0`, b: jwt } }),
+  'secrets that are too long': JSON.stringify({
+    basic_auth_data: { password: password + long },
+    jwt_data: { secret: jwt + long },
+    hmac_string: hmac + long,
+  }),
+  'a password too long for bcrypt': JSON.stringify({ basic_auth_data: { password: `${password}${'x'.repeat(60)}` } }),
+  'secrets behind a mask': JSON.stringify({
+    basic_auth_data: { password: `<${password}>` },
+    jwt_data: { secret: `<${jwt}>` },
+    hmac_string: `<${hmac}>`,
+  }),
+  'secrets with NUL': JSON.stringify({
+    basic_auth_data: { password: `${password}\0` },
+    jwt_data: { secret: `${jwt}\ud800` },
+    hmac_string: `${hmac}\0`,
+  }),
+  'a secret twice': `{"hmac_string":"${hmac}","hmac_string":"${hmac}"}`,
+  'an unquoted secret': `{"hmac_string":${hmac}}`,
+  'a secret cut off': `{"hmac_string":"${hmac}`,
+  'a secret with a bad escape': `{"hmac_string":"${hmac}\\x"}`,
+  'a secret with a bare control character': `{"hmac_string":"${hmac}\u0001"}`,
+  'a secret behind the end': `{"hmac_string":"${hmac}"} ${jwt}`,
+  'a secret before a colon': `{"${hmac}" 1}`,
+  'a secret for a number': `{"rate":-${password}}`,
+  'a secret in a number too large': `{"hmac_string":"${hmac}","rate":1e400}`,
+  'a secret too deep': deep(`"${hmac}"`),
+};
+
+async function note(name: string, answer: Answer | Promise<Answer>, mayHold: readonly Marker[] = []): Promise<Answer> {
+  const { status, headers, text } = await answer;
+  places.push({ name, text: `${status} ${[...headers].map((pair) => pair.join(': ')).join('\n')}\n${text}`, mayHold });
+  return await answer;
+}
+
+const json = { 'content-type': 'application/json' };
+const asService = () => ({ ...json, 'x-svc-authorization': t.service });
+const asManagement = () => ({ ...json, authorization: `Bearer ${t.management}` });
+const stored = `/svc/org/keys/${markers.storedKeyID}`;
+const previewPath = '/api/keys/preview';
+
+const previewQuery =
+  'query($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash data { hmacStringSet jwtData { secretSet } basicAuthData { user passwordSet } } } }';
+const updateQuery = `mutation($keyID: ID!, $input: UpdateKeyInput!, $version: Int) {
+  updateOrgKey(keyID: $keyID, input: $input, expectedVersion: $version) { keyHash definition { hmacStringSet jwtData { secretSet } basicAuthData { user passwordSet } } }
+}`;
+
+/** A body as it is, with both credentials. */
+const rawGraphQL = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+  t.send('/graphql', { method: 'POST', headers: { ...asService(), ...asManagement(), ...headers }, body });
+
+describe('Secrets are driven', () => {
+  it('through the operations that succeed', async () => {
+    const echoed = await note('REST preview', t.preview({ ...loaded, key_id: markers.previewKeyID }), [
+      'jwt',
+      'hmac',
+      'previewKeyID',
+    ]);
+    expect(echoed.body['data']).toMatchObject({ jwt_data: { secret: jwt }, hmac_string: hmac });
+    const previewed = await note(
+      'GraphQL preview',
+      t.graphql(previewQuery, { input: { ...loadedInput, keyID: markers.previewKeyID } }),
+    );
+    expect(previewed.body['errors']).toBeUndefined();
+    const all = `{ previewKey(input: {keyID: "${markers.previewKeyID}", basicAuthData: {password: "${password}"}, hmacString: """${hmac}"""}) { keyID } }`;
+    expect(
+      (await note('GraphQL preview by literals', t.graphql(all), ['previewKeyID'])).body['errors'],
+    ).toBeUndefined();
+    expect((await note('REST update', t.update(markers.storedKeyID, loaded), ['storedKeyID'])).status).toBe(200);
+    expect(
+      (await note('REST reset', t.update(markers.storedKeyID, {}, '?reset_quota=1'), ['storedKeyID'])).status,
+    ).toBe(200);
+    const updated = await note(
+      'GraphQL update',
+      t.graphql(updateQuery, { keyID: markers.storedKeyID, input: loadedInput }),
+    );
+    expect(updated.body).toMatchObject({ data: { updateOrgKey: { definition: { hmacStringSet: true } } } });
+    const byLiteral = `mutation { updateOrgKey(keyID: "${markers.storedKeyID}", input: {hmacString: "${hmac}", jwtData: {secret: "${jwt}"}}) { version key } }`;
+    expect(
+      (await note('GraphQL update by literals', t.graphql(byLiteral), ['storedKeyID'])).body['errors'],
+    ).toBeUndefined();
+  });
+
+  it.each(Object.entries(refusedDefinitions))('through REST and variables with %s', async (name, text) => {
+    expect((await note(`REST preview of ${name}`, t.preview(text))).status).toBe(400);
+    expect((await note(`REST update with ${name}`, t.update(markers.storedKeyID, text))).status).toBe(400);
+    const camel = text.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    for (const [operation, query] of [
+      ['preview', previewQuery],
+      ['update', updateQuery],
+    ]) {
+      const body = `{"query":${JSON.stringify(query)},"variables":{"keyID":"${markers.storedKeyID}","input":${camel}}}`;
+      const answer = await note(`GraphQL ${operation} of ${name}`, rawGraphQL(body));
+      expect(answer.status).toBeLessThan(500);
+      expect(answer.body['errors'], answer.text).toHaveLength(1);
+    }
+  });
+
+  const inPreview = (input: string) => `{ previewKey(input: ${input}) { keyHash } }`;
+
+  it.each<[string, string]>([
+    ['unquoted', inPreview(`{hmacString: ${hmac}}`)],
+    ['unquoted in a nested field', inPreview(`{jwtData: {secret: ${jwt}}, basicAuthData: {password: ${password}}}`)],
+    ['for an object', inPreview(`{jwtData: "${jwt}", basicAuthData: ${password}}`)],
+    ['for the input', inPreview(`"${jwt}"`)],
+    ['for a list', inPreview(`{hmacString: ["${hmac}"]}`)],
+    ['in numbers', inPreview(`{rate: "${jwt}", expires: "${hmac}", maxQueryDepth: ${password}, quotaMax: ${hmac}}`)],
+    ['in flags', inPreview(`{isInactive: "${jwt}", hmacEnabled: ${hmac}}`)],
+    ['in a date', inPreview(`{dateCreated: ${jwt}, lastUpdated: "${hmac}"}`)],
+    ['in unknown fields', inPreview(`{hmac_string: "${hmac}", jwtData: {secrets: "${jwt}"}}`)],
+    ['in an unknown argument', `{ previewKey(input: {}, secret: "${jwt}") { keyHash } }`],
+    ['in a directive', `{ previewKey(input: {}) { keyHash @include(if: "${jwt}") } }`],
+    ['in an unknown directive', `{ previewKey(input: {}) @secret(value: "${jwt}") { keyHash } }`],
+    ['too long', inPreview(`{hmacString: "${hmac}${'x'.repeat(5000)}"}`)],
+    ['masked', inPreview(`{hmacString: "<${hmac}>"}`)],
+    ['cut off', `{ previewKey(input: {hmacString: "${hmac}`],
+    ['cut off in a block', `{ previewKey(input: {hmacString: """${hmac}`],
+    ['with a bad escape', inPreview(`{hmacString: "${hmac}\\x"}`)],
+    ['with a bad Unicode escape', inPreview(`{hmacString: "${hmac}\\u{110000}"}`)],
+    ['with a line break', inPreview(`{hmacString: "${hmac}\n"}`)],
+    ['with a control character', inPreview(`{hmacString: "${hmac}\u0000"}`)],
+    ['where a name belongs', `{ previewKey("${jwt}": {}) { keyHash } }`],
+    ['where a selection belongs', `{ previewKey(input: {}) { keyHash "${jwt}" } }`],
+    ['with quotes, where a selection belongs', `{ previewKey(input: {}) { keyHash "a\\" ${jwt} \\" b" } }`],
+    ['in a block, where a selection belongs', `{ previewKey(input: {}) { keyHash """a " ${jwt} " b""" } }`],
+    ['behind a number', inPreview(`{rate: 1${jwt}}`)],
+    ['in a comment beside an error', `{ previewKey(input: {) { keyHash } } # ${jwt}`],
+    ['as a default', `query($h: Int = "${hmac}") { previewKey(input: {maxQueryDepth: $h}) { keyHash } }`],
+    ['as a key identifier', `mutation { updateOrgKey(keyID: "${markers.unknownKeyID}", input: {}) { version } }`],
+    [
+      'as an impossible key identifier',
+      `mutation { updateOrgKey(keyID: "${markers.unknownKeyID}/", input: {}) { version } }`,
+    ],
+    [
+      'as an unquoted key identifier',
+      `mutation { updateOrgKey(keyID: ${markers.unknownKeyID}, input: {}) { version } }`,
+    ],
+    ['as a previewed key identifier that is refused', inPreview(`{keyID: "${markers.previewKeyID}/"}`)],
+    [
+      'beside a key of another organisation',
+      `mutation { updateOrgKey(keyID: "${markers.storedKeyID}", input: {orgID: "globex", hmacString: "${hmac}"}) { version } }`,
+    ],
+  ])('through a GraphQL document, %s', async (name, query) => {
+    const answer = await note(`GraphQL literal ${name}`, t.graphql(query));
+    expect(answer.status).toBeLessThan(500);
+    expect(answer.body['errors'], answer.text).toBeDefined();
+    const get = await note(
+      `GraphQL literal ${name}, by GET`,
+      t.send(`/graphql?query=${encodeURIComponent(query)}`, { headers: { ...asService(), ...asManagement() } }),
+    );
+    expect(get.status).toBeLessThan(500);
+  });
+
+  const scalarQuery =
+    'query($n: Int!, $f: Float, $b: Boolean) { previewKey(input: {maxQueryDepth: $n, rate: $f, isInactive: $b}) { keyHash } }';
+
+  it.each<[string, object]>([
+    ['variables that are a text', { query: previewQuery, variables: jwt }],
+    ['variables that are a list', { query: previewQuery, variables: [jwt] }],
+    ['variables of another type', { query: scalarQuery, variables: { n: jwt, f: hmac, b: password } }],
+    ['an unknown variable', { query: scalarQuery, variables: { n: 1, secret: jwt } }],
+    ['an input that is a text', { query: previewQuery, variables: { input: jwt } }],
+    ['a query that is an object', { query: { secret: jwt } }],
+    ['a query that is a secret', { query: jwt }],
+    ['no query', { hmacString: hmac }],
+    ['an operation name', { query: scalarQuery, operationName: { secret: jwt } }],
+    ['extensions', { query: '{ __typename }', extensions: jwt }],
+    ['a batch', [{ query: previewQuery, variables: { input: loadedInput } }]],
+    [
+      'a key identifier that is an object',
+      { query: updateQuery, variables: { keyID: { secret: markers.unknownKeyID }, input: {} } },
+    ],
+    [
+      'a version that is a secret',
+      { query: updateQuery, variables: { keyID: markers.storedKeyID, input: loadedInput, version: jwt } },
+    ],
+    [
+      'a stale version',
+      { query: updateQuery, variables: { keyID: markers.storedKeyID, input: loadedInput, version: 999 } },
+    ],
+    ['an unknown key', { query: updateQuery, variables: { keyID: markers.unknownKeyID, input: loadedInput } }],
+  ])('through a GraphQL request with %s', async (name, body) => {
+    const answer = await note(`GraphQL with ${name}`, rawGraphQL(JSON.stringify(body)));
+    expect(answer.status).toBeLessThan(500);
+  });
+
+  it('through bodies that are not read', async () => {
+    const text = JSON.stringify(loaded);
+    const put = (name: string, init: RequestInit, path = stored) =>
+      note(`REST update, ${name}`, t.send(path, { method: 'PUT', headers: asService(), ...init }));
+    const types = {
+      'another content type': 'text/plain',
+      'a form': 'application/x-www-form-urlencoded',
+      'another charset': 'application/json; charset=utf-16',
+    };
+    for (const [name, type] of Object.entries(types)) {
+      await put(name, { body: text, headers: { ...asService(), 'content-type': type } });
+      await note(`GraphQL, ${name}`, rawGraphQL(text, { 'content-type': type }));
+    }
+    await put('a content encoding', { body: text, headers: { ...asService(), 'content-encoding': 'gzip' } });
+    await put('too large', { body: `${text}${' '.repeat(300_000)}` });
+    await put('invalid UTF-8', { body: Buffer.concat([Buffer.from(text), Buffer.from([0xff])]) });
+    await note(
+      'GraphQL, too large',
+      rawGraphQL(
+        JSON.stringify({ query: previewQuery, variables: { input: { hmacString: hmac, alias: 'x'.repeat(140_000) } } }),
+      ),
+    );
+    await note(
+      'GraphQL, invalid UTF-8',
+      rawGraphQL(Buffer.concat([Buffer.from(`{"query":"${jwt}`), Buffer.from([0xff])])),
+    );
+    const form = `query=${encodeURIComponent(`{ previewKey(input: {hmacString: "${hmac}"}) { keyHash } }`)}`;
+    await note('GraphQL, a form that asks', rawGraphQL(form, { 'content-type': 'application/x-www-form-urlencoded' }));
+  });
+
+  it('through paths, parameters and methods', async () => {
+    const { unknownKeyID } = markers;
+    const put = async (path: string, headers: Record<string, string> = {}) => {
+      const answer = await note(
+        `PUT ${path.replace(unknownKeyID, '…').slice(0, 60)}`,
+        t.send(path, { method: 'PUT', headers: { ...asService(), ...headers }, body: JSON.stringify(loaded) }),
+      );
+      expect(answer.status).toBeLessThan(500);
+    };
+    for (const end of [
+      '',
+      '%ff',
+      '%00',
+      '%2f',
+      '%5c',
+      '%',
+      '%E2%80%AE',
+      'x'.repeat(300),
+      '/',
+      '/more',
+      '?reset_quota=2',
+    ]) {
+      await put(`/svc/org/keys/${unknownKeyID}${end}`);
+    }
+    for (const query of [`?reset_quota=${hmac}`, `?api_key=${hmac}`, `?reset_quota=1&access_token=${jwt}`])
+      await put(stored + query);
+    await put(stored, { 'if-match': `"${hmac}"` });
+    await put(stored, { 'if-match': '"999"' });
+    await put(`/svc/org/keys/${markers.otherKeyID}${unknownKeyID}`);
+    await put(`/no/such/path/${unknownKeyID}`);
+    for (const method of ['GET', 'POST', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']) {
+      await note(`${method} of a key`, t.send(stored, { method, headers: asService() }), ['storedKeyID']);
+      await note(
+        `${method} of the preview`,
+        t.send(`${previewPath}?token=${jwt}`, { method, headers: asManagement() }),
+      );
+    }
+    const restored = t.send(`${stored}/restore`, { method: 'POST', headers: asService() });
+    expect((await note('the key restored', restored, ['storedKeyID'])).status).toBe(200);
+    await note('the quota', t.send(`${stored}/quota`, { method: 'POST', headers: asService() }));
+    await note('the list', t.send('/svc/org/keys', { headers: asService() }), ['storedKeyID', 'otherKeyID']);
+    const whole = `{ orgKeys(first: 100) { nodes: edges { node { keyHash definition { alias hmacStringSet }
+      history { edges { node { changes { path kind before after } reason } } } } } } }`;
+    await note('the list and its history, GraphQL', t.graphql(whole));
+    const dryRun = updateQuery.replace('mutation', 'query').replace('updateOrgKey', 'previewOrgKeyUpdate');
+    await note('a dry run', t.graphql(dryRun, { keyID: markers.storedKeyID, input: loadedInput }), ['storedKeyID']);
+    await note('a page with a secret in its query', t.send(`/?token=${jwt}`, { headers: { accept: 'text/html' } }));
+    await note('health with a secret in its query', t.send(`/health?token=${jwt}`));
+  });
+
+  it('through what metrics and traces might be named by', async () => {
+    const { unknownKeyID: name } = markers;
+    const headers = {
+      'x-request-id': name,
+      baggage: `${name}=${hmac}`,
+      traceparent: name,
+      'user-agent': jwt,
+      host: name,
+    };
+    const named = `query ${name}($${name}: ID) { ${name}: orgKey(keyID: $${name}) { ...${name} } } fragment ${name} on OrgKey { version }`;
+    await note('an operation with a name', t.graphql(named, { [name]: name }, headers), ['unknownKeyID']);
+    await note('a method', t.send(`/svc/org/keys/${name}`, { method: name, headers }));
+    await t.graphql(named.replace('version', 'noSuchField'), {}, headers);
+  });
+
+  it('through credentials that are refused', async () => {
+    const text = JSON.stringify(loaded);
+    const bound = (await t.issue('service', { orgID: 'acme' })).secret;
+    const revoked = await t.issue('service');
+    await t.app.services.credentials.revoke(revoked.id, t.clock.now);
+    Object.assign(secrets, { boundToken: bound, revokedToken: revoked.secret });
+    const headers: Record<string, Record<string, string>> = {
+      none: {},
+      unknown: { authorization: `Bearer kf_mgt_${markers.bearer}`, 'x-svc-authorization': `kf_svc_${markers.service}` },
+      'in another scheme': { authorization: `Basic ${Buffer.from(`ada:${markers.bearer}`).toString('base64')}` },
+      'without a scheme': { authorization: markers.bearer },
+      'of a strange form': {
+        authorization: `Bearer "${markers.bearer}", x`,
+        'x-svc-authorization': `${markers.service}, ${markers.service}`,
+      },
+      'that are each other’s': { authorization: `Bearer ${t.service}`, 'x-svc-authorization': t.management },
+      'that was revoked': { 'x-svc-authorization': revoked.secret },
+    };
+    for (const [name, given] of Object.entries(headers)) {
+      const rest = { ...json, ...given };
+      expect(
+        (
+          await note(
+            `REST preview, credentials ${name}`,
+            t.send(previewPath, { method: 'POST', headers: rest, body: text }),
+          )
+        ).status,
+      ).toBe(401);
+      expect(
+        (await note(`REST update, credentials ${name}`, t.send(stored, { method: 'PUT', headers: rest, body: text })))
+          .status,
+      ).toBe(401);
+      for (const query of [previewQuery, updateQuery]) {
+        const body = JSON.stringify({ query, variables: { keyID: markers.storedKeyID, input: loadedInput } });
+        const answer = await note(
+          `GraphQL, credentials ${name}`,
+          t.send('/graphql', { method: 'POST', headers: rest, body }),
+        );
+        expect(answer.text).toContain('UNAUTHENTICATED');
+      }
+    }
+    const foreign = await note(
+      'another organisation’s key',
+      t.update(markers.otherKeyID, loaded, '', { 'x-svc-authorization': bound }),
+    );
+    expect(foreign.status).toBe(404);
+    const foreignGraphQL = t.graphql(
+      updateQuery,
+      { keyID: markers.otherKeyID, input: loadedInput },
+      { 'x-svc-authorization': bound },
+    );
+    expect((await note('another organisation’s key, GraphQL', foreignGraphQL)).text).toContain('NOT_FOUND');
+  });
+
+  it('through the command line', async () => {
+    const said: string[] = [];
+    const io = {
+      env: { KEYFRONT_DATA: data },
+      stdout: (text: string) => void said.push(text),
+      stderr: (text: string) => void said.push(text),
+      isStderrTTY: true,
+      onStop: () => undefined,
+    };
+    expect(await run(['keys', 'export'], io)).toBe(0);
+    expect(await run(['credentials', 'list'], io)).toBe(0);
+    places.push({ name: 'the export without secrets', text: said.join(''), mayHold: ['storedKeyID', 'otherKeyID'] });
+    await expect(t.importKeys(...Object.values(refusedDefinitions).flatMap(importLine))).rejects.toSatisfy(
+      (error: Error) => {
+        places.push({ name: 'reasons of refused lines', text: error.message });
+        return error.message.includes('password');
+      },
+    );
+  });
+
+  it('through failures of storage and of the key ring, which are masked', async () => {
+    const ring = join(data, 'key-ring.json');
+    const fails = async (name: string) => {
+      expect((await note(`REST update, ${name}`, t.update(markers.storedKeyID, loaded))).body).toMatchObject({
+        code: 'INTERNAL',
+        message: 'Internal error.',
+      });
+      const answer = await note(
+        `GraphQL update, ${name}`,
+        t.graphql(updateQuery, { keyID: markers.storedKeyID, input: loadedInput }),
+      );
+      expect(answer.body).toMatchObject({ errors: [{ message: 'Internal error.', extensions: { code: 'INTERNAL' } }] });
+    };
+    renameSync(ring, `${ring}.away`);
+    await fails('the key ring gone');
+    renameSync(`${ring}.away`, ring);
+
+    const other = new Database(join(data, 'keyfront.db'));
+    other.exec('ALTER TABLE audit RENAME TO audit_away');
+    await fails('a table gone');
+    other.exec('ALTER TABLE audit_away RENAME TO audit');
+    places.push(...filesIn(data));
+    other.close();
+
+    await t.app.services.close();
+    await fails('the database closed');
+    // What a credential opens is known for the rest of a turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    const preview = await note(
+      'REST preview, the database closed',
+      t.preview({ ...loaded, key_id: markers.previewKeyID }),
+    );
+    expect(preview.status).toBe(500);
+    expect(t.logs()).toContain('internal error');
+  });
+});
+
+function importLine(text: string): object[] {
+  try {
+    const definition: unknown = JSON.parse(text);
+    return typeof definition === 'object' ? [{ key_id: fresh('import'), org_id: 'acme', ...definition }] : [];
+  } catch {
+    return [];
+  }
+}
+
+function filesIn(folder: string): Place[] {
+  return readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name)).toString('latin1') }));
+}
+
+let metrics = '';
+const everywhere = () => [
+  ...places,
+  ...filesIn(data),
+  { name: 'the logs', text: t.logs() },
+  { name: 'the console', text: spoken.join('\n') },
+  { name: 'the metrics', text: metrics },
+  { name: 'the traces', text: watch.sent() },
+];
+
+describe('A secret that went through all this', () => {
+  it('A-09 S-01 is found nowhere but where the contract answers it', async () => {
+    const { length } = places;
+    metrics = await watch.exposition();
+    expect(metrics).toContain('keyfront_requests_total{face="rest",operation="updateOrgKey",verdict="INVALID"}');
+    expect(watch.spans().length).toBeGreaterThan(250);
+    expect(watch.spans().map(({ name }) => name)).toContain('commit');
+    expect(length).toBeGreaterThan(250);
+    expect(places.map(({ name }) => name)).toEqual(expect.arrayContaining(['keyfront.db', 'keyfront.db-wal']));
+    expect(t.logs().split('\n').length).toBeGreaterThan(200);
+    expect(leaksIn(everywhere(), secrets)).toEqual([]);
+  });
+
+  it('S-01 would be found, had it been left in a log, an answer or a file', () => {
+    const planted = { marker: hmac };
+    expect(leaksIn([{ name: 'a log', text: `${t.logs()}{"msg":"${hmac}"}` }], planted)).toEqual(['marker in a log']);
+    const asBase64 = Buffer.from(`${hmac}`).toString('base64');
+    expect(leaksIn([{ name: 'an answer', text: `{"at":"${asBase64}"}` }], planted)).toEqual(['marker in an answer']);
+    // What is not secret is stored in clear, which proves that reading the files would show a secret as well.
+    expect(leaksIn(everywhere(), { owner: 'globex' })).toContain('owner in keyfront.db');
+    const echoed = everywhere().map(({ name, text }) => ({ name, text }));
+    expect(leaksIn(echoed, secrets)).toEqual(expect.arrayContaining(['hmac in REST preview', 'jwt in REST preview']));
+    expect(existsSync(join(data, 'keyfront.db'))).toBe(true);
+  });
+});

@@ -1,0 +1,127 @@
+import { createHash, createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/app.js';
+
+/* KEYFRONT_KEY_HASH from the environment to the answers of both faces. The pairs are the ones that gateways published. */
+
+const pepper = 'pepper that is longer than 32 bytes';
+const started: TestApp[] = [];
+const folders: string[] = [];
+
+async function start(env: Record<string, string> = {}): Promise<TestApp> {
+  const t = await startApp(env);
+  started.push(t);
+  return t;
+}
+
+afterEach(async () => {
+  for (const t of started.splice(0)) await t.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'keyfront-hash-'));
+  folders.push(made);
+  return made;
+}
+
+const plain = '5e9d9544a1dcd60001d0ed20e7f75f9e03534825b7aef9df749582e5';
+const token = 'eyJvcmciOiI1ZTlkOTU0NGExZGNkNjAwMDFkMGVkMjAiLCJpZCI6ImdycGNfaG1hY19rZXkiLCJoIjoibXVybXVyNjQifQ==';
+const tokenOf = (h: string) => Buffer.from(`{"org":"acme","id":"1","h":"${h}"}`).toString('base64');
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** The hash of an identifier as each face previews it. */
+async function hashes(t: TestApp, keyID: string): Promise<unknown[]> {
+  const rest = await t.preview({ key_id: keyID });
+  const graphql = await t.graphql('query($id: ID) { previewKey(input: {keyID: $id}) { keyHash } }', { id: keyID });
+  return [rest.body['key_hash'], (graphql.body['data'] as { previewKey: { keyHash: string } }).previewKey.keyHash];
+}
+
+describe('KEYFRONT_KEY_HASH', () => {
+  it.each<[string, Record<string, string>, string, string]>([
+    ['is sha256 where it is not set', {}, plain, sha256(plain)],
+    ['sha256', { KEYFRONT_KEY_HASH: 'sha256' }, 'ключ', sha256('ключ')],
+    ['sha256, whatever a token says', { KEYFRONT_KEY_HASH: 'sha256' }, token, sha256(token)],
+    [
+      'hmac-sha256',
+      { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper },
+      plain,
+      createHmac('sha256', pepper).update(plain).digest('hex'),
+    ],
+    ['murmur32', { KEYFRONT_KEY_HASH: 'murmur32' }, plain, '41c5cb1e'],
+    ['murmur32', { KEYFRONT_KEY_HASH: 'murmur32' }, '1bc0690cc2dad4a7c914aba6c539839b8', 'd3f0c98a'],
+    ['murmur32', { KEYFRONT_KEY_HASH: 'murmur32' }, '166671e73dc5649e29782e6e7cbb7c3e9', '78f6c993'],
+    ['murmur32, with a token that asks for murmur64', { KEYFRONT_KEY_HASH: 'murmur32' }, token, 'a72fcdc09caa86b5'],
+    ['murmur64', { KEYFRONT_KEY_HASH: 'murmur64' }, 'hello', 'cbd8a7b341bd9b02'],
+    ['murmur64, with a token that asks for itself', { KEYFRONT_KEY_HASH: 'murmur64' }, token, 'a72fcdc09caa86b5'],
+    ['murmur128', { KEYFRONT_KEY_HASH: 'murmur128' }, 'hello, world', '342fac623a5ebc8e4cdcbc079642414d'],
+    [
+      'murmur128, with a token that asks for sha256',
+      { KEYFRONT_KEY_HASH: 'murmur128' },
+      tokenOf('sha256'),
+      sha256(tokenOf('sha256')),
+    ],
+  ])('%s', async (_, env, keyID, hash) => {
+    const t = await start(env);
+    expect(await hashes(t, keyID)).toEqual([hash, hash]);
+  });
+
+  it.each(['sha256', 'hmac-sha256', 'murmur32', 'murmur64', 'murmur128'])(
+    '%s finds the key that an update names',
+    async (algorithm) => {
+      const peppered = algorithm === 'hmac-sha256' && { KEYFRONT_KEY_HASH_PEPPER: pepper };
+      const t = await start({ KEYFRONT_KEY_HASH: algorithm, ...peppered });
+      await t.importKeys({ key_id: plain, org_id: 'acme' });
+      const [hash] = await hashes(t, plain);
+      expect((await t.update(plain, { alias: 'x' })).body).toMatchObject({ key: plain, key_hash: hash });
+      expect((await t.update(`${plain}0000`, {})).status).toBe(404);
+    },
+  );
+
+  it.each([undefined, '', 'p'.repeat(31)])('hmac-sha256 refuses to start with the pepper %j', async (short) => {
+    const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', ...(short !== undefined && { KEYFRONT_KEY_HASH_PEPPER: short }) };
+    await expect(startApp(env)).rejects.toThrow(/KEYFRONT_KEY_HASH_PEPPER.*32 bytes/);
+  });
+
+  it.each(['md5', 'SHA256', 'murmur', ''])('refuses to start with %j, and names the right ones', async (algorithm) => {
+    await expect(startApp({ KEYFRONT_KEY_HASH: algorithm })).rejects.toThrow(/KEYFRONT_KEY_HASH.*sha256.*murmur128/);
+  });
+});
+
+describe('A database that holds keys', () => {
+  async function withKey(env: Record<string, string>): Promise<string> {
+    const data = folder();
+    const t = await startApp({ ...env, KEYFRONT_DATA: data });
+    await t.importKeys({ key_id: plain, org_id: 'acme' });
+    await t.close();
+    return data;
+  }
+
+  it('refuses to start with another algorithm, says what to do, and is as it was', async () => {
+    const data = await withKey({});
+    await expect(startApp({ KEYFRONT_DATA: data, KEYFRONT_KEY_HASH: 'murmur64' })).rejects.toThrow(
+      /hashed with KEYFRONT_KEY_HASH=sha256.*keys export --with-secrets/s,
+    );
+    expect((await (await start({ KEYFRONT_DATA: data })).update(plain, {})).status).toBe(200);
+  });
+
+  it('refuses to start with another pepper, and shows neither', async () => {
+    const hmac = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper };
+    const data = await withKey(hmac);
+    const other = 'another pepper of more than 32 bytes';
+    const refusal = startApp({ ...hmac, KEYFRONT_DATA: data, KEYFRONT_KEY_HASH_PEPPER: other });
+    await expect(refusal).rejects.toThrow(/another KEYFRONT_KEY_HASH_PEPPER/);
+    await expect(refusal).rejects.not.toThrow(new RegExp(`${pepper}|${other}`));
+    expect((await (await start({ ...hmac, KEYFRONT_DATA: data })).update(plain, {})).status).toBe(200);
+  });
+
+  it('lets the setting change while it holds none', async () => {
+    const data = folder();
+    await (await startApp({ KEYFRONT_DATA: data })).close();
+    const t = await start({ KEYFRONT_DATA: data, KEYFRONT_KEY_HASH: 'murmur64' });
+    expect(await hashes(t, 'hello')).toEqual(['cbd8a7b341bd9b02', 'cbd8a7b341bd9b02']);
+  });
+});

@@ -1,0 +1,266 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createToken } from '../../../src/credentials/token.js';
+import { AppError } from '../../../src/lib/errors.js';
+import { listen, type RequestListener } from '../../../src/http/server/server.js';
+import { createLogger } from '../../../src/lib/log.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { exchange } from '../../support/server.js';
+import { createTestWatch, type TestWatch } from '../../support/watch.js';
+
+let folder: string;
+let watch: TestWatch;
+let t: TestApp;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-metrics-'));
+  watch = createTestWatch();
+  const { meter } = watch;
+  t = await startApp({ KEYFRONT_DATA: folder }, {}, { meter });
+  await t.importKeys({ key_id: 'billing', org_id: 'acme', quota_max: 3 });
+});
+afterEach(async () => {
+  await t.close();
+  await rm(folder, { recursive: true });
+});
+
+const requests = async () => watch.series('keyfront_requests_total');
+const named = (face: string, operation: string, verdict: string) =>
+  `face="${face}",operation="${operation}",verdict="${verdict}"`;
+
+describe('keyfront_requests_total', () => {
+  it('counts each request once, by face, operation and verdict', async () => {
+    await t.graphql('{ previewKey(input: {alias: "a", orgID: "acme"}) { keyHash } }');
+    await t.graphql('{ previewKey(input: {rate: -5}) { keyHash } }');
+    await t.graphql('mutation { updateOrgKey(keyID: "billing", input: {orgID: "acme"}) { version } }');
+    await t.graphql('mutation { updateOrgKey(keyID: "nobody", input: {orgID: "acme"}) { version } }');
+    await t.preview({ alias: 'a', org_id: 'acme' });
+    await t.preview({ rate: -5 });
+    await t.preview({}, { authorization: 'Bearer nonsense' });
+    await t.update('billing', { org_id: 'acme' });
+    await t.update('billing', { org_id: 'acme' }, '', { 'if-match': '"99"' });
+    await t.send('/svc/org/keys/billing', { headers: { 'x-svc-authorization': t.service } });
+    await t.send('/svc/org/keys', { method: 'PATCH' });
+    await t.send('/no/such/path');
+    await t.send('/health');
+    await t.send('/ready');
+    await t.send('/', { headers: { accept: 'text/html' } });
+    expect(await requests()).toEqual({
+      [named('graphql', 'previewKey', 'ok')]: 1,
+      [named('graphql', 'previewKey', 'INVALID')]: 1,
+      [named('graphql', 'updateOrgKey', 'ok')]: 1,
+      [named('graphql', 'updateOrgKey', 'NOT_FOUND')]: 1,
+      [named('rest', 'previewKey', 'ok')]: 1,
+      [named('rest', 'previewKey', 'INVALID')]: 1,
+      [named('rest', 'previewKey', 'UNAUTHENTICATED')]: 1,
+      [named('rest', 'updateOrgKey', 'ok')]: 1,
+      [named('rest', 'updateOrgKey', 'CONFLICT')]: 1,
+      [named('rest', 'orgKey', 'ok')]: 1,
+      [named('rest', 'other', 'INVALID')]: 1,
+      [named('other', 'other', 'NOT_FOUND')]: 1,
+      [named('health', 'other', 'ok')]: 2,
+      [named('other', 'other', 'ok')]: 1,
+    });
+  });
+
+  it('names an operation by the one field of the root that it asks for, however often, and `several` for more', async () => {
+    await t.graphql('{ a: orgKey(keyID: "billing") { version } b: orgKey(keyID: "billing") { version } __typename }');
+    await t.graphql('query ($id: ID) { ...F } fragment F on Query { orgKey(keyID: $id) { version } }', {
+      id: 'billing',
+    });
+    await t.graphql('{ orgKey(keyID: "billing") { version } orgKeys { totalCount } }');
+    await t.graphql('{ __schema { queryType { name } } }');
+    await t.graphql('{ noSuchField }');
+    await t.graphql('{ not a document');
+    expect(await requests()).toEqual({
+      [named('graphql', 'orgKey', 'ok')]: 2,
+      [named('graphql', 'several', 'ok')]: 1,
+      [named('graphql', 'other', 'ok')]: 1,
+      [named('graphql', 'other', 'INVALID')]: 2,
+    });
+  });
+
+  it('shows what failed inside the service, whatever else was wrong in the same answer', async () => {
+    const other = new Database(join(folder, 'keyfront.db'));
+    other.exec('ALTER TABLE audit RENAME TO audit_away');
+    other.close();
+    const answer = await t.graphql(`{ wrong: orgKey(keyID: "a/b") { version }
+      billing: orgKey(keyID: "billing") { history { edges { node { version } } } } }`);
+    expect(answer.text).toMatch(/INVALID.*INTERNAL/);
+    expect(await requests()).toEqual({ [named('graphql', 'orgKey', 'INTERNAL')]: 1 });
+  });
+});
+
+describe('S-03: the series', () => {
+  it('S-03 are as many after a thousand names that clients have chosen as before', async () => {
+    const count = async () => (await watch.exposition()).split('\n').filter((line) => /^keyfront_/.test(line)).length;
+    const ask = async (name: string) => {
+      await t.graphql(`query ${name} { ${name}: orgKey(keyID: "${name}") { version } }`);
+      await t.graphql(`{ ${name} }`);
+      await t.update(name, { org_id: name, alias: name });
+      await t.send(`/${name}`);
+      await t.send(`/svc/org/keys/${name}/quota?amount=${name}`, { method: 'POST' });
+      await t.send('/svc/org/keys', { method: 'GET', headers: { 'x-svc-authorization': name } });
+      await t.send(`/svc/org/keys?org_id=${name}`, { headers: { 'x-svc-authorization': t.service } });
+      await t.preview({ alias: name }, { authorization: `Bearer ${name}`, 'x-request-id': name });
+    };
+    await ask('first');
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const before = await count();
+    for (let index = 0; index < 125; index += 1) await ask(`chosen${index}`);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(await count()).toBe(before);
+    expect(await watch.exposition()).not.toMatch(/chosen|first|acme|billing/);
+  });
+
+  it('S-03 keep a name that is in no table under `other`, should a part ever hand one on', async () => {
+    const answered = { requestID: 'r', route: '/graphql', verdict: 'ok', status: 200, seconds: 0.001 } as const;
+    watch.meter.recordResponse({ ...answered, operation: 'a-key-identifier' });
+    watch.meter.recordResponse({ ...answered, operation: 'other', route: '/svc/a-key-identifier' });
+    watch.meter.authenticationFailed('a-key-identifier', 'a-key-identifier');
+    watch.meter.consumed('a-key-identifier');
+    expect(await watch.exposition()).not.toContain('a-key-identifier');
+  });
+});
+
+describe('what else is counted', () => {
+  it('is each wrong credential, by its kind and by the reason that callers are not told', async () => {
+    const revoked = await t.issue('service');
+    await t.app.services.credentials.revoke(revoked.id, t.clock.now);
+    await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': revoked.secret } });
+    await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': createToken('service') } });
+    await t.preview({}, { authorization: `Bearer ${t.service}` });
+    await t.preview({}, { authorization: 'Basic nonsense' });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(await watch.series('keyfront_authentication_failures_total')).toEqual({
+      'kind="service",reason="revoked"': 1,
+      'kind="service",reason="unknown"': 1,
+      'kind="management",reason="other kind"': 1,
+      'kind="management",reason="malformed"': 1,
+    });
+  });
+
+  it('is what gateways are told that ask for a part of a quota', async () => {
+    const take = () => t.graphql('mutation { consumeOrgQuota(keyID: "billing") { allowed } }');
+    for (let times = 0; times < 5; times += 1) await take();
+    await t.update('billing', { org_id: 'acme', is_inactive: true });
+    await t.send('/svc/org/keys/billing/quota', { method: 'POST', headers: { 'x-svc-authorization': t.service } });
+    expect(await watch.series('keyfront_quota_verdicts_total')).toEqual({
+      'verdict="allowed"': 3,
+      'verdict="QUOTA_EXCEEDED"': 2,
+      'verdict="INACTIVE"': 1,
+      'verdict="EXPIRED"': 0,
+    });
+  });
+
+  it('is what was refused before it was looked into: by the limits, for its form, and for overload', async () => {
+    let begun = 0;
+    let waiting: Promise<Readonly<Record<string, number>>> | undefined;
+    const slow: RequestListener = (_request, response) => {
+      begun += 1;
+      for (const end = performance.now() + (begun === 1 ? 50 : 0); performance.now() < end;);
+      if (begun === 10) waiting = watch.series('keyfront_queue_length');
+      response.end();
+    };
+    const server = await listen(slow, { host: '127.0.0.1', port: 0, log: createLogger('silent'), telemetry: watch });
+    const port = Number(new URL(server.url).port);
+    await t.graphql(`{ ${'a: __typename '.repeat(400)} ${'x'.repeat(16_000)} }`);
+    await exchange(port, 'GET /a//b HTTP/1.1\r\nHost: x\r\n\r\n');
+    await exchange(port, 'this is no HTTP\r\n\r\n');
+    // All of them come while the first is worked at, and are more than may wait.
+    const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    const { text } = await exchange(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(900) + last);
+    await server.stop();
+    const busy = text.match(/HTTP\/1.1 503/g)?.length ?? 0;
+    expect(busy).toBeGreaterThan(0);
+    expect((await waiting)?.['queue="requests"']).toBeGreaterThan(0);
+    expect(await watch.series('keyfront_refused_total')).toEqual({
+      'reason="limits"': 1,
+      'reason="malformed"': 1,
+      'reason="unreadable"': 1,
+      'reason="overload"': busy,
+    });
+  });
+});
+
+describe('what storage tells', () => {
+  it('is how many changes went to the disk together, and how long that took', async () => {
+    const before = (await watch.series('keyfront_commit_batch_size_sum'))[''] ?? 0;
+    await Promise.all(Array.from({ length: 20 }, (_, rate) => t.update('billing', { org_id: 'acme', rate })));
+    const sum = ((await watch.series('keyfront_commit_batch_size_sum'))[''] ?? 0) - before;
+    const { '': count = 0 } = await watch.series('keyfront_commit_batch_size_count');
+    expect(sum).toBe(20);
+    expect(count).toBeLessThan(20);
+    expect((await watch.series('keyfront_commit_duration_seconds_count'))['']).toBe(count);
+    expect((await watch.series('keyfront_commit_duration_seconds_sum'))['']).toBeGreaterThan(0);
+  });
+
+  it('is a failure of the disk, and not that of a change that was refused', async () => {
+    const failures = async () => (await watch.series('keyfront_commit_failures_total'))[''];
+    const refuse = () => {
+      throw new AppError('CONFLICT', 'Not now.');
+    };
+    await expect(t.app.services.store.update('a hash', refuse)).rejects.toThrow('Not now.');
+    expect(await failures()).toBe(0);
+    const other = new Database(join(folder, 'keyfront.db'));
+    other.exec('ALTER TABLE audit RENAME TO audit_away');
+    other.close();
+    await t.update('billing', { org_id: 'acme', alias: 'changed' });
+    expect(await failures()).toBe(1);
+  });
+
+  it('is the size of the write-ahead log', async () => {
+    const bytes = async () => (await watch.series('keyfront_wal_bytes'))[''] ?? 0;
+    const before = await bytes();
+    for (let rate = 0; rate < 5; rate += 1) await t.update('billing', { org_id: 'acme', rate });
+    expect(await bytes()).toBeGreaterThan(before);
+  });
+});
+
+describe('the figures of the moment', () => {
+  it('are how long the lines are', async () => {
+    const lines = async () => watch.series('keyfront_queue_length');
+    expect(await lines()).toEqual({ 'queue="requests"': 0, 'queue="passwords"': 0, 'queue="commits"': 0 });
+    const hashes = Array.from({ length: 6 }, (_, index) =>
+      t.update('billing', { org_id: 'acme', basic_auth_data: { password: `p${index}` } }),
+    );
+    // Two are hashed at a time.
+    const waiting = async () => (await lines())['queue="passwords"'] ?? 0;
+    while ((await waiting()) === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await Promise.all(hashes);
+    expect(await waiting()).toBe(0);
+    const writes = Array.from({ length: 3 }, (_, index) =>
+      t.app.services.credentials.markUsed(new Map([[`missing${index}`, t.clock.now]])),
+    );
+    expect((await lines())['queue="commits"']).toBe(3);
+    await Promise.all(writes);
+    expect((await lines())['queue="commits"']).toBe(0);
+  });
+
+  it('are whether /ready says yes', async () => {
+    const ready = async () => (await watch.series('keyfront_ready'))[''];
+    expect(await ready()).toBe(1);
+    t.app.drain();
+    expect((await t.send('/ready')).status).toBe(503);
+    expect(await ready()).toBe(0);
+  });
+
+  it('are for how long the event loop was held up', async () => {
+    await watch.exposition();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    for (const end = performance.now() + 150; performance.now() < end;);
+    // Timers run in the order of their due times: that of the histogram is due before this one, however late both are.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await watch.series('nodejs_eventloop_lag_max_seconds'))['']).toBeGreaterThan(0.1);
+  });
+
+  it('are how long requests took, from their arrival on', async () => {
+    await t.graphql('{ orgKey(keyID: "billing") { version } }');
+    const sums = await watch.series('keyfront_request_duration_seconds_sum');
+    expect(Object.keys(sums)).toEqual(['face="graphql",operation="orgKey"']);
+    expect(Object.values(sums)[0]).toBeGreaterThan(0);
+    expect(Object.values(sums)[0]).toBeLessThan(60);
+  });
+});

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { metricLabels } from '../../../src/cli/server/telemetry.js';
+import { createMetrics } from '../../../src/telemetry/metrics.js';
+
+const text = readFileSync(new URL('../../../OPERATING.md', import.meta.url), 'utf8');
+const [, table = ''] = /<!-- metrics -->\n(.*?)<!-- \/metrics -->/s.exec(text) ?? [];
+const rows = table
+  .trim()
+  .split('\n')
+  .slice(2)
+  .map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()))
+  .map(([, name = '', labels = '', says = '', alert = '']) => ({ name, labels, says, alert }));
+
+describe('OPERATING.md', () => {
+  const { registry } = createMetrics(metricLabels());
+
+  it('has a row for each metric of ours, with its labels and what it says, and one for no other', async () => {
+    const metrics = await registry.getMetricsAsJSON();
+    const ours = metrics
+      .filter(({ name }) => name.startsWith('keyfront_'))
+      .map(({ name, help }) => {
+        const { labelNames } = registry.getSingleMetric(name) as unknown as { labelNames: readonly string[] };
+        return { name, labels: labelNames.join(', '), says: help };
+      });
+    const listed = rows.filter(({ name }) => name.startsWith('keyfront_'));
+    expect(listed.map(({ name, labels, says }) => ({ name, labels, says })).toSorted(byName)).toEqual(
+      ours.toSorted(byName),
+    );
+    expect(ours.length).toBeGreaterThan(10);
+  });
+
+  it('names metrics in its rows and in its alerts that there are', () => {
+    const mentioned = [...text.matchAll(/\b(?:keyfront|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name);
+    const known = new Set(registry.getMetricsAsArray().map(({ name }) => name));
+    const strays = mentioned.filter((name) => !known.has(name) && !known.has(name.replace(/_(bucket|sum|count)$/, '')));
+    expect(strays).toEqual([]);
+    expect(rows.filter(({ alert }) => alert === '')).toEqual([]);
+  });
+});
+
+function byName(a: { name: string }, b: { name: string }): number {
+  return a.name < b.name ? -1 : 1;
+}

@@ -1,0 +1,172 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/app.js';
+import { describeEngines, type EnginePlace } from '../../support/engines.js';
+import { outOfOrder, startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
+import { eventLoopTurns, until } from '../../support/until.js';
+import { hookTo, quick } from '../../support/webhooks.js';
+
+describeEngines('webhooks', (engine) => {
+  let place: EnginePlace;
+  let t: TestApp;
+  let receiver: Receiver;
+  beforeEach(async () => {
+    place = await engine.make();
+    receiver = await startReceiver();
+    t = await startApp(place.env, { webhookPace: quick });
+  });
+  afterEach(async () => {
+    await t.close();
+    await receiver.close();
+    await place.remove();
+  });
+
+  const key = (keyID: string, orgID = 'acme') => t.importKeys({ key_id: keyID, org_id: orgID });
+  const change = async (keyID: string, alias: string) => expect((await t.update(keyID, { alias })).status).toBe(200);
+  const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
+
+  it('deliver every change once and in order per key to a receiver that fails twice', async () => {
+    const keys = ['a', 'b', 'c', 'd', 'e'];
+    const { secret } = await hookTo(t, receiver.url);
+    const tries = new Map<string, number>();
+    receiver.behaviour = ({ id }) => {
+      tries.set(id, (tries.get(id) ?? 0) + 1);
+      return (tries.get(id) ?? 0) <= 2 ? 500 : 200;
+    };
+    for (const keyID of keys) await key(keyID);
+    for (let round = 0; round < 4; round += 1) for (const keyID of keys) await change(keyID, `${keyID} ${round}`);
+    await receiver.until((taken) => taken.length === 25);
+    await wait(100);
+    expect(outOfOrder(receiver.taken())).toBeUndefined();
+    expect([...tries.values()]).toStrictEqual(Array.from({ length: 25 }, () => 3));
+    // Nothing came twice that had been taken, and all of it is believed.
+    expect(receiver.received.filter(({ isTaken }) => isTaken)).toHaveLength(25);
+    for (const message of receiver.received) expect(whyNotBelieved(secret, message)).toBeUndefined();
+    // What has failed comes again with the same identifier and the same body.
+    const bodies = new Map(receiver.received.map(({ id, body }) => [id, body]));
+    expect(receiver.received.every(({ id, body }) => bodies.get(id) === body)).toBe(true);
+  });
+
+  it('contain the history entry in the names of REST', async () => {
+    await hookTo(t, receiver.url);
+    await key('a');
+    await t.update(
+      'a',
+      { alias: 'Billing', quota_max: 9007199254740993n, hmac_string: 'CANARY-HMAC' },
+      '?reset_quota=1',
+    );
+    await receiver.until((taken) => taken.length === 2);
+    const [, message] = receiver.taken();
+    expect(message?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Keyfront/0.1.0' });
+    expect(message?.type).toBe('orgKey.updated');
+    expect(message?.data).toMatchObject({
+      id: message?.id,
+      org_id: 'acme',
+      key_hash: hashOf('a'),
+      operation: 'update',
+      version_before: 1,
+      version_after: 2,
+      credential_label: 'test service',
+      quota_used_before_reset: 0,
+    });
+    expect(message?.data.changes).toContainEqual({ path: 'alias', kind: 'ADDED', after: 'Billing' });
+    expect(message?.data.changes).toContainEqual({ path: 'hmac_string', kind: 'SET' });
+    expect(message?.body).toContain('"after":9007199254740993');
+    expect(message?.id).toMatch(/^evt_[0-9a-f]{32}$/);
+  });
+
+  it('contain only keys of the organisation of the webhook', async () => {
+    const other = await startReceiver();
+    await hookTo(t, receiver.url, { orgID: 'acme' });
+    await hookTo(t, other.url);
+    await key('a', 'acme');
+    await key('z', 'zeta');
+    await change('z', 'one');
+    await change('a', 'two');
+    await other.until((taken) => taken.length === 4);
+    await receiver.until((taken) => taken.length === 2);
+    await wait(100);
+    expect(receiver.received.map(({ data }) => data.org_id)).toStrictEqual(['acme', 'acme']);
+    await other.close();
+  });
+
+  it('are not delayed by failures of another key', async () => {
+    await t.close();
+    // However slow this machine is, no event is given up meanwhile.
+    t = await startApp(place.env, { webhookPace: { ...quick, retryPolicy: { delaysMs: [20], maxAttempts: 100_000 } } });
+    await hookTo(t, receiver.url);
+    receiver.behaviour = ({ data }) => (data.key_hash === hashOf('bad') ? 500 : 200);
+    for (const keyID of ['bad', 'good']) await key(keyID);
+    for (let round = 0; round < 5; round += 1) for (const one of ['bad', 'good']) await change(one, String(round));
+    await receiver.until((taken) => taken.length === 6);
+    expect(new Set(receiver.received.map(({ data }) => `${data.key_hash} ${data.version_after}`))).toContain(
+      `${hashOf('bad')} 1`,
+    );
+    expect(receiver.received.some(({ data }) => data.key_hash === hashOf('bad') && data.version_after > 1)).toBe(false);
+    receiver.behaviour = () => 200;
+    await receiver.until((taken) => taken.length === 12);
+    expect(outOfOrder(receiver.taken())).toBeUndefined();
+  });
+
+  it('are delivered by one of two processes on the same database, for changes of either', async () => {
+    const other = await startApp(place.env, { webhookPace: quick });
+    await hookTo(t, receiver.url);
+    await key('a');
+    for (let round = 0; round < 6; round += 1) {
+      const by = round % 2 === 0 ? t : other;
+      const { status } = await by.update('a', { alias: String(round) });
+      expect(status).toBe(200);
+    }
+    await receiver.until((taken) => taken.length === 7);
+    await wait(100);
+    expect(receiver.received).toHaveLength(7);
+    expect(outOfOrder(receiver.taken())).toBeUndefined();
+    // When the one that brings them stops, the other does it.
+    await t.close();
+    t = other;
+    expect((await t.update('a', { alias: 'after' })).status).toBe(200);
+    await receiver.until((taken) => taken.length === 8);
+  });
+
+  it('are not lost by a stop and restart of the service, and are rarely repeated', async () => {
+    await hookTo(t, receiver.url);
+    let release: () => void = () => undefined;
+    const released = new Promise<number>((resolve) => {
+      release = () => resolve(200);
+    });
+    receiver.behaviour = () => (receiver.received.length <= 8 ? 200 : released);
+    await t.importKeys(...Array.from({ length: 40 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+    await until(() => receiver.received.length === 16, 'Eight messages that wait after eight that were taken');
+    const closed = t.close();
+    await eventLoopTurns();
+    release();
+    await closed;
+    const before = receiver.received.length;
+    expect(before).toBeLessThan(40);
+    expect(receiver.taken()).toHaveLength(before);
+    t = await startApp(place.env, { webhookPace: quick });
+    await receiver.until((taken) => taken.length === 40);
+    await wait(100);
+    // Those that were answered while an earlier one was under way come again, and are known by their identifiers.
+    expect(receiver.received.length).toBeLessThan(40 + 8);
+  });
+
+  it('become dead letters after the maximum number of attempts, and can be replayed', async () => {
+    const { id } = await hookTo(t, receiver.url);
+    receiver.behaviour = ({ data }) => (data.version_after === 2 ? 400 : 200);
+    await key('a');
+    for (const alias of ['one', 'two', 'three']) await change('a', alias);
+    await receiver.until((taken) => taken.length === 3);
+    const { webhooks } = t.app.services;
+    const letters = await webhooks.deadLetters({ webhookID: id }, 10);
+    expect(letters).toMatchObject([{ keyHash: hashOf('a'), version: 2, attempts: 6, lastError: 'returned 400' }]);
+    expect(receiver.received.filter(({ data }) => data.version_after === 2)).toHaveLength(6);
+    receiver.behaviour = () => 200;
+    await wait(100);
+    expect(receiver.taken()).toHaveLength(3);
+    expect(await webhooks.replay({ webhookID: id }, Date.now())).toBe(1);
+    await receiver.until((taken) => taken.length === 4);
+    expect(receiver.taken().at(-1)?.id).toBe(letters[0]?.eventID);
+    await until(async () => (await webhooks.deadLetters({ webhookID: id }, 10)).length === 0, 'No dead letter');
+  });
+});

@@ -1,0 +1,251 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { run } from '../../../src/cli/main.js';
+import { importLines } from '../../../src/cli/input/import-lines.js';
+import { readConfig } from '../../../src/config/config.js';
+import { openServices, type Services } from '../../../src/storage/open-storage.js';
+import { createLogger } from '../../../src/lib/log.js';
+import { unverifiedEventIDOf } from '../../../src/webhooks/event.js';
+import { startDispatcher, type Dispatcher } from '../../../src/webhooks/dispatcher.js';
+import { changeWebhook } from '../../../src/webhooks/manage.js';
+import { webhookAAD, type WebhookStore } from '../../../src/webhooks/webhook.js';
+import { describeEngines, type EnginePlace } from '../../support/engines.js';
+import { startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
+import { until } from '../../support/until.js';
+import { quick } from '../../support/webhooks.js';
+
+/** Holds all that reach it until it is opened. */
+function createBarrier() {
+  let open = () => {};
+  let arrive = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const reached = new Promise<void>((resolve) => (arrive = resolve));
+  const pass = () => {
+    arrive();
+    return opened;
+  };
+  return { pass, reached, open };
+}
+type Barrier = ReturnType<typeof createBarrier>;
+
+/** Where the process that delivers stands when a command changes the webhook. */
+const places = ['has read the change', 'has read the state', 'has sent the request'] as const;
+type Place = (typeof places)[number];
+
+describeEngines('after a command has returned', (engine) => {
+  let place: EnginePlace;
+  let receiver: Receiver;
+  let installation: Services;
+  let deliverer: Dispatcher | undefined;
+  let barrier: Barrier;
+  let onLook = () => {};
+  beforeEach(async () => {
+    place = await engine.make();
+    receiver = await startReceiver();
+    const { config, secrets } = readConfig(place.env);
+    installation = await openServices(config, secrets, {}, { access: 'create' });
+    barrier = createBarrier();
+    onLook = () => {};
+  });
+  afterEach(async () => {
+    barrier.open();
+    await deliverer?.stop();
+    await installation.close();
+    await receiver.close();
+    await place.remove();
+  });
+
+  /** What another process runs meanwhile: it has a connection of its own. */
+  const keyfront = async (...args: string[]) => {
+    let out = '';
+    let said = '';
+    const code = await run(args, {
+      env: place.env,
+      stdout: (text) => void (out += text),
+      stderr: (text) => void (said += text),
+      isStderrTTY: false,
+      onStop: () => undefined,
+    });
+    return { code, out: out.trim(), said };
+  };
+
+  const importKeys = (...keyIDs: string[]) =>
+    importLines(
+      installation,
+      keyIDs.map((key_id) => JSON.stringify({ key_id, org_id: 'acme' })),
+      { orgID: undefined, passwordsAreHashed: false },
+      { onInvalidLine: (_line, reason) => expect.fail(reason), onProgress: () => undefined },
+    );
+
+  async function add(url: string): Promise<{ id: string; secret: string }> {
+    const { out, said } = await keyfront('webhooks', 'add', '--url', url);
+    return { id: /hook_\w+/.exec(said)?.[0] ?? '', secret: out };
+  }
+
+  /** Starts delivering, and holds the deliveries at the place. */
+  function deliver(at: Place): void {
+    const { webhooks, feed, sealer } = installation;
+    const store: WebhookStore = {
+      ...webhooks,
+      acquireLeases: async (...given) => {
+        const held = await webhooks.acquireLeases(...given);
+        onLook();
+        return held;
+      },
+      hasLease: async (...given) => {
+        const isHeld = await webhooks.hasLease(...given);
+        if (at === 'has read the state') await barrier.pass();
+        return isHeld;
+      },
+    };
+    if (at === 'has sent the request') {
+      receiver.behaviour = async () => {
+        await barrier.pass();
+        return 204;
+      };
+    }
+    deliverer = startDispatcher(
+      {
+        store,
+        history: installation.store,
+        feed: {
+          ...feed,
+          read: async (query) => {
+            const page = await feed.read(query);
+            if (page.events.length > 0 && at === 'has read the change') await barrier.pass();
+            return page;
+          },
+        },
+        open: (sealed, what) => sealer.open(sealed, what),
+        allowed: 'loopback',
+        renderChange: ({ path, before, after }) => ({ path, before, after }),
+        log: createLogger('fatal'),
+      },
+      { ...quick, timeoutMs: 60_000 },
+    );
+  }
+
+  const looks = (count: number) =>
+    new Promise<void>((resolve) => {
+      onLook = () => {
+        if ((count -= 1) === 0) resolve();
+      };
+    });
+
+  /**
+   * Runs the command while the deliveries are held. They go on when the command has returned, or when the process that
+   * delivers has looked for changes three times. Resolves to the result and to what had been received on its return.
+   */
+  async function during<T>(command: () => Promise<T>): Promise<{ result: T; received: number }> {
+    await importKeys('before');
+    await barrier.reached;
+    const returned = command().then((result) => ({ result, received: receiver.received.length }));
+    await Promise.race([returned, looks(3)]);
+    barrier.open();
+    return returned;
+  }
+
+  const untilReceived = async (count: number) => receiver.until(() => receiver.received.length >= count);
+
+  describe.each(places)('while the process that delivers %s', (at) => {
+    it('signs with the new secret only, when `webhooks rotate --overlap 0` has returned', async () => {
+      const { id, secret } = await add(receiver.url);
+      deliver(at);
+      const { result, received } = await during(() => keyfront('webhooks', 'rotate', id, '--overlap', '0'));
+      expect(result.code).toBe(0);
+      await importKeys('after');
+      await receiver.until((taken) => taken.length === 2);
+      const later = receiver.received.slice(received);
+      expect(later.length).toBeGreaterThan(0);
+      expect(later.filter((message) => whyNotBelieved(secret, message) === undefined)).toStrictEqual([]);
+      expect(later.map((message) => whyNotBelieved(result.out, message))).toStrictEqual(later.map(() => undefined));
+    });
+
+    it.each(['pause', 'remove'])('sends nothing more, when `webhooks %s` has returned', async (command) => {
+      const { id } = await add(receiver.url);
+      deliver(at);
+      const { result, received } = await during(() => keyfront('webhooks', command, id));
+      expect(result.code).toBe(0);
+      const other = await startReceiver();
+      await add(other.url);
+      await importKeys('after');
+      // Another webhook shows that the change was delivered, and the looks that the first was left out.
+      await other.until((taken) => taken.length === 1);
+      await looks(2);
+      await other.close();
+      expect(receiver.received).toHaveLength(received);
+    });
+
+    it('sends to the new URL only, when the URL was changed', async () => {
+      const { id, secret } = await add(receiver.url);
+      const other = await startReceiver();
+      deliver(at);
+      const sealedURL = installation.sealer.seal(other.url, webhookAAD(id, 'url'));
+      const { received } = await during(() =>
+        changeWebhook(installation.webhooks, id, (found) => ({ ...found, sealedURL })),
+      );
+      await importKeys('after');
+      await other.until((taken) => taken.some(({ data }) => data.key_hash === installation.ports.hashKeyID('after')));
+      expect(receiver.received).toHaveLength(received);
+      for (const message of other.received) expect(whyNotBelieved(secret, message)).toBeUndefined();
+      await other.close();
+    });
+  });
+
+  it.each([
+    ['has read the state', 204],
+    ['has sent the request', 500],
+  ] as const)(
+    'sends and keeps no dead letter, when `webhooks discard` has returned while the process %s',
+    async (at, status) => {
+      const { id } = await add(receiver.url);
+      await importKeys('a');
+      const keyHash = installation.ports.hashKeyID('a');
+      const { webhooks, feed } = installation;
+      await webhooks.acquireLeases('another process', 60_000);
+      const letter = {
+        eventID: unverifiedEventIDOf(keyHash, 1),
+        webhookID: id,
+        keyHash,
+        version: 1,
+        diedAt: new Date(),
+      };
+      const dead = [{ ...letter, attempts: 1, lastError: 'a test', dueMs: undefined }];
+      await webhooks.recordResults('another process', id, { cursor: await feed.latestCursor(), dead });
+      await webhooks.releaseLeases('another process');
+      await webhooks.replay({ webhookID: id }, Date.now());
+      deliver(at);
+      if (at === 'has sent the request') {
+        receiver.behaviour = async () => {
+          await barrier.pass();
+          return status;
+        };
+      }
+      await barrier.reached;
+      const returned = keyfront('webhooks', 'discard', id).then((result) => ({
+        ...result,
+        received: receiver.received.length,
+      }));
+      await Promise.race([returned, until(() => webhooks.isRecalled(id), 'The recall of the lease')]);
+      barrier.open();
+      const result = await returned;
+      expect(result).toMatchObject({ code: 0, said: 'Deleted dead letters: 1.\n' });
+      await looks(3);
+      expect(receiver.received).toHaveLength(result.received);
+      expect(await webhooks.deadLetters({ webhookID: id }, 10)).toStrictEqual([]);
+    },
+  );
+
+  it('sends none of the changes that waited behind slow requests under the old secret', async () => {
+    const { id, secret } = await add(receiver.url);
+    deliver('has sent the request');
+    await importKeys(...Array.from({ length: 30 }, (_, index) => `key-${index}`));
+    await untilReceived(8);
+    const { out } = await keyfront('webhooks', 'rotate', id, '--overlap', '0');
+    const { length } = receiver.received;
+    barrier.open();
+    await receiver.until((taken) => taken.length === 30);
+    const later = receiver.received.slice(length);
+    expect(later.filter((message) => whyNotBelieved(secret, message) === undefined)).toStrictEqual([]);
+    expect(later.map((message) => whyNotBelieved(out, message))).toStrictEqual(later.map(() => undefined));
+  });
+});

@@ -1,0 +1,294 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rotateWebhook } from '../../../src/webhooks/manage.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { outOfOrder, startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
+import { eventLoopTurns, until } from '../../support/until.js';
+import { hookTo, quick } from '../../support/webhooks.js';
+
+let t: TestApp;
+let receiver: Receiver;
+beforeEach(async () => {
+  receiver = await startReceiver();
+  t = await startApp({}, { webhookPace: quick });
+});
+afterEach(async () => {
+  await t.close();
+  await receiver.close();
+});
+
+const key = (keyID: string, orgID = 'acme') => t.importKeys({ key_id: keyID, org_id: orgID });
+const change = async (keyID: string, alias: string) => expect((await t.update(keyID, { alias })).status).toBe(200);
+const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
+const standing = async () => (await t.app.services.webhooks.deliveryStats())[0];
+
+describe('a receiver that is down for long', () => {
+  it('leaves a few dead letters and a cursor, and receives everything in order and by a replay after its recovery', async () => {
+    const { id } = await hookTo(t, receiver.url);
+    const { port } = receiver;
+    await receiver.close();
+    const keys = Array.from({ length: 60 }, (_, index) => `key-${index}`);
+    for (const keyID of keys) await key(keyID);
+    for (let round = 0; round < 3; round += 1) for (const keyID of keys) await change(keyID, String(round));
+    await until(async () => ((await standing())?.deadLetters ?? 0) >= 16);
+    const { retryingKeys = 0, deadLetters = 0 } = (await standing()) ?? {};
+    // Of 240 events only those were begun whose keys it took to see that the receiver is down.
+    expect(retryingKeys).toBeLessThan(40);
+    receiver = await startReceiver(port);
+    const isGood = (taken: readonly unknown[]) => taken.length >= 240 - deadLetters - 40;
+    await receiver.until(isGood);
+    const deadNow = () => t.app.services.webhooks.deadLetters({ webhookID: id }, 1_000);
+    await until(async () => receiver.taken().length + (await deadNow()).length === 240);
+    await until(async () => (await standing())?.retryingKeys === 0);
+    const dead = await deadNow();
+    expect(dead.every(({ lastError: why }) => why === 'failed with ECONNREFUSED')).toBe(true);
+    expect(await t.app.services.webhooks.replay({ webhookID: id }, Date.now())).toBe(dead.length);
+    await receiver.until((taken) => taken.length === 240);
+    const ids = receiver.taken().map(({ id: event }) => event);
+    expect(ids.slice(-dead.length).toSorted()).toStrictEqual(dead.map(({ eventID }) => eventID).toSorted());
+    // A replayed event may come after later ones of its key, and its versions tell where it belongs.
+    const byVersion = receiver.taken().toSorted((a, b) => a.data.version_after - b.data.version_after);
+    expect(outOfOrder(byVersion)).toBeUndefined();
+  });
+
+  it('is paused after a thousand dead letters', async () => {
+    await t.close();
+    t = await startApp({}, { webhookPace: { ...quick, retryPolicy: { delaysMs: [1], maxAttempts: 1 } } });
+    const { id } = await hookTo(t, receiver.url);
+    const { webhooks } = t.app.services;
+    receiver.behaviour = () => 500;
+    await t.importKeys(...Array.from({ length: 1_100 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+    const paused = async () => (await webhooks.list())[0]?.paused;
+    await until(async () => (await paused()) !== undefined);
+    expect((await paused())?.why).toBe('1000 events were given up; replay or discard them');
+    // The pause recalls the lease. Once it is released, nothing more is sent or written.
+    await until(async () => !(await webhooks.isRecalled(id)));
+    expect((await standing())?.deadLetters).toBeLessThan(1_020);
+    // What nobody needs is discarded, and it goes on with what came since.
+    receiver.behaviour = () => 200;
+    const { deadLetters = 0 } = (await standing()) ?? {};
+    expect(await webhooks.discard({ webhookID: id })).toBe(deadLetters);
+    await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
+    await receiver.until((taken) => taken.length >= 1_100 - deadLetters);
+    expect((await standing())?.deadLetters).toBe(0);
+  });
+});
+
+describe('a receiver', () => {
+  it('receives at most eight requests at a time', async () => {
+    await hookTo(t, receiver.url);
+    const waiting: (() => void)[] = [];
+    receiver.behaviour = async () => {
+      await new Promise<void>((resolve) => void waiting.push(resolve));
+      return 200;
+    };
+    await t.importKeys(...Array.from({ length: 40 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+    for (let group = 0; group < 5; group += 1) {
+      await until(() => waiting.length >= 8, 'Eight messages at a time');
+      await eventLoopTurns();
+      expect(waiting).toHaveLength(8);
+      for (const respond of waiting.splice(0)) respond();
+    }
+    await receiver.until((taken) => taken.length === 40);
+  });
+
+  it('receives a retry for a key without a response, and all other keys meanwhile', async () => {
+    await t.close();
+    const schedule = { delaysMs: [20], maxAttempts: 100_000 };
+    t = await startApp({}, { webhookPace: { ...quick, retryPolicy: schedule, timeoutMs: 300 } });
+    await hookTo(t, receiver.url);
+    receiver.behaviour = ({ data }) => (data.key_hash === hashOf('mute') ? undefined : 200);
+    await key('mute');
+    await key('other');
+    for (const alias of ['one', 'two']) await change('other', alias);
+    await receiver.until((taken) => taken.length === 3);
+    await until(() => receiver.received.filter(({ data }) => data.key_hash === hashOf('mute')).length >= 2);
+    receiver.behaviour = () => 200;
+    await receiver.until((taken) => taken.length === 4);
+  });
+
+  it('counts as successful if it returns an endless body, which is not read', async () => {
+    await hookTo(t, receiver.url);
+    let sent = 0;
+    let isCut = false;
+    receiver.behaviour = (message, response) => {
+      message.isTaken = true;
+      response.writeHead(200);
+      response.on('close', () => {
+        isCut = true;
+      });
+      const more = () => {
+        if (isCut) return;
+        sent += 4_096;
+        response.write('x'.repeat(4_096), () => setImmediate(more));
+      };
+      more();
+      return undefined;
+    };
+    await key('a');
+    await until(() => isCut);
+    await wait(100);
+    expect(receiver.received).toHaveLength(1);
+    expect(await standing()).toMatchObject({ retryingKeys: 0 });
+    // Buffers of the kernel take some before anybody sees that nobody reads.
+    expect(sent).toBeLessThan(8 * 1024 * 1024);
+  });
+
+  it('is not followed to a redirect, which counts as a failed attempt', async () => {
+    const elsewhere = await startReceiver();
+    const { id } = await hookTo(t, receiver.url);
+    receiver.behaviour = (_message, response) => {
+      response.writeHead(307, { location: elsewhere.url }).end();
+      return undefined;
+    };
+    await key('a');
+    await until(async () => (await standing())?.deadLetters === 1);
+    const [letter] = await t.app.services.webhooks.deadLetters({ webhookID: id }, 1);
+    expect(letter?.lastError).toBe('returned 307; redirects are not followed');
+    expect(elsewhere.received).toHaveLength(0);
+    await elsewhere.close();
+  });
+
+  it('is paused after 410 and continues where it stopped once resumed', async () => {
+    const { id } = await hookTo(t, receiver.url);
+    receiver.behaviour = () => 410;
+    const { webhooks } = t.app.services;
+    await key('a');
+    await until(async () => (await webhooks.list())[0]?.paused !== undefined);
+    expect((await webhooks.list())[0]?.paused?.why).toBe('the receiver returned 410 Gone');
+    await change('a', 'meanwhile');
+    await wait(150);
+    expect(receiver.received).toHaveLength(1);
+    receiver.behaviour = () => 200;
+    await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
+    await receiver.until((taken) => taken.length === 2);
+    expect(outOfOrder(receiver.taken())).toBeUndefined();
+  });
+
+  it('receives nothing for any key during a pause requested with Retry-After', async () => {
+    await hookTo(t, receiver.url);
+    let isFirst = true;
+    receiver.behaviour = (_message, response) => {
+      if (!isFirst) return 200;
+      isFirst = false;
+      response.writeHead(429, { 'retry-after': '1' }).end();
+      return undefined;
+    };
+    await key('a');
+    await until(() => receiver.received.length === 1);
+    await key('b');
+    await receiver.until((taken) => taken.length === 2);
+    const [first, ...others] = receiver.received;
+    // Seconds are all that it can ask for; a little less is due to clocks.
+    for (const { atMs } of others) expect(atMs - (first?.atMs ?? 0)).toBeGreaterThan(900);
+  });
+});
+
+describe('a webhook', () => {
+  it('receives nothing while it is paused, and everything in order after it is resumed', async () => {
+    const { id } = await hookTo(t, receiver.url);
+    const { webhooks } = t.app.services;
+    await key('a');
+    await receiver.until((taken) => taken.length === 1);
+    await webhooks.change(id, (found) => ({ ...found, paused: { at: new Date(), why: 'a test' } }));
+    await wait(150);
+    for (const alias of ['one', 'two', 'three']) await change('a', alias);
+    await wait(150);
+    expect(receiver.received).toHaveLength(1);
+    await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
+    await receiver.until((taken) => taken.length === 4);
+    expect(outOfOrder(receiver.taken())).toBeUndefined();
+  });
+
+  it('receives nothing after its removal, which deletes all its rows', async () => {
+    const { id } = await hookTo(t, receiver.url);
+    receiver.behaviour = () => 500;
+    await key('a');
+    await until(async () => (await standing())?.retryingKeys === 1);
+    expect(await t.app.services.webhooks.remove(id)).toBe(true);
+    await wait(150);
+    const count = receiver.received.length;
+    await change('a', 'one');
+    await wait(200);
+    expect(receiver.received).toHaveLength(count);
+    expect(await t.app.services.webhooks.deliveryStats()).toStrictEqual([]);
+    expect(await t.app.services.webhooks.retryStates(id)).toStrictEqual([]);
+    expect(await t.app.services.webhooks.remove(id)).toBe(false);
+  });
+
+  it('receives only later changes if it is new', async () => {
+    await key('a');
+    await hookTo(t, receiver.url);
+    await change('a', 'after');
+    await receiver.until((taken) => taken.length === 1);
+    await wait(100);
+    expect(receiver.received.map(({ data }) => data.version_after)).toStrictEqual([2]);
+  });
+
+  it('signs with both secrets during the overlap, and otherwise with the new one only', async () => {
+    const { id, secret } = await hookTo(t, receiver.url);
+    await key('a');
+    await receiver.until((taken) => taken.length === 1);
+    const keeping = { ...t.app.services, now: () => new Date() };
+    const second = await rotateWebhook(keeping, id, 3_600_000);
+    await change('a', 'one');
+    await receiver.until((taken) => taken.length === 2);
+    const third = await rotateWebhook(keeping, id, 0);
+    await change('a', 'two');
+    await receiver.until((taken) => taken.length === 3);
+    const believed = receiver
+      .taken()
+      .map((message) => [secret, second.secret, third.secret].map((one) => whyNotBelieved(one, message) === undefined));
+    expect(believed).toStrictEqual([
+      [true, false, false],
+      [true, true, false],
+      [false, false, true],
+    ]);
+  });
+
+  it('receives the events of a key that was purged and created again', async () => {
+    await hookTo(t, receiver.url);
+    receiver.behaviour = ({ data }) => (data.version_after === 1 ? 200 : 500);
+    await key('a');
+    await change('a', 'waits');
+    await until(async () => (await standing())?.retryingKeys === 1);
+    const headers = { 'x-svc-authorization': t.service };
+    expect((await t.send('/svc/org/keys/a', { method: 'DELETE', headers })).status).toBe(200);
+    await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1));
+    t.clock.now = new Date(t.clock.now.getTime() + 1_000);
+    await key('a');
+    await receiver.until((taken) => taken.length === 2);
+    receiver.behaviour = () => 200;
+    await until(async () => (await standing())?.retryingKeys === 0);
+    const [first, second] = receiver.taken();
+    expect([first?.data.version_after, second?.data.version_after]).toStrictEqual([1, 1]);
+    expect(first?.id).not.toBe(second?.id);
+  });
+});
+
+describe('S-01 a webhook', () => {
+  it('S-01 contains no secret or identifier of a key in messages and logs, and nothing of its own URL and secret', async () => {
+    const { id, secret } = await hookTo(t, `${receiver.url}/CANARY-PATH?token=CANARY-QUERY`, { label: 'to CANARY' });
+    let count = 0;
+    receiver.behaviour = ({ data }) => (data.key_hash === hashOf('CANARY-DEAD') || (count += 1) % 2 === 0 ? 500 : 200);
+    const secrets = {
+      org_id: 'acme',
+      hmac_string: 'CANARY-HMAC',
+      jwt_data: { secret: 'CANARY-JWT' },
+      basic_auth_data: { password: 'CANARY-PASSWORD' },
+    };
+    await t.importKeys({ key_id: 'CANARY-KEY-ID', ...secrets }, { key_id: 'CANARY-DEAD', ...secrets });
+    const { org_id: _, ...update } = secrets;
+    await t.update('CANARY-KEY-ID', { ...update, hmac_string: 'CANARY-SECOND', alias: 'shown' });
+    await receiver.until((taken) => taken.length === 2);
+    await until(async () => (await standing())?.deadLetters === 1);
+    const letters = await t.app.services.webhooks.deadLetters({ webhookID: id }, 10);
+    const said = [...receiver.received.map(({ body }) => body), t.logs(), JSON.stringify(letters)].join('\n');
+    expect(said).toContain('webhook attempt');
+    expect(said).toContain('"hmac_string"');
+    expect(said).not.toContain('CANARY');
+    expect(said).not.toContain(secret);
+    expect(said).not.toContain(secret.slice(6));
+    expect(said).not.toContain(t.service);
+  });
+});

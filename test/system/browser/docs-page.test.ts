@@ -1,0 +1,127 @@
+import chromium from '@sparticuz/chromium';
+import { chromium as browserType, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sampleKeyLines } from '../../../src/cli/server/sample.js';
+import { startServer, type TestServer } from '../../support/server.js';
+
+/** How long the browser may take over a step. The machine may be busy with other things. */
+const patienceMs = 20_000;
+
+let browser: Browser;
+beforeAll(async () => {
+  // Not with the arguments that the package suggests: with them all pages share a process and no origin is kept apart.
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+  browser = await browserType.launch({ args, executablePath: await chromium.executablePath() });
+}, 60_000);
+afterAll(() => browser.close());
+
+let server: TestServer;
+let context: BrowserContext;
+let page: Page;
+/** What must not happen: requests to anybody else, scripts that failed, and what the policy of the page forbids. */
+let troubles: string[];
+
+beforeEach(async () => {
+  troubles = [];
+  context = await browser.newContext();
+  page = await context.newPage();
+  page.setDefaultTimeout(patienceMs);
+  page.on('pageerror', (error) => troubles.push(error.message));
+  page.on('console', (message) => {
+    // A request that is answered with an error is no trouble of the page's.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      troubles.push(message.text());
+    }
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${server.url}/`) && !request.url().startsWith('data:')) troubles.push(request.url());
+  });
+});
+afterEach(async () => {
+  await context.close();
+  await server.close();
+});
+
+async function open(env: Record<string, string> = {}): Promise<void> {
+  server = await startServer(env);
+  await server.t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
+  await page.goto(`${server.url}/docs`);
+}
+
+async function authorize(scheme: 'management' | 'service', credential: string): Promise<void> {
+  await page.locator('.auth-wrapper > .authorize').first().click();
+  await page.locator(`.auth-container:has(code:text-is("${scheme}")) input`).fill(credential);
+  await page.locator(`.auth-container:has(code:text-is("${scheme}")) button.authorize`).click();
+  await page.locator('.close-modal').click();
+}
+
+/** Opens an operation, sends what its first example says or the given body, and answers what is shown of the answer. */
+async function execute(operation: string, body?: string): Promise<{ status: string; shown: string }> {
+  const block = page.locator(`.opblock[id$="-${operation}"]`);
+  await block.locator('.opblock-summary-control').click();
+  if (body !== undefined) await block.locator('textarea.body-param__text').fill(body);
+  await block.locator('button.execute').click();
+  const live = block.locator('.live-responses-table');
+  await live.waitFor();
+  return {
+    status: await live.locator('tbody .response-col_status').first().innerText(),
+    shown: await live.locator('.response-col_description .highlight-code').first().innerText(),
+  };
+}
+
+describe('the page of the REST documents, in a browser', () => {
+  it('shows every operation, asks no other host, and does nothing that its policy forbids', async () => {
+    await open();
+    await page.locator('.opblock').first().waitFor();
+    expect(await page.locator('.opblock').count()).toBe(8);
+    expect(troubles).toEqual([]);
+  }, 60_000);
+
+  it('tries operations out with either kind of credential, as their examples say', async () => {
+    await open();
+    await authorize('management', server.t.management);
+    await authorize('service', server.t.service);
+    const preview = await execute('previewKey');
+    expect(preview.status).toContain('200');
+    expect(preview.shown).toContain('acme-staging');
+    const update = await execute('updateOrgKey');
+    expect(update.status).toContain('200');
+    expect(update.shown).toContain('modified');
+    expect(troubles).toEqual([]);
+  }, 60_000);
+
+  it('sends and shows integers beyond 2^53 with all their digits', async () => {
+    await open();
+    await authorize('management', server.t.management);
+    const { shown } = await execute('previewKey', '{"key_id": "k", "quota_max": 9223372036854775807, "rate": 1.5}');
+    expect(shown).toContain('"quota_max": 9223372036854775807');
+    expect(shown).toContain('"rate": 1.5');
+    expect(troubles).toEqual([]);
+  }, 60_000);
+
+  it('keeps no credential in the browser: a visit later there is none', async () => {
+    await open();
+    await authorize('management', server.t.management);
+    expect((await execute('previewKey')).status).toContain('200');
+    const stored = await page.evaluate('JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])');
+    expect(stored).toBe('[{},{},""]');
+    await page.goto('about:blank');
+    await page.goto(`${server.url}/docs`);
+    expect((await execute('previewKey')).status).toContain('401');
+    expect(troubles).toEqual([]);
+  }, 60_000);
+
+  it('asks for a credential first where the document is shown to holders only, and uses it from then on', async () => {
+    await open({ NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' });
+    await page.locator('#credential').fill('kf_svc_wrong');
+    await page.locator('#credential-form button').click();
+    await expect
+      .poll(() => page.locator('#credential-error').innerText(), { timeout: patienceMs })
+      .toMatch(/valid credential/);
+    await page.locator('#credential').fill(server.t.service);
+    await page.locator('#credential-form button').click();
+    await page.locator('.opblock').first().waitFor();
+    expect((await execute('orgKey')).status).toContain('200');
+    expect(troubles).toEqual([]);
+  }, 60_000);
+});

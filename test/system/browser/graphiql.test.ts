@@ -1,0 +1,221 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { examples } from '../../../src/graphql/graphiql/browser/examples.js';
+import { sampleKeyLines } from '../../../src/cli/server/sample.js';
+import { startServer, type TestServer } from '../../support/server.js';
+import { startBrowser, whyNoBrowser } from './chromium.js';
+import { openGraphiQL, type GraphiQLPage } from './graphiql-page.js';
+import { photograph } from './photograph.js';
+
+const title =
+  whyNoBrowser === undefined ? 'GraphiQL in a browser' : `GraphiQL in a browser: left out, for ${whyNoBrowser}`;
+
+const nameOf = (query: string) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1] ?? '';
+
+describe.skipIf(whyNoBrowser !== undefined)(title, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  }, 60_000);
+  afterAll(() => browser.close());
+
+  let server: TestServer;
+  let g: GraphiQLPage;
+  const serve = async (env: Record<string, string> = {}) => {
+    server = await startServer(env);
+    await server.t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
+  };
+  beforeEach(async () => {
+    await serve();
+    g = await openGraphiQL(browser, server.url);
+  });
+  afterEach(async () => {
+    await g.close();
+    await server.close();
+  });
+
+  it('loads without an error, a warning, a violation of its policy or a request to anybody else', async () => {
+    await g.openTab('ListKeys');
+    await g.paste(server.t.service);
+    await g.run();
+    await g.page.getByLabel('Show Documentation').click();
+    // Completion, formatting and checking are done by the workers.
+    await g.page.keyboard.press('Control+Space');
+    await g.page.waitForTimeout(500);
+    expect(g.problems).toEqual([]);
+    expect(g.requests.filter((request) => !request.includes(` ${server.url}/`))).toEqual([]);
+    expect(g.requests.map((request) => request.replace(server.url, ''))).toEqual(
+      expect.arrayContaining([
+        'GET /graphiql/graphql.worker.js',
+        'GET /graphiql/json.worker.js',
+        'GET /graphiql/editorWorkerService.worker.js',
+        'POST /graphql',
+      ]),
+    );
+  });
+
+  it('opens each example in a tab of its own, with its operation, variables and the header that it needs', async () => {
+    expect(await g.tabs()).toEqual(examples.map(({ query }) => nameOf(query)));
+    for (const { query, variables, credential } of examples) {
+      // The first is open already, and not in the way in which the others are opened.
+      if (query !== examples[0]?.query) await g.openTab(nameOf(query));
+      const shown = await g.editors();
+      expect(shown).toMatchObject({ operation: `${query}\n`, variables });
+      expect(JSON.parse(shown.headers)).toEqual(
+        credential === 'management' ? { Authorization: 'Bearer kf_mgt_' } : { 'X-Svc-Authorization': 'kf_svc_' },
+      );
+    }
+  });
+
+  it('lets a newcomer preview, list and update with one paste for each kind of credential', async () => {
+    await g.paste(server.t.management);
+    expect(await g.run()).toMatchObject({
+      data: { previewKey: { keyID: 'acme-billing', data: { tags: ['billing', 'production'] } } },
+    });
+    await photograph(g.page, 'preview-light');
+
+    await g.openTab('PreviewProblems');
+    expect(await g.run()).toMatchObject({ errors: [{ extensions: { code: 'INVALID' } }] });
+    expect(await g.hint()).toBeUndefined();
+
+    await g.openTab('ListKeys');
+    await g.paste(server.t.service);
+    expect(await g.run()).toMatchObject({ data: { orgKeys: { totalCount: 2 } } });
+    await g.openTab('UpdateKey');
+    expect(await g.run()).toMatchObject({ data: { updateOrgKey: { status: 'ok', version: 2 } } });
+    await g.openTab('KeyHistory');
+    expect(JSON.stringify(await g.run())).toContain('More traffic since the spring release');
+    // The browser's own word for the definition with problems.
+    expect(g.problems).toEqual([expect.stringMatching(/^error: Failed to load resource: .* 400 /)]);
+  });
+
+  it('G-22 keeps what is typed across a reload, and credentials nowhere', async () => {
+    await g.paste(server.t.management);
+    await g.run();
+    await g.write('operation', '# My own.\nquery Mine { __typename }\n');
+    await g.openTab('ReadKey');
+    await g.paste(server.t.service);
+    await g.run();
+    // Longer than GraphiQL waits before it stores.
+    await g.page.waitForTimeout(700);
+    for (const secret of [server.t.management, server.t.service]) {
+      expect(await g.kept()).not.toContain(secret.slice(7));
+    }
+    expect(await g.kept()).toContain('My own.');
+    expect(g.page.url()).toBe(`${server.url}/`);
+    expect(await g.page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain('My own.');
+
+    await g.page.reload();
+    await g.page.waitForSelector('.graphiql-tab-button');
+    expect(await g.tabs()).toEqual(['Mine', ...examples.slice(1).map(({ query }) => nameOf(query))]);
+    await g.openTab('ReadKey');
+    expect(await g.editors()).toMatchObject({ headers: expect.stringContaining('"kf_svc_"') });
+    expect(await g.run()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  });
+
+  it('finds previewKey in the docs', async () => {
+    await g.page.getByLabel('Show Documentation').click();
+    await g.page.locator('.graphiql-doc-explorer-search-input').click();
+    await g.page.keyboard.type('previewK');
+    await g.page
+      .getByRole('option', { name: /previewKey/ })
+      .first()
+      .click();
+    await expect
+      .poll(() => g.page.locator('.graphiql-doc-explorer').innerText())
+      .toMatch(/Requires a management credential/);
+  });
+
+  describe('explains in words', () => {
+    it('that a credential is missing, which, and where it belongs; and counts no attempt', async () => {
+      for (let times = 0; times < 12; times += 1) await g.run();
+      expect(await g.hint()).toMatch(/needs a management credential\. Paste yours under Headers.*Authorization/);
+      await g.paste(server.t.management);
+      expect(await g.run()).toMatchObject({ data: { previewKey: { keyID: 'acme-billing' } } });
+      expect(await g.hint()).toBeUndefined();
+    });
+
+    it('that a credential is not valid, and not why', async () => {
+      const { id, secret } = await server.t.issue('service');
+      await server.t.app.services.credentials.revoke(id, server.t.clock.now);
+      const unknown = server.t.service.replace(/.{8}$/, 'x'.repeat(8));
+      const words = new Set<string | undefined>();
+      for (const wrong of [secret, unknown]) {
+        await g.openTab('ListKeys');
+        await g.write('headers', JSON.stringify({ 'X-Svc-Authorization': wrong }));
+        expect(await g.run()).toMatchObject({ errors: [{ message: 'A valid credential is required.' }] });
+        words.add(await g.hint());
+      }
+      expect([...words]).toEqual([expect.stringMatching(/^The credential in X-Svc-Authorization is not valid\./)]);
+    });
+
+    it('that a credential stands in the header of the other kind', async () => {
+      await g.write('headers', JSON.stringify({ Authorization: `Bearer ${server.t.service}` }));
+      await g.run();
+      expect(await g.hint()).toMatch(/begins like a service credential.*needs a management credential/);
+    });
+
+    it('that there were too many wrong ones', async () => {
+      await g.write('headers', JSON.stringify({ Authorization: 'Bearer kf_mgt_wrong' }));
+      for (let times = 0; times < 11; times += 1) await g.run();
+      expect(await g.hint()).toMatch(/Too many invalid credentials\. Wait \d+ seconds/);
+    });
+  });
+
+  it('shows docs to a holder of a credential only where the service is set so, and says it', async () => {
+    await g.close();
+    await server.close();
+    await serve({ KEYFRONT_INTROSPECTION: 'credential' });
+    g = await openGraphiQL(browser, server.url);
+    await g.page.getByLabel('Show Documentation').click();
+    await expect.poll(() => g.hint()).toMatch(/documentation and completion require a credential/);
+    await g.openTab('ListKeys');
+    await g.paste(server.t.service);
+    await g.run();
+    await expect.poll(() => g.page.locator('.graphiql-doc-explorer').innerText()).toMatch(/mutation: Mutation/);
+    expect(await g.hint()).toBeUndefined();
+  });
+
+  it('is light or dark as the system is, follows it as it changes, and takes a choice of its own', async () => {
+    const seen = async () => {
+      const background = await g.page.evaluate<string>(
+        `getComputedStyle(document.querySelector('.graphiql-container .graphiql-container')).backgroundColor`,
+      );
+      const [red = ''] = /\d+/.exec(background) ?? [];
+      const isDark = await g.page.locator('.graphiql-query-editor .monaco-editor.vs-dark').isVisible();
+      return [Number(red) < 128 ? 'dark page' : 'light page', isDark ? 'dark editor' : 'light editor'].join(', ');
+    };
+    const light = 'light page, light editor';
+    const dark = 'dark page, dark editor';
+    await expect.poll(seen).toBe(light);
+    await g.page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(seen).toBe(dark);
+
+    const atNight = await openGraphiQL(browser, server.url, { colorScheme: 'dark' });
+    await g.close();
+    g = atNight;
+    await expect.poll(seen).toBe(dark);
+    await g.page.getByLabel('Open settings dialog').click();
+    await g.page.getByRole('button', { name: 'Light' }).click();
+    await expect.poll(seen).toBe(light);
+    await g.page.reload();
+    await g.page.waitForSelector('.graphiql-query-editor .monaco-editor');
+    await expect.poll(seen).toBe(light);
+  });
+
+  it('is dark with its docs open, as the README shows it', async () => {
+    const night = await openGraphiQL(browser, server.url, {
+      colorScheme: 'dark',
+      viewport: { width: 1440, height: 800 },
+    });
+    await night.openTab('UpdateKey');
+    await night.paste(server.t.service);
+    await night.run();
+    await night.page.getByLabel('Show Documentation').click();
+    await night.page.locator('.graphiql-doc-explorer a', { hasText: 'Mutation' }).first().click();
+    await night.page.locator('.graphiql-doc-explorer a', { hasText: 'updateOrgKey' }).first().click();
+    await photograph(night.page, 'docs-dark');
+    expect(await night.page.locator('.graphiql-doc-explorer').innerText()).toContain('expectedVersion');
+    await night.close();
+  });
+});

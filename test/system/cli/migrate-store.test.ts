@@ -1,0 +1,327 @@
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { copyStore } from '../../../src/storage/sql/copy-store.js';
+import { movingName, openForMoving } from '../../../src/storage/postgres/engine.js';
+import { createRowTarget } from '../../../src/storage/postgres/rows.js';
+import { lockRows } from '../../../src/storage/sqlite/rows.js';
+import { startApp } from '../../support/app.js';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { postgres, type EnginePlace } from '../../support/engines.js';
+import { startReceiver, whyNotBelieved } from '../../support/receiver.js';
+import { allOf } from '../../support/collect.js';
+
+const count = 450;
+const password = 'Xq7-password';
+
+describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}`, () => {
+  let place: EnginePlace;
+  let c: CommandLine;
+  let env: { KEYFRONT_DATABASE_URL: string };
+  let service: string;
+  beforeEach(async () => {
+    place = await postgres.make();
+    c = await makeCommandLine();
+    env = { KEYFRONT_DATABASE_URL: place.env['KEYFRONT_DATABASE_URL'] ?? '' };
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    service = t.service;
+    await t.importKeys(
+      ...Array.from({ length: count }, (_, index) => ({
+        key_id: `key-${index}`,
+        org_id: index % 2 === 0 ? 'acme' : 'globex',
+        alias: `Nr ${index}`,
+        tags: ['all', `tag-${index % 7}`],
+        quota_max: 9223372036854775807n,
+        hmac_string: `secret ${index}`,
+      })),
+    );
+    for (const index of [1, 2, 3]) await t.update(`key-${index}`, { alias: 'changed' }, '', { 'if-match': '"1"' });
+    await t.send('/svc/org/keys/key-4', { method: 'DELETE', headers: { 'x-svc-authorization': service } });
+    await t.close();
+  });
+  afterEach(async () => {
+    await c.remove();
+    await place.remove();
+  });
+
+  const everything = async (settings: Record<string, string> = {}) => ({
+    keys: (await c.keyfront(['keys', 'export', '--with-secrets'], settings)).out,
+    credentials: (await c.keyfront(['credentials', 'list'], settings)).out,
+    webhooks: (await c.keyfront(['webhooks', 'list'], settings)).out,
+  });
+
+  it('copies keys, secrets, histories and credentials, and leaves the file unchanged', async () => {
+    const receiver = await startReceiver();
+    const { said: added, out: secret } = await c.keyfront(['webhooks', 'add', '--url', receiver.url]);
+    const before = await everything();
+    expect(before.keys.split('\n')).toHaveLength(count);
+    const { code, said } = await c.keyfront(['migrate-store'], env);
+    expect([code, said]).toStrictEqual([
+      0,
+      expect.stringContaining(`Copied ${count} keys, ${count + 4} history entries and 2 credentials to `),
+    ]);
+    expect(await everything(env)).toStrictEqual(before);
+    expect(await everything()).toStrictEqual(before);
+    expect(await c.keyfront(['check'], env)).toMatchObject({
+      code: 0,
+      said: `${count} keys verified, no problems found.\n`,
+    });
+    const t = await startApp({ KEYFRONT_DATA: c.folder, ...env });
+    const read = await t.send('/svc/org/keys/key-2', { headers: { 'x-svc-authorization': service } });
+    expect(read).toMatchObject({ status: 200, body: { data: { alias: 'changed' } } });
+    expect((await t.update('key-2', { alias: 'after' }, '', { 'if-match': '"2"' })).status).toBe(200);
+    const restored = await t.send('/svc/org/keys/key-4/restore', {
+      method: 'POST',
+      headers: { 'x-svc-authorization': service },
+    });
+    expect(restored.status).toBe(200);
+    // A webhook goes on where it was.
+    await receiver.until((taken) => taken.length === 2);
+    expect(before.webhooks).toContain(/hook_\w+/.exec(added)?.[0] ?? 'none');
+    expect(receiver.received.map((message) => whyNotBelieved(secret.trim(), message))).toStrictEqual([
+      undefined,
+      undefined,
+    ]);
+    await t.close();
+    await receiver.close();
+    expect(await c.keyfront(['check'], env)).toMatchObject({ code: 0 });
+  });
+
+  it('keeps the order of all changes and their cursors', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const readAll = async ({ app }: typeof t, after?: string) => {
+      const page = await app.services.feed.read({ after, limit: 1_000 });
+      return page.events.map(({ cursor, keyHash, version }) => [cursor, keyHash, version]);
+    };
+    const [before, among] = [
+      await readAll(t),
+      (await t.app.services.feed.read({ after: undefined, limit: 200 })).cursor,
+    ];
+    await t.close();
+    expect(await c.keyfront(['migrate-store'], env)).toMatchObject({ code: 0 });
+    const moved = await startApp({ KEYFRONT_DATA: c.folder, ...env });
+    await moved.update('key-9', { alias: 'after' });
+    expect(before).toHaveLength(count + 4);
+    // It is told once nobody else on the server is in the midst of a change.
+    await vi.waitFor(async () => expect(await readAll(moved)).toHaveLength(before.length + 1), { timeout: 60_000 });
+    const after = await readAll(moved);
+    expect(after.slice(0, -1)).toStrictEqual(before);
+    expect(await readAll(moved, among)).toStrictEqual(after.slice(200));
+    await moved.close();
+  });
+
+  it('copies the pending resets of live counters, in order', async () => {
+    const away = { KEYFRONT_QUOTA_URL: 'redis://127.0.0.1:1' };
+    const before = await startApp({ KEYFRONT_DATA: c.folder, ...away });
+    for (const keyID of ['key-2', 'key-7', 'key-2']) await before.update(keyID, { alias: 'x' }, '?reset_quota=1');
+    const changes = await allOf(before.app.services.store.pendingBefore(new Date(8e15)));
+    expect(changes).toHaveLength(3);
+    await before.close();
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    const after = await startApp({ KEYFRONT_DATA: c.folder, ...env, ...away });
+    const { store } = after.app.services;
+    expect(await allOf(store.pendingBefore(new Date(8e15)))).toStrictEqual(changes);
+    await after.update('key-2', { alias: 'y' }, '?reset_quota=1');
+    expect(await allOf(store.pendingBefore(new Date(8e15)))).toHaveLength(4);
+    await after.close();
+  });
+
+  it('reports completion when it runs again, and changes nothing', async () => {
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    const t = await startApp({ KEYFRONT_DATA: c.folder, ...env });
+    await t.update('key-2', { alias: 'after' });
+    await t.close();
+    const before = await everything(env);
+    for (let time = 0; time < 2; time += 1) {
+      const { code, said } = await c.keyfront(['migrate-store'], env);
+      expect([code, said]).toStrictEqual([0, expect.stringMatching(/^The migration is complete: .* on /)]);
+    }
+    expect(await everything(env)).toStrictEqual(before);
+  });
+
+  it('leaves a file that can be read, but is served and written only with permission', async () => {
+    const before = await everything();
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    const settings = { PORT: '0', LOG_LEVEL: 'silent' };
+    for (const args of [['serve'], ['serve', '--workers', '2'], ['secrets', 'rotate'], ['reset', 'key-1']]) {
+      const { code, said } = await c.keyfront(args, settings);
+      expect([args, code]).toStrictEqual([args, args[0] === 'reset' ? 2 : 1]);
+      if (!args.includes('--workers')) expect(said).toContain('was copied to the database ');
+    }
+    await expect(startApp({ KEYFRONT_DATA: c.folder })).rejects.toThrow('was copied to the database ');
+    expect(await everything()).toStrictEqual(before);
+    expect((await c.keyfront(['check'])).code).toBe(0);
+    expect((await c.keyfront(['serve', '--allow-migrated'], settings)).code).toBe(0);
+    expect((await c.keyfront(['serve'], { ...settings, ...env })).code).toBe(0);
+  });
+
+  it('ends a service on the file, which writes nothing more', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    expect((await t.update('key-7', { alias: 'before' })).status).toBe(200);
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    const answers = await Promise.all(['key-1', 'key-2'].map((keyID) => t.update(keyID, { alias: 'lost' })));
+    for (const answer of answers) {
+      expect(answer).toMatchObject({
+        status: 503,
+        body: { message: expect.stringMatching(/nothing was written\.$/) as string },
+      });
+    }
+    expect((await t.app.services.failed).message).toMatch(/was copied to the database .* while it was in use\.$/);
+    expect((await t.send('/ready')).status).toBe(503);
+    await t.close();
+    expect(await everything(env)).toStrictEqual(await everything());
+  });
+
+  it('ends a service on the file that writes nothing, at its next check', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    expect(await t.app.services.checkWritable()).toBe(false);
+    expect((await t.app.services.failed).message).toContain('was copied to the database ');
+    await t.close();
+  });
+
+  it('lets a service write that was started with permission on a copied file', async () => {
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    const t = await startApp({ KEYFRONT_DATA: c.folder }, { openOptions: { allowMigrated: true } });
+    expect((await t.update('key-1', { alias: 'after' })).status).toBe(200);
+    await t.close();
+  });
+
+  it('marks the file before the database is complete, and completes when it runs again', async () => {
+    const source = lockRows(`${c.folder}/keyfront.db`);
+    const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
+    await opened.settings.set(movingName, source.id);
+    const target = createRowTarget(opened.connections, movingName);
+    const fault = { ...target, finish: () => Promise.reject(new Error('killed')) };
+    const moving = copyStore(
+      source,
+      fault,
+      () => undefined,
+      () => source.mark(opened.name),
+    );
+    await expect(moving).rejects.toThrow('killed');
+    await opened.close();
+    source.close();
+    await expect(startApp({ KEYFRONT_DATA: c.folder })).rejects.toThrow('was copied to the database ');
+    await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(/holds a part of a data folder only/);
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+    expect(await everything(env)).toStrictEqual(await everything());
+  });
+
+  it('removes the mark if another process has written to the file', () => {
+    const file = `${c.folder}/keyfront.db`;
+    const source = lockRows(file);
+    const other = new Database(file);
+    // The moment between two transactions, in which another process can write.
+    const exec = vi.spyOn(Database.prototype, 'exec').mockImplementation(function (this: Database.Database, sql) {
+      this.prepare(sql).run();
+      if (sql === 'COMMIT' && !exec.mock.calls.some(([text]) => text === 'BEGIN IMMEDIATE')) {
+        other.prepare("INSERT INTO settings (name, value) VALUES ('other', 'x')").run();
+      }
+      return this;
+    });
+    expect(() => source.mark('elsewhere')).toThrow('Another process has written to');
+    exec.mockRestore();
+    const mark = other.prepare("SELECT value FROM settings WHERE name = 'migrated_to'").get();
+    other.close();
+    source.close();
+    expect(mark).toBeUndefined();
+  });
+
+  it('rejects a database in which a service was started too early', async () => {
+    await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(
+      'the data folder holds an installation',
+    );
+    expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
+  });
+
+  it('continues after an interruption with later changes, and no service starts on an incomplete copy', async () => {
+    const source = lockRows(`${c.folder}/keyfront.db`);
+    const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
+    await opened.settings.set(movingName, source.id);
+    const breakOff = (keys: number) => {
+      if (keys >= 400) throw new Error('broken off');
+    };
+    await expect(copyStore(source, createRowTarget(opened.connections, movingName), breakOff)).rejects.toThrow(
+      'broken off',
+    );
+    await opened.close();
+    source.close();
+    await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(/holds a part of a data folder only/);
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    await t.update('key-7', { alias: 'since' });
+    await t.close();
+    const { code, said } = await c.keyfront(['migrate-store'], env);
+    expect([code, said]).toStrictEqual([
+      0,
+      expect.stringMatching(/\(200 keys of an earlier attempt were found unchanged\)/),
+    ]);
+    expect(await everything(env)).toStrictEqual(await everything());
+  });
+
+  it('rejects a database with other content, or an incomplete copy of another folder', async () => {
+    const other = await makeCommandLine();
+    await (await startApp({ KEYFRONT_DATA: other.folder })).close();
+    await (await startApp({ KEYFRONT_DATA: place.folder, ...env })).close();
+    const before = await place.database?.run('SELECT * FROM credentials ORDER BY id');
+    expect(await c.keyfront(['migrate-store'], env)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('is not empty: it contains an installation that is not a copy of this data folder'),
+    });
+    expect(await place.database?.run('SELECT * FROM credentials ORDER BY id')).toStrictEqual(before);
+    await place.database?.run(`INSERT INTO settings (name, value) VALUES ('${movingName}', 'somebody')`);
+    expect(await c.keyfront(['migrate-store'], env)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('contains an incomplete copy of another data folder'),
+    });
+    await other.remove();
+  });
+
+  it('detects rows that differ when they are read back', async () => {
+    const source = lockRows(`${c.folder}/keyfront.db`);
+    const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
+    const target = createRowTarget(opened.connections, movingName);
+    for (const column of ['quota_used', 'version']) {
+      const fault = {
+        ...target,
+        replace: async (...[range, from]: Parameters<typeof target.replace>) => {
+          await target.replace(range, from);
+          await place.database?.run(
+            `ALTER TABLE keys DISABLE TRIGGER ALL; UPDATE keys SET ${column} = ${column} + 1 WHERE key_hash = (SELECT max(key_hash) FROM keys)`,
+          );
+        },
+      };
+      await expect(copyStore(source, fault, () => undefined)).rejects.toThrow('from the source after');
+    }
+    await opened.close();
+    source.close();
+  });
+
+  it('blocks other writers of the file meanwhile', async () => {
+    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const source = lockRows(`${c.folder}/keyfront.db`);
+    expect((await t.update('key-1', { alias: 'lost' })).status).toBe(503);
+    source.close();
+    expect((await t.update('key-1', { alias: 'kept' })).status).toBe(200);
+    await t.close();
+  });
+
+  it('explains what is missing, without the password', async () => {
+    expect(await c.keyfront(['migrate-store'])).toMatchObject({
+      code: 2,
+      said: 'KEYFRONT_DATABASE_URL is not set. It must name the PostgreSQL database to copy to.\n',
+    });
+    const away = { KEYFRONT_DATABASE_URL: `postgres://somebody:${password}@127.0.0.1:1/keyfront` };
+    const { code, said } = await c.keyfront(['migrate-store'], away);
+    expect([code, said]).toStrictEqual([
+      1,
+      expect.stringContaining('The database keyfront on 127.0.0.1:1 cannot be used'),
+    ]);
+    expect(said).not.toContain(password);
+    const wrong = await c.keyfront(['check'], { KEYFRONT_DATABASE_URL: `mysql://somebody:${password}@host/keyfront` });
+    expect(wrong).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('KEYFRONT_DATABASE_URL must be a URL of the form'),
+    });
+    expect(wrong.said).not.toContain(password);
+  });
+});

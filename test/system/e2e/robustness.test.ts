@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { IO } from '../../../src/cli/io.js';
+import { run } from '../../../src/cli/main.js';
+import { answerOf, build, start, type Build, type Running } from '../../support/process.js';
+
+let built: Build;
+beforeAll(async () => {
+  built = await build();
+}, 120_000);
+
+let folder: string;
+let running: Running[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-robust-'));
+});
+afterEach(async () => {
+  for (const one of running) {
+    one.signal('SIGKILL');
+    await one.exited;
+  }
+  running = [];
+  await rm(folder, { recursive: true });
+});
+
+async function started(env: Record<string, string> = {}, args: string[] = []): Promise<Running> {
+  const one = await start(built.main, join(folder, 'data'), args, env);
+  running.push(one);
+  return one;
+}
+
+const tokenIn = (text: string, kind: string) => new RegExp(`kf_${kind}_\\w{38}`).exec(text)?.[0] ?? '';
+
+/** An update whose body has come halfway; the rest is sent with the function. */
+async function halfAnUpdate(one: Running): Promise<{ socket: Socket; finish: () => void }> {
+  const socket = connect(one.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(
+    `PUT /svc/org/keys/acme-billing HTTP/1.1\r\nHost: x\r\nX-Svc-Authorization: ${tokenIn(one.stdout(), 'svc')}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 16\r\n\r\n{"alia',
+  );
+  // A request that was answered shows that the one sent before it has arrived.
+  await fetch(`${one.url}/health`);
+  return { socket, finish: () => socket.write('s":"late"}') };
+}
+
+describe('A fault that nobody caught', () => {
+  const plant = new URL('plant-fault.mjs', import.meta.url).href;
+  it.each(['throw', 'reject', 'string'])(
+    'O-03 (%s) is logged without secrets, lets requests under way be answered, and ends the process with exit code 1',
+    async (fault) => {
+      const one = await started({ NODE_OPTIONS: `--import=${plant}`, PLANTED_FAULT: fault }, ['--sample']);
+      const { socket, finish } = await halfAnUpdate(one);
+      one.signal('SIGUSR2');
+      await one.said('"level":"fatal"');
+      await one.said('stopping');
+      finish();
+      expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 200 /);
+      expect(await one.exited).toStrictEqual({ code: 1, signal: null });
+      const fatal = one
+        .stderr()
+        .split('\n')
+        .filter((line) => line.includes('"fatal"'));
+      expect(fatal).toHaveLength(1);
+      const said = fault === 'string' ? 'A value that is no Error was thrown.' : 'planted';
+      expect(JSON.parse(fatal[0] ?? '')).toMatchObject({ msg: 'uncaught exception', err: { message: said } });
+      expect(one.stderr()).not.toContain('hunter2');
+      // Every line is one of the log's: no stack of Node's own beside it.
+      for (const line of one.stderr().trim().split('\n')) JSON.parse(line);
+    },
+  );
+});
+
+describe('A second signal', () => {
+  it.each([
+    ['SIGTERM', 'SIGTERM'],
+    ['SIGTERM', 'SIGINT'],
+    ['SIGINT', 'SIGTERM'],
+  ] as const)('O-01 (%s, then %s) ends a process at once that waits for a request to end', async (first, second) => {
+    const one = await started({}, ['--sample']);
+    const { socket } = await halfAnUpdate(one);
+    one.signal(first);
+    await one.said('stopping');
+    const began = performance.now();
+    one.signal(second);
+    expect(await one.exited).toStrictEqual({ code: null, signal: second });
+    // Requests that are never finished are given up only after eight seconds.
+    expect(performance.now() - began).toBeLessThan(5_000);
+    socket.destroy();
+  });
+});
+
+describe('Memory', () => {
+  it('S-12 is not opened to a debugger by SIGUSR1 in production, as it would be in development', async () => {
+    const production = await started({ NODE_ENV: 'production' });
+    production.signal('SIGUSR1');
+    expect((await fetch(`${production.url}/health`)).status).toBe(200);
+    expect(production.stderr()).not.toMatch(/debugger/i);
+    const development = await start(built.main, join(folder, 'other'));
+    running.push(development);
+    development.signal('SIGUSR1');
+    await development.said('Debugger listening');
+  });
+
+  it.each([
+    '--inspect=0',
+    '--inspect-brk',
+    '--inspect-port=9229',
+    '--heapsnapshot-signal=SIGUSR2',
+    '--heapsnapshot-near-heap-limit=1',
+    '--heap-prof',
+    '--report-on-fatalerror',
+    '--report-on-signal',
+    '--report-uncaught-exception',
+  ])(
+    'S-12 is not given away by Node in production: the service does not start with %s, and names it',
+    async (option) => {
+      let said = '';
+      const io: IO = {
+        env: { NODE_ENV: 'production', KEYFRONT_DATA: join(folder, 'data'), PORT: '0' },
+        stdout: () => undefined,
+        stderr: (text) => (said += text),
+        isStderrTTY: false,
+        onStop: (callback) => callback(),
+        nodeOptions: ['--no-warnings', option, ''],
+      };
+      expect(await run(['serve'], io)).toBe(1);
+      expect(said).toBe(
+        `In production, Node must not run with ${option.split('=', 1)[0]}, which exposes its memory.\n`,
+      );
+      expect(await run(['serve'], { ...io, env: { ...io.env, NODE_ENV: 'development' } })).toBe(0);
+      expect(await run(['serve'], { ...io, nodeOptions: ['--disable-proto=delete', '--max-old-space-size=200'] })).toBe(
+        0,
+      );
+    },
+  );
+
+  it('is not given away by an option in the environment either', async () => {
+    const refused = start(built.main, join(folder, 'data'), [], {
+      NODE_ENV: 'production',
+      NODE_OPTIONS: '--inspect=0',
+    });
+    await expect(refused).rejects.toThrow('In production, Node must not run with --inspect, which exposes its memory.');
+  });
+});
+
+describe('Beyond this machine', () => {
+  it('T-01 plain HTTP is served in production only, with a warning in the log', async () => {
+    const one = await started({ NODE_ENV: 'production', HOST: '0.0.0.0' });
+    await one.said('serving plain HTTP on a non-loopback address');
+    await expect(start(built.main, join(folder, 'other'), [], { HOST: '0.0.0.0' })).rejects.toThrow(/loopback only/);
+  });
+
+  it('nothing is said of it where only this machine listens', async () => {
+    const one = await started({ NODE_ENV: 'production' });
+    expect(one.stderr()).not.toContain('plain HTTP');
+  });
+});
+
+describe('Under Node without __proto__', () => {
+  it('P-04 a preview, an update and a page work as ever', async () => {
+    const one = await started({ NODE_OPTIONS: '--disable-proto=delete' }, ['--sample']);
+    const json = { 'content-type': 'application/json' };
+    const preview = await fetch(`${one.url}/api/keys/preview`, {
+      method: 'POST',
+      headers: { ...json, authorization: `Bearer ${tokenIn(one.stdout(), 'mgt')}` },
+      body: '{"alias":"x","basic_auth_data":{"password":"p"}}',
+    });
+    expect(await preview.json()).toMatchObject({ data: { alias: 'x' } });
+    const query =
+      'mutation { updateOrgKey(keyID: "acme-billing", input: { basicAuthData: { password: "p", hashType: "argon2id" } }) { status version } }';
+    const update = await fetch(`${one.url}/graphql`, {
+      method: 'POST',
+      headers: { ...json, 'x-svc-authorization': tokenIn(one.stdout(), 'svc') },
+      body: JSON.stringify({ query }),
+    });
+    expect(await update.json()).toEqual({ data: { updateOrgKey: { status: 'ok', version: 2 } } });
+    expect((await fetch(one.url)).status).toBe(200);
+    expect(one.stderr()).not.toMatch(/"level":"(warn|error|fatal)"/);
+    one.signal('SIGTERM');
+    expect(await one.exited).toStrictEqual({ code: 0, signal: null });
+  });
+});

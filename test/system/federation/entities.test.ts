@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { codeOf, errorsOf, issuesOf } from '../../support/answers.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) {
+  ... on OrgKey { keyID orgID } ... on Organization { id } } }`;
+
+let t: TestApp;
+let bound: string;
+
+beforeAll(async () => {
+  t = await startApp();
+  await t.importKeys(
+    ...Array.from({ length: 120 }, (_, index) => ({ key_id: `k${index}`, org_id: index % 2 ? 'globex' : 'acme' })),
+    { key_id: 'gone', org_id: 'acme' },
+  );
+  await t.graphql('mutation { deleteOrgKey(keyID: "gone") { version } }');
+  bound = (await t.issue('service', { orgID: 'acme' })).secret;
+});
+afterAll(() => t.close());
+
+const ask = (representations: unknown, headers?: Record<string, string>) =>
+  t.graphql(query, { representations }, headers);
+const entitiesOf = ({ body }: Answer) => (body['data'] as { _entities: unknown[] })._entities;
+const globalID = (type: string, hash: string) => Buffer.from(`${type}:${hash}`).toString('base64');
+const key = (keyID: string) => ({ __typename: 'OrgKey', keyHash: sha256(keyID) });
+
+describe('_entities', () => {
+  it('resolves a key by each key field, and an organisation by its identifier', async () => {
+    const answer = await ask([
+      key('k1'),
+      { __typename: 'OrgKey', id: globalID('OrgKey', sha256('k2')) },
+      { __typename: 'OrgKey', keyID: 'k3' },
+      { __typename: 'Organization', id: 'acme' },
+    ]);
+    expect(entitiesOf(answer)).toEqual([
+      { keyID: 'k1', orgID: 'globex' },
+      { keyID: 'k2', orgID: 'acme' },
+      { keyID: 'k3', orgID: 'globex' },
+      { id: 'acme' },
+    ]);
+  });
+
+  it('accepts the `id` that a key returns', async () => {
+    const { body } = await t.graphql('{ orgKey(keyID: "k1") { id } }');
+    const { id } = (body['data'] as { orgKey: { id: string } }).orgKey;
+    expect(entitiesOf(await ask([{ __typename: 'OrgKey', id }]))).toEqual([{ keyID: 'k1', orgID: 'globex' }]);
+  });
+
+  it('returns entities in the requested order, including duplicates', async () => {
+    const asked = ['k5', 'k1', 'k5', 'k0'];
+    const answer = await ask(asked.map(key));
+    expect(entitiesOf(answer).map((found) => (found as { keyID: string }).keyID)).toEqual(asked);
+  });
+
+  it('returns null for a key that is unknown or deleted, and for an identifier of another type', async () => {
+    const answer = await ask([
+      key('nobody'),
+      key('gone'),
+      { __typename: 'OrgKey', id: globalID('Organization', sha256('k0')) },
+      { __typename: 'OrgKey', keyHash: '__proto__' },
+      key('k0'),
+    ]);
+    expect(errorsOf(answer)).toEqual([]);
+    expect(entitiesOf(answer)).toEqual([null, null, null, null, { keyID: 'k0', orgID: 'acme' }]);
+  });
+
+  it('A-08 G-17 authorizes each representation alone, and returns null for another organisation', async () => {
+    const representations = [
+      key('k0'),
+      key('k1'),
+      { __typename: 'OrgKey', keyID: 'k1' },
+      { __typename: 'OrgKey', id: globalID('OrgKey', sha256('k1')) },
+      { __typename: 'Organization', id: 'globex' },
+      { __typename: 'Organization', id: 'acme' },
+      { __typename: 'Organization', id: 'no-such-organisation' },
+    ];
+    const answer = await ask(representations, { 'x-svc-authorization': bound });
+    expect(errorsOf(answer)).toEqual([]);
+    expect(entitiesOf(answer)).toEqual([{ keyID: 'k0', orgID: 'acme' }, null, null, null, null, { id: 'acme' }, null]);
+  });
+
+  it('G-17 reads the keys of 100 representations with two statements, for sizes and rows', async () => {
+    const statement = Object.getPrototypeOf(new Database(':memory:').prepare('SELECT 1')) as Database.Statement;
+    const asked: string[] = [];
+    const spies = (['get', 'all', 'iterate'] as const).map((name) => {
+      const original = Reflect.get(statement, name) as (...values: unknown[]) => unknown;
+      return vi.spyOn(statement, name).mockImplementation(function (this: Database.Statement, ...values: unknown[]) {
+        if (/\bkeys\b/.test(this.source)) asked.push(this.source);
+        return original.apply(this, values);
+      });
+    });
+    const hundred = Array.from({ length: 100 }, (_, index) => key(`k${index}`));
+    // Without time no slice ends early, which would add a statement.
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const answer = await ask(hundred);
+    const mixed = await ask([...hundred.slice(0, 99), { __typename: 'Organization', id: 'acme' }]);
+    const summaries = await t.graphql(
+      'query ($r: [_Any!]!) { _entities(representations: $r) { ... on Organization { quotaSummary { keys } } } }',
+      {
+        r: Array.from({ length: 100 }, (_, index) => ({
+          __typename: 'Organization',
+          id: index ? `o${index}` : 'acme',
+        })),
+      },
+    );
+    vi.useRealTimers();
+    spies.forEach((spy) => spy.mockRestore());
+    expect(entitiesOf(answer)).toHaveLength(100);
+    expect(entitiesOf(answer)).not.toContain(null);
+    expect(errorsOf(mixed)).toEqual([]);
+    expect(entitiesOf(summaries)[0]).toEqual({ quotaSummary: { keys: 60 } });
+    // Three requests: two statements each for keys, and one for summaries.
+    expect(asked).toHaveLength(5);
+  });
+
+  it('G-17 rejects more than 100 representations without reading any', async () => {
+    const answer = await ask(Array.from({ length: 101 }, (_, index) => key(`k${index}`)));
+    expect(issuesOf(answer)).toEqual(['representations TOO_MANY']);
+    expect(answer.body['data']).toBeNull();
+  });
+
+  it.each([
+    ['a type that is none', { __typename: 'Nothing', id: 'x' }],
+    ['a type that is no entity', { __typename: 'Quota', used: 1 }],
+    ['a root type', { __typename: 'Query' }],
+    ['no type', { keyHash: 'x' }],
+    ['a type that is no text', { __typename: ['OrgKey'], keyHash: 'x' }],
+    ['a member of Object', { __typename: 'constructor' }],
+    ['a text', 'OrgKey'],
+    ['a list', [key('k1')]],
+    ['a number', 7],
+  ])('G-17 rejects a representation that is or has %s', async (_, representation) => {
+    const answer = await ask([key('k1'), representation]);
+    expect([codeOf(answer), answer.body['data']]).toEqual(['INVALID', null]);
+    expect(issuesOf(answer)).toEqual(['representations[1].__typename MALFORMED_ARGUMENT']);
+  });
+
+  it.each([
+    ['no key', { __typename: 'OrgKey' }],
+    ['a hash that is no text', { __typename: 'OrgKey', keyHash: { a: 1 } }],
+    ['an empty hash', { __typename: 'OrgKey', keyHash: '' }],
+    ['half of a surrogate pair', { __typename: 'OrgKey', keyID: 'a\ud800' }],
+    ['an identifier that no key can have', { __typename: 'OrgKey', keyID: 'a/b' }],
+    ['an id of no graph', { __typename: 'OrgKey', id: '%%%' }],
+    ['an organisation without its identifier', { __typename: 'Organization', name: 'acme' }],
+    ['an organisation of null', { __typename: 'Organization', id: null }],
+  ])('G-17 returns an error for a representation with %s, and resolves the others', async (_, bad) => {
+    const answer = await ask([bad, key('k1')]);
+    expect(errorsOf(answer).map(({ path, extensions }) => [path, extensions.code])).toEqual([
+      [['_entities', 0], 'INVALID'],
+    ]);
+    expect(entitiesOf(answer)).toEqual([null, { keyID: 'k1', orgID: 'globex' }]);
+  });
+
+  it('ignores members that are not key fields of the type', async () => {
+    const answer = await t.graphql(
+      `{ _entities(representations: [{ __typename: "OrgKey", keyHash: "${sha256('k1')}", orgID: "acme", __proto__: { a: 1 } }]) {
+         ... on OrgKey { keyID orgID } } }`,
+    );
+    expect(entitiesOf(answer)).toEqual([{ keyID: 'k1', orgID: 'globex' }]);
+  });
+
+  it('requires a service credential before it validates representations', async () => {
+    const answer = await ask([{ __typename: 'Nothing' }], { 'x-svc-authorization': 'kf_svc_wrong' });
+    expect([codeOf(answer), issuesOf(answer)]).toEqual(['UNAUTHENTICATED', []]);
+  });
+
+  it('A-09 returns no secret of a key', async () => {
+    await t.importKeys({ key_id: 'secretive', org_id: 'acme', hmac_string: 'CANARY-hmac' });
+    const answer = await t.graphql(
+      `query ($r: [_Any!]!) { _entities(representations: $r) { ... on OrgKey { definition { hmacStringSet } } } }`,
+      { r: [key('secretive')] },
+    );
+    expect(entitiesOf(answer)).toEqual([{ definition: { hmacStringSet: true } }]);
+    expect(answer.text).not.toContain('CANARY');
+  });
+});
+
+describe('_service', () => {
+  const sdl = '{ _service { sdl } }';
+  const nobody = { authorization: '', 'x-svc-authorization': '' };
+
+  it('is available without a credential in development', async () => {
+    expect((await t.graphql(sdl, {}, nobody)).text).toContain('@key');
+  });
+
+  it('G-16 accepts a credential of either kind in production', async () => {
+    const production = await startApp({ NODE_ENV: 'production' });
+    expect(codeOf(await production.graphql(sdl, {}, nobody))).toBe('UNAUTHENTICATED');
+    expect((await production.graphql(sdl, {}, nobody)).text).not.toContain('@key');
+    for (const missing of ['authorization', 'x-svc-authorization']) {
+      expect((await production.graphql(sdl, {}, { [missing]: '' })).text).toContain('@key');
+    }
+    await production.close();
+  });
+});
+
+describe('the quota summary of an organisation', () => {
+  const ofKey = `query ($id: ID) { orgKey(keyID: $id) { organization {
+    id orgKeys(first: 1) { totalCount } quotaSummary { keys limitedKeys exhaustedKeys max used remaining } } } }`;
+  const organisationOf = ({ body }: Answer) =>
+    (body['data'] as { orgKey: { organization: object } }).orgKey.organization;
+
+  it('sums the live quotas of the keys, with ended periods renewed', async () => {
+    const own = await startApp();
+    await own.importKeys(
+      {
+        key_id: 'a',
+        org_id: 'o',
+        quota_max: 100,
+        quota_remaining: 40,
+        quota_renewal_rate: 60,
+        quota_renews: 1769860830,
+      },
+      { key_id: 'b', org_id: 'o', quota_max: 10, quota_remaining: 0 },
+      { key_id: 'c', org_id: 'o', quota_max: -1 },
+      { key_id: 'd', org_id: 'elsewhere', quota_max: 1 },
+    );
+    const before = { keys: 3, limitedKeys: 2, exhaustedKeys: 1, max: 110, used: 70, remaining: 40 };
+    expect(organisationOf(await own.graphql(ofKey, { id: 'a' }))).toMatchObject({ quotaSummary: before });
+    own.clock.now = new Date(own.clock.now.getTime() + 60_000);
+    const after = { ...before, used: 10, remaining: 100 };
+    expect(organisationOf(await own.graphql(ofKey, { id: 'a' }))).toEqual({
+      id: 'o',
+      orgKeys: { totalCount: 3 },
+      quotaSummary: after,
+    });
+    await own.close();
+  });
+
+  it('caps sums at the largest 64-bit integer', async () => {
+    const own = await startApp();
+    const max = 9223372036854775807n;
+    await own.importKeys({ key_id: 'a', org_id: 'o', quota_max: max }, { key_id: 'b', org_id: 'o', quota_max: max });
+    expect(organisationOf(await own.graphql(ofKey, { id: 'a' }))).toMatchObject({
+      quotaSummary: { max: '9223372036854775807', used: 0, remaining: '9223372036854775807' },
+    });
+    await own.close();
+  });
+});

@@ -1,0 +1,224 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { composeServices as composeByGuild } from '@theguild/federation-composition';
+import { parse } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listen, type RunningServer } from '../../../src/http/server/server.js';
+import { createLogger } from '../../../src/lib/log.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { installFolder } from '../../support/install.mjs';
+import type * as CompanyModule from './apollo/company.mjs';
+import type * as GatewayModule from './apollo/gateway.mjs';
+
+const keyfrontSDL = readFileSync('schema/subgraph.graphql', 'utf8');
+
+let t: TestApp;
+let keyfront: RunningServer;
+let companySDL: string;
+let compose: typeof GatewayModule.compose;
+let company: Awaited<ReturnType<typeof CompanyModule.startCompany>>;
+let gateway: GatewayModule.Gateway;
+let headers: Record<string, string>;
+let hashOf: Map<string, string>;
+
+beforeAll(async () => {
+  // Apollo's packages are under the Elastic License, so the project itself does not depend on them.
+  installFolder(fileURLToPath(new URL('apollo', import.meta.url)));
+  const { startCompany, ...companyModule } = await import('./apollo/company.mjs');
+  const { startGateway, ...gatewayModule } = await import('./apollo/gateway.mjs');
+  ({ companySDL } = companyModule);
+  ({ compose } = gatewayModule);
+  t = await startApp();
+  await t.importKeys(
+    { key_id: 'billing', org_id: 'acme', alias: 'Billing', quota_max: 1000, quota_remaining: 250 },
+    { key_id: 'reports', org_id: 'acme', alias: 'Reports', quota_max: 10, quota_remaining: 0 },
+    { key_id: 'unlimited', org_id: 'acme', alias: 'Unlimited', expires: 9223372036854775807n },
+    { key_id: 'other', org_id: 'globex', alias: 'Other', quota_max: 5 },
+  );
+  headers = { 'x-svc-authorization': t.service, authorization: `Bearer ${t.management}` };
+  hashOf = new Map();
+  for (const keyID of ['billing', 'other']) {
+    const { body } = await t.graphql('query ($id: ID) { orgKey(keyID: $id) { keyHash } }', { id: keyID });
+    hashOf.set(keyID, (body['data'] as { orgKey: { keyHash: string } }).orgKey.keyHash);
+  }
+  keyfront = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
+  const hash = (keyID: string) => ({ keyHash: hashOf.get(keyID) ?? '' });
+  company = await startCompany([
+    { id: 'u1', name: 'Ada', organization: { id: 'acme' }, orgKey: hash('billing') },
+    { id: 'u2', name: 'Grace', organization: { id: 'globex' }, orgKey: hash('other') },
+    { id: 'u3', name: 'Edsger', organization: { id: 'nowhere' }, orgKey: { keyHash: 'f'.repeat(64) } },
+    { id: 'u4', name: 'Alan', organization: { id: 'newcomer' }, orgKey: null },
+  ]);
+  const composed = compose(keyfrontSDL, { company: company.url, keyfront: `${keyfront.url}/graphql` });
+  gateway = await startGateway(composed.supergraphSdl ?? '');
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await Promise.all([keyfront.stop(), company.close()]);
+  await t.close();
+});
+
+describe('composition with another subgraph', () => {
+  it('composes without errors and hints', () => {
+    const { errors, hints } = compose(keyfrontSDL);
+    expect(errors ?? []).toEqual([]);
+    expect((hints ?? []).map(({ message }) => message)).toEqual([]);
+  });
+
+  it('composes with the tool of another vendor', () => {
+    const { errors } = composeByGuild([
+      { name: 'company', typeDefs: parse(companySDL) },
+      { name: 'keyfront', typeDefs: parse(keyfrontSDL) },
+    ]);
+    expect(errors ?? []).toEqual([]);
+  });
+
+  it('omits `node`, which another subgraph implements', () => {
+    expect(keyfrontSDL).not.toMatch(/^ {2}node\(/m);
+    expect(keyfrontSDL).toContain('@key(fields: "id")');
+  });
+
+  it('equals the SDL that the service returns to a router', async () => {
+    const { body } = await t.graphql('{ _service { sdl } }');
+    expect((body['data'] as { _service: { sdl: string } })._service.sdl.trimEnd()).toBe(keyfrontSDL.trimEnd());
+  });
+});
+
+describe('queries through a gateway', () => {
+  it('resolves an organisation by name, its keys and their quotas', async () => {
+    const { data, errors } = await gateway.ask(
+      `query ($name: String!) { organization(name: $name) {
+         name plan
+         quotaSummary { keys limitedKeys exhaustedKeys max used remaining }
+         orgKeys(first: 2, orderBy: ALIAS) { totalCount edges { node { keyID quota { used remaining } } } } } }`,
+      { name: 'Acme Inc.' },
+      headers,
+    );
+    expect(errors).toEqual([]);
+    expect(data).toEqual({
+      organization: {
+        name: 'Acme Inc.',
+        plan: 'ENTERPRISE',
+        quotaSummary: { keys: 3, limitedKeys: 2, exhaustedKeys: 1, max: 1010, used: 760, remaining: 250 },
+        orgKeys: {
+          totalCount: 3,
+          edges: [
+            { node: { keyID: 'billing', quota: { used: 750, remaining: 250 } } },
+            { node: { keyID: 'reports', quota: { used: 10, remaining: 0 } } },
+          ],
+        },
+      },
+    });
+  });
+
+  it('resolves keys of people, and the organisations of keys in another subgraph', async () => {
+    const { data, errors } = await gateway.ask(
+      '{ users { edges { node { name orgKey { keyID definition { alias } organization { name plan } } } } } }',
+      {},
+      headers,
+    );
+    expect(errors).toEqual([]);
+    const acme = { name: 'Acme Inc.', plan: 'ENTERPRISE' };
+    expect(namesAnd(data, 'orgKey')).toEqual([
+      ['Ada', { keyID: 'billing', definition: { alias: 'Billing' }, organization: acme }],
+      ['Grace', { keyID: 'other', definition: { alias: 'Other' }, organization: { name: 'Globex', plan: 'FREE' } }],
+      // A reference that leads nowhere is null, and takes nothing else with it.
+      ['Edsger', null],
+      ['Alan', null],
+    ]);
+  });
+
+  it('returns an empty page and zeros for an organisation without keys', async () => {
+    const { data, errors } = await gateway.ask(
+      '{ organization(name: "Newcomer") { name orgKeys { totalCount edges { cursor } } quotaSummary { keys max } } }',
+      {},
+      headers,
+    );
+    expect(errors).toEqual([]);
+    expect(data).toEqual({
+      organization: { name: 'Newcomer', orgKeys: { totalCount: 0, edges: [] }, quotaSummary: { keys: 0, max: 0 } },
+    });
+  });
+
+  it('returns nothing of another organisation to a bound credential, but all fields of other subgraphs', async () => {
+    const { secret } = await t.issue('service', { orgID: 'globex' });
+    const { data } = await gateway.ask(
+      '{ users { edges { node { name orgKey { keyID } organization { plan orgKeys { totalCount } } } } } }',
+      {},
+      { 'x-svc-authorization': secret },
+    );
+    expect(namesAnd(data, 'orgKey')).toEqual([
+      ['Ada', null],
+      ['Grace', { keyID: 'other' }],
+      ['Edsger', null],
+      ['Alan', null],
+    ]);
+    expect(namesAnd(data, 'organization').slice(0, 2)).toEqual([
+      ['Ada', { plan: 'ENTERPRISE', orgKeys: null }],
+      ['Grace', { plan: 'FREE', orgKeys: { totalCount: 1 } }],
+    ]);
+  });
+
+  it('keeps 64-bit integers exact in responses, variables and strings', async () => {
+    const expires = '9223372036854775807';
+    const preview = 'data { expires quotaMax }';
+    const texts = await gateway.ask(
+      `{ previewKey(input: { expires: "${expires}", quotaMax: "9007199254740993" }) { ${preview} } }`,
+      {},
+      headers,
+    );
+    const variables = await gateway.ask(
+      `query ($expires: Int64, $quotaMax: Int64) { previewKey(input: { expires: $expires, quotaMax: $quotaMax }) { ${preview} } }`,
+      { expires, quotaMax: '9007199254740993' },
+      headers,
+    );
+    const data = { expires, quotaMax: '9007199254740993' };
+    expect([texts.data, variables.data]).toEqual([{ previewKey: { data } }, { previewKey: { data } }]);
+    const stored = await gateway.ask('{ orgKey(keyID: "unlimited") { definition { expires } } }', {}, headers);
+    expect(stored.data).toEqual({ orgKey: { definition: { expires } } });
+  });
+
+  it('rejects a bare number that the gateway has rounded out of range, although the service accepts the exact one', async () => {
+    const query = '{ previewKey(input: { expires: 9223372036854775807 }) { data { expires } } }';
+    const through = await gateway.ask(query, {}, headers);
+    expect(through.errors[0]?.extensions?.['issues']).toMatchObject([{ path: 'expires', code: 'OUT_OF_RANGE' }]);
+    const direct = await t.graphql(query);
+    expect(direct.body['data']).toEqual({ previewKey: { data: { expires: '9223372036854775807' } } });
+  });
+});
+
+describe('mutations and errors through a gateway', () => {
+  const update = `mutation ($version: Int) {
+    updateOrgKey(keyID: "billing", input: { alias: "Billing 2", quotaMax: 2000 }, expectedVersion: $version) {
+      version key } }`;
+
+  it('updates a key', async () => {
+    const { data, errors } = await gateway.ask(update, { version: 1 }, headers);
+    expect(errors).toEqual([]);
+    expect(data).toEqual({ updateOrgKey: { version: 2, key: 'billing' } });
+  });
+
+  it('forwards the code and the issues of an error', async () => {
+    const { errors } = await gateway.ask('{ previewKey(input: { rate: -5, tags: [""] }) { keyID } }', {}, headers);
+    const [error] = errors;
+    expect(error?.extensions).toMatchObject({ code: 'INVALID', serviceName: 'keyfront' });
+    expect(error?.extensions?.['issues']).toMatchObject([
+      { path: 'rate', code: 'OUT_OF_RANGE' },
+      { path: 'tags[0]', code: 'EMPTY' },
+    ]);
+  });
+
+  it('returns CONFLICT for a stale version, and UNAUTHENTICATED without a credential', async () => {
+    const stale = await gateway.ask(update, { version: 1 }, headers);
+    expect(stale.errors.map(({ extensions }) => extensions?.['code'])).toEqual(['CONFLICT']);
+    const anonymous = await gateway.ask('{ organization(name: "Globex") { name orgKeys { totalCount } } }');
+    expect(anonymous.data).toEqual({ organization: { name: 'Globex', orgKeys: null } });
+    expect(anonymous.errors.map(({ extensions }) => extensions?.['code'])).toEqual(['UNAUTHENTICATED']);
+  });
+});
+
+function namesAnd(data: GatewayModule.GatewayResponse['data'], field: string): unknown[] {
+  const { edges } = data?.['users'] as { edges: { node: Record<string, unknown> }[] };
+  return edges.map(({ node }) => [node['name'], node[field]]);
+}

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { makeCommandLine } from '../../support/cli.js';
+
+const dashboard = 'https://dash.example.com';
+const other = 'http://localhost:3000';
+
+let open: TestApp;
+let closed: TestApp;
+beforeAll(async () => {
+  open = await startApp({ KEYFRONT_CORS_ORIGINS: `${dashboard}, ${other}` });
+  closed = await startApp();
+});
+afterAll(async () => {
+  await open.close();
+  await closed.close();
+});
+
+const corsOf = ({ headers }: Answer) =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
+
+const preflight = (t: TestApp, origin: string, path = '/graphql') =>
+  t.send(path, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    },
+  });
+
+const strangers = [
+  'null',
+  '*',
+  'https://dash.example.com.evil.test',
+  'https://evil-dash.example.com',
+  'https://evildash.example.com',
+  'https://sub.dash.example.com',
+  'https://example.com',
+  'http://dash.example.com',
+  'https://dash.example.com:8443',
+  'https://dash.example.com:443',
+  'https://dash.example.com/',
+  'https://DASH.example.com',
+  'https://dash.example.com@evil.test',
+  'https://dash.example.com, https://evil.test',
+  'http://localhost:30000',
+  'http://localhost',
+  'https://dash.example.com%00.evil.test',
+];
+
+describe('A page of another origin', () => {
+  it.each([dashboard, other])('that is allowed, such as %s, may ask and read', async (origin) => {
+    const asked = await preflight(open, origin);
+    expect(asked.status).toBe(204);
+    expect(asked.text).toBe('');
+    expect(corsOf(asked)).toEqual({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+      'access-control-allow-headers':
+        'Authorization, X-Svc-Authorization, Content-Type, If-Match, If-None-Match, Apollo-Require-Preflight, X-GraphQL-Yoga-CSRF, Traceparent, Tracestate',
+      'access-control-expose-headers': 'ETag, Retry-After, X-Request-ID',
+      'access-control-max-age': '600',
+    });
+    const answers = [
+      await open.graphql('{ __typename }', {}, { origin }),
+      await open.preview({}, { origin }),
+      await open.preview({}, { origin, authorization: '' }),
+      await open.send('/nowhere', { headers: { origin } }),
+      await open.send('/health', { headers: { origin } }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 401, 404, 200]);
+    for (const answer of answers) {
+      expect(corsOf(answer)).toEqual({
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': 'ETag, Retry-After, X-Request-ID',
+      });
+    }
+  });
+
+  it.each(strangers)('T-10 that is not allowed hears nothing of it: %s', async (origin) => {
+    const asked = await preflight(open, origin);
+    expect([asked.status, corsOf(asked)]).toEqual([405, {}]);
+    // The request itself is answered as to anybody: the browser keeps the answer from the page.
+    const answer = await open.graphql('{ __typename }', {}, { origin });
+    expect([answer.status, corsOf(answer)]).toEqual([200, {}]);
+  });
+
+  it.each([dashboard, ...strangers])(
+    'hears nothing where none is allowed, which is so at first: %s',
+    async (origin) => {
+      for (const path of ['/graphql', '/api/keys/preview', '/svc/org/keys/k1', '/health']) {
+        const asked = await preflight(closed, origin, path);
+        expect([asked.status, corsOf(asked)]).toEqual([405, {}]);
+      }
+      const answer = await closed.preview({}, { origin });
+      expect([answer.status, corsOf(answer), answer.headers.get('vary')]).toEqual([200, {}, null]);
+    },
+  );
+
+  it('T-10 is never let through with what a browser adds by itself, nor all of them at once', async () => {
+    for (const origin of [dashboard, ...strangers]) {
+      for (const answer of [await preflight(open, origin), await open.preview({}, { origin, cookie: 'a=b' })]) {
+        expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+        expect(answer.headers.get('access-control-allow-origin')).not.toBe('*');
+        expect(answer.headers.get('set-cookie')).toBeNull();
+      }
+    }
+  });
+
+  it('makes no cache give one origin the answer to another', async () => {
+    for (const origin of [dashboard, other, 'https://evil.test']) {
+      expect((await open.preview({}, { origin })).headers.get('vary')).toBe('Origin');
+    }
+    expect((await open.preview({})).headers.get('vary')).toBe('Origin');
+    const page = await open.send('/', { headers: { origin: dashboard } });
+    expect(page.headers.get('vary')?.toLowerCase()).toBe('accept-encoding, origin');
+  });
+
+  it('that sends OPTIONS without asking gets what anybody gets', async () => {
+    const answer = await open.send('/graphql', { method: 'OPTIONS', headers: { origin: dashboard } });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
+  });
+});
+
+describe('A form on another page', () => {
+  const query = '{"query":"mutation { updateOrgKey(keyID: \\"k1\\", input: {}) { status } }"}';
+  it.each([
+    [
+      'application/x-www-form-urlencoded',
+      `query=${encodeURIComponent('mutation { updateOrgKey(keyID: "k1", input: {}) { status } }')}`,
+    ],
+    [
+      'multipart/form-data; boundary=x',
+      `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${query}\r\n--x--\r\n`,
+    ],
+    ['text/plain', query],
+  ])('G-13 can send %s without asking, and is refused even with a credential', async (type, body) => {
+    await open.importKeys({ key_id: 'k1', org_id: 'acme' });
+    for (const [path, method] of [
+      ['/graphql', 'POST'],
+      ['/api/keys/preview', 'POST'],
+      ['/svc/org/keys/k2', 'POST'],
+      ['/svc/org/keys/k1/quota', 'POST'],
+    ] as const) {
+      const { status } = await open.send(path, {
+        method,
+        headers: {
+          'content-type': type,
+          origin: dashboard,
+          authorization: `Bearer ${open.management}`,
+          'x-svc-authorization': open.service,
+        },
+        body,
+      });
+      expect(`${path} ${status}`).toBe(`${path} 415`);
+    }
+    expect(
+      (await open.send('/svc/org/keys/k1', { headers: { 'x-svc-authorization': open.service } })).body['version'],
+    ).toBe(1);
+  });
+});
+
+describe('KEYFRONT_CORS_ORIGINS', () => {
+  it.each([
+    '',
+    ' ',
+    '*',
+    'null',
+    'dash.example.com',
+    'https://dash.example.com/',
+    'https://dash.example.com/x',
+    'https://*.example.com',
+    'https://dash.example.com:443',
+    'https://Dash.example.com',
+    'https://user@dash.example.com',
+    'file:///x',
+    'ftp://dash.example.com',
+    'https://dash.example.com,',
+    'https://dash.example.com;https://other.example.com',
+    'https://dash.example.com https://other.example.com',
+    'https://dash.example.com,*',
+    'https://münchen.example',
+  ])('refuses to start with %j', async (origins) => {
+    const c = await makeCommandLine();
+    const { code, said } = await c.keyfront(['credentials', 'list'], { KEYFRONT_CORS_ORIGINS: origins });
+    expect(code).toBe(1);
+    expect(said).toContain('KEYFRONT_CORS_ORIGINS must be origins as a browser writes them');
+    await c.remove();
+  });
+});

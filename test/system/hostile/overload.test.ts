@@ -1,0 +1,225 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createAdmissionControl, createOverloadLog } from '../../../src/http/server/admission-control.js';
+import { startServer, type TestServer } from '../../support/server.js';
+
+/* OVERLOAD_CLIENTS=2000 OVERLOAD_MS=20000 is the full run. */
+const clients = Number(process.env['OVERLOAD_CLIENTS'] ?? 800);
+const milliseconds = Number(process.env['OVERLOAD_MS'] ?? 1_500);
+const keys = Array.from({ length: 20 }, (_, index) => `load-${index}`);
+
+interface Report {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly acknowledged: readonly (readonly [key: string, version: number, alias: string])[];
+  readonly withoutRetryAfter: readonly string[];
+  readonly updates: object;
+  readonly health: object;
+}
+
+async function load(order: object): Promise<Report> {
+  const script = new URL('load-client.mjs', import.meta.url).pathname;
+  const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(order)], {
+    maxBuffer: 2 ** 28,
+  });
+  return JSON.parse(stdout) as Report;
+}
+
+/** What was acknowledged and is not there, or there and was not acknowledged. */
+async function lost({ t }: TestServer, { acknowledged, counts }: Report): Promise<string[]> {
+  const { store, ports } = t.app.services;
+  const problems: string[] = [];
+  let changes = 0;
+  for (const key of keys) {
+    const history = await store.historyOf(ports.hashKeyID(key));
+    const aliases = new Map(
+      history.map(({ versionAfter, changes }) => [
+        versionAfter,
+        changes.find(({ path }) => path[0] === 'alias')?.after,
+      ]),
+    );
+    changes += history.length - 1;
+    for (const [, version, alias] of acknowledged.filter(([of]) => of === key)) {
+      if (aliases.get(version) !== alias) problems.push(`${alias} was acknowledged as version ${version} of ${key}`);
+      aliases.delete(version);
+    }
+  }
+  // A connection that broke may have changed something or not; everything else was clear.
+  const unclear = Object.entries(counts).filter(([status]) => !/^(\/|200$|429$|503$)/.test(status));
+  const most = acknowledged.length + unclear.reduce((sum, [, count]) => sum + count, 0);
+  if (changes > most) problems.push(`${changes} changes were made, and ${most} may have been`);
+  return problems;
+}
+
+let folder: string;
+let s: TestServer;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-load-'));
+  s = await startServer({ KEYFRONT_DATA: folder });
+  await s.t.importKeys(...keys.map((key_id) => ({ key_id, org_id: 'acme' })));
+});
+afterEach(async () => {
+  await s.close();
+  await rm(folder, { recursive: true });
+});
+
+describe(`Under ${clients} clients that update at once, the service`, () => {
+  it(
+    'O-06 does all it can and refuses the rest with 503 and a time to try again, answers health checks, and loses nothing it has acknowledged',
+    { timeout: 240_000 + 10 * milliseconds },
+    async () => {
+      const report = await load({ port: s.port, clients, milliseconds, keys, service: s.t.service });
+      console.log(`overload: ${JSON.stringify({ ...report, acknowledged: report.acknowledged.length })}`);
+      const statuses = Object.keys(report.counts);
+      expect(statuses.filter((status) => !['200', '429', '503', '/health 200', '/ready 200'].includes(status))).toEqual(
+        [],
+      );
+      expect(report.counts['200']).toBeGreaterThan(0);
+      expect(report.counts['503']).toBeGreaterThan(0);
+      expect(report.counts['/health 200']).toBeGreaterThan(0);
+      expect(report.withoutRetryAfter).toEqual([]);
+      expect(await lost(s, report)).toEqual([]);
+    },
+  );
+
+  it('would be seen to lose something, if an answer came without a change', async () => {
+    let number = 0;
+    const liar = createServer((request, response) => {
+      number += 1;
+      if (request.url?.startsWith('/svc') && number % 3 === 0) {
+        request.resume();
+        response.writeHead(200, { etag: '"2"' }).end();
+      } else s.t.app.handle(request, response);
+    });
+    liar.listen(0, '127.0.0.1');
+    await once(liar, 'listening');
+    const { port } = liar.address() as AddressInfo;
+    const report = await load({ port, clients: 5, milliseconds: 1_000, keys, service: s.t.service });
+    liar.close();
+    expect((await lost(s, report)).join()).toMatch(/was acknowledged as version 2 of load-/);
+  });
+
+  it('would be seen to have changed what it rejected', async () => {
+    let number = 0;
+    const liar = createServer((request, response) => {
+      number += 1;
+      // The headers that are sent later say 503, whatever has been done.
+      if (request.url?.startsWith('/svc') && number % 3 === 0) {
+        response.writeHead = () => {
+          Reflect.deleteProperty(response, 'writeHead');
+          return response.writeHead(503, { 'retry-after': '1' });
+        };
+      }
+      s.t.app.handle(request, response);
+    });
+    liar.listen(0, '127.0.0.1');
+    await once(liar, 'listening');
+    const { port } = liar.address() as AddressInfo;
+    const report = await load({ port, clients: 5, milliseconds: 1_000, keys, service: s.t.service });
+    liar.close();
+    expect((await lost(s, report)).join()).toMatch(/changes were made/);
+  });
+});
+
+describe('Admission', () => {
+  const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
+  const busyFor = (ms: number) => {
+    const until = performance.now() + ms;
+    while (performance.now() < until);
+  };
+
+  it('starts a request at once while there are few', () => {
+    const enqueue = createAdmissionControl();
+    let started = 0;
+    for (let times = 0; times < 3; times += 1)
+      enqueue(
+        () => (started += 1),
+        () => expect.unreachable(),
+      );
+    expect(started).toBe(3);
+  });
+
+  it('starts requests after a slow one in later iterations, in the order of arrival', async () => {
+    const enqueue = createAdmissionControl({ sliceMs: 5, maxWaiting: 100, maxWaitMs: 60_000 });
+    const started: number[] = [];
+    const startedAtOnce = () => started.length;
+    for (let number = 0; number < 8; number += 1) {
+      enqueue(
+        () => {
+          started.push(number);
+          busyFor(6);
+        },
+        () => expect.unreachable(),
+      );
+    }
+    expect(startedAtOnce()).toBe(1);
+    await nextIteration();
+    expect(startedAtOnce()).toBeLessThan(8);
+    while (started.length < 8) await nextIteration();
+    expect(started).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('rejects requests while the queue is full, and admits them when it is shorter', async () => {
+    const enqueue = createAdmissionControl({ sliceMs: 0, maxWaiting: 3, maxWaitMs: 60_000 });
+    const seen: string[] = [];
+    const offer = (name: string) =>
+      enqueue(
+        () => seen.push(name),
+        () => seen.push(`${name} rejected`),
+      );
+    for (const name of ['a', 'b', 'c', 'd', 'e']) offer(name);
+    expect(seen).toEqual(['d rejected', 'e rejected']);
+    while (seen.length < 5) await nextIteration();
+    offer('f');
+    while (seen.length < 6) await nextIteration();
+    expect(seen).toEqual(['d rejected', 'e rejected', 'a', 'b', 'c', 'f']);
+  });
+
+  it('rejects requests while the first in the queue has waited too long, and still starts the admitted ones', async () => {
+    const enqueue = createAdmissionControl({ sliceMs: 0, maxWaiting: 100, maxWaitMs: 5 });
+    const seen: string[] = [];
+    const offer = (name: string) =>
+      enqueue(
+        () => seen.push(name),
+        () => seen.push(`${name} rejected`),
+      );
+    offer('a');
+    offer('b');
+    busyFor(10);
+    offer('c');
+    expect(seen).toEqual(['c rejected']);
+    while (seen.length < 3) await nextIteration();
+    expect(seen).toEqual(['c rejected', 'a', 'b']);
+  });
+
+  it('gives admitted requests as much time as rejecting the others takes', async () => {
+    const enqueue = createAdmissionControl({ sliceMs: 1, maxWaiting: 10, maxWaitMs: 60_000 });
+    let started = 0;
+    const work = () => {
+      started += 1;
+      busyFor(2);
+    };
+    busyFor(1);
+    // The first are started or wait in line. All else is rejected, and that takes a while.
+    for (let number = 0; number < 30; number += 1) enqueue(work, () => busyFor(2));
+    const atOnce = started;
+    await nextIteration();
+    await nextIteration();
+    expect(started - atOnce).toBeGreaterThan(5);
+  });
+
+  it('logs an overload in two lines instead of one per rejection', () => {
+    const lines: string[] = [];
+    const overloaded = createOverloadLog(pino({}, { write: (line: string) => void lines.push(line) }));
+    for (let number = 0; number < 1_000; number += 1) overloaded();
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('overloaded: requests are rejected');
+  });
+});

@@ -1,0 +1,188 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServerTimeouts } from '../../../src/http/server/server.js';
+import { startServer, type TestServer } from '../../support/server.js';
+
+/* SLOW_SOCKETS=1000 is the full run, for which the shell must allow as many files (`ulimit -n`). */
+const sockets = Number(process.env['SLOW_SOCKETS'] ?? 200);
+
+// Shorter than those of the service, and long enough for good requests on a busy machine.
+const timeouts: ServerTimeouts = { headersMs: 2_000, requestMs: 3_000, responseMs: 8_000, idleMs: 1_500 };
+
+let s: TestServer;
+beforeAll(async () => {
+  s = await startServer({}, { timeouts });
+  await s.t.importKeys({ key_id: 'k1', org_id: 'acme' });
+});
+afterAll(async () => s.close());
+
+interface Slow {
+  readonly socket: Socket;
+  /** How long until the server cut the connection, and what it said. */
+  readonly cut: Promise<{ ms: number; text: string }>;
+}
+
+/** Opens a connection that sends `begin` at once and `drip` every so often. */
+function slow(begin: string, drip: string): Slow {
+  const began = performance.now();
+  const socket = connect(s.port, '127.0.0.1');
+  let text = '';
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  if (begin !== '') socket.write(begin);
+  const dripping = drip === '' ? undefined : setInterval(() => socket.write(drip), 150);
+  const cut = new Promise<{ ms: number; text: string }>((resolve) => {
+    socket.on('close', () => {
+      clearInterval(dripping);
+      resolve({ ms: performance.now() - began, text });
+    });
+  });
+  return { socket, cut };
+}
+
+/** Previews one after the other until told to stop, and tells how long each took. */
+function goodClient(): () => Promise<number[]> {
+  let isOver = false;
+  const times: number[] = [];
+  const running = (async () => {
+    while (!isOver) {
+      const began = performance.now();
+      const response = await fetch(`${s.url}/api/keys/preview`, {
+        method: 'POST',
+        // A kept connection could become idle for too long between two requests of a busy machine.
+        headers: { authorization: `Bearer ${s.t.management}`, 'content-type': 'application/json', connection: 'close' },
+        body: '{}',
+      });
+      await response.text();
+      expect(response.status).toBe(200);
+      times.push(performance.now() - began);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await running;
+    return times;
+  };
+}
+
+function figures(times: number[]): object {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => Math.round(10 * (sorted[Math.floor((sorted.length - 1) * share)] ?? 0)) / 10;
+  return { requests: times.length, p50: at(0.5), p99: at(0.99), max: at(1) };
+}
+
+const host = 'Host: x\r\n';
+const body = () => `${host}Authorization: Bearer ${s.t.management}\r\nContent-Type: application/json\r\n`;
+
+describe(`${sockets} connections that`, () => {
+  it.each<[string, () => Slow, number, RegExp]>([
+    ['say nothing at all', () => slow('', ''), timeouts.headersMs, /^(HTTP\/1\.1 408 [^]*)?$/],
+    [
+      'send their headers a few bytes at a time',
+      () => slow(`GET /health HTTP/1.1\r\n${host}`, 'X: y\r\n'),
+      timeouts.headersMs,
+      /^HTTP\/1\.1 408 [^]*nosniff/,
+    ],
+    [
+      'send one endless header',
+      () => slow(`GET /health HTTP/1.1\r\n${host}X: `, 'y'),
+      timeouts.headersMs,
+      /^HTTP\/1\.1 408 [^]*nosniff/,
+    ],
+    [
+      'send their body a byte at a time',
+      () => slow(`POST /api/keys/preview HTTP/1.1\r\n${body()}Content-Length: 1000\r\n\r\n`, ' '),
+      timeouts.requestMs,
+      /^HTTP\/1\.1 408 [^]*nosniff/,
+    ],
+    [
+      'send their chunks a byte at a time',
+      () => slow(`POST /graphql HTTP/1.1\r\n${body()}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'),
+      timeouts.requestMs,
+      /^HTTP\/1\.1 408 [^]*nosniff/,
+    ],
+    [
+      'ask once and then keep the connection',
+      () => slow(`GET /health HTTP/1.1\r\n${host}\r\n`, ''),
+      timeouts.idleMs,
+      /^HTTP\/1\.1 200 /,
+    ],
+    [
+      'ask once and then never finish asking again',
+      () => slow(`GET /health HTTP/1.1\r\n${host}\r\nGET /hea`, 'l'),
+      timeouts.headersMs,
+      /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 408 /,
+    ],
+  ])(
+    'T-02 %s are cut in time, while good requests are answered',
+    { timeout: 240_000 },
+    async (what, open, limitMs, said) => {
+      const alone = goodClient();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const without = figures(await alone());
+      const stop = goodClient();
+      const opened = Array.from({ length: sockets }, open);
+      const ends = await Promise.all(opened.map(({ cut }) => cut));
+      const times = await stop();
+      const latest = Math.max(...ends.map(({ ms }) => ms));
+      console.log(
+        `slow clients that ${what}: cut within ${Math.round(latest)} ms; good requests ${JSON.stringify({ without, with: figures(times) })}`,
+      );
+      for (const { text } of ends) expect(text).toMatch(said);
+      // A connection that is not cut stays; how late it is cut depends on the load of this machine.
+      expect(latest).toBeLessThan(limitMs + 60_000);
+      expect(times.length).toBeGreaterThan(0);
+    },
+  );
+
+  // Ten, because GraphiQL's program has megabytes: the buffers between the two would swallow a small answer.
+  it('T-02 never read their answer are cut in time (ten of them)', async () => {
+    const page = Buffer.byteLength((await s.t.send('/graphiql/graphiql.js')).text);
+    const opened = Array.from({ length: 10 }, () => {
+      const socket = connect(s.port, '127.0.0.1').pause();
+      socket.on('error', () => undefined);
+      socket.write(`GET /graphiql/graphiql.js HTTP/1.1\r\n${host}\r\n`.repeat(2));
+      const begun = new Promise((resolve) => socket.once('readable', resolve));
+      return { socket, begun, closed: new Promise((resolve) => socket.once('close', resolve)) };
+    });
+    for (const { begun } of opened) await begun;
+    // Both ends are in this process, and a client that does not read keeps its own.
+    const ends = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+    await expect.poll(ends).toBe(opened.length);
+    for (const { socket, closed } of opened) {
+      let received = 0;
+      socket.on('data', (chunk: Buffer) => (received += chunk.length));
+      socket.resume();
+      await closed;
+      expect(received).toBeLessThan(2 * page);
+    }
+  });
+
+  it('have sent all they will and still listen are answered', async () => {
+    const answers = Array.from({ length: sockets }, async () => {
+      const socket = connect({ port: s.port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.end(`GET /svc/org/keys/k1 HTTP/1.1\r\n${host}X-Svc-Authorization: ${s.t.service}\r\n\r\n`);
+      let text = '';
+      for await (const chunk of socket) text += (chunk as Buffer).toString();
+      return text.slice(0, 12);
+    });
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']));
+  });
+
+  it('hang up in the middle of their request or before its answer leave nothing behind', async () => {
+    const update = `PUT /svc/org/keys/k1 HTTP/1.1\r\n${host}X-Svc-Authorization: ${s.t.service}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n`;
+    const hung = Array.from({ length: sockets }, async (_, number) => {
+      const socket = connect(s.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      await new Promise((resolve) => socket.once('connect', resolve));
+      socket.write(number % 2 === 0 ? `${update}{` : `${update}{}`);
+      if (number % 3 === 0) socket.resetAndDestroy();
+      else socket.destroy();
+    });
+    await Promise.all(hung);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await fetch(`${s.url}/ready`)).status).toBe(200);
+    expect(s.t.logs()).not.toContain('internal error');
+  });
+});

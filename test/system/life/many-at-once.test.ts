@@ -1,0 +1,193 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/app.js';
+import { describeConfigurations, describeEngines, type EnginePlace, type TestEngine } from '../../support/engines.js';
+import { createRandom, seed } from '../../support/generated.js';
+import { concurrencyPlants } from './plants.js';
+
+let place: EnginePlace;
+let apps: TestApp[] = [];
+
+/** Before each test a new place, with two installations on it. */
+function onEach({ make }: TestEngine): void {
+  beforeEach(async () => {
+    place = await make();
+    await open();
+  });
+  afterEach(async () => {
+    await close();
+    await place.remove();
+  });
+}
+
+/** Two installations in one place, as two processes would have it. */
+async function open(now?: Date): Promise<void> {
+  apps = [await startApp(place.env), await startApp(place.env)];
+  if (now) moveTo(now);
+}
+
+async function close(): Promise<void> {
+  for (const app of apps.splice(0)) await app.close();
+}
+
+function moveTo(now: Date): void {
+  for (const { clock } of apps) clock.now = now;
+}
+
+function appAt(index: number): TestApp {
+  const app = apps[index % apps.length];
+  if (!app) throw new Error('There is no app.');
+  return app;
+}
+
+const keyFile = '/svc/org/keys/k1';
+const noon = new Date('2026-01-31T12:00:00Z');
+const after = (seconds: number) => new Date(noon.getTime() + seconds * 1000);
+
+/** Whether the amount was allowed, as the gateway is told. */
+async function consume(index: number, amount: number): Promise<boolean> {
+  const app = appAt(index);
+  const headers = { 'content-type': 'application/json', 'x-svc-authorization': app.service };
+  const answer = await app.send(`${keyFile}/quota`, { method: 'POST', headers, body: JSON.stringify({ amount }) });
+  expect(answer.status).toBe(200);
+  return answer.body['allowed'] === true;
+}
+
+/** The sum of what was allowed of many amounts asked for at once. */
+async function consumeAtOnce(amounts: readonly number[]): Promise<number> {
+  const answers = await Promise.all(amounts.map((amount, index) => consume(index, amount)));
+  return amounts.reduce((sum, amount, index) => (answers[index] ? sum + amount : sum), 0);
+}
+
+async function used(): Promise<number> {
+  const app = appAt(0);
+  const { body } = await app.send(keyFile, { headers: { 'x-svc-authorization': app.service } });
+  return Number((body['quota'] as { used: unknown }).used);
+}
+
+const ones = (count: number) => Array.from({ length: count }, () => 1);
+
+describeConfigurations('many gateways that consume one quota at once', (engine) => {
+  onEach(engine);
+
+  it('would be seen to get more than the maximum, if consumption took two steps', async () => {
+    await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 50 });
+    for (const { app } of apps) concurrencyPlants['consumption in two steps: check, wait, add'](app);
+    expect(await consumeAtOnce(ones(100))).toBeGreaterThan(50);
+  });
+
+  it('get exactly the maximum where they ask for more, across a restart in between', async () => {
+    await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 150 });
+    const before = await consumeAtOnce(ones(100));
+    await close();
+    await open();
+    expect(await used()).toBe(100);
+    expect([before, await consumeAtOnce(ones(100))]).toStrictEqual([100, 50]);
+    await close();
+    await open();
+    expect([await consumeAtOnce(ones(20)), await used()]).toStrictEqual([0, 150]);
+  });
+
+  it('never get more than the maximum in sum, whatever the amounts', async () => {
+    const { below } = createRandom(seed);
+    await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 200 });
+    const amounts = Array.from({ length: 120 }, () => 1 + below(20));
+    const sum = await consumeAtOnce(amounts);
+    expect(sum, `FUZZ_SEED=${seed}`).toBeLessThanOrEqual(200);
+    // Only what is left may be too little for the smallest that was refused.
+    expect(sum, `FUZZ_SEED=${seed}`).toBeGreaterThan(180);
+    expect(await used()).toBe(sum);
+    expect(await consumeAtOnce(ones(50))).toBe(200 - sum);
+  });
+
+  it('get exactly the maximum in each period, however late it begins and whether or not a restart lies between', async () => {
+    await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 30, quota_renewal_rate: 3600 });
+    const sums: number[] = [];
+    for (const [index, moment] of [0, 3599, 3600, 7199, 7200, 36_000, 39_599].entries()) {
+      moveTo(after(moment));
+      sums.push(await consumeAtOnce(ones(40)));
+      if (index % 2 === 1) {
+        await close();
+        await open(after(moment));
+      }
+    }
+    expect(sums).toStrictEqual([30, 0, 30, 0, 30, 30, 0]);
+  });
+
+  it('get no more than two maxima while the period ends under their hands', async () => {
+    await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 30, quota_renewal_rate: 3600 });
+    const asking = consumeAtOnce(ones(80));
+    const turn = Promise.resolve().then(() => {
+      moveTo(after(3600));
+    });
+    const sum = await asking;
+    await turn;
+    expect(sum).toBeGreaterThanOrEqual(30);
+    expect(sum).toBeLessThanOrEqual(60);
+    expect(await consumeAtOnce(ones(80))).toBeLessThanOrEqual(30);
+  });
+
+  it('get nothing twice when the clock goes back', async () => {
+    await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 30, quota_renewal_rate: 3600 });
+    moveTo(after(3600));
+    expect(await consumeAtOnce(ones(40))).toBe(30);
+    moveTo(after(-86_400));
+    expect(await consumeAtOnce(ones(40))).toBe(0);
+  });
+});
+
+describeEngines('fifty writers that each add a tag to what they read', (engine) => {
+  onEach(engine);
+
+  const tags = Array.from({ length: 50 }, (_, index) => `tag-${index}`);
+
+  /** Reads, adds, writes, and begins anew where another was faster. Half of them speak REST. Returns how often. */
+  async function addTag(index: number, tag: string): Promise<number> {
+    for (let attempt = 1; ; attempt += 1) {
+      if (await (index % 4 < 2 ? addByREST : addByGraphQL)(appAt(index), tag)) return attempt;
+    }
+  }
+
+  async function addByREST(app: TestApp, tag: string): Promise<boolean> {
+    const read = await app.send(keyFile, { headers: { 'x-svc-authorization': app.service } });
+    const known = (read.body['data'] as { tags?: string[] }).tags ?? [];
+    const ifMatch = { 'if-match': read.headers.get('etag') ?? '' };
+    const { status } = await app.update('k1', { tags: [...known, tag] }, '', ifMatch);
+    expect([200, 412]).toContain(status);
+    return status === 200;
+  }
+
+  async function addByGraphQL(app: TestApp, tag: string): Promise<boolean> {
+    const read = await app.graphql('{ orgKey(keyID: "k1") { version definition { tags } } }');
+    const { orgKey } = read.body['data'] as { orgKey: { version: number; definition: { tags: string[] | null } } };
+    const { version, definition } = orgKey;
+    const { body } = await app.graphql(
+      `mutation ($tags: [String!], $version: Int) {
+        updateOrgKey(keyID: "k1", input: { tags: $tags }, expectedVersion: $version) { version }
+      }`,
+      { tags: [...(definition.tags ?? []), tag], version },
+    );
+    if (!body['errors']) return true;
+    expect(body).toMatchObject({ errors: [{ extensions: { code: 'CONFLICT' } }] });
+    return false;
+  }
+
+  /** The tags that the key is left with; each has been acknowledged. */
+  async function addAll(): Promise<{ found: string[]; version: unknown; mostAttempts: number }> {
+    await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme' });
+    const attempts = await Promise.all(tags.map((tag, index) => addTag(index, tag)));
+    const { body } = await appAt(1).send(keyFile, { headers: { 'x-svc-authorization': appAt(1).service } });
+    const found = [...(body['data'] as { tags: string[] }).tags].sort();
+    return { found, version: body['version'], mostAttempts: Math.max(...attempts) };
+  }
+
+  it('C-01 leave the key with every tag that was acknowledged, and a version for each', async () => {
+    const { mostAttempts, ...key } = await addAll();
+    expect(key).toStrictEqual({ found: [...tags].sort(), version: 51 });
+    expect(mostAttempts, 'nobody was in the way of anybody').toBeGreaterThan(1);
+  });
+
+  it('would be seen to lose some, if the version were checked before the write', async () => {
+    for (const { app } of apps) concurrencyPlants['a lost update: read, wait, write'](app);
+    expect((await addAll()).found.length).toBeLessThan(50);
+  });
+});

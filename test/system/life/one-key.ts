@@ -1,0 +1,217 @@
+import { createRandom } from '../../support/generated.js';
+import type { Answer, TestApp } from '../../support/app.js';
+import type { Operation, Specification } from './linearizability.js';
+
+/** What can be seen of a key. */
+export interface Seen {
+  readonly version: number;
+  readonly alias: string;
+  readonly used: number;
+  readonly max: number;
+}
+
+export type Input =
+  | { readonly kind: 'read' }
+  | { readonly kind: 'consume'; readonly amount: number }
+  | {
+      readonly kind: 'update';
+      readonly alias: string;
+      readonly max: number;
+      readonly expectedVersion?: number | undefined;
+      readonly isReset: boolean;
+    };
+
+/** An answer, with as much of the key as it showed. */
+export interface Output {
+  readonly answer: 'done' | 'refused' | 'conflict';
+  readonly seen: Partial<Seen>;
+}
+
+export type History = Operation<Input, Output>[];
+
+const first: Seen = { version: 1, alias: 'first', used: 0, max: 40 };
+
+/** One key, one operation at a time. */
+export const oneKey: Specification<Seen, Input, Output> = {
+  initial: first,
+  step(state, input, output) {
+    const { answer, next } = outcomeOf(state, input);
+    if (output === undefined) return next;
+    const isSeen = (Object.keys(output.seen) as (keyof Seen)[]).every((name) => output.seen[name] === next[name]);
+    return output.answer === answer && isSeen ? next : undefined;
+  },
+};
+
+function outcomeOf(state: Seen, input: Input): { answer: Output['answer']; next: Seen } {
+  if (input.kind === 'read') return { answer: 'done', next: state };
+  if (input.kind === 'consume') {
+    const used = state.used + input.amount;
+    return used > state.max ? { answer: 'refused', next: state } : { answer: 'done', next: { ...state, used } };
+  }
+  const { expectedVersion, alias, max, isReset } = input;
+  if (expectedVersion !== undefined && expectedVersion !== state.version) return { answer: 'conflict', next: state };
+  return { answer: 'done', next: { version: state.version + 1, alias, max, used: isReset ? 0 : state.used } };
+}
+
+/**
+ * Lets eight clients loose on a new key, through both faces of all the given apps, and writes down what they asked and
+ * were answered. The seed decides what they ask, and when, as far as the machine lets it.
+ */
+export async function record(
+  apps: readonly TestApp[],
+  seed: number,
+  size: number,
+  maxOf = (below: (limit: number) => number) => 20 + below(40),
+): Promise<History> {
+  const [app] = apps;
+  if (!app) throw new Error('There is no app.');
+  const keyID = `key-${seed}-${(keys += 1)}`;
+  await app.importKeys({ key_id: keyID, org_id: 'acme', alias: first.alias, quota_max: first.max });
+  const history: History = [];
+  let time = 0;
+
+  async function client(index: number): Promise<void> {
+    const { below, pick } = createRandom(seed * 8 + index);
+    let known = 1;
+    for (let count = 0; count < size / 8; count += 1) {
+      // Short pauses, such as lie between the steps of a request: longer ones would let each finish before the next begins.
+      for (let pause = below(30); pause > 0; pause -= 1) await Promise.resolve();
+      const input = inputFor(below, `${index}.${count}`, known, maxOf);
+      const invoked = (time += 1);
+      const output = await ask(pick(apps), keyID, input, below(2) === 0);
+      history.push({ input, output, invoked, responded: output ? (time += 1) : Infinity });
+      known = output?.seen.version ?? known;
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, (_, index) => client(index)));
+  return history;
+}
+
+/** Where the counter stands apart from its key: a history with one maximum, which each of the two has to explain. */
+export async function recordApart(
+  apps: readonly TestApp[],
+  seed: number,
+  size: number,
+): Promise<Record<string, History>> {
+  const history = await record(apps, seed, size, () => first.max);
+  const showing = (names: readonly (keyof Seen)[], isOf: (input: Input) => boolean) =>
+    history
+      .filter(({ input }) => isOf(input))
+      .map((operation) => ({ ...operation, output: operation.output && only(operation.output, names) }));
+  return {
+    definition: showing(['version', 'alias'], ({ kind }) => kind !== 'consume'),
+    // What an update shows of the counter is read after it, when others may have counted.
+    counter: showing(['used'], () => true).map((operation) =>
+      operation.input.kind === 'update'
+        ? { ...operation, output: operation.output && only(operation.output, []) }
+        : operation,
+    ),
+  };
+}
+
+function only({ answer, seen }: Output, names: readonly (keyof Seen)[]): Output {
+  return { answer, seen: Object.fromEntries(names.flatMap((name) => (name in seen ? [[name, seen[name]]] : []))) };
+}
+
+/** The counter alone: whether an update conflicts is not its affair, and what it answered is taken as given. */
+export const oneCounter: Specification<{ readonly used: number }, Input, Output> = {
+  initial: { used: 0 },
+  step({ used }, input, output) {
+    if (input.kind === 'update') return { used: output?.answer !== 'conflict' && input.isReset ? 0 : used };
+    const { answer, next } = outcomeOf({ ...first, used }, input);
+    if (output === undefined) return { used: next.used };
+    return output.answer === answer && (output.seen.used ?? next.used) === next.used ? { used: next.used } : undefined;
+  },
+};
+
+let keys = 0;
+
+function inputFor(
+  below: (limit: number) => number,
+  alias: string,
+  known: number,
+  maxOf: (below: (limit: number) => number) => number,
+): Input {
+  const kind = below(10);
+  if (kind < 3) return { kind: 'read' };
+  if (kind < 7) return { kind: 'consume', amount: 1 + below(5) };
+  return {
+    kind: 'update',
+    alias,
+    max: maxOf(below),
+    isReset: below(2) === 0,
+    expectedVersion: below(2) === 0 ? known : undefined,
+  };
+}
+
+/** Undefined where the answer leaves open whether anything was done. */
+async function ask(app: TestApp, keyID: string, input: Input, isREST: boolean): Promise<Output | undefined> {
+  const answer = isREST ? await askREST(app, keyID, input) : await askGraphQL(app, keyID, input);
+  const code = codeOf(answer);
+  if (answer.status >= 500 || code === 'UNAVAILABLE' || code === 'INTERNAL') return undefined;
+  if (answer.status === 412 || code === 'CONFLICT') {
+    const version = / version (\d+) by now/.exec(answer.text)?.[1];
+    return { answer: 'conflict', seen: version === undefined ? {} : { version: Number(version) } };
+  }
+  if (answer.status !== 200 || code !== undefined) throw new Error(`Unforeseen: ${answer.status} ${answer.text}`);
+  const etag = answer.headers.get('etag');
+  const body: Record<string, unknown> = {
+    ...membersOf(answer.body),
+    ...(etag !== null && { version: Number(etag.replaceAll('"', '')) }),
+  };
+  return {
+    answer: body['allowed'] === false ? 'refused' : 'done',
+    seen: Object.fromEntries(
+      (['version', 'alias', 'used', 'max'] as const).flatMap((name) => (name in body ? [[name, body[name]]] : [])),
+    ),
+  };
+}
+
+const shown = 'version definition { alias } quota { used max }';
+
+async function askGraphQL(app: TestApp, keyID: string, input: Input): Promise<Answer> {
+  if (input.kind === 'read')
+    return app.graphql(`query ($keyID: ID!) { orgKey(keyID: $keyID) { ${shown} } }`, { keyID });
+  if (input.kind === 'consume') {
+    const { amount } = input;
+    return app.graphql(
+      `mutation ($keyID: ID!, $amount: Int64!) { consumeOrgQuota(keyID: $keyID, amount: $amount) { allowed quota { used max } } }`,
+      { keyID, amount },
+    );
+  }
+  const { alias, max: quotaMax, isReset, expectedVersion } = input;
+  return app.graphql(
+    `mutation ($keyID: ID!, $input: UpdateKeyInput!, $isReset: Boolean!, $expectedVersion: Int) {
+      updateOrgKey(keyID: $keyID, input: $input, resetQuota: $isReset, expectedVersion: $expectedVersion) { orgKey { ${shown} } }
+    }`,
+    { keyID, input: { alias, quotaMax }, isReset, expectedVersion },
+  );
+}
+
+async function askREST(app: TestApp, keyID: string, input: Input): Promise<Answer> {
+  const headers = { 'content-type': 'application/json', 'x-svc-authorization': app.service };
+  const path = `/svc/org/keys/${keyID}`;
+  if (input.kind === 'read') return app.send(path, { headers });
+  if (input.kind === 'consume') {
+    return app.send(`${path}/quota`, { method: 'POST', headers, body: JSON.stringify({ amount: input.amount }) });
+  }
+  const { alias, max, isReset, expectedVersion } = input;
+  const ifMatch = expectedVersion === undefined ? {} : { 'if-match': `"${expectedVersion}"` };
+  return app.update(keyID, { alias, quota_max: max }, isReset ? '?reset_quota=1' : '', ifMatch);
+}
+
+function codeOf({ body }: Answer): string | undefined {
+  const [error] = (body['errors'] ?? []) as { extensions?: { code?: string } }[];
+  return error && (error.extensions?.code ?? 'INTERNAL');
+}
+
+/** The members of an answer at any depth, by name; the maximum of a quota under one name for both faces. */
+function membersOf(value: object): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+    if (typeof member === 'object' && member !== null && !Array.isArray(member))
+      Object.assign(members, membersOf(member));
+    else members[name === 'quota_max' ? 'max' : name] = typeof member === 'bigint' ? Number(member) : member;
+  }
+  return members;
+}

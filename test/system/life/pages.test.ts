@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StoredKey } from '../../../src/keys/key.js';
+import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../../src/keys/key-query.js';
+import type { KeyTransition } from '../../../src/keys/ports.js';
+import { openPostgres } from '../../../src/storage/postgres/engine.js';
+import { openDatabase } from '../../../src/storage/sqlite/connection.js';
+import { pageStatement } from '../../../src/storage/sqlite/key-query.js';
+import { createKeyStore } from '../../../src/storage/sqlite/key-store.js';
+import { postgres } from '../../support/engines.js';
+import { createRandom, runs, seed } from '../../support/generated.js';
+import { signer } from '../../support/signer.js';
+
+const pages = runs('PAGES', 2000);
+const database = openDatabase(':memory:');
+const store = createKeyStore(database, signer);
+const { below, pick } = createRandom(seed);
+const now = new Date('2026-01-31T12:00:00Z');
+const seconds = BigInt(now.getTime() / 1000);
+const keys = Array.from({ length: 300 }, (_, index) => randomKey(index));
+
+function randomKey(index: number): StoredKey {
+  return {
+    keyHash: createHash('sha256').update(`${index}`).digest('hex'),
+    sealedKeyID: Uint8Array.of(1),
+    orgID: pick(['acme', 'umbrella']),
+    version: 1,
+    dateCreated: now.toISOString(),
+    lastUpdated: seconds - BigInt(below(5)),
+    deleted: below(4) === 0 ? now : undefined,
+    definition: {
+      alias: pick(['', 'A', 'Ab', 'Ab c', 'B']),
+      isInactive: below(3) === 0,
+      expires: seconds + BigInt(below(5) - 2),
+      tags: ['x', 'y', 'z'].filter(() => below(2) === 0),
+      applyPolicies: ['gold'].filter(() => below(2) === 0),
+    },
+    secrets: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
+    quota: { used: 0n, renews: undefined },
+  };
+}
+
+const changes: KeyTransition[] = keys.map((next) => {
+  const actor = { credentialID: 'test', label: 'a test' };
+  const entry = { at: now, operation: 'import' as const, actor, reason: undefined, requestID: '', changes: [] };
+  const { keyHash, orgID } = next;
+  const versions = { versionBefore: 0, versionAfter: 1, quotaUsedBeforeReset: undefined };
+  return { next, revision: { ...entry, ...versions, keyHash, orgID } };
+});
+
+beforeAll(async () => {
+  await store.add(changes);
+});
+afterAll(() => {
+  database.close();
+});
+
+function placeOf({ keyHash, definition, lastUpdated }: StoredKey, orderBy: KeyOrder): KeyPosition {
+  const values = { KEY_HASH: '', ALIAS: definition.alias ?? '', LAST_UPDATED: lastUpdated };
+  return { value: values[orderBy], keyHash };
+}
+
+const compare = (a: KeyPosition, b: KeyPosition) =>
+  a.value === b.value ? (a.keyHash < b.keyHash ? -1 : Number(a.keyHash > b.keyHash)) : a.value < b.value ? -1 : 1;
+
+/** The page as a definition of it: all keys looked at, one by one. */
+function pageOf({ filter, orderBy, descending, after, before, limit }: KeyQuery): string[] {
+  const found = keys.filter(
+    ({
+      orgID,
+      lastUpdated,
+      definition: { alias = '', tags = [], applyPolicies = [], expires = 0n, ...key },
+      deleted,
+    }) => {
+      const { isInactive } = key;
+      const active = isInactive ? 'INACTIVE' : expires >= 1n && expires <= seconds ? 'EXPIRED' : 'ACTIVE';
+      return (
+        (filter.state === undefined ? !deleted : (deleted ? 'DELETED' : active) === filter.state) &&
+        (filter.orgID ?? orgID) === orgID &&
+        alias.startsWith(filter.aliasPrefix ?? '') &&
+        (filter.tag === undefined || tags.includes(filter.tag)) &&
+        (filter.policy === undefined || applyPolicies.includes(filter.policy)) &&
+        lastUpdated >= (filter.updatedSince ?? 0n) &&
+        (filter.expiresBefore === undefined || (expires >= 1n && expires < filter.expiresBefore))
+      );
+    },
+  );
+  const sign = descending ? -1 : 1;
+  const places = found.map((key) => placeOf(key, orderBy)).sort((a, b) => sign * compare(a, b));
+  const isWithin = (place: KeyPosition) =>
+    (!after || sign * compare(place, after) > 0) && (!before || sign * compare(place, before) < 0);
+  return places
+    .filter(isWithin)
+    .slice(0, limit)
+    .map(({ keyHash }) => keyHash);
+}
+
+function randomQuery(): KeyQuery {
+  const maybe = <T>(value: T) => (below(4) === 0 ? value : undefined);
+  const orderBy = pick(['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const);
+  return {
+    filter: {
+      orgID: maybe('acme'),
+      aliasPrefix: maybe(pick(['', 'A', 'Ab'])),
+      tag: maybe(pick(['x', 'y'])),
+      policy: maybe('gold'),
+      state: maybe(pick(['ACTIVE', 'INACTIVE', 'EXPIRED', 'DELETED'] as const)),
+      updatedSince: maybe(seconds - BigInt(below(4))),
+      expiresBefore: maybe(seconds + BigInt(below(4))),
+    },
+    orderBy,
+    descending: below(2) === 0,
+    // A place is any key's, also one that the filter leaves out.
+    after: below(2) === 0 ? placeOf(pick(keys), orderBy) : undefined,
+    before: below(4) === 0 ? placeOf(pick(keys), orderBy) : undefined,
+    limit: 1 + below(20),
+    now,
+  };
+}
+
+describe('a page of keys', () => {
+  it(
+    'is what a look at every key would find, for any filter, order and place',
+    { timeout: 240_000 + pages * 10 },
+    async () => {
+      for (let run = 0; run < pages; run += 1) {
+        const query = randomQuery();
+        const found = (await store.list(query)).keys.map(({ keyHash }) => keyHash);
+        const words = JSON.stringify(query, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
+        expect(found, `FUZZ_SEED=${seed}: ${words}`).toStrictEqual(pageOf(query));
+        // The other way to go, which a store takes where a term is common.
+        const { sql, parameters } = pageStatement(query, true);
+        const walked = database.prepare<[object], { place: string }>(sql).all(parameters);
+        expect(
+          walked.map(({ place }) => place),
+          `FUZZ_SEED=${seed}: ${words}`,
+        ).toStrictEqual(found);
+      }
+    },
+  );
+
+  it.skipIf(postgres.isMissing)(
+    `is what a look at every key would find, on ${postgres.name}`,
+    { timeout: 240_000 + pages * 10 },
+    async () => {
+      const { database: own, remove } = await postgres.make();
+      const opened = await openPostgres(own?.url ?? '');
+      const other = await opened.start(signer, { report: () => undefined, now: () => now });
+      await other.store.add(changes);
+      for (let run = 0; run < runs('PAGES', 400); run += 1) {
+        const query = randomQuery();
+        const found = (await other.store.list(query)).keys.map(({ keyHash }) => keyHash);
+        const words = JSON.stringify(query, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
+        expect(found, `FUZZ_SEED=${seed}: ${words}`).toStrictEqual(pageOf(query));
+        const all = { ...query, after: undefined, before: undefined, limit: 1_000 };
+        expect(await other.store.count(query.filter, now), words).toBe(pageOf(all).length);
+      }
+      await opened.close();
+      await remove();
+    },
+  );
+
+  const inOrder: [KeyOrder, KeyFilter][] = [
+    ...(['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const).flatMap((orderBy): [KeyOrder, KeyFilter][] => [
+      [orderBy, {}],
+      [orderBy, { orgID: 'acme' }],
+      [orderBy, { state: 'ACTIVE' }],
+      [orderBy, { orgID: 'acme', state: 'ACTIVE' }],
+    ]),
+    ...[{}, { orgID: 'acme' }].flatMap((org): [KeyOrder, KeyFilter][] => [
+      ['KEY_HASH', { ...org, tag: 'x' }],
+      ['KEY_HASH', { ...org, policy: 'gold' }],
+      ['KEY_HASH', { ...org, apiID: 'a' }],
+      ['KEY_HASH', { ...org, state: 'INACTIVE' }],
+      ['KEY_HASH', { ...org, state: 'DELETED' }],
+      ['ALIAS', { ...org, aliasPrefix: 'A' }],
+      ['LAST_UPDATED', { ...org, updatedSince: 1n }],
+    ]),
+  ];
+  it.each(inOrder)('in the order %s of %o is read from an index where it begins, not sorted', (orderBy, filter) => {
+    for (const descending of [false, true]) {
+      const after = { value: orderBy === 'LAST_UPDATED' ? seconds : 'Ab', keyHash: '8' };
+      const { sql, parameters } = pageStatement({ filter, orderBy, descending, after, limit: 20, now });
+      const plan = database.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(parameters);
+      const [first = '', ...rest] = plan.map(({ detail }) => detail);
+      const hash = descending ? 'key_hash<?' : 'key_hash>?';
+      const place = { KEY_HASH: hash, ALIAS: '(alias,key_hash)', LAST_UPDATED: '(last_updated,key_hash)' }[orderBy];
+      expect(first).toMatch(/^SEARCH .* USING /);
+      expect(first).toContain(place);
+      for (const step of rest) expect(step).toMatch(/^SEARCH .*key_hash=\?\)$/);
+    }
+  });
+});

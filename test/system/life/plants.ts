@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import { setImmediate as tick } from 'node:timers/promises';
+import type { App } from '../../../src/app.js';
+import { openDatabase } from '../../../src/storage/sqlite/connection.js';
+
+/** Puts a fault as they are made in the place of a part of the store. Called whenever the folder is opened. */
+export type Plant = (app: App, folder: string) => Promise<void> | void;
+
+/** What goes wrong where two things happen at once. */
+export const concurrencyPlants = {
+  'a stale read': ({ services: { store } }) => {
+    const find = store.find.bind(store);
+    const old = new Map<string, Awaited<ReturnType<typeof find>>>();
+    store.find = async (hash) => {
+      const [found, known] = [await find(hash), old.get(hash)];
+      old.set(hash, found);
+      return known ?? found;
+    };
+  },
+  'a lost update: read, wait, write': ({ services: { store } }) => {
+    const update = store.update.bind(store);
+    store.update = async (hash, change) => {
+      const { next, revision } = change(await store.find(hash));
+      await tick();
+      return update(hash, (found) => {
+        const version = (found?.version ?? 0) + 1;
+        return {
+          next: { ...next, version },
+          revision: { ...revision, versionBefore: version - 1, versionAfter: version },
+        };
+      });
+    };
+  },
+  'consumption in two steps: check, wait, add': ({ services: { store, ports } }) => {
+    const consume = ports.quotas.consume.bind(ports.quotas);
+    ports.quotas.consume = async (hash, decide) => {
+      const decision = decide(await store.find(hash));
+      await tick();
+      return consume(hash, () => decision);
+    };
+  },
+  'a reset in a transaction after that of its definition': ({ services: { store, ports } }) => {
+    const update = store.update.bind(store);
+    store.update = async (hash, change) => {
+      let wanted: Awaited<ReturnType<typeof update>> | undefined;
+      await update(hash, (found) => {
+        wanted = change(found);
+        return found ? { ...wanted, next: { ...wanted.next, quota: found.quota } } : wanted;
+      });
+      if (!wanted) throw new Error('The store did not ask for the change.');
+      const { next, revision } = wanted;
+      await tick();
+      if (revision.quotaUsedBeforeReset === undefined) return wanted;
+      return ports.quotas.consume(hash, () => ({ next: next.quota, result: { next, revision } }));
+    };
+  },
+  'a consumption that is answered and not kept': ({ services: { ports } }) => {
+    const consume = ports.quotas.consume.bind(ports.quotas);
+    let count = 0;
+    ports.quotas.consume = (hash, decide) =>
+      consume(hash, (found) => {
+        const { next, result: answer } = decide(found);
+        return { next: (count += 1) % 20 === 0 ? undefined : next, result: answer };
+      });
+  },
+} satisfies Record<string, (app: App) => void>;
+
+/** What goes wrong in the course of a life. */
+export const lifePlants = {
+  'a change that leaves no entry in the history': ({ services: { store } }, folder) => {
+    const update = store.update.bind(store);
+    store.update = async (hash, apply) => {
+      const changed = await update(hash, apply);
+      const database = openDatabase(join(folder, 'keyfront.db'));
+      const { versionAfter } = changed.revision;
+      database.prepare('DELETE FROM audit WHERE key_hash = ? AND version_after = ?').run(hash, versionAfter);
+      database.close();
+      return changed;
+    };
+  },
+  'a restore that does not raise the version': ({ services: { store } }) => {
+    const update = store.update.bind(store);
+    store.update = (hash, apply) =>
+      update(hash, (found) => {
+        const { next, revision } = apply(found);
+        return { next: revision.operation === 'restore' ? { ...next, version: next.version - 1 } : next, revision };
+      });
+  },
+  'a time that follows the clock back': ({ services: { store, now } }) => {
+    const update = store.update.bind(store);
+    store.update = (hash, apply) =>
+      update(hash, (found) => {
+        const { next, revision } = apply(found);
+        return { next: { ...next, lastUpdated: BigInt(Math.floor(now().getTime() / 1000)) }, revision };
+      });
+  },
+  'counters that a restart forgets': async ({ services: { store, ports } }) => {
+    for await (const { keyHash, key } of store.all()) {
+      if (!key) continue;
+      await ports.quotas.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, result: undefined }));
+    }
+  },
+  'a stale update that is let through': ({ services: { store } }) => {
+    const update = store.update.bind(store);
+    store.update = async (hash, apply) => {
+      const stored = await store.find(hash);
+      return update(hash, (found) => {
+        if (!found || !stored) return apply(found);
+        for (const version of [found.version, found.version - 1, found.version + 1]) {
+          try {
+            const { next, revision } = apply({ ...found, version });
+            const after = found.version + 1;
+            return {
+              next: { ...next, version: after },
+              revision: { ...revision, versionBefore: after - 1, versionAfter: after },
+            };
+          } catch {
+            continue;
+          }
+        }
+        return apply(found);
+      });
+    };
+  },
+  'a deleted key that is still shown': ({ services: { store } }) => {
+    const find = store.find.bind(store);
+    store.find = async (hash) => {
+      const found = await find(hash);
+      return found && { ...found, deleted: undefined };
+    };
+  },
+  'a revert to the version after': ({ services: { store } }) => {
+    const definitionAt = store.definitionAt.bind(store);
+    store.definitionAt = async (hash, version) =>
+      (await definitionAt(hash, version + 1)) ?? (await definitionAt(hash, version));
+  },
+  'a page that skips the first key after its cursor': ({ services: { store } }) => {
+    const page = store.list.bind(store);
+    store.list = async (query, reads) => {
+      const { keys, isCut } = await page(query, reads);
+      return { keys: keys.slice(query.after ? 1 : 0), isCut };
+    };
+  },
+} satisfies Record<string, Plant>;

@@ -1,0 +1,113 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
+import { builtMain } from '../../faults/kit/build.js';
+import { killNow, launch, portOf, type Process } from '../../faults/kit/service.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { postgres, type EnginePlace } from '../../support/engines.js';
+import { createRandom, runs, seed } from '../../support/generated.js';
+import { unexplained } from './linearizability.js';
+import { oneKey, record } from './one-key.js';
+import { concurrencyPlants } from './plants.js';
+
+const histories = runs('HISTORIES', 4);
+
+/**
+ * An app that stands for a process, or for another where nobody listens any more. A request that was sent and not
+ * answered is a 503: nobody knows what became of it.
+ */
+function remote(local: TestApp, port: number, otherPort = port): TestApp {
+  const send: TestApp['send'] = async (path, init): Promise<Answer> => {
+    for (const to of [port, otherPort]) {
+      try {
+        const response = await fetch(`http://127.0.0.1:${to}${path}`, init);
+        const text = await response.text();
+        return { status: response.status, headers: response.headers, text, body: parseJSON(text) as Answer['body'] };
+      } catch (error) {
+        if (!isUnsent(error)) break;
+      }
+    }
+    return { status: 503, headers: new Headers(), text: '', body: {} };
+  };
+  const { management, service } = local;
+  const json = { 'content-type': 'application/json', 'x-svc-authorization': service };
+  return {
+    ...local,
+    send,
+    graphql: (query, variables = {}) =>
+      send('/graphql', {
+        method: 'POST',
+        headers: { ...json, authorization: `Bearer ${management}` },
+        body: stringifyJSON({ query, variables }),
+      }),
+    update: (keyID, definition, query = '', headers = {}) =>
+      send(`/svc/org/keys/${keyID}${query}`, {
+        method: 'PUT',
+        headers: { ...json, ...headers },
+        body: stringifyJSON(definition),
+      }),
+  };
+}
+
+function isUnsent(error: unknown): boolean {
+  return error instanceof Error && (error.cause as { code?: unknown } | undefined)?.code === 'ECONNREFUSED';
+}
+
+describe.skipIf(postgres.isMissing)(`two processes on ${postgres.name}, of which one is killed`, () => {
+  let main: string;
+  let place: EnginePlace;
+  let local: TestApp;
+  beforeAll(async () => {
+    main = await builtMain();
+    place = await postgres.make();
+    local = await startApp(place.env);
+  }, 120_000);
+  afterAll(async () => {
+    await local.close();
+    await place.remove();
+  });
+
+  const start = () => launch({ main, data: place.folder, env: place.env });
+
+  it('answer as if everything came one at a time', { timeout: 240_000 + histories * 10_000 }, async () => {
+    const { below } = createRandom(seed);
+    const services: Process[] = [start(), start()];
+    let open = 0;
+    try {
+      for (let index = 0; index < histories; index += 1) {
+        const ports = await Promise.all(services.map(portOf));
+        const apps = ports.map((port, at) => remote(local, port, ports[1 - at]));
+        const recording = record(apps, seed + index, 200);
+        await wait(60 + below(150));
+        const [killed] = services.splice(0, 1);
+        if (killed) await killNow(killed);
+        const history = await recording;
+        open += history.filter(({ output }) => output === undefined).length;
+        expect(unexplained(history, oneKey), `FUZZ_SEED=${seed + index}`).toBeUndefined();
+        expect(history.filter(({ output }) => output !== undefined).length).toBeGreaterThan(50);
+        services.push(start());
+      }
+      // Somebody was asked in vain, or nobody was killed in time.
+      expect(open).toBeGreaterThan(0);
+    } finally {
+      await Promise.all(services.map(killNow));
+    }
+  });
+
+  it('would be found out, if one of them had read what is old', async () => {
+    const stale = await startApp(place.env);
+    concurrencyPlants['a stale read'](stale.app);
+    const service = start();
+    try {
+      const apps = [remote(local, await portOf(service)), { ...stale, service: local.service }];
+      let found: object[] | undefined;
+      for (let index = 0; index < 5 && !found; index += 1) {
+        found = unexplained(await record(apps, seed + index, 200), oneKey);
+      }
+      expect(found).toBeDefined();
+    } finally {
+      await killNow(service);
+      await stale.close();
+    }
+  });
+});

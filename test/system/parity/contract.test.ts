@@ -1,0 +1,364 @@
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
+import type { StoredKey } from '../../../src/keys/key.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { stateOf } from '../../support/state.js';
+import { everything, graphqlOf, jsonText, restOf, type WireObject } from './wire.js';
+
+/* Every field of section 2 of the key API's document, alone and all together, in both operations and through both faces. */
+
+type Operation = 'preview' | 'update' | 'both';
+
+interface Row {
+  readonly field: string;
+  readonly example: WireObject[string];
+  readonly of: Operation;
+  /** What the normal form holds instead, where that is not the field with the same value. */
+  readonly becomes?: WireObject;
+}
+
+const limit: WireObject = {
+  per: 60,
+  quota_max: 1000,
+  quota_remaining: 900,
+  quota_renewal_rate: 3600,
+  rate: 10.5,
+  throttle_interval: 1.5,
+  throttle_retry_limit: 3,
+};
+
+const entry: WireObject = {
+  api_id: 'billing',
+  api_name: 'Billing API',
+  versions: ['Default', 'v2'],
+  allowed_urls: [{ methods: ['GET', 'POST'], url: '/invoices/.*' }],
+  limit,
+};
+
+/** The document's table, line by line. */
+const table: readonly Row[] = [
+  { field: 'access_rights', example: { billing: entry, empty: {} }, of: 'both' },
+  { field: 'alias', example: 'Billing', of: 'both' },
+  { field: 'allowance', example: 12.5, of: 'both' },
+  { field: 'apply_policies', example: ['gold', 'silver'], of: 'both' },
+  { field: 'apply_policy_id', example: 'bronze', of: 'both', becomes: { apply_policies: ['bronze'] } },
+  { field: 'basic_auth_data', example: { hash_type: 'bcrypt', user: 'ada' }, of: 'both' },
+  { field: 'certificate', example: 'certificate-1', of: 'both' },
+  { field: 'mtls_static_certificate_bindings', example: ['certificate-2'], of: 'preview' },
+  { field: 'data_expires', example: 86400, of: 'both' },
+  { field: 'date_created', example: '2024-05-06T07:08:09+02:00', of: 'both', becomes: {} },
+  { field: 'enable_detailed_recording', example: true, of: 'both' },
+  { field: 'enable_detail_recording', example: true, of: 'update', becomes: { enable_detailed_recording: true } },
+  { field: 'enable_http_signature_validation', example: true, of: 'update' },
+  { field: 'expires', example: 1893456000, of: 'both' },
+  { field: 'hmac_enabled', example: true, of: 'both' },
+  { field: 'hmac_string', example: 'hmac-s3cret', of: 'both' },
+  { field: 'id_extractor_deadline', example: 1893456001, of: 'both' },
+  { field: 'is_inactive', example: true, of: 'both' },
+  { field: 'jwt_data', example: { secret: 'jwt-s3cret' }, of: 'both' },
+  { field: 'key_id', example: 'my-key', of: 'preview' },
+  { field: 'last_check', example: 1700000000, of: 'both' },
+  { field: 'last_updated', example: '1700000001', of: 'both', becomes: {} },
+  { field: 'max_query_depth', example: 12, of: 'both' },
+  { field: 'meta_data', example: { team: 'payments', nested: { list: [1, null, 'x'] } }, of: 'both' },
+  { field: 'monitor', example: { trigger_limits: [90, 75.5] }, of: 'both' },
+  { field: 'oauth_client_id', example: 'client-1', of: 'both' },
+  { field: 'oauth_keys', example: { 'client-1': 'hash' }, of: 'both' },
+  { field: 'org_id', example: 'acme', of: 'both' },
+  { field: 'per', example: 60.5, of: 'both' },
+  { field: 'quota_max', example: 10000, of: 'both' },
+  { field: 'quota_remaining', example: 9000, of: 'both' },
+  { field: 'quota_renewal_rate', example: 2592000, of: 'both' },
+  { field: 'quota_renews', example: 1893456002, of: 'both' },
+  { field: 'rate', example: 100.25, of: 'both' },
+  { field: 'rsa_certificate_id', example: 'rsa-1', of: 'update' },
+  { field: 'session_lifetime', example: 7200, of: 'both' },
+  { field: 'smoothing', example: { delay: 30, enabled: true, step: 10, threshold: 50, trigger: 0.5 }, of: 'both' },
+  { field: 'tags', example: ['billing', 'production'], of: 'both' },
+  { field: 'throttle_interval', example: 2.5, of: 'both' },
+  { field: 'throttle_retry_limit', example: 4, of: 'both' },
+];
+
+const ofPreview = table.filter((row) => row.of !== 'update');
+const ofUpdate = table.filter((row) => row.of !== 'preview');
+const secretFields = ['hmac_string', 'jwt_data'];
+
+const expected = ({ field, example, becomes }: Row): WireObject => becomes ?? { [field]: example };
+const together = (rows: readonly Row[]): WireObject =>
+  Object.fromEntries(rows.map(({ field, example }) => [field, example]));
+
+let t: TestApp;
+let keyNumber = 0;
+let keyID = '';
+
+beforeAll(async () => {
+  t = await startApp();
+});
+
+beforeEach(async () => {
+  keyID = `key-${(keyNumber += 1)}`;
+  await t.importKeys({
+    key_id: keyID,
+    org_id: 'acme',
+    date_created: '2025-01-01T00:00:00Z',
+    last_updated: '1750000000',
+  });
+});
+
+afterAll(() => t.close());
+
+async function stored(id = keyID): Promise<StoredKey> {
+  const { key } = await stateOf(t, id);
+  if (!key) throw new Error(`There is no key ${id}.`);
+  return key;
+}
+
+const previewQuery = `query($input: PreviewKeyInput!) { previewKey(input: $input) { keyID keyHash data ${everything} } }`;
+const updateQuery = `mutation($id: ID!, $input: UpdateKeyInput!) {
+  updateOrgKey(keyID: $id, input: $input) { action key keyHash status version definition ${everything} }
+}`;
+
+async function previewThroughGraphQL(definition: WireObject): Promise<Answer> {
+  return t.graphql(previewQuery, { input: graphqlOf(definition) as object });
+}
+
+async function updateThroughGraphQL(definition: WireObject): Promise<Answer> {
+  return t.graphql(updateQuery, { id: keyID, input: graphqlOf(definition) as object });
+}
+
+function shown({ body }: Answer): object {
+  const { previewKey, updateOrgKey } = body['data'] as Record<
+    string,
+    { data?: object; definition?: object } | undefined
+  >;
+  return restOf(previewKey?.data ?? updateOrgKey?.definition) as object;
+}
+
+/** The definition as GraphQL shows it: without what is secret, and without an object that held nothing else. */
+function withoutSecrets(definition: WireObject): WireObject {
+  const { hmac_string: _hmac, ...rest } = definition;
+  return rest['jwt_data'] ? { ...rest, jwt_data: {} } : rest;
+}
+
+it('has every field of the document in its table, 40 of them', () => {
+  expect(new Set(table.map(({ field }) => field)).size).toBe(40);
+  expect(ofPreview).toHaveLength(37);
+  expect(ofUpdate).toHaveLength(38);
+});
+
+describe('The preview', () => {
+  it.each(ofPreview)('takes $field alone and answers it through both faces', async (row) => {
+    const sent = { [row.field]: row.example };
+    const rest = await t.preview(jsonText(sent));
+    expect(rest.status, rest.text).toBe(200);
+    expect(rest.body['data']).toEqual(expected(row));
+    expect(shown(await previewThroughGraphQL(sent))).toEqual(withoutSecrets(expected(row)));
+  });
+
+  it('takes all of them together, and answers them in the order of the document', async () => {
+    const all = together(ofPreview);
+    const { date_created: _created, last_updated: _updated, apply_policy_id: _policy, ...plain } = all;
+    const rest = await t.preview(jsonText(all));
+    expect(rest.body).toMatchObject({ api_model: {}, key_id: 'my-key' });
+    expect(rest.body['data']).toEqual({ ...plain, apply_policies: ['gold', 'silver', 'bronze'] });
+    expect(Object.keys(rest.body['data'] as object)).toEqual(Object.keys(plain));
+    expect(shown(await previewThroughGraphQL(all))).toEqual(
+      withoutSecrets({ ...plain, apply_policies: ['gold', 'silver', 'bronze'] }),
+    );
+  });
+
+  it.each(table.filter((row) => row.of === 'update'))(
+    'R-10 refuses $field, which belongs to the update',
+    async (row) => {
+      await refusedBothWays(row);
+    },
+  );
+
+  it.each([true, 'text', 1.5, ['a', null]])('takes meta_data that is no object: %j', async (value) => {
+    const sent = { meta_data: value };
+    expect((await t.preview(jsonText(sent))).body['data']).toEqual(sent);
+    expect(shown(await previewThroughGraphQL(sent))).toEqual(sent);
+  });
+});
+
+describe('The update', () => {
+  it.each(ofUpdate)('takes $field alone and keeps it, through both faces', async (row) => {
+    const sent = { [row.field]: row.example };
+    const rest = await t.update(keyID, jsonText(sent));
+    expect(rest.status, rest.text).toBe(200);
+    expect(rest.body).toMatchObject({ action: 'modified', status: 'ok', key: keyID });
+    const afterREST = await stored();
+
+    const graphql = await updateThroughGraphQL(sent);
+    const owned = { org_id: 'acme', date_created: '2025-01-01T00:00:00Z' };
+    const { last_updated: lastUpdated, ...definition } = shown(graphql) as { last_updated: string };
+    expect(definition).toEqual({ ...withoutSecrets(expected(row)), ...owned });
+    expect(lastUpdated).toMatch(/^\d+$/);
+    expect((await stored()).definition).toEqual(afterREST.definition);
+  });
+
+  it('takes all of them together, through both faces', async () => {
+    const all = together(ofUpdate);
+    const rest = await t.update(keyID, jsonText(all));
+    expect(rest.status, rest.text).toBe(200);
+    const afterREST = await stored();
+    const graphql = await updateThroughGraphQL(all);
+    const { apply_policy_id: _policy, enable_detail_recording: _recording, ...plain } = all;
+    expect(shown(graphql)).toEqual({
+      ...withoutSecrets(plain),
+      apply_policies: ['gold', 'silver', 'bronze'],
+      date_created: '2025-01-01T00:00:00Z',
+      last_updated: String((await stored()).lastUpdated),
+    });
+    expect((await stored()).definition).toEqual(afterREST.definition);
+    expect((await stored()).version).toBe(3);
+  });
+
+  it.each(table.filter((row) => row.of === 'preview'))(
+    'R-10 refuses $field, which belongs to the preview',
+    async (row) => {
+      await refusedBothWays(row);
+    },
+  );
+
+  it.each([true, 'text', 1.5, ['a']])('refuses meta_data that is no object: %j', async (value) => {
+    const sent = { meta_data: value };
+    expect((await t.update(keyID, jsonText(sent))).body).toMatchObject({
+      issues: [{ path: 'meta_data', code: 'WRONG_TYPE' }],
+    });
+    expect(issuesOf(await updateThroughGraphQL(sent))).toMatchObject([{ path: 'metaData', code: 'WRONG_TYPE' }]);
+  });
+});
+
+async function refusedBothWays({ field, example, of }: Row): Promise<void> {
+  const sent = { [field]: example };
+  const throughREST = of === 'preview' ? await t.update(keyID, jsonText(sent)) : await t.preview(jsonText(sent));
+  const throughGraphQL = of === 'preview' ? await updateThroughGraphQL(sent) : await previewThroughGraphQL(sent);
+  const belongs = expect.stringContaining(`belongs to the ${of} only`);
+  expect(throughREST.status).toBe(400);
+  expect(throughREST.body).toMatchObject({
+    code: 'INVALID',
+    issues: [{ path: field, code: 'WRONG_VARIANT', message: belongs }],
+  });
+  const path = Object.keys(graphqlOf(sent) as object)[0];
+  expect(issuesOf(throughGraphQL)).toMatchObject([{ path, code: 'WRONG_VARIANT', message: belongs }]);
+  expect((await stored()).version).toBe(1);
+}
+
+function issuesOf({ body }: Answer): unknown {
+  return (body['errors'] as { extensions: { issues: unknown } }[])[0]?.extensions.issues;
+}
+
+/** What a replacement leaves of a field: its value; nothing for null and for absent. */
+const replaceable = ofUpdate.filter(
+  ({ field }) => !['org_id', 'date_created', 'last_updated', ...secretFields].includes(field),
+);
+
+describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) => {
+  const replace = async (definition: WireObject) => {
+    const answer = await (face === 'REST' ? t.update(keyID, jsonText(definition)) : updateThroughGraphQL(definition));
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body['errors'], answer.text).toBeUndefined();
+  };
+
+  it.each(replaceable)('keeps $field as a value, and takes null and absent for gone', async (row) => {
+    const sent = { [row.field]: row.example };
+    await replace(sent);
+    const { definition: whole } = await stored();
+    expect(Object.keys(whole)).toHaveLength(1);
+
+    await replace({ [row.field]: null });
+    expect((await stored()).definition).toEqual({});
+    await replace(sent);
+    expect((await stored()).definition).toEqual(whole);
+    await replace({});
+    expect((await stored()).definition).toEqual({});
+  });
+
+  it('keeps nothing of what stood beside a field that is sent', async () => {
+    await replace(together(ofUpdate));
+    await replace({ alias: 'alone', basic_auth_data: null, jwt_data: null, hmac_string: null });
+    expect((await stored()).definition).toEqual({ alias: 'alone' });
+  });
+
+  it('keeps the owner, whether it is sent, null or absent', async () => {
+    for (const definition of [{ org_id: 'acme' }, { org_id: null }, {}]) {
+      await replace(definition);
+      expect((await stored()).orgID).toBe('acme');
+    }
+  });
+
+  it('keeps the date of creation and moves the last update on, whatever is sent', async () => {
+    for (const value of ['2020-01-01T00:00:00Z', null, undefined]) {
+      const before = await stored();
+      await replace(value === undefined ? {} : { date_created: value, last_updated: value && '12' });
+      const after = await stored();
+      expect(after.dateCreated).toBe('2025-01-01T00:00:00Z');
+      expect(after.lastUpdated).toBeGreaterThan(before.lastUpdated);
+    }
+  });
+
+  const opened = ({ keyHash, secrets }: StoredKey, name: 'jwtSecret' | 'hmacString') => {
+    const sealed = secrets[name];
+    return sealed && t.app.services.sealer.open(sealed, aadFor(keyHash, name));
+  };
+  const passwordOf = ({ secrets }: StoredKey) => secrets.passwordHash;
+
+  it.each<[string, WireObject, 'jwtSecret' | 'hmacString', WireObject[], WireObject[]]>([
+    ['hmac_string', { hmac_string: 'one' }, 'hmacString', [{}], [{ hmac_string: null }]],
+    [
+      'jwt_data.secret',
+      { jwt_data: { secret: 'one' } },
+      'jwtSecret',
+      [{}, { jwt_data: {} }],
+      [{ jwt_data: { secret: null } }, { jwt_data: null }],
+    ],
+  ])('keeps %s where it is absent, and clears it where it is null', async (_, sent, name, absent, cleared) => {
+    for (const clear of cleared) {
+      await replace(sent);
+      expect(opened(await stored(), name)).toBe('one');
+      for (const definition of absent) {
+        await replace(definition);
+        expect(opened(await stored(), name)).toBe('one');
+      }
+      await replace(clear);
+      expect(opened(await stored(), name)).toBeUndefined();
+      await replace({});
+      expect(opened(await stored(), name)).toBeUndefined();
+    }
+  });
+
+  it('R-13 keeps basic_auth_data.password where it is absent, and clears it where it is null', async () => {
+    for (const clear of [{ basic_auth_data: { password: null } }, { basic_auth_data: null }]) {
+      await replace({ basic_auth_data: { password: 'one' } });
+      const hash = passwordOf(await stored());
+      expect(await verifyBcrypt('one', hash ?? '')).toBe(true);
+      for (const definition of [
+        {},
+        { basic_auth_data: {} },
+        { basic_auth_data: { hash_type: 'bcrypt', user: 'ada' } },
+      ]) {
+        await replace(definition);
+        expect(passwordOf(await stored())).toBe(hash);
+        expect((await stored()).definition.basicAuthData?.hashType).toBe('bcrypt');
+      }
+      await replace(clear);
+      expect(passwordOf(await stored())).toBeUndefined();
+    }
+    await replace({ basic_auth_data: { password: 'two', hash_type: 'argon2id' } });
+    expect(passwordOf(await stored())).toMatch(/^\$argon2id\$/);
+  });
+});
+
+it.each(['<PASSWORD>', '***', '••••'])('R-13 A mask sent back never becomes a secret: %s', async (mask) => {
+  const sent = { basic_auth_data: { password: mask }, jwt_data: { secret: mask }, hmac_string: mask };
+  const answer = await t.update(keyID, sent);
+  expect(answer.body['issues']).toMatchObject([
+    { path: 'basic_auth_data.password', code: 'MASKED_SECRET' },
+    { path: 'hmac_string', code: 'MASKED_SECRET' },
+    { path: 'jwt_data.secret', code: 'MASKED_SECRET' },
+  ]);
+  expect(issuesOf(await updateThroughGraphQL(sent))).toHaveLength(3);
+  expect((await stored()).secrets).toEqual({ passwordHash: undefined, jwtSecret: undefined, hmacString: undefined });
+});

@@ -1,0 +1,79 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createClient, OrgKeyChangedDocument, OrgKeyDocument } from '../../../src/client/client.js';
+
+const url = 'http://keyfront.test';
+const json = (body: object, status = 200) => Response.json(body, { status, headers: { 'x-request-id': 'request-1' } });
+const unavailable = {
+  message: 'The counter cannot be reached.',
+  path: ['orgKey', 'quota'],
+  extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 5, requestID: 'request-1' },
+};
+const stream = (...results: object[]) =>
+  new Response(
+    `${results.map((result) => `event: next\ndata: ${JSON.stringify(result)}\n\n`).join('')}event: complete\n\n`,
+    { headers: { 'content-type': 'text/event-stream' } },
+  );
+
+describe('send', () => {
+  const sent = (answer: Response) =>
+    createClient({ url, fetch: () => Promise.resolve(answer) }).send(OrgKeyDocument, { keyID: 'a', first: 1 });
+
+  it('returns the data that there is with the errors of the rest', async () => {
+    const data = { orgKey: { keyID: 'a', quota: null } };
+    const result = await sent(json({ data, errors: [unavailable] }));
+    expect(result.data).toStrictEqual(data);
+    expect(result.errors).toMatchObject([
+      { code: 'UNAVAILABLE', path: ['orgKey', 'quota'], retryAfterSeconds: 5, requestID: 'request-1' },
+    ]);
+    expect(await sent(json({ data }))).toStrictEqual({ data, errors: [] });
+  });
+
+  it('rejects with the first error when there is no data', async () => {
+    await expect(sent(json({ data: null, errors: [unavailable] }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(sent(json({}, 500))).rejects.toMatchObject({ code: 'INTERNAL', requestID: 'request-1' });
+  });
+});
+
+describe('follow', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('yields each event with its errors', async () => {
+    const event = { orgKeyChanged: { cursor: 'c1', entry: null } };
+    const fetch = () => Promise.resolve(stream({ data: event, errors: [unavailable] }));
+    const events = createClient({ url, fetch }).follow(OrgKeyChangedDocument, {});
+    const { value } = await events.next();
+    expect(value).toMatchObject({ data: event, errors: [{ code: 'UNAVAILABLE' }] });
+    await events.return();
+  });
+
+  it('leaves no listener on its signal behind, however often it connects again', async () => {
+    const over = new AbortController();
+    let connections = 0;
+    const fetch = () => {
+      connections += 1;
+      return Promise.reject(new Error('no connection'));
+    };
+    const end = createClient({ url, fetch }).follow(OrgKeyChangedDocument, {}, { signal: over.signal }).next();
+    while (connections < 8) await vi.advanceTimersByTimeAsync(1_000);
+    expect(getEventListeners(over.signal, 'abort').length).toBeLessThanOrEqual(1);
+    over.abort();
+    expect(await end).toStrictEqual({ done: true, value: undefined });
+    expect(getEventListeners(over.signal, 'abort')).toHaveLength(0);
+  });
+
+  it('ends at once when its signal was aborted before it would wait', async () => {
+    const over = new AbortController();
+    const fetch = () => Promise.resolve(stream({ data: { orgKeyChanged: { cursor: 'c1', entry: null } } }));
+    const events = createClient({ url, fetch }).follow(OrgKeyChangedDocument, {}, { signal: over.signal });
+    await events.next();
+    over.abort();
+    // No time passes here: with a wait this would not resolve.
+    expect(await events.next()).toStrictEqual({ done: true, value: undefined });
+  });
+});

@@ -1,0 +1,231 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { replaceDurableFile } from '../../../src/lib/durable-file.js';
+import {
+  addKey,
+  createKeyRingFile,
+  dropInactiveKeys,
+  loadKeyRing,
+  type KeyRing,
+} from '../../../src/crypto/key-ring.js';
+
+const now = new Date('2030-01-02T03:04:05.000Z');
+const key = Buffer.alloc(32, 7).toString('base64');
+const created = now.toISOString();
+
+let folder: string;
+let path: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'keyfront-ring-'));
+  path = join(folder, 'keys.json');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const modeOf = (file: string) => statSync(file).mode & 0o777;
+const bytesOf = (ring: KeyRing, id: string) => ring.keyOf(id).export().toString('base64');
+const put = (content: unknown) =>
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content), { mode: 0o600 });
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    // Inspecting takes in causes and extra members, which would reach a log as well.
+    return inspect(error, { showHidden: true, depth: 9 });
+  }
+  throw new Error('It did not throw.');
+}
+
+describe('createKeyRingFile', () => {
+  it('writes one key that only the owner can reach, in the documented form', () => {
+    const ring = createKeyRingFile(path, now);
+    expect(ring).toMatchObject({ activeID: 'k1', ids: ['k1'] });
+    expect(modeOf(path)).toBe(0o600);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ keys: [{ id: 'k1', created, key: bytesOf(ring, 'k1') }] });
+    expect(ring.keyOf('k1').symmetricKeySize).toBe(32);
+    expect(readdirSync(folder)).toEqual(['keys.json']);
+  });
+
+  it('refuses to touch a file that exists', () => {
+    put('precious');
+    expect(() => createKeyRingFile(path, now)).toThrow(`${path} exists already`);
+    expect(readFileSync(path, 'utf8')).toBe('precious');
+    expect(readdirSync(folder)).toEqual(['keys.json']);
+  });
+
+  it('makes a different key every time', () => {
+    const other = createKeyRingFile(join(folder, 'other.json'), now);
+    expect(bytesOf(other, 'k1')).not.toBe(bytesOf(createKeyRingFile(path, now), 'k1'));
+  });
+
+  it('names the path when the folder is missing', () => {
+    expect(() => createKeyRingFile(join(folder, 'no', 'keys.json'), now)).toThrow(/no\/keys\.json.*ENOENT/);
+  });
+});
+
+describe('rotation', () => {
+  it('adds an active key and keeps the older ones as they were', () => {
+    const first = createKeyRingFile(path, now);
+    const second = addKey(path, now);
+    expect(second).toMatchObject({ activeID: 'k2', ids: ['k1', 'k2'] });
+    expect(bytesOf(second, 'k1')).toBe(bytesOf(first, 'k1'));
+    expect(bytesOf(second, 'k2')).not.toBe(bytesOf(first, 'k1'));
+    expect(bytesOf(loadKeyRing(path), 'k2')).toBe(bytesOf(second, 'k2'));
+    expect(modeOf(path)).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(['keys.json']);
+  });
+
+  it('drops every key but the active one and never gives an id twice', () => {
+    createKeyRingFile(path, now);
+    const second = addKey(path, now);
+    const kept = dropInactiveKeys(path);
+    expect(kept.ids).toEqual(['k2']);
+    expect(bytesOf(kept, 'k2')).toBe(bytesOf(second, 'k2'));
+    expect(() => kept.keyOf('k1')).toThrow('no key with the id "k1"');
+    expect(modeOf(path)).toBe(0o600);
+    expect(addKey(path, now).ids).toEqual(['k2', 'k3']);
+  });
+
+  it('finds an id of its own beside ids given by hand', () => {
+    put({ keys: ['k9', 'mine', 'k999999999999999'].map((id) => ({ id, created, key })) });
+    expect(addKey(path, now).activeID).toBe('k10');
+  });
+
+  it('replaces the target of a symbolic link and keeps the link', () => {
+    createKeyRingFile(path, now);
+    const link = join(folder, 'link.json');
+    symlinkSync(path, link);
+    addKey(link, now);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(loadKeyRing(path).ids).toEqual(['k1', 'k2']);
+  });
+
+  it('is refused while another change is under way, and loses no key', () => {
+    createKeyRingFile(path, now);
+    const before = readFileSync(path, 'utf8');
+    writeFileSync(`${path}.new`, '');
+    expect(() => addKey(path, now)).toThrow(/is being changed, or a change of it was cut short/);
+    expect(() => dropInactiveKeys(path)).toThrow(path);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(existsSync(`${path}.new`)).toBe(true);
+  });
+
+  it('does not start from a file that is no ring', () => {
+    expect(() => addKey(path, now)).toThrow(`${path} does not exist`);
+    put('{}');
+    expect(() => dropInactiveKeys(path)).toThrow('malformed');
+    expect(readFileSync(path, 'utf8')).toBe('{}');
+  });
+});
+
+describe('a write that is cut short', () => {
+  it('leaves the old ring whole up to the moment of replacement', () => {
+    createKeyRingFile(path, now);
+    const before = readFileSync(path, 'utf8');
+    replaceDurableFile(path, () => {
+      // This is what a crash here would leave behind: the old ring, and a draft that nothing reads.
+      expect(readFileSync(path, 'utf8')).toBe(before);
+      expect(modeOf(`${path}.new`)).toBe(0o600);
+      return 'new';
+    });
+    expect(readFileSync(path, 'utf8')).toBe('new');
+  });
+
+  it('leaves the old ring and no draft when writing fails', () => {
+    createKeyRingFile(path, now);
+    const before = readFileSync(path, 'utf8');
+    const failing = () => {
+      throw new Error('disk on fire');
+    };
+    expect(() => replaceDurableFile(path, failing)).toThrow('disk on fire');
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(readdirSync(folder)).toEqual(['keys.json']);
+  });
+
+  it('puts the new ring in place as a new file, so a reader never sees half of one', () => {
+    createKeyRingFile(path, now);
+    const before = statSync(path).ino;
+    addKey(path, now);
+    expect(statSync(path).ino).not.toBe(before);
+  });
+});
+
+describe('loadKeyRing', () => {
+  it('takes the last key for the active one', () => {
+    put({ keys: ['b', 'a'].map((id) => ({ id, created, key })) });
+    expect(loadKeyRing(path)).toMatchObject({ activeID: 'a', ids: ['b', 'a'] });
+  });
+
+  it('reads a ring that even the owner cannot write', () => {
+    createKeyRingFile(path, now);
+    chmodSync(path, 0o400);
+    expect(loadKeyRing(path).ids).toEqual(['k1']);
+  });
+
+  it('says that a missing file is missing', () => {
+    expect(() => loadKeyRing(path)).toThrow(`${path} does not exist`);
+  });
+
+  it('says that a file cannot be read', () => {
+    mkdirSync(path, { mode: 0o700 });
+    expect(() => loadKeyRing(path)).toThrow(`${path} cannot be read (EISDIR)`);
+  });
+
+  it.each(['640', '604', '620', '601'])('S-08 refuses mode %s and says what to run', (mode) => {
+    createKeyRingFile(path, now);
+    chmodSync(path, Number.parseInt(mode, 8));
+    expect(() => loadKeyRing(path)).toThrow(`chmod 600 ${path}`);
+  });
+
+  const item = { id: 'a', created, key };
+  it.each([
+    ['no JSON', `{"keys":[{"key":"${key}" oops`],
+    ['nothing', ''],
+    ['no object', [item]],
+    ['null', 'null'],
+    ['no list', { keys: item }],
+    ['no keys', { keys: [] }],
+    ['an entry that is no object', { keys: [key] }],
+    ['no id', { keys: [{ ...item, id: undefined }] }],
+    ['an id with other characters', { keys: [{ ...item, id: 'a b' }] }],
+    ['an id that is too long', { keys: [{ ...item, id: 'a'.repeat(65) }] }],
+    ['the same id twice', { keys: [item, { ...item }] }],
+    ['no date', { keys: [{ ...item, created: 'yesterday' }] }],
+    ['a key that is too short', { keys: [{ ...item, key: Buffer.alloc(31, 7).toString('base64') }] }],
+    ['a key that is too long', { keys: [{ ...item, key: Buffer.alloc(33, 7).toString('base64') }] }],
+    ['a key that is no base64', { keys: [{ ...item, key: `*${key}` }] }],
+  ])('refuses a file with %s, naming the path and not the content', (_, content) => {
+    put(content);
+    const message = messageOf(() => loadKeyRing(path));
+    expect(message).toContain(`The key ring ${path} is malformed`);
+    expect(message).not.toContain('BwcHBw');
+    expect(message).not.toContain('oops');
+  });
+});
+
+it('S-11 shows no key when a ring is inspected, serialised or printed', () => {
+  put({ keys: [{ id: 'k1', created, key }] });
+  const ring = loadKeyRing(path);
+  const shown = [inspect(ring, { showHidden: true, depth: 9 }), JSON.stringify(ring), String(ring), inspect({ ring })];
+  expect(shown[0]).toContain('k1');
+  expect(JSON.parse(JSON.stringify(ring))).toEqual({ activeID: 'k1', ids: ['k1'] });
+  for (const text of [...shown, inspect(ring.keyOf('k1'), { showHidden: true, depth: 9 })]) {
+    expect(text).not.toContain('BwcHBw');
+    expect(text.replace(/\s/g, '')).not.toMatch(/(07){4}|(7,){4}/);
+  }
+});

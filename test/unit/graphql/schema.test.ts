@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs';
+import {
+  astFromValue,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isListType,
+  isNonNullType,
+  isNullableType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  parse,
+  print,
+  printSchema,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLType,
+} from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { nullMeaning } from '../../../src/graphql/schema/types-from-zod.js';
+import { schema } from '../../../src/graphql/schema/api-schema.js';
+
+const ours = Object.values(schema.getTypeMap()).filter(
+  (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
+);
+
+describe('the GraphQL schema', () => {
+  it('is the one in schema/schema.graphql, which npm run generate writes', () => {
+    expect(readFileSync('schema/schema.graphql', 'utf8').trimEnd()).toBe(printSchema(schema));
+  });
+
+  it('describes every type, field, argument and enum value', () => {
+    const parts = ours.flatMap(partsOf);
+    expect(parts.length).toBeGreaterThan(200);
+    expect(parts.filter(({ description }) => !description?.trim()).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('describes every type, field, argument and enum value of the subgraph that other subgraphs do not describe too', () => {
+    // Two different descriptions of a shared type are a hint at composition.
+    const shared = /^(Query|Mutation|Subscription|Organization(\.id)?|PageInfo(\.\w+)?)$/;
+    const owners: string[] = [];
+    const missing: string[] = [];
+    visit(parse(readFileSync('schema/subgraph.graphql', 'utf8')), {
+      enter(node) {
+        if (!('name' in node && node.name && 'description' in node)) return;
+        owners.push(node.name.value);
+        const name = owners.join('.');
+        if (!node.description?.value.trim() && !shared.test(name)) missing.push(name);
+      },
+      leave(node) {
+        if ('name' in node && node.name && 'description' in node) owners.pop();
+      },
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('says of every answer that may be null when it is null', () => {
+    const nullable = outputs().filter(({ field }) => isNullableType(field.type));
+    const silent = nullable.filter(
+      ({ type, field }) => !/\bnull\b/i.test(field.description ?? '') && !type.description?.endsWith(nullMeaning),
+    );
+    expect(nullable.length).toBeGreaterThan(60);
+    expect(silent.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('says of no answer that it may be null where it may not', () => {
+    const wrong = outputs().filter(
+      ({ field }) => !isNullableType(field.type) && /\bnull (if|unless|for)\b/i.test(field.description ?? ''),
+    );
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('has no list with a hole in it', () => {
+    const holds = (type: GraphQLType): boolean =>
+      isNonNullType(type)
+        ? holds(type.ofType)
+        : !isListType(type) || (isNonNullType(type.ofType) && holds(type.ofType));
+    const inputs = ours.filter(isInputObjectType).flatMap((type) => Object.values(type.getFields()));
+    const all = [...outputs().flatMap(({ field }) => [field, ...field.args]), ...inputs];
+    expect(all.filter(({ type }) => !holds(type)).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('makes a Node of whatever has an id, but for organisations, whose identifiers are those of other graphs', () => {
+    const identified = ours.filter(isObjectType).filter((type) => 'id' in type.getFields());
+    const nodes = identified.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
+    expect(nodes.map(({ name }) => name)).toEqual(['OrgKey']);
+    expect(identified.filter((type) => !nodes.includes(type)).map(({ name }) => name)).toEqual(['Organization']);
+  });
+
+  it('shows the defaults of arguments, where null is no other value', () => {
+    const defaults = outputs().flatMap(({ name, field }) =>
+      field.args.flatMap((argument) => {
+        if (argument.defaultValue === undefined) return [];
+        const value = astFromValue(argument.defaultValue, argument.type);
+        return [`${name}(${argument.name}: ${String(argument.type)} = ${value ? print(value) : ''})`];
+      }),
+    );
+    expect(defaults.toSorted()).toEqual([
+      'Mutation.consumeOrgQuota(amount: Int64 = 1)',
+      'Mutation.resetOrgQuotas(dryRun: Boolean! = true)',
+      'Mutation.updateOrgKey(resetQuota: Boolean = false)',
+      'Mutation.updateOrgKeys(dryRun: Boolean! = true)',
+      'Mutation.updateOrgKeys(resetQuota: Boolean = false)',
+      'Organization.orgKeys(descending: Boolean = false)',
+      'Query.orgKeys(descending: Boolean = false)',
+      'Query.previewOrgKeyUpdate(resetQuota: Boolean = false)',
+    ]);
+  });
+
+  it('refers to the specification of each scalar that has one', () => {
+    const scalars = ours.filter(isScalarType).map(({ name, specifiedByURL }) => [name, specifiedByURL]);
+    expect(Object.fromEntries(scalars)).toEqual({
+      DateTime: 'https://www.rfc-editor.org/rfc/rfc3339',
+      Int64: undefined,
+      JSON: 'https://www.rfc-editor.org/rfc/rfc8259',
+      JSONObject: 'https://www.rfc-editor.org/rfc/rfc8259#section-4',
+    });
+  });
+
+  it('says how long a text or a list may be that is sent, before the example', () => {
+    const descriptionOf = (type: string, field: string) => {
+      const input = schema.getType(type);
+      return isInputObjectType(input) ? input.getFields()[field]?.description : undefined;
+    };
+    expect(descriptionOf('PreviewKeyInput', 'alias')).toMatch(/ At most 256 characters\. Example: /);
+    expect(descriptionOf('UpdateKeyInput', 'tags')).toMatch(
+      / At most 100 items of at most 512 characters each\. Example: /,
+    );
+    expect(descriptionOf('UpdateKeyInput', 'accessRights')).toMatch(/ At most 1000 items\.$/);
+    expect(descriptionOf('UpdateKeyInput', 'metaData')).toMatch(
+      / At most 32 levels deep, with at most 10000 members in total\.$/,
+    );
+    expect(descriptionOf('PreviewKeyInput', 'keyID')).toMatch(/ at most 255 bytes/);
+  });
+
+  it('has no field that the documents of the tests do not ask for', () => {
+    const info = new TypeInfo(schema);
+    const asked = new Set<string>();
+    const files = ['operations', 'subscriptions'].map((name) =>
+      readFileSync(`test/service/graphql/${name}.graphql`, 'utf8'),
+    );
+    const documents = parse(files.join('\n'));
+    const Field = () => void asked.add(`${info.getParentType()?.name}.${info.getFieldDef()?.name}`);
+    visit(documents, visitWithTypeInfo(info, { Field }));
+
+    const fields = outputs().map(({ name }) => name);
+    expect([...asked].sort()).toEqual(fields.sort());
+  });
+});
+
+/** Every field that is answered, with the type it belongs to. */
+function outputs(): { type: GraphQLNamedType; name: string; field: GraphQLField<unknown, unknown> }[] {
+  return ours.flatMap((type) =>
+    isObjectType(type) || isInterfaceType(type)
+      ? Object.values(type.getFields()).map((field) => ({ type, name: `${type.name}.${field.name}`, field }))
+      : [],
+  );
+}
+
+interface Part {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+}
+
+/** A type and all that it has: values, fields and their arguments. */
+function partsOf(type: GraphQLNamedType): Part[] {
+  const { name } = type;
+  const within = (parts: readonly Part[], owner: string) =>
+    parts.map((part) => ({ name: `${owner}.${part.name}`, description: part.description }));
+
+  if (isEnumType(type)) return [type, ...within(type.getValues(), name)];
+  if (isInputObjectType(type)) return [type, ...within(Object.values(type.getFields()), name)];
+  if (!isObjectType(type) && !isInterfaceType(type)) return [type];
+  const fields = Object.values(type.getFields());
+  return [type, ...within(fields, name), ...fields.flatMap((field) => within(field.args, `${name}.${field.name}`))];
+}

@@ -1,0 +1,268 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/lib/errors.js';
+import type { Variant } from '../../../src/keys/definition/schema.js';
+import { inputs, readDefinition } from '../../../src/keys/definition/parse.js';
+
+function refusal(raw: unknown, variant: Variant = 'update'): AppError {
+  try {
+    readDefinition(variant, raw);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error('The definition was taken.');
+}
+
+const methods = 'GET, HEAD, POST, PUT, DELETE, CONNECT, OPTIONS, TRACE, PATCH, QUERY';
+const allowing = (method: string) => ({ accessRights: [{ label: 'a', allowedUrls: [{ methods: [method] }] }] });
+const method = ['accessRights', 0, 'allowedUrls', 0, 'methods', 0];
+const nest = (levels: number): unknown => (levels === 0 ? 1 : { in: nest(levels - 1) });
+const smoothing = { enabled: true, step: 10, delay: 5, threshold: 100, trigger: 0.5 };
+const placeholder = 'is a placeholder; send the secret itself, null to clear it, or leave it out to keep it';
+
+describe('R-12 a definition is refused, with the path, the code and the words', () => {
+  it.each<[string, unknown, (string | number)[], string, string]>([
+    ['an unknown method', allowing('FETCH'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
+    ['a method and more', allowing('GET 1'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
+    [
+      'a weak hash',
+      { basicAuthData: { hashType: 'md5' } },
+      ['basicAuthData', 'hashType'],
+      'WEAK_HASH',
+      'must be bcrypt or argon2id; this one can be tried millions of times a second',
+    ],
+    [
+      'an unknown hash',
+      { basicAuthData: { hashType: 'x-md5' } },
+      ['basicAuthData', 'hashType'],
+      'UNKNOWN_HASH_TYPE',
+      'must be bcrypt or argon2id',
+    ],
+    [
+      'an empty secret',
+      { hmacString: '' },
+      ['hmacString'],
+      'EMPTY',
+      'must not be empty; send null to clear it, or leave it out to keep what is stored',
+    ],
+    ['stars for a secret', { hmacString: '***' }, ['hmacString'], 'MASKED_SECRET', placeholder],
+    ['a placeholder', { jwtData: { secret: '<SECRET>' } }, ['jwtData', 'secret'], 'MASKED_SECRET', placeholder],
+    [
+      'a share of 0',
+      { monitor: { triggerLimits: [0] } },
+      ['monitor', 'triggerLimits', 0],
+      'OUT_OF_RANGE',
+      'must be above 0 and at most 100',
+    ],
+    [
+      'a share over 100',
+      { monitor: { triggerLimits: [100.5] } },
+      ['monitor', 'triggerLimits', 0],
+      'OUT_OF_RANGE',
+      'must be above 0 and at most 100',
+    ],
+    [
+      'letters before a moment',
+      { lastUpdated: 'x1' },
+      ['lastUpdated'],
+      'MALFORMED_TIMESTAMP',
+      'must be Unix seconds, written in digits',
+    ],
+    [
+      'letters after a moment',
+      { lastUpdated: '1x' },
+      ['lastUpdated'],
+      'MALFORMED_TIMESTAMP',
+      'must be Unix seconds, written in digits',
+    ],
+    ['no label', { accessRights: [{}] }, ['accessRights', 0, 'label'], 'MISSING', 'is required'],
+    [
+      'a label twice',
+      { accessRights: [{ label: 'a' }, { label: 'a' }] },
+      ['accessRights', 1, 'label'],
+      'DUPLICATE_LABEL',
+      'must differ from the labels before it',
+    ],
+    ['an infinite number', { rate: Infinity }, ['rate'], 'OUT_OF_RANGE', 'must be a finite number'],
+    ['no number', { rate: NaN }, ['rate'], 'OUT_OF_RANGE', 'must be a finite number'],
+    ['a rate below -1', { rate: -2 }, ['rate'], 'OUT_OF_RANGE', 'must be at least -1'],
+    [
+      'an integer above 64 bits',
+      { quotaMax: 2n ** 63n },
+      ['quotaMax'],
+      'OUT_OF_RANGE',
+      'must be at most 9223372036854775807',
+    ],
+    ['a long text', { alias: 'x'.repeat(257) }, ['alias'], 'TOO_LONG', 'must have at most 256 characters'],
+    ['many tags', { tags: Array.from({ length: 101 }, String) }, ['tags'], 'TOO_MANY', 'must have at most 100 members'],
+    ['a text for a list', { tags: 'x' }, ['tags'], 'WRONG_TYPE', 'must be a list'],
+    ['a list for a text', { alias: [] }, ['alias'], 'WRONG_TYPE', 'must be a text'],
+    ['a text for a number', { rate: '1' }, ['rate'], 'WRONG_TYPE', 'must be a number'],
+    ['a text for an integer', { quotaMax: '1' }, ['quotaMax'], 'WRONG_TYPE', 'must be an integer'],
+    ['a number for a flag', { isInactive: 1 }, ['isInactive'], 'WRONG_TYPE', 'must be true or false'],
+    ['a text for an object', { monitor: 'x' }, ['monitor'], 'WRONG_TYPE', 'must be an object'],
+    [
+      'a preview’s field deep inside',
+      { monitor: { keyID: 'x' } },
+      ['monitor', 'keyID'],
+      'UNKNOWN_FIELD',
+      'is not a field here',
+    ],
+    [
+      'a long password for bcrypt',
+      { basicAuthData: { password: 'é'.repeat(37) } },
+      ['basicAuthData', 'password'],
+      'TOO_LONG',
+      'must have at most 72 bytes with bcrypt, which ignores the rest',
+    ],
+    [
+      'two answers to one question',
+      { enableDetailRecording: true, enableDetailedRecording: false },
+      ['enableDetailRecording'],
+      'CONFLICTING_FIELDS',
+      'must have the same value as `enableDetailedRecording`, or be left out',
+    ],
+    [
+      'a trigger above 1',
+      { smoothing: { ...smoothing, trigger: 1.5 } },
+      ['smoothing', 'trigger'],
+      'OUT_OF_RANGE',
+      'must be at most 1',
+    ],
+    [
+      'a step of 0',
+      { smoothing: { ...smoothing, step: 0 } },
+      ['smoothing', 'step'],
+      'INCOMPLETE_SMOOTHING',
+      'must be above 0 while smoothing is `enabled`',
+    ],
+    [
+      'a delay of null',
+      { smoothing: { ...smoothing, delay: null } },
+      ['smoothing', 'delay'],
+      'INCOMPLETE_SMOOTHING',
+      'must be above 0 while smoothing is `enabled`',
+    ],
+    [
+      'metadata too deep',
+      { metaData: nest(33) },
+      ['metaData', ...Array.from({ length: 32 }, () => 'in')],
+      'TOO_DEEP',
+      'must be nested at most 32 levels deep',
+    ],
+    [
+      'metadata too large',
+      { metaData: { list: Array.from({ length: 10_000 }, () => 0) } },
+      ['metaData'],
+      'TOO_MANY',
+      'must have at most 10000 members in all',
+    ],
+    [
+      'a long text in metadata',
+      { metaData: { a: 'x'.repeat(65_537) } },
+      ['metaData', 'a'],
+      'TOO_LONG',
+      'must have at most 65536 characters',
+    ],
+    [
+      'half a character in metadata',
+      { metaData: { a: '\ud800' } },
+      ['metaData', 'a'],
+      'MALFORMED_TEXT',
+      'must be well-formed Unicode without NUL',
+    ],
+    [
+      'half a character in a name',
+      { metaData: { '\ud800': 1 } },
+      ['metaData', '\ud800'],
+      'MALFORMED_TEXT',
+      'must have a name of well-formed Unicode without NUL',
+    ],
+    [
+      'an infinite number in metadata',
+      { metaData: { a: -Infinity } },
+      ['metaData', 'a'],
+      'OUT_OF_RANGE',
+      'must be a finite number',
+    ],
+    [
+      'an integer above 64 bits in metadata',
+      { metaData: { a: [2n ** 63n] } },
+      ['metaData', 'a', 0],
+      'IMPRECISE',
+      'is an integer that 64 bits cannot hold',
+    ],
+    [
+      'a reserved name',
+      { metaData: { constructor: 1 } },
+      ['metaData', 'constructor'],
+      'RESERVED_NAME',
+      'must have another name',
+    ],
+    ['metadata that is a list', { metaData: [] }, ['metaData'], 'WRONG_TYPE', 'must be an object'],
+  ])('for %s', (_, raw, path, code, message) => {
+    const error = refusal(raw);
+    expect(error.issues).toStrictEqual([{ path, code, message }]);
+    expect(error.message).toBe('The key definition has a problem.');
+  });
+
+  it.each([
+    ['', 'must not be empty'],
+    ['é'.repeat(128), 'must have at most 255 bytes'],
+    ['a\u202eb', 'must not hold control or format characters'],
+    ['a/b', 'must not hold a slash or a backslash'],
+    ['a\\b', 'must not hold a slash or a backslash'],
+    ['.', 'must not be a dot segment'],
+    ['..', 'must not be a dot segment'],
+  ])('for the key identifier %j', (keyID, message) => {
+    expect(refusal({ keyID }, 'preview').issues).toContainEqual({ path: ['keyID'], code: 'MALFORMED_KEY_ID', message });
+  });
+
+  it('with every problem at once, those of single fields and those between fields', () => {
+    const error = refusal({ alias: 1, tagz: [], smoothing: { enabled: true, step: 'x' }, per: -3 });
+    expect(error.message).toBe('The key definition has 7 problems.');
+    expect(error.issues.map(({ path, code }) => `${path.join('.')} ${code}`).sort()).toStrictEqual([
+      'alias WRONG_TYPE',
+      'per OUT_OF_RANGE',
+      'smoothing.delay INCOMPLETE_SMOOTHING',
+      'smoothing.step WRONG_TYPE',
+      'smoothing.threshold INCOMPLETE_SMOOTHING',
+      'smoothing.trigger INCOMPLETE_SMOOTHING',
+      'tagz UNKNOWN_FIELD',
+    ]);
+  });
+});
+
+describe('a definition is taken', () => {
+  it.each([
+    ['with every method, in any case', allowing(' get ')],
+    ['with a share of 100', { monitor: { triggerLimits: [100] } }],
+    ['with stars inside a secret', { hmacString: '***x' }],
+    ['with a secret that begins like a placeholder', { hmacString: '<a>b' }],
+    ['with a secret that ends like a placeholder', { hmacString: 'b<a>' }],
+    ['with a password of 72 bytes', { basicAuthData: { password: 'é'.repeat(36) } }],
+    ['with a longer one for argon2id', { basicAuthData: { hashType: 'argon2id', password: 'x'.repeat(73) } }],
+    ['with both names of one flag that agree', { enableDetailRecording: true, enableDetailedRecording: true }],
+    ['with smoothing that is complete', { smoothing }],
+    ['with a trigger of 1', { smoothing: { ...smoothing, trigger: 1 } }],
+    ['with smoothing that is off, whatever else it says', { smoothing: { enabled: false, step: 0 } }],
+    ['with metadata of 32 levels', { metaData: nest(32) }],
+    ['with metadata of 10,000 members', { metaData: { list: Array.from({ length: 9_999 }, () => 0) } }],
+    ['with a text of 65,536 characters in metadata', { metaData: { a: 'x'.repeat(65_536) } }],
+    ['with an integer of 64 bits in metadata', { metaData: { a: 2n ** 63n - 1n } }],
+  ])('%s', (_, raw) => {
+    expect(() => readDefinition('update', raw)).not.toThrow();
+  });
+
+  it('with a key identifier of 255 bytes', () => {
+    expect(() => readDefinition('preview', { keyID: 'x'.repeat(255) })).not.toThrow();
+  });
+});
+
+it('copies no member that has no problem of its own', () => {
+  // A proxy cannot be cloned, and stands for 10,000 members of free-form JSON.
+  const metaData = new Proxy({}, {});
+  const result = inputs.preview.safeParse({ alias: 1, metaData, smoothing: { enabled: true } });
+  const paths = result.error?.issues.map(({ path }) => path.join('.'));
+  expect(paths).toEqual(['alias', 'smoothing.step', 'smoothing.delay', 'smoothing.threshold', 'smoothing.trigger']);
+});

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseJSON } from '../../../src/lib/json.js';
+import { readDefinition } from '../../../src/keys/definition/parse.js';
+import { hasMoreValues, hasMoreValuesInText, maxValues } from '../../../src/lib/value-count.js';
+import { decodeBody } from '../../../src/http/body.js';
+
+/** The members and items of a value. */
+function countOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner: unknown[] = Object.values(value);
+  return inner.length + inner.map(countOf).reduce((sum, count) => sum + count, 0);
+}
+
+const membersOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, n]));
+
+describe('the number of values', () => {
+  it('is counted in a text as in what the text says', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(3), (value, indent) => {
+        const text = JSON.stringify(value, undefined, indent).padEnd(1_000);
+        const count = countOf(JSON.parse(text));
+        expect(hasMoreValuesInText(text, count)).toBe(false);
+        if (count > 0) expect(hasMoreValuesInText(text, count - 1)).toBe(true);
+      }),
+    );
+  });
+
+  it('is the number of members and items in a value', () => {
+    const value = { a: [1, 2, { b: null }], c: {}, d: [] };
+    expect([6, 7, 8].map((max) => hasMoreValues(value, max))).toEqual([true, false, false]);
+  });
+
+  it.each(['{"a":"', '{"a":"\\', '["\\"', '[[[['])('ends at the end of a malformed text: %s', (text) => {
+    expect(hasMoreValuesInText(text.padEnd(30_000, ' '))).toBe(false);
+  });
+});
+
+describe('a body', () => {
+  const body = (members: number) => new TextEncoder().encode(JSON.stringify(membersOf(members)));
+
+  it('is read when it has as many values as it may have', () => {
+    expect(parseJSON(decodeBody(body(maxValues)))).toEqual(membersOf(maxValues));
+  });
+
+  it('is rejected as too large before it is parsed when it has one more', () => {
+    expect(() => decodeBody(body(maxValues + 1))).toThrow(
+      expect.objectContaining({
+        code: 'TOO_LARGE',
+        message: 'The body has more than 12,000 members of objects and items of lists.',
+      }),
+    );
+  });
+});
+
+it('rejects a definition of more values by one issue, such as one merged with a patch', () => {
+  const definition = { metaData: membersOf(9_000), oauthKeys: membersOf(2_998) };
+  expect(readDefinition('update', definition)).toEqual(definition);
+  expect(() => readDefinition('update', { ...definition, tags: ['a'] })).toThrow(
+    expect.objectContaining({
+      code: 'INVALID',
+      issues: [{ path: [], code: 'TOO_MANY', message: 'must have at most 12,000 members and items in all' }],
+    }),
+  );
+});

@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { errorCodes } from '../../../src/lib/errors.js';
+import { KeyDefinition } from '../../../src/keys/definition/schema.js';
+import { issueCodes, warningCodes } from '../../../src/keys/definition/issue-codes.js';
+import { openAPIDocument } from '../../../src/rest/openapi/document.js';
+import { routes } from '../../../src/rest/routes.js';
+import { wireName } from '../../../src/wire/field-names.js';
+
+interface Schema {
+  readonly type?: unknown;
+  readonly enum?: readonly string[];
+  readonly description?: string;
+  readonly properties: Readonly<Record<string, Schema>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly security: unknown;
+  readonly parameters: readonly { readonly name: string; readonly schema: unknown }[];
+  readonly responses: Readonly<Record<string, { readonly headers?: object }>>;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, unknown>>;
+  };
+}
+
+const document = JSON.parse(JSON.stringify(openAPIDocument())) as Document;
+const { schemas, responses } = document.components;
+
+/** Every object inside a value, itself included. */
+function objectsIn(value: unknown): object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [value, ...Object.values(value).flatMap(objectsIn)];
+}
+
+function operation(path: string, method: string): Operation {
+  const found = document.paths[path]?.[method];
+  if (!found) throw new Error(`The document has no ${method} ${path}.`);
+  return found;
+}
+
+function propertiesOf(name: string): Readonly<Record<string, Schema>> {
+  return schemas[name]?.properties ?? {};
+}
+
+function namesIn(schema: string): string[] {
+  return Object.keys(propertiesOf(schema));
+}
+
+const preview = operation('/api/keys/preview', 'post');
+const update = operation('/svc/org/keys/{keyID}', 'put');
+const fields = Object.keys(KeyDefinition.shape).map(wireName);
+const previewOnly = ['mtls_static_certificate_bindings', 'key_id'];
+const updateOnly = ['enable_detail_recording', 'enable_http_signature_validation', 'rsa_certificate_id'];
+
+describe('the OpenAPI document', () => {
+  it('is the one in schema/openapi.json, which npm run generate writes', () => {
+    expect(JSON.parse(readFileSync('schema/openapi.json', 'utf8'))).toEqual(document);
+  });
+
+  it('refers to nothing that it does not have, and has nothing that it does not refer to', () => {
+    const references = objectsIn(document).flatMap((object) => ('$ref' in object ? [object.$ref] : []));
+    const components = [
+      ...Object.keys(schemas).map((name) => `#/components/schemas/${name}`),
+      ...Object.keys(responses).map((name) => `#/components/responses/${name}`),
+    ];
+    expect(new Set(references)).toEqual(new Set(components));
+  });
+
+  it('describes every property of every schema', () => {
+    const silent = Object.entries(schemas).flatMap(([name, { properties }]) =>
+      Object.entries(properties)
+        .filter(([, schema]) => !schema.description && !('const' in schema) && !('$ref' in schema))
+        .map(([property]) => `${name}.${property}`),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it('uses the names of REST, in descriptions too', () => {
+    const capitals = Object.entries(schemas)
+      .filter(([name]) => !['Issue', 'Warning'].includes(name))
+      .flatMap(([, schema]) => objectsIn(schema))
+      .flatMap((object) => ('description' in object ? [String(object.description)] : []))
+      .filter((text) => /`[a-z]+[A-Z]\w*`/.test(text));
+    expect(capitals).toEqual([]);
+    expect(propertiesOf('PreviewKeyInput')['hmac_enabled']?.description).toContain('`hmac_string`');
+  });
+
+  it('gives each variant the fields of the definition that it has', () => {
+    expect(namesIn('PreviewKeyInput')).toEqual(fields.filter((name) => !updateOnly.includes(name)));
+    expect(namesIn('UpdateKeyInput').sort()).toEqual(fields.filter((name) => !previewOnly.includes(name)).sort());
+    expect(propertiesOf('PreviewKeyInput')['meta_data']?.type).toBeUndefined();
+    expect(propertiesOf('UpdateKeyInput')['meta_data']?.type).toEqual(['object', 'null']);
+  });
+
+  it('gives an answer what the normal form has', () => {
+    const moved = ['apply_policy_id', 'date_created', 'last_updated'];
+    expect(namesIn('KeyDefinition')).toEqual(namesIn('PreviewKeyInput').filter((name) => !moved.includes(name)));
+    expect(namesIn('BasicAuthData')).toEqual(['hash_type', 'user']);
+    expect(namesIn('JwtData')).toEqual(['secret']);
+    expect(JSON.stringify(schemas['KeyDefinition'])).not.toContain('"null"');
+  });
+
+  it('knows the types, the bounds and the traits of fields', () => {
+    const input = propertiesOf('UpdateKeyInput');
+    expect(input['quota_max']).toMatchObject({ type: ['integer', 'null'], format: 'int64', minimum: -1 });
+    expect(input['expires']).not.toHaveProperty('minimum');
+    expect(input['max_query_depth']).toMatchObject({ type: ['integer', 'null'], format: 'int32', minimum: -1 });
+    expect(input['rate']).toMatchObject({ type: ['number', 'null'], format: 'double', minimum: -1 });
+    expect(input['tags']).toMatchObject({
+      type: ['array', 'null'],
+      items: { type: 'string', maxLength: 512 },
+      maxItems: 100,
+    });
+    expect(input['hmac_string']).toMatchObject({ type: ['string', 'null'], maxLength: 4096, writeOnly: true });
+    expect(input['date_created']).toMatchObject({ format: 'date-time', readOnly: true });
+    expect(input['apply_policy_id']).toMatchObject({ deprecated: true });
+    expect(propertiesOf('KeyDefinition')['hmac_string']).not.toHaveProperty('writeOnly');
+  });
+
+  it('shows access rights as an object whose members are named by their labels', () => {
+    expect(propertiesOf('PreviewKeyInput')['access_rights']).toMatchObject({
+      type: ['object', 'null'],
+      propertyNames: { maxLength: 256 },
+      additionalProperties: { anyOf: [{ $ref: '#/components/schemas/AccessRightInput' }, { type: 'null' }] },
+      maxProperties: 1000,
+    });
+    expect(namesIn('AccessRightInput')).toEqual(['api_id', 'api_name', 'versions', 'allowed_urls', 'limit']);
+  });
+
+  it('names the operations, their credentials and their parameters', () => {
+    expect([preview.operationId, update.operationId]).toEqual(['previewKey', 'updateOrgKey']);
+    expect([preview.security, update.security]).toEqual([[{ management: [] }], [{ service: [] }]]);
+    expect(update.parameters.map(({ name }) => name)).toEqual(['keyID', 'reset_quota', 'If-Match']);
+    expect(update.parameters[1]?.schema).toEqual({ type: 'integer', enum: [1] });
+  });
+
+  it('has every route, with its credential and the parameters of its path', () => {
+    for (const { operation: name, method, path, credential } of routes) {
+      const found = operation(path.replace('*', '{keyID}'), method.toLowerCase());
+      expect([found.operationId, found.security]).toEqual([name, [{ [credential]: [] }]]);
+      expect(found.parameters.some((parameter) => parameter.name === 'keyID')).toBe(path.includes('*'));
+    }
+    expect(Object.values(document.paths).flatMap(Object.keys)).toHaveLength(routes.length);
+  });
+
+  it('names 409 for a key that exists and 412 for one that has changed', () => {
+    const statusesOf = (path: string, method: string) => Object.keys(operation(path, method).responses);
+    expect(statusesOf('/svc/org/keys/{keyID}', 'post')).toEqual([
+      '200',
+      '400',
+      '401',
+      '403',
+      '409',
+      '413',
+      '415',
+      '429',
+      '500',
+      '503',
+    ]);
+    for (const [path, method] of [
+      ['/svc/org/keys/{keyID}', 'delete'],
+      ['/svc/org/keys/{keyID}/restore', 'post'],
+    ] as const) {
+      expect(statusesOf(path, method)).toEqual(['200', '400', '401', '404', '412', '413', '429', '500', '503']);
+    }
+  });
+
+  it('names every status', () => {
+    expect(Object.keys(preview.responses)).toEqual(['200', '400', '401', '403', '413', '415', '429', '500', '503']);
+    expect(Object.keys(update.responses)).toEqual([
+      '200',
+      '400',
+      '401',
+      '404',
+      '412',
+      '413',
+      '415',
+      '429',
+      '500',
+      '503',
+    ]);
+    expect(update.responses['200']?.headers).toHaveProperty('ETag');
+  });
+
+  it('knows every code', () => {
+    expect(propertiesOf('Error')['code']?.enum).toEqual(errorCodes);
+    expect(propertiesOf('Issue')['code']?.enum).toEqual(Object.keys(issueCodes));
+    expect(propertiesOf('Warning')['code']?.enum).toEqual(Object.keys(warningCodes));
+  });
+});
