@@ -26,7 +26,8 @@ const BulkItem = builder.objectRef<DomainItem>('BulkItem').implement({
   fields: (t) => ({
     orgKey: t.field({
       type: OrgKey,
-      description: 'The key after the change; in a dry run, as it would be. Unchanged if there is an `error`.',
+      description:
+        'The key as it is stored after the call. Unchanged by a dry run, and if there is an `error`; `change` has the predicted version and definition.',
       resolve: ({ key }) => key,
     }),
     change: t.field({

@@ -24,6 +24,7 @@ export interface BulkRequest {
 
 /** The result for one key: either `change` or `error`. */
 export interface BulkItem {
+  /** The key after the call: unchanged by a dry run or an error. */
   readonly key: StoredKey;
   readonly change: KeyChange | undefined;
   readonly error: { readonly code: string; readonly message: string; readonly issues: readonly Issue[] } | undefined;
@@ -87,7 +88,8 @@ export function createBulkUpdate({ queries, update, preview, reportError }: Bulk
         reason,
         expectedVersion,
       });
-      return { key: change.key, change, error: undefined };
+      // In a dry run the key stays as it is stored: clients cache it by its id. The prediction is in `change` alone.
+      return { key: isDryRun ? key : change.key, change, error: undefined };
     } catch (error) {
       if (error instanceof AppError && error.code !== 'INTERNAL') {
         return { key, change: undefined, error: { code: error.code, message: error.message, issues: error.issues } };

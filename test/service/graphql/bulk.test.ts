@@ -49,6 +49,17 @@ const itemOf = ({ items }: Bulk, keyID: string) => items.find(({ orgKey }) => or
 const codesOf = ({ items }: Bulk) =>
   Object.fromEntries(items.map(({ orgKey, error }) => [orgKey.keyID, error?.code ?? 'ok']));
 
+/** The result that a dry run predicts: each key then has the version of its change. */
+const asMade = (foretold: Bulk) => ({
+  ...foretold,
+  dryRun: false,
+  items: foretold.items.map(({ orgKey, change, error }) => ({
+    orgKey: { ...orgKey, version: change?.version ?? orgKey.version },
+    change,
+    error,
+  })),
+});
+
 const everyState = async (...keyIDs: string[]): Promise<State[]> =>
   Promise.all(keyIDs.map((keyID) => stateOf(t, keyID)));
 const definitionOf = async (keyID: string) => (await stateOf(t, keyID)).key?.definition;
@@ -79,7 +90,7 @@ describe('updateOrgKeys', () => {
     );
     expect([response.dryRun, response.hasNextPage, idsOf(response)]).toStrictEqual([true, false, ['a', 'b', 'c']]);
     expect(itemOf(response, 'a')).toStrictEqual({
-      orgKey: { keyID: 'a', version: 2 },
+      orgKey: { keyID: 'a', version: 1 },
       change: { version: 2, changes: [{ path: 'rate' }], quotaEffect: { before: { used: 6 }, after: { used: 6 } } },
       error: null,
     });
@@ -95,7 +106,8 @@ describe('updateOrgKeys', () => {
     };
     const foretold = await updateAll(request);
     const done = await updateAll({ ...request, dryRun: false });
-    expect(done).toStrictEqual({ ...foretold, dryRun: false });
+    expect(done).toStrictEqual(asMade(foretold));
+    expect(done.items.map(({ orgKey }) => orgKey.version)).toStrictEqual([2, 2, 2]);
     for (const { key, audit } of await everyState('a', 'b', 'c')) {
       expect(key).toMatchObject({ version: 2, definition: { rate: 5, applyPolicies: ['gold'] }, quota: { used: 0n } });
       expect(audit.at(-1)).toMatchObject({ operation: 'update', reason: 'spring', versionBefore: 1, versionAfter: 2 });
@@ -221,13 +233,26 @@ describe('updateOrgKeys', () => {
   });
 });
 
-describe('the history of a key that a dry run returns', () => {
-  it('lists only stored changes', async () => {
-    await t.importKeys({ key_id: 'stored', org_id: 'acme' });
-    const items = 'items { orgKey { version history(last: 5) { edges { node { version } } } } }';
-    const query = `mutation { updateOrgKeys(filter: {}, patch: { alias: "new" }, dryRun: true) { ${items} } }`;
-    expect(dataOf(await t.graphql(query))).toEqual({
-      items: [{ orgKey: { version: 2, history: { edges: [{ node: { version: 1 } }] } } }],
+describe('the key of an item of a dry run', () => {
+  it('equals the stored key in every field, so that clients may cache it by its id', async () => {
+    await t.importKeys({ key_id: 'stored', org_id: 'acme', alias: 'old', quota_max: 10, quota_remaining: 4 });
+    await t.graphql('mutation { updateOrgKey(keyID: "stored", input: { alias: "newer", quotaMax: 10 }) { version } }');
+    const key = `id version state lastUpdated definition { alias isInactive tags quotaMax }
+      quota { max used } history(last: 5) { edges { node { version } } }`;
+    const stored = dataOf(await t.graphql(`{ orgKey(keyID: "stored") { ${key} } }`));
+    const patch = '{ alias: "imagined", isInactive: true, tags: ["imagined"], quotaMax: 99 }';
+    const change = 'change { version definition { alias isInactive } quotaEffect { after { used } } }';
+    const request = `updateOrgKeys(filter: {}, patch: ${patch}, resetQuota: true, dryRun: DRY) { items { orgKey { ${key} } ${change} } }`;
+    const predicted = {
+      version: 3,
+      definition: { alias: 'imagined', isInactive: true },
+      quotaEffect: { after: { used: 0 } },
+    };
+    const dry = await t.graphql(`mutation { ${request.replace('DRY', 'true')} }`);
+    expect(dataOf(dry)).toEqual({ items: [{ orgKey: stored, change: predicted }] });
+    const made = await t.graphql(`mutation { ${request.replace('DRY', 'false')} }`);
+    expect(dataOf(made)).toMatchObject({
+      items: [{ orgKey: { version: 3, state: 'INACTIVE', quota: { max: 99, used: 0 } }, change: predicted }],
     });
   });
 });
@@ -328,7 +353,7 @@ describe('resetOrgQuotas', () => {
     expect(foretold.dryRun).toBe(true);
     expect((await stateOf(t, 'acme-once')).key?.quota.used).toBe(10n);
     const done = await resetAll({ dryRun: false, reason: 'end of January' });
-    expect(done).toStrictEqual({ ...foretold, dryRun: false });
+    expect(done).toStrictEqual(asMade(foretold));
     expect(done.items).toHaveLength(6);
     expect(itemOf(done, 'globex-renewing')?.change?.quotaEffect).toStrictEqual({
       before: { used: 70 },

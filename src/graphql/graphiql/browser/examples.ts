@@ -340,7 +340,7 @@ mutation BulkUpdate($filter: OrgKeyFilter!, $patch: UpdateKeyInput!, $dryRun: Bo
     dryRun
     items {
       orgKey { keyID version }
-      change { changes { path kind before after } }
+      change { version changes { path kind before after } }
       error { code message issues { path message } }
     }
     hasNextPage
