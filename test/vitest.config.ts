@@ -36,13 +36,15 @@ export default defineConfig({
   test: {
     root,
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {
         extends: true,
         test: {
           name: 'service',
           include: ['test/{service,storage,project}/**/*.test.ts', 'test/bench/{*,blocking/*}.test.ts'],
           globalSetup,
+          // The files of a worker share its modules, whose import took a quarter of the time. A test restores what it stubs.
+          isolate: false,
         },
       },
       { extends: true, test: { name: 'system', include: ['test/{system,faults}/**/*.test.ts'], globalSetup } },

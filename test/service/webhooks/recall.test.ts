@@ -210,6 +210,8 @@ describeEngines('after a command has returned', (engine) => {
         diedAt: new Date(),
       };
       const dead = [{ ...letter, attempts: 1, lastError: 'a test', dueMs: undefined }];
+      // On PostgreSQL, the feed waits for the transactions of other tests.
+      await until(async () => (await feed.read({ after: undefined, limit: 1 })).events.length > 0, 'The event');
       await webhooks.recordResults('another process', id, { cursor: await feed.latestCursor(), dead });
       await webhooks.releaseLeases('another process');
       await webhooks.replay({ webhookID: id }, Date.now());
