@@ -45,7 +45,7 @@ export interface AppOverrides extends ServiceOverrides {
   readonly isVerified?: boolean;
   /** How to open storage. Default: it is created if it does not exist. */
   readonly openOptions?: Pick<OpenOptions, 'access' | 'allowMigrated' | 'allowNew'>;
-  readonly webhookPace?: DispatcherOptions;
+  readonly dispatcherOptions?: DispatcherOptions;
 }
 
 /**
@@ -98,13 +98,13 @@ export async function createApp(
       store: services.webhooks,
       history: services.store,
       feed: services.feed,
-      open: (sealed, place) => services.sealer.open(sealed, place),
+      open: (sealed, aad) => services.sealer.open(sealed, aad),
       allowed: config.webhooksTo,
       renderChange: changedPartToWire,
       log,
       meter: telemetry.meter,
     },
-    overrides.webhookPace,
+    overrides.dispatcherOptions,
   );
 
   const health = createHealth(() => services.whyNotReady(), log);

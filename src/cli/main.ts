@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
-import { nearest, printableLines } from '../lib/text.js';
+import { nearest } from '../lib/nearest.js';
+import { printableLines } from '../lib/text.js';
 import { commands } from './commands.js';
 import { OutputClosedError, UsageError, type IO } from './io.js';
 import { createProgram } from './program.js';

@@ -42,7 +42,7 @@ async function problemsOfWebhooks(webhooks: Services['webhooks'], sealer: Sealer
   if (damaged.length > 0) return damaged.map((id) => `The webhook ${id} fails the integrity check.`);
   return (await webhooks.list()).flatMap((webhook) =>
     sealedValuesOf(webhook)
-      .filter(({ sealed, place }) => !canOpen(sealer, sealed, place))
+      .filter(({ sealed, aad }) => !canOpen(sealer, sealed, aad))
       .map(({ name }) => `The ${name} of ${webhook.id} cannot be decrypted.`),
   );
 }
@@ -56,14 +56,14 @@ function problemsOfKey(
     ...(isHistoryIntact ? [] : [`The history of ${keyHash} fails the integrity check.`]),
     ...(isIndexed ? [] : [`The index of tags, policies and APIs does not match the key ${keyHash}.`]),
     ...(key ? sealedSecretsOf(key) : [])
-      .filter(({ sealed, place }) => !canOpen(sealer, sealed, place))
+      .filter(({ sealed, aad }) => !canOpen(sealer, sealed, aad))
       .map(({ name }) => `The ${name} of ${keyHash} cannot be decrypted.`),
   ];
 }
 
-function canOpen(sealer: Sealer, sealed: Uint8Array, place: string): boolean {
+function canOpen(sealer: Sealer, sealed: Uint8Array, aad: string): boolean {
   try {
-    sealer.open(sealed, place);
+    sealer.open(sealed, aad);
     return true;
   } catch {
     return false;

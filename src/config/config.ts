@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { contradictionsIn } from './contradictions.js';
 import { withoutServiceLinks, type Environment } from './service-links.js';
 import { settings, settingsFor } from './settings.js';
-import { nearest } from '../lib/text.js';
+import { nearest } from '../lib/nearest.js';
 
 /** The settings without secrets, which may be logged. `settingsFor` documents each of them. */
 export type Config = Readonly<ReturnType<typeof configFrom>>;

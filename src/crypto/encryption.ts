@@ -3,14 +3,14 @@ import { AppError } from '../lib/errors.js';
 import type { KeyRing } from './key-ring.js';
 
 /**
- * Authenticated encryption of secrets at rest. `place` is the associated data, such as "keys|<keyHash>|hmacString". It is
+ * Authenticated encryption of secrets at rest. `aad` is the associated data, such as "keys|<keyHash>|hmacString". It is
  * not stored, and a sealed secret opens only with the same associated data.
  */
 export interface Sealer {
   /** Uses the primary key. @throws {AppError} INVALID for text with lone surrogates, which UTF-8 cannot represent. */
-  seal(plaintext: string, place: string): Uint8Array;
+  seal(plaintext: string, aad: string): Uint8Array;
   /** @throws {AppError} INTERNAL when the bytes were altered or moved, or their key is not in the ring. */
-  open(sealed: Uint8Array, place: string): string;
+  open(sealed: Uint8Array, aad: string): string;
   /** Returns the ID of the key that sealed this, without opening it. @throws {AppError} INTERNAL for other bytes. */
   keyIDOf(sealed: Uint8Array): string;
 }
@@ -24,22 +24,22 @@ const options = { authTagLength: tagBytes };
 /** AES-256-GCM. Reads the ring at every call, so that a rotation takes effect without a restart. */
 export function createSealer(ring: () => KeyRing): Sealer {
   return {
-    seal(plaintext, place) {
+    seal(plaintext, aad) {
       if (!plaintext.isWellFormed()) throw new AppError('INVALID', 'A secret must be well-formed Unicode text.');
       const current = ring();
-      const header = headerOf(current.activeID);
+      const header = headerOf(current.primaryID);
       // Random nonces are safe for about 2^32 seals under one key, far more than a store of definitions needs.
       const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv(algorithm, current.keyOf(current.activeID), nonce, options);
-      cipher.setAAD(boundData(header, place));
+      const cipher = createCipheriv(algorithm, current.keyOf(current.primaryID), nonce, options);
+      cipher.setAAD(boundData(header, aad));
       const body = [cipher.update(plaintext, 'utf8'), cipher.final()];
       return Buffer.concat([header, nonce, ...body, cipher.getAuthTag()]);
     },
-    open: (sealed, place) =>
+    open: (sealed, aad) =>
       orUnopened(() => {
         const { header, keyID, nonce, body, tag } = partsOf(sealed);
         const decipher = createDecipheriv(algorithm, ring().keyOf(keyID), nonce, options);
-        decipher.setAAD(boundData(header, place));
+        decipher.setAAD(boundData(header, aad));
         decipher.setAuthTag(tag);
         return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
       }),
@@ -54,8 +54,8 @@ function headerOf(keyID: string): Buffer {
   return Buffer.concat([Uint8Array.of(version, id.length), id]);
 }
 
-function boundData(header: Uint8Array, place: string): Buffer {
-  return Buffer.concat([header, Buffer.from(place, 'utf8')]);
+function boundData(header: Uint8Array, aad: string): Buffer {
+  return Buffer.concat([header, Buffer.from(aad, 'utf8')]);
 }
 
 /** The layout: header | 12-byte nonce | ciphertext | 16-byte tag. */

@@ -12,7 +12,7 @@ export interface RingKey {
 /** There is always a primary key: the last in the file. */
 export interface RingKeys {
   readonly older: readonly RingKey[];
-  readonly active: RingKey;
+  readonly primary: RingKey;
 }
 
 /** Key length of AES-256. */
@@ -26,8 +26,8 @@ export function readKeyRingFile(path: string): RingKeys {
 }
 
 /** The inverse of {@link readKeyRingFile}, as text to write. */
-export function keyRingText({ older, active }: RingKeys): string {
-  return `${JSON.stringify({ keys: [...older, active] }, null, 2)}\n`;
+export function keyRingText({ older, primary }: RingKeys): string {
+  return `${JSON.stringify({ keys: [...older, primary] }, null, 2)}\n`;
 }
 
 function readPrivateFile(path: string): string {
@@ -70,9 +70,9 @@ function parseKeys(path: string, text: string): RingKeys {
     return { id, created, key };
   });
   if (new Set(keys.map(({ id }) => id)).size !== keys.length) throw malformed('two keys have the same "id"');
-  const active = keys.pop();
-  if (active === undefined) throw malformed('it has no key');
-  return { older: keys, active };
+  const primary = keys.pop();
+  if (primary === undefined) throw malformed('it has no key');
+  return { older: keys, primary };
 }
 
 /** Whether the text is exactly what encoding a key gives: Node decodes far more than that without complaint. */

@@ -6,7 +6,7 @@ import { keyBytes, keyRingText, readKeyRingFile, type RingKey, type RingKeys } f
 /** The keys that seal secrets, oldest first. Printing or serialising a ring shows ids only. */
 export interface KeyRing {
   /** The key that seals new secrets: the last of `ids`. */
-  readonly activeID: string;
+  readonly primaryID: string;
   readonly ids: readonly string[];
   /** Throws a plain Error if the ring has no such key. */
   keyOf(id: string): KeyObject;
@@ -14,7 +14,7 @@ export interface KeyRing {
 
 /** Creates a ring with one new key. Throws if the file exists or cannot be written. */
 export function createKeyRingFile(path: string, now: Date): KeyRing {
-  const keys: RingKeys = { older: [], active: freshKey('k1', now) };
+  const keys: RingKeys = { older: [], primary: freshKey('k1', now) };
   try {
     createDurableFile(path, keyRingText(keys));
   } catch (error) {
@@ -26,7 +26,7 @@ export function createKeyRingFile(path: string, now: Date): KeyRing {
 
 /** Creates a ring in memory, for databases in memory. */
 export function createMemoryKeyRing(now: Date): KeyRing {
-  return createKeyRing({ older: [], active: freshKey('k1', now) });
+  return createKeyRing({ older: [], primary: freshKey('k1', now) });
 }
 
 /**
@@ -60,22 +60,22 @@ export function loadKeyRing(path: string): KeyRing {
 
 /** Appends a new key and makes it the primary key. Older keys stay, so that all sealed data still opens. */
 export function addKey(path: string, now: Date): KeyRing {
-  return change(path, ({ older, active }) => {
-    const kept = [...older, active];
-    return { older: kept, active: freshKey(nextID(kept), now) };
+  return change(path, ({ older, primary }) => {
+    const kept = [...older, primary];
+    return { older: kept, primary: freshKey(nextID(kept), now) };
   });
 }
 
 /** Removes all keys but the primary one. Data sealed under another key is lost: reseal all of it first. */
 export function dropInactiveKeys(path: string): KeyRing {
-  return change(path, ({ active }) => ({ older: [], active }));
+  return change(path, ({ primary }) => ({ older: [], primary }));
 }
 
-function createKeyRing({ older, active }: RingKeys): KeyRing {
-  const keys = new Map([...older, active].map(({ id, key }) => [id, createSecretKey(key, 'base64')]));
+function createKeyRing({ older, primary }: RingKeys): KeyRing {
+  const keys = new Map([...older, primary].map(({ id, key }) => [id, createSecretKey(key, 'base64')]));
   // The keys are in this closure and in no member, so that logs cannot show them.
   return Object.freeze({
-    activeID: active.id,
+    primaryID: primary.id,
     ids: Object.freeze([...keys.keys()]),
     keyOf(id: string) {
       const key = keys.get(id);

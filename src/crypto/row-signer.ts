@@ -35,7 +35,7 @@ export function createRowSigner(ring: () => KeyRing): RowSigner {
   return {
     sign(content) {
       const current = ring();
-      return Buffer.concat([headOf(current.activeID), tagOf(current, current.activeID, content)]);
+      return Buffer.concat([headOf(current.primaryID), tagOf(current, current.primaryID, content)]);
     },
     isAuthentic(content, signature) {
       const [first, idBytes = 0] = signature;
@@ -44,7 +44,7 @@ export function createRowSigner(ring: () => KeyRing): RowSigner {
       const current = ring();
       return current.ids.includes(id) && timingSafeEqual(tagOf(current, id, content), signature.subarray(2 + idBytes));
     },
-    currentHead: () => headOf(ring().activeID),
+    currentHead: () => headOf(ring().primaryID),
   };
 }
 

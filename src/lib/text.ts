@@ -1,5 +1,3 @@
-import { closestMatch } from 'leven';
-
 /** Replaces line breaks, control characters and bidi marks, so that text is safe in a line of a terminal or log. */
 export function printable(text: string): string {
   return text.toWellFormed().replace(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
@@ -8,15 +6,6 @@ export function printable(text: string): string {
 /** The same for a text of several lines. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
-}
-
-/** Returns the closest match for a misspelt name. Case and underscores are ignored. */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
-  const plain = (text: string) => text.replaceAll('_', '').toLowerCase();
-  const byPlain = new Map([...known].map((candidate) => [plain(candidate), candidate]));
-  const wanted = plain(name.slice(0, 64));
-  const match = closestMatch(wanted, [...byPlain.keys()], { maxDistance: Math.max(1, Math.floor(wanted.length / 3)) });
-  return match === undefined ? undefined : byPlain.get(match);
 }
 
 /**

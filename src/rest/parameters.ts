@@ -1,6 +1,6 @@
 import { AppError } from '../lib/errors.js';
 import { checkKeyID } from '../keys/key-id.js';
-import { nearest } from '../lib/text.js';
+import { nearest } from '../lib/nearest.js';
 import { malformedParameter, parseQuery } from '../http/query-parameters.js';
 
 /**

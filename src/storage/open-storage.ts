@@ -75,9 +75,9 @@ export interface Services extends Pick<
   /** Why the service is not ready, for the log; undefined when a change has just been written. */
   readonly whyNotReady: () => Promise<string | undefined>;
   /** Seals the key check value under the active key, as the last step of a rotation. */
-  readonly resealWord: () => Promise<void>;
+  readonly resealKeyRingCheck: () => Promise<void>;
   /** Whether everything that could be sealed anew is under the active key: the last rotation ran to its end. */
-  readonly isRotated: (activeID: string) => Promise<boolean>;
+  readonly isRotated: (primaryID: string) => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
 
@@ -127,8 +127,8 @@ export async function openServices(
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: overrides.randomHex ?? (() => randomBytes(16).toString('hex')),
       hashPassword: (password, type) => passwords.hash(password, type),
-      seal: (plaintext, place) => sealer.seal(plaintext, place),
-      open: (sealed, place) => sealer.open(sealed, place),
+      seal: (plaintext, aad) => sealer.seal(plaintext, aad),
+      open: (sealed, aad) => sealer.open(sealed, aad),
       restoreWindowMs: config.restoreWindowMs,
     };
     return {
@@ -153,9 +153,9 @@ export async function openServices(
       contents,
       copyTo,
       shrinkLog,
-      resealWord: () => engine.settings.set(keyRingCheckName, keyRingCheck.seal()),
-      isRotated: async (activeID) =>
-        keyRingCheck.keyIDOf((await engine.settings.get(keyRingCheckName)) ?? '') === activeID,
+      resealKeyRingCheck: () => engine.settings.set(keyRingCheckName, keyRingCheck.seal()),
+      isRotated: async (primaryID) =>
+        keyRingCheck.keyIDOf((await engine.settings.get(keyRingCheckName)) ?? '') === primaryID,
       close,
     };
   } catch (error) {

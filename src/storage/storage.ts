@@ -5,7 +5,7 @@ import type { KeyStore } from '../keys/ports.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';
 import type { WebhookStore } from '../webhooks/webhook.js';
-import type { Authenticity } from './records/authenticity.js';
+import type { RowSigner } from '../crypto/row-signer.js';
 import type { Signatures } from './records/signatures.js';
 
 /** Facts that hold for a whole database, such as how its keys are hashed. */
@@ -34,7 +34,7 @@ export interface DatabaseHandle {
   readonly isNew: boolean;
   readonly settings: Settings;
   /** Begins to serve requests. */
-  readonly start: (authenticity: Authenticity, deps: StorageDeps) => Promise<Storage>;
+  readonly start: (signer: RowSigner, deps: StorageDeps) => Promise<Storage>;
   readonly close: () => Promise<void>;
 }
 

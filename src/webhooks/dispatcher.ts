@@ -16,7 +16,7 @@ export interface DispatcherDeps {
   readonly store: WebhookStore;
   readonly history: Pick<KeyStore, 'historyOf'>;
   readonly feed: ChangeFeed;
-  readonly open: (sealed: Uint8Array, place: string) => string;
+  readonly open: (sealed: Uint8Array, aad: string) => string;
   readonly allowed: AddressKind;
   readonly renderChange: RenderChange;
   readonly log: Logger;
@@ -106,9 +106,9 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
   }
 
   function startWorker({ webhook, cursor, remainingMs }: LeasedWebhook, requestedMs: number): void {
-    const post = createSignedSender(webhook, { allowed, timeoutMs, clockMs: Date.now, open });
+    const send = createSignedSender(webhook, { allowed, timeoutMs, clockMs: Date.now, open });
     const lease = leaseOf(webhook.id, remainingMs, requestedMs);
-    const worker = createDeliveryWorker({ webhook, cursor, remainingMs }, post, {
+    const worker = createDeliveryWorker({ webhook, cursor, remainingMs }, send, {
       maySend: () => performance.now() < lease.endsMs,
       store,
       history,

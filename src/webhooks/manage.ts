@@ -8,7 +8,7 @@ import { createWebhookSecret } from './signature.js';
 interface ManageDeps {
   readonly webhooks: WebhookStore;
   readonly feed: Pick<ChangeFeed, 'latestCursor'>;
-  readonly sealer: { seal(plaintext: string, place: string): Uint8Array };
+  readonly sealer: { seal(plaintext: string, aad: string): Uint8Array };
   readonly now: () => Date;
 }
 
@@ -110,12 +110,12 @@ export async function untilReleased(webhooks: Pick<WebhookStore, 'isRecalled'>, 
 /** Seals the texts of a webhook again, except those that `isCurrent` reports as sealed under the primary key. */
 export function resealWebhook(
   webhook: Webhook,
-  sealer: { seal(plaintext: string, place: string): Uint8Array; open(sealed: Uint8Array, place: string): string },
+  sealer: { seal(plaintext: string, aad: string): Uint8Array; open(sealed: Uint8Array, aad: string): string },
   isCurrent: (sealed: Uint8Array) => boolean,
 ): Webhook {
   const sealAgain = (sealed: Uint8Array, field: 'url' | 'secret') => {
-    const place = webhookAAD(webhook.id, field);
-    return isCurrent(sealed) ? sealed : sealer.seal(sealer.open(sealed, place), place);
+    const aad = webhookAAD(webhook.id, field);
+    return isCurrent(sealed) ? sealed : sealer.seal(sealer.open(sealed, aad), aad);
   };
   return {
     ...webhook,
@@ -131,9 +131,9 @@ export function resealWebhook(
 /** The sealed texts of a webhook with their associated data. */
 export function sealedValuesOf({ id, sealedURL, sealedSecret, previous }: Webhook) {
   return [
-    { name: 'URL', sealed: sealedURL, place: webhookAAD(id, 'url') },
-    { name: 'secret', sealed: sealedSecret, place: webhookAAD(id, 'secret') },
-    ...(previous ? [{ name: 'previous secret', sealed: previous.sealedSecret, place: webhookAAD(id, 'secret') }] : []),
+    { name: 'URL', sealed: sealedURL, aad: webhookAAD(id, 'url') },
+    { name: 'secret', sealed: sealedSecret, aad: webhookAAD(id, 'secret') },
+    ...(previous ? [{ name: 'previous secret', sealed: previous.sealedSecret, aad: webhookAAD(id, 'secret') }] : []),
   ] as const;
 }
 

@@ -16,8 +16,8 @@ export interface SignedSenderOptions {
   readonly allowed: AddressKind;
   readonly timeoutMs: number;
   readonly clockMs: () => number;
-  /** Opens a sealed text. `place` is its associated data. */
-  readonly open: (sealed: Uint8Array, place: string) => string;
+  /** Opens a sealed text. `aad` is its associated data. */
+  readonly open: (sealed: Uint8Array, aad: string) => string;
 }
 
 /**
@@ -34,11 +34,11 @@ export function createSignedSender(
   const secret = open(webhook.sealedSecret, webhookAAD(id, 'secret'));
   const older = previous && { secret: open(previous.sealedSecret, webhookAAD(id, 'secret')), until: previous.until };
   const sender = createWebhookClient(url, { allowed, timeoutMs, userAgent: `Keyfront/${version}` });
-  const post = ({ id: eventID, body }: WebhookMessage, control: AttemptControl) => {
+  const signAndSend = ({ id: eventID, body }: WebhookMessage, control: AttemptControl) => {
     const nowMs = clockMs();
     const secrets = older && older.until.getTime() > nowMs ? [secret, older.secret] : [secret];
     const head = { id: eventID, timestamp: Math.floor(nowMs / 1000) };
     return sender.send(signedHeaders(secrets, head, body), body, control);
   };
-  return Object.assign(post, { close: sender.close });
+  return Object.assign(signAndSend, { close: sender.close });
 }

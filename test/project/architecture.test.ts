@@ -96,19 +96,34 @@ describe('imports', () => {
     expect(importCycles(new Map(Object.entries(imports)))).toEqual([['a.ts', 'b.ts', 'c.ts'], ['e.ts']]);
   });
 
+  const importedLib = files
+    .filter(({ path }) => placeOf(path) === 'keys')
+    .flatMap(ourImports)
+    .filter((target) => !target.startsWith('keys/'));
+
   it('of keys lead to zod and to no other package, nor to Node', () => {
     const packages = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(packagesOf);
     expect(new Set(packages)).toEqual(new Set(['zod']));
   });
 
-  it('of keys lead to four files of lib, which need neither Node nor a library of the service', () => {
-    const targets = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(ourImports);
-    expect([...new Set(targets.filter((target) => !target.startsWith('keys/')))].toSorted()).toEqual([
+  it('of keys lead to five files of lib', () => {
+    expect([...new Set(importedLib)].toSorted()).toEqual([
       'lib/errors.js',
       'lib/int64.js',
+      'lib/nearest.js',
       'lib/text.js',
       'lib/value-count.js',
     ]);
+  });
+
+  it('of the lib files of keys, and of the files that these import, lead to leven and to no other package, nor to Node', () => {
+    const needed = new Set(importedLib.map(sourceName));
+    for (const path of needed) {
+      const file = files.find((one) => one.path === path);
+      for (const target of file ? ourImports(file) : []) needed.add(sourceName(target));
+    }
+    const packages = files.filter(({ path }) => needed.has(path)).flatMap(packagesOf);
+    expect(new Set(packages)).toEqual(new Set(['leven']));
   });
 });
 

@@ -2,7 +2,7 @@ import { readConfig } from '../../config/config.js';
 import { openServices, type Services } from '../../storage/open-storage.js';
 import { migratedFrom } from '../../storage/migrated.js';
 import { copyStore, type CopyResult } from '../../storage/sql/copy-store.js';
-import type { openForMoving } from '../../storage/postgres/engine.js';
+import type { openForMigration } from '../../storage/postgres/engine.js';
 import { lockRows, type LockedRows } from '../../storage/sqlite/rows.js';
 import type { CLICommand } from '../command.js';
 import { storageVariables } from '../environment.js';
@@ -42,9 +42,9 @@ async function migrateStore(io: IO): Promise<number> {
 
 async function copyTo(io: IO, databaseURL: string, source: LockedRows, services: Services): Promise<number> {
   // Loaded on demand: other commands do not need the driver.
-  const { movingName, openForMoving } = await import('../../storage/postgres/engine.js');
+  const { migrationSourceSetting, openForMigration } = await import('../../storage/postgres/engine.js');
   const { createRowTarget } = await import('../../storage/postgres/rows.js');
-  const target = await openForMoving(databaseURL);
+  const target = await openForMigration(databaseURL);
   try {
     if ((await target.settings.get(migratedFrom)) === source.id) {
       io.stderr(
@@ -53,15 +53,15 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, services:
       );
       return 0;
     }
-    await requireOwnCopy(target, movingName, source.id);
+    await requireOwnCopy(target, migrationSourceSetting, source.id);
     const verification = createProgressLine(io, 'keys verified');
     const { problems } = await verifyInstallation(services, verification.show);
     verification.end();
     for (const problem of problems) io.stderr(`${problem}\n`);
     if (problems.length > 0) throw new Error('Nothing was copied: the file is damaged.');
-    await target.settings.set(movingName, source.id);
+    await target.settings.set(migrationSourceSetting, source.id);
     const progress = createProgressLine(io, 'keys copied');
-    const rows = createRowTarget(target.connections, movingName);
+    const rows = createRowTarget(target.connections, migrationSourceSetting);
     const result = await copyStore(source, rows, progress.show, () => source.mark(target.name));
     progress.end();
     io.stderr(summaryOf(result, target.name));
@@ -73,11 +73,11 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, services:
 
 /** @throws {Error} unless the database is empty or contains a part of this data folder */
 async function requireOwnCopy(
-  { name, settings, isNew }: Awaited<ReturnType<typeof openForMoving>>,
-  movingName: string,
+  { name, settings, isNew }: Awaited<ReturnType<typeof openForMigration>>,
+  migrationSourceSetting: string,
   id: string,
 ): Promise<void> {
-  const sourceID = await settings.get(movingName);
+  const sourceID = await settings.get(migrationSourceSetting);
   if (sourceID === id) return;
   if (sourceID !== undefined)
     throw new Error(`The database ${name} contains an incomplete copy of another data folder.`);

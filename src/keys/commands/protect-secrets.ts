@@ -26,7 +26,7 @@ export function aadFor(keyHash: string, secret: 'keyID' | 'jwtSecret' | 'hmacStr
 export function sealedSecretsOf({ keyHash, sealedKeyID, secrets: { jwtSecret, hmacString } }: StoredKey) {
   const sealed = { keyID: sealedKeyID, jwtSecret, hmacString };
   return (['keyID', 'jwtSecret', 'hmacString'] as const).flatMap((name) =>
-    sealed[name] ? [{ name, sealed: sealed[name], place: aadFor(keyHash, name) }] : [],
+    sealed[name] ? [{ name, sealed: sealed[name], aad: aadFor(keyHash, name) }] : [],
   );
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { AppError, type Issue, type Path } from '../../lib/errors.js';
-import { nearest } from '../../lib/text.js';
+import { nearest } from '../../lib/nearest.js';
 import { fieldsOnlyIn, KeyDefinition, type Variant } from './schema.js';
 import { maxIssues } from './field-rules.js';
 import { shapeAt, memberOf, shapeOf } from './introspection.js';

@@ -1,7 +1,7 @@
 import { isInt64 } from '../../lib/int64.js';
 import { keyStates, type KeyState } from '../../keys/key.js';
 import { defaultOrder, type KeyFilter } from '../../keys/key-query.js';
-import { nearest } from '../../lib/text.js';
+import { nearest } from '../../lib/nearest.js';
 import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import { jsonListResponse, type HTTPResponse } from '../../http/response.js';
 import { cursorFor, listLimitBytes, stringifyWithin, positionFromCursor } from '../key-list.js';

@@ -26,7 +26,7 @@ import { createSignatures } from '../sql/signatures.js';
 import { createWebhookStore } from '../sql/webhook-store.js';
 
 /** The setting of a database into which `migrate-store` is copying a data folder. */
-export const movingName = 'moving_from';
+export const migrationSourceSetting = 'moving_from';
 
 /**
  * Opens a database of a PostgreSQL server as far as `access` permits. One process at a time migrates, until it begins.
@@ -35,9 +35,9 @@ export const movingName = 'moving_from';
  * @throws {Error} that names the database, and never its password.
  */
 export async function openPostgres(url: string, access: Access = 'create'): Promise<DatabaseHandle> {
-  const opened = await openForMoving(url, access);
+  const opened = await openForMigration(url, access);
   try {
-    const source = await opened.settings.get(movingName);
+    const source = await opened.settings.get(migrationSourceSetting);
     if (source === undefined) return opened;
     throw new Error(
       `The database ${opened.name} holds a part of a data folder only. Run \`keyfront migrate-store\` again.`,
@@ -49,7 +49,7 @@ export async function openPostgres(url: string, access: Access = 'create'): Prom
 }
 
 /** Opens a database that `migrate-store` fills, which may hold a part of a data folder. */
-export async function openForMoving(
+export async function openForMigration(
   url: string,
   access: Access = 'create',
 ): Promise<DatabaseHandle & { readonly connections: PgPool }> {
@@ -83,12 +83,12 @@ export async function openForMoving(
       hasRows,
       isNew: !hasRows,
       settings,
-      start: async (authenticity, deps) => {
+      start: async (signer, deps) => {
         await releaseLock();
         releaseLock = () => Promise.resolve();
         const feed = createFeedRows(connections, createPgNotifier(url, connections));
         stopFollowing = feed.stop;
-        return createEngine(connections, wide, feed, authenticity, deps);
+        return createEngine(connections, wide, feed, signer, deps);
       },
       close,
       connections,
@@ -155,7 +155,7 @@ function createEngine(
   connections: PgPool,
   wide: PgPool,
   feed: ReturnType<typeof createFeedRows>,
-  ...[authenticity, { now, watch, slices }]: Parameters<DatabaseHandle['start']>
+  ...[signer, { now, watch, slices }]: Parameters<DatabaseHandle['start']>
 ): Storage {
   const { run } = connections;
 
@@ -173,11 +173,11 @@ function createEngine(
   }
 
   return {
-    store: withChangeNotifications(createKeyStore(connections, authenticity, watch, wide, slices), feed.changed),
-    feed: createChangeFeed(feed.rows, authenticity),
-    credentials: createCredentialStore(session, authenticity),
-    webhooks: createWebhookStore(session, authenticity),
-    signatures: createSignatures(session, authenticity),
+    store: withChangeNotifications(createKeyStore(connections, signer, watch, wide, slices), feed.changed),
+    feed: createChangeFeed(feed.rows, signer),
+    credentials: createCredentialStore(session, signer),
+    webhooks: createWebhookStore(session, signer),
+    signatures: createSignatures(session, signer),
     settings: createSettings(connections),
     whyNotReady: () => withTimeout(probeTimeoutMs, whyUnusable(), () => 'the database does not respond'),
     // Connections to a server are renewed by the pool; a restart of this process would change nothing.

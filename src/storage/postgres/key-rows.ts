@@ -1,4 +1,4 @@
-import type { Authenticity } from '../records/authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import { keyLayouts, type KeyRow } from '../records/key.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
 import { prepared } from '../sql/session.js';
@@ -31,8 +31,8 @@ export interface FoundKey {
 }
 
 /** Reads and verifies the rows of keys. */
-export function createKeyRows(authenticity: Authenticity) {
-  const table = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
+export function createKeyRows(signer: RowSigner) {
+  const table = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
 
   function authentic(row: SignedRow<KeyRow>): SignedRow<KeyRow> {
     if (!table.isAuthentic(row)) throw table.integrityError(`The key ${row.key_hash}`, row);

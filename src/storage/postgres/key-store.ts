@@ -2,7 +2,7 @@ import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.j
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { KeyTransition, KeyStore } from '../../keys/ports.js';
 import type { Telemetry } from '../../telemetry/ports.js';
-import type { Authenticity } from '../records/authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import { matchesFilter } from '../sql/key-filter.js';
 import { keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
@@ -55,18 +55,18 @@ async function takeSizes(
  */
 export function createKeyStore(
   connections: PgPool,
-  authenticity: Authenticity,
+  signer: RowSigner,
   watch: Telemetry = {},
   wide: PgPool = connections,
   slices: TimeSlices = createTimeSlices(),
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { run } = connections;
-  const rows = createKeyRows(authenticity);
+  const rows = createKeyRows(signer);
   const { table } = rows;
   const session = createPgSession(connections);
-  const revisions = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
+  const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
   const change = createGroupWrite(connections, rows, watch, slices);
-  const { outbox, signedRowOf } = createQuotaOutbox(session, authenticity);
+  const { outbox, signedRowOf } = createQuotaOutbox(session, signer);
 
   const { prepare, prepareInSlices } = createPreparation({
     signedKey: table.signed,
@@ -90,8 +90,8 @@ export function createKeyStore(
 
   return {
     ...outbox,
-    ...createHistory(session, authenticity, findRow, slices),
-    ...createKeyMaintenance(session, authenticity),
+    ...createHistory(session, signer, findRow, slices),
+    ...createKeyMaintenance(session, signer),
     async find(keyHash, orgID) {
       const row = await findRow(keyHash, orgID);
       return row && keyFromRow(row);

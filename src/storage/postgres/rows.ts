@@ -20,10 +20,10 @@ const tables = {
 type Table = keyof typeof tables;
 
 /**
- * A database that is being filled. At the end, `migratedFrom` takes the place of the setting `movingName`, which holds the
+ * A database that is being filled. At the end, `migratedFrom` takes the place of the setting `migrationSourceSetting`, which holds the
  * id of the source until then.
  */
-export function createRowTarget(connections: PgPool, movingName: string): RowTarget {
+export function createRowTarget(connections: PgPool, migrationSourceSetting: string): RowTarget {
   const { run } = connections;
   const settings = createSettings(connections);
   const rowsOf = (table: Table): RowSource['keys'] =>
@@ -87,7 +87,7 @@ export function createRowTarget(connections: PgPool, movingName: string): RowTar
           for (const [name, value] of values) {
             await session.query('INSERT INTO settings (name, value) VALUES ($1, $2)', [name, value]);
           }
-          await session.query('UPDATE settings SET name = $2 WHERE name = $1', [movingName, migratedFrom]);
+          await session.query('UPDATE settings SET name = $2 WHERE name = $1', [migrationSourceSetting, migratedFrom]);
         }),
       ),
   };

@@ -1,5 +1,5 @@
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
-import type { Authenticity } from './authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import { createSignedTable, type Layouts, type SignedRow } from './signed.js';
 
 export interface QuotaChangeRow {
@@ -34,9 +34,9 @@ export const quotaChangeColumns = [
 export const quotaChangeLayouts: Layouts<QuotaChangeRow> = [quotaChangeColumns];
 
 /** The changes of counters that are to be carried out, as rows of every engine. */
-export function createQuotaChangeTable(authenticity: Authenticity) {
+export function createQuotaChangeTable(signer: RowSigner) {
   const { signed, isAuthentic, integrityError } = createSignedTable<QuotaChangeRow>(
-    authenticity,
+    signer,
     'quota_changes',
     quotaChangeLayouts,
   );

@@ -1,5 +1,6 @@
 import { AppError } from '../../lib/errors.js';
-import type { Authenticity } from './authenticity.js';
+import { printable } from '../../lib/text.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 
 /** A row as it is stored: its columns, and one byte of layout number with the signature over both. */
 export type SignedRow<Row> = Row & { readonly mac: Uint8Array };
@@ -21,7 +22,7 @@ export interface SignedTable<Row> {
 }
 
 export function createSignedTable<Row extends object>(
-  { sign, isAuthentic }: Authenticity,
+  { sign, isAuthentic }: RowSigner,
   table: string,
   layouts: Layouts<Row>,
 ): SignedTable<Row> {
@@ -76,17 +77,20 @@ function formOf(value: unknown): string {
 
 /** The error for rows that fail their integrity check. The message is for the log. */
 export function integrityError(what: string): AppError {
-  return new AppError('INTERNAL', `${printable(what)} failed its integrity check; run \`keyfront check\` for details.`);
+  return new AppError(
+    'INTERNAL',
+    `${nameForLog(what)} failed its integrity check; run \`keyfront check\` for details.`,
+  );
 }
 
 function newerLayout(what: string, layout: number, newest: number): AppError {
   return new AppError(
     'INTERNAL',
-    `${printable(what)} has row layout ${layout}, and this Keyfront knows up to ${newest}: a newer version wrote it, or it is damaged.`,
+    `${nameForLog(what)} has row layout ${layout}, and this Keyfront knows up to ${newest}: a newer version wrote it, or it is damaged.`,
   );
 }
 
-/** A damaged name may be anything. */
-function printable(what: string): string {
-  return what.replace(/[^\x20-\x7e]/g, '?').slice(0, 100);
+/** The name of a damaged row, which can contain any characters. */
+function nameForLog(what: string): string {
+  return printable(what.slice(0, 100));
 }

@@ -1,6 +1,6 @@
 import type { ChangeFeed, FeedQuery } from '../../keys/change-feed.js';
 import { revisionLayouts, revisionFromRow, type RevisionRow } from '../records/revision.js';
-import type { Authenticity } from '../records/authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import { cursorOf, foreignCursor, fingerprintOf, positionOfCursor, start, type FeedPosition } from './feed-cursor.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 
@@ -45,8 +45,8 @@ function countWithin(matching: readonly ScannedRow[], limit: number): number {
 }
 
 /** The change feed: the history, which every change writes to in its transaction. */
-export function createChangeFeed(rows: FeedRows, authenticity: Authenticity): ChangeFeed {
-  const table = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
+export function createChangeFeed(rows: FeedRows, signer: RowSigner): ChangeFeed {
+  const table = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
 
   return {
     async read({ after, orgID, keyHash, limit }: FeedQuery) {

@@ -1,5 +1,5 @@
 import type { CredentialStore, FoundCredential } from '../../credentials/credential.js';
-import type { Authenticity } from '../records/authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import {
   credentialColumns,
   credentialFromRow,
@@ -45,11 +45,11 @@ const statements = ({ inList, forUpdate }: Dialect) => {
 /** Credentials in the database of the keys. A change by another process is seen by the next look-up. */
 export function createCredentialStore(
   { dialect, all, run, transaction }: SqlSession,
-  authenticity: Authenticity,
+  signer: RowSigner,
   cache?: CredentialCache,
 ): CredentialStore {
   const sql = statements(dialect);
-  const table = createSignedTable<CredentialRow>(authenticity, 'credentials', credentialLayouts);
+  const table = createSignedTable<CredentialRow>(signer, 'credentials', credentialLayouts);
 
   function verified(row: SignedRow<CredentialRow>): CredentialRow {
     if (!table.isAuthentic(row)) throw table.integrityError(`The credential ${row.id}`, row);

@@ -5,7 +5,7 @@ import type { Definition } from '../../keys/definition/normalize.js';
 import type { KeyRevision } from '../../keys/key.js';
 import type { HistoryRange } from '../../keys/key-query.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { Authenticity } from '../records/authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import type { KeyRow } from '../records/key.js';
 import { revisionFromRow, revisionLayouts, type RevisionRow } from '../records/revision.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
@@ -28,11 +28,11 @@ const maxAttempts = 5;
 /** Reads histories in short reads. `findRow` returns the verified row of a key. */
 export function createHistory(
   { all }: SqlSession,
-  authenticity: Authenticity,
+  signer: RowSigner,
   findRow: (keyHash: string) => Promise<SignedRow<KeyRow> | undefined>,
   slices: TimeSlices,
 ) {
-  const table = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
+  const table = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
 
   /** Undefined entries when one is missing, damaged, or of another key under the same hash. */
   async function readParts(

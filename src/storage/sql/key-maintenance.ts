@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../keys/ports.js';
-import type { Authenticity } from '../records/authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import { keyFromRow, keyLayouts, termsOf, type KeyRow } from '../records/key.js';
 import { revisionLayouts, type RevisionRow } from '../records/revision.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
@@ -53,11 +53,11 @@ type Maintenance = Pick<KeyStore, 'all' | 'discard' | 'purge' | 'verifyIntegrity
 /** The operations of a key store that go through all keys, and the removal of damaged ones. */
 export function createKeyMaintenance(
   { dialect, all, transaction, snapshot }: SqlSession,
-  authenticity: Authenticity,
+  signer: RowSigner,
 ): Maintenance {
   const sql = statements(dialect);
-  const keys = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
-  const revisions = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
+  const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
+  const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
 
   async function* pages(size: number): AsyncIterable<readonly SignedRow<KeyRow>[]> {
     for (let last: string | undefined = ''; last !== undefined;) {

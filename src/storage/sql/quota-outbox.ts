@@ -1,6 +1,6 @@
 import type { QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
-import type { Authenticity } from '../records/authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import {
   createQuotaChangeTable,
   quotaChangeColumns,
@@ -20,8 +20,8 @@ const page = prepared('SELECT * FROM quota_changes WHERE at < $1 AND (at, id) > 
 const remove = prepared('DELETE FROM quota_changes WHERE key_hash = $1 AND date_created = $2 AND last_updated = $3');
 
 /** The transactional outbox of changes to counters that are kept outside of the database. */
-export function createQuotaOutbox({ all, transaction }: SqlSession, authenticity: Authenticity) {
-  const table = createQuotaChangeTable(authenticity);
+export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowSigner) {
+  const table = createQuotaChangeTable(signer);
   const outbox: QuotaOutbox = {
     pendingFor: async (keyHash) =>
       isBindableText(keyHash) ? table.read(await all<SignedRow<QuotaChangeRow>>(byKey, [keyHash])) : [],

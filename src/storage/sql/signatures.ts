@@ -1,4 +1,4 @@
-import type { Authenticity } from '../records/authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import { credentialLayouts } from '../records/credential.js';
 import { keyLayouts } from '../records/key.js';
 import { quotaChangeLayouts } from '../records/quota-change.js';
@@ -22,12 +22,12 @@ const signedTables = [
 ];
 
 /** The signatures of all tables, in pages that take milliseconds each. */
-export function createSignatures({ dialect, all, transaction }: SqlSession, authenticity: Authenticity): Signatures {
+export function createSignatures({ dialect, all, transaction }: SqlSession, signer: RowSigner): Signatures {
   const head = `CAST($1 AS ${dialect.types.bytes})`;
   const tables = signedTables.map(({ name, layouts, key, start }) => ({
     key,
     start,
-    table: createSignedTable<Readonly<Record<string, unknown>>>(authenticity, name, layouts),
+    table: createSignedTable<Readonly<Record<string, unknown>>>(signer, name, layouts),
     // The first byte of a signature is its layout; the bytes after it name the key.
     older: prepared(
       `SELECT * FROM ${name} WHERE ${key} > $2 AND substr(mac, 2, length(${head})) <> ${head}
@@ -39,7 +39,7 @@ export function createSignatures({ dialect, all, transaction }: SqlSession, auth
 
   async function* olderPages({ key, start, older }: (typeof tables)[number]): AsyncIterable<readonly AnyRow[]> {
     for (let last: Position | undefined = start; last !== undefined;) {
-      const rows: readonly AnyRow[] = await all<AnyRow>(older, [authenticity.currentHead(), last]);
+      const rows: readonly AnyRow[] = await all<AnyRow>(older, [signer.currentHead(), last]);
       yield rows;
       last = rows.at(-1)?.[key] as Position | undefined;
     }

@@ -7,7 +7,7 @@ import {
   type Webhook,
   type WebhookStore,
 } from '../../webhooks/webhook.js';
-import type { Authenticity } from '../records/authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 import {
   deadColumns,
@@ -30,12 +30,9 @@ import { recalled, signedWebhookColumns, webhookStatements } from './webhook-sta
 type LeaseRow = SignedRow<WebhookRow> & { cursor: string; holder: string | null; remaining_ms: bigint };
 
 /** Webhooks and the state of their deliveries, in the database of the keys. */
-export function createWebhookStore(
-  { dialect, all, run, transaction }: SqlSession,
-  authenticity: Authenticity,
-): WebhookStore {
+export function createWebhookStore({ dialect, all, run, transaction }: SqlSession, signer: RowSigner): WebhookStore {
   const sql = webhookStatements(dialect);
-  const table = createSignedTable<WebhookRow>(authenticity, 'webhooks', webhookLayouts);
+  const table = createSignedTable<WebhookRow>(signer, 'webhooks', webhookLayouts);
   const signedValues = (webhook: Webhook) => valuesOf(table.signed(webhookToRow(webhook)), signedWebhookColumns);
 
   function verified(row: SignedRow<WebhookRow>): Webhook {

@@ -45,9 +45,9 @@ export async function openSQLite(file: string, access: Access): Promise<Database
           get: (name) => naming(() => settings.get(name)),
           set: (name, value) => naming(() => settings.set(name, value)),
         },
-        start: (authenticity, deps) =>
+        start: (signer, deps) =>
           naming(() => {
-            const started = createEngine(database, hasWorkers, verifyFiles, authenticity, deps);
+            const started = createEngine(database, hasWorkers, verifyFiles, signer, deps);
             stop = started.stop;
             return started.engine;
           }),
@@ -68,7 +68,7 @@ function createEngine(
   database: Database,
   hasWorkers: boolean,
   verifyFiles: () => void,
-  ...[authenticity, { report, now, watch = {}, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
+  ...[signer, { report, now, watch = {}, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
 ): { readonly engine: Storage; readonly stop: () => Promise<void> } {
   const file = database.name;
   const requireUnmigrated = createMigrationCheck(database);
@@ -87,11 +87,11 @@ function createEngine(
   const probe = createWriteProbe(database, file, now);
   const feed = createFeedRows(database, guard);
   const engine: Storage = {
-    store: withChangeNotifications(createKeyStore(database, authenticity, guard, reader), feed.changed),
-    feed: createChangeFeed(feed.rows, authenticity),
-    credentials: createCredentialStore(session, authenticity, createCredentialCache(database)),
-    webhooks: createWebhookStore(session, authenticity),
-    signatures: createSignatures(session, authenticity),
+    store: withChangeNotifications(createKeyStore(database, signer, guard, reader), feed.changed),
+    feed: createChangeFeed(feed.rows, signer),
+    credentials: createCredentialStore(session, signer, createCredentialCache(database)),
+    webhooks: createWebhookStore(session, signer),
+    signatures: createSignatures(session, signer),
     settings: {
       get: (name) => promised(() => settings.get(name)),
       set: (name, value) => guard.write(() => settings.set(name, value)),

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { KeyTransition, KeyStore } from '../../keys/ports.js';
-import type { Authenticity } from '../records/authenticity.js';
+import type { RowSigner } from '../../crypto/row-signer.js';
 import { mapInSlices } from '../time-slices.js';
 import { readCounters } from './counters.js';
 import { createWriteGate, type WriteGate } from './write-gate.js';
@@ -44,21 +44,21 @@ const indexed: ReadonlySet<keyof KeyRow> = new Set(['org_id', 'deleted', 'alias'
  */
 export function createKeyStore(
   database: Database,
-  authenticity: Authenticity,
+  signer: RowSigner,
   guard: WriteGate = createWriteGate(database),
   reader: Reader = createReader(database, guard),
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { read, write } = guard;
-  const table = createSignedTable<KeyRow>(authenticity, 'keys', keyLayouts);
+  const table = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
   const session = createSqliteSession(database, guard);
-  const revisions = createSignedTable<RevisionRow>(authenticity, 'audit', revisionLayouts);
-  const history = createHistory(session, authenticity, (keyHash) => read(() => find(keyHash)), guard.slices);
+  const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
+  const history = createHistory(session, signer, (keyHash) => read(() => find(keyHash)), guard.slices);
   const { prepare, prepareInSlices } = createPreparation({
     signedKey: table.signed,
     signedEntry: revisions.signed,
     slices: guard.slices,
   });
-  const { outbox, valuesOf } = createQuotaOutbox(session, authenticity);
+  const { outbox, valuesOf } = createQuotaOutbox(session, signer);
   const addQuotaChange = database.prepare<[object]>(insertQuotaChange.text);
   const addEntry = database.prepare<[SignedRow<RevisionRow>]>(
     `INSERT INTO audit (${revisionNames.join(', ')}) VALUES (${revisionNames.map((column) => `@${column}`).join(', ')})`,
@@ -175,7 +175,7 @@ export function createKeyStore(
   return {
     ...outbox,
     ...history,
-    ...createKeyMaintenance(session, authenticity),
+    ...createKeyMaintenance(session, signer),
     find: (keyHash, orgID) =>
       read(() => {
         const row = find(keyHash, orgID);

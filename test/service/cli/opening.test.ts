@@ -179,7 +179,7 @@ describe('a command that only reads', () => {
     const { config, secrets } = readConfig({ KEYFRONT_DATA: c.folder });
     const installation = await openServices(config, secrets, {}, { access: 'read' });
     await expect(installation.credentials.revoke('cred_1', new Date())).resolves.toBe(false);
-    await expect(installation.resealWord()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(installation.resealKeyRingCheck()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await installation.close();
   });
 });
@@ -245,7 +245,7 @@ describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () 
       }
       const { config, secrets } = readConfig(place.env);
       const installation = await openServices(config, secrets, {}, { access: 'read' });
-      await expect(installation.resealWord()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await expect(installation.resealKeyRingCheck()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       await installation.close();
     } finally {
       await place.remove();

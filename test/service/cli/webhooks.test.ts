@@ -43,7 +43,7 @@ const listed = async () =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-const serve = async (pace = quick) => (t = await startApp({ KEYFRONT_DATA: c.folder }, { webhookPace: pace }));
+const serve = async (pace = quick) => (t = await startApp({ KEYFRONT_DATA: c.folder }, { dispatcherOptions: pace }));
 
 describe('webhooks add', () => {
   it('prints only the secret on standard output, and stores URL and secret encrypted', async () => {
@@ -236,7 +236,7 @@ describe('the stored state of webhooks', () => {
     const env = { ...other, KEYFRONT_KEY_RING: ringFile };
     expect(await c.keyfront(['restore', folder], env)).toMatchObject({ code: 0 });
     expect((await c.keyfront(['webhooks', 'resume', id], env)).code).toBe(0);
-    t = await startApp(env, { webhookPace: quick });
+    t = await startApp(env, { dispatcherOptions: quick });
     await receiver.until((taken) => taken.length === 2);
     const last = receiver.taken().at(-1);
     expect(last && whyNotBelieved(secret, last)).toBeUndefined();

@@ -15,7 +15,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
   beforeEach(async () => {
     place = await engine.make();
     receiver = await startReceiver();
-    t = await startApp(place.env, { webhookPace: pace });
+    t = await startApp(place.env, { dispatcherOptions: pace });
   });
   afterEach(async () => {
     await t.close();
@@ -90,7 +90,9 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await hookTo(t, receiver.url, { orgID: 'acme' });
     receiver.behaviour = ({ data }) => (data.version_after === 2 ? 429 : 204);
     await t.close();
-    t = await startApp(place.env, { webhookPace: { ...pace, retryPolicy: { delaysMs: [10], maxAttempts: 100_000 } } });
+    t = await startApp(place.env, {
+      dispatcherOptions: { ...pace, retryPolicy: { delaysMs: [10], maxAttempts: 100_000 } },
+    });
     await t.importKeys({ key_id: 'a', org_id: 'acme' });
     await t.update('a', { alias: 'waits' });
     await eventually(() => expect(receiver.received.some(({ data }) => data.version_after === 2)).toBe(true));

@@ -13,7 +13,7 @@ describeEngines('webhooks', (engine) => {
   beforeEach(async () => {
     place = await engine.make();
     receiver = await startReceiver();
-    t = await startApp(place.env, { webhookPace: quick });
+    t = await startApp(place.env, { dispatcherOptions: quick });
   });
   afterEach(async () => {
     await t.close();
@@ -93,7 +93,9 @@ describeEngines('webhooks', (engine) => {
   it('are not delayed by failures of another key', async () => {
     await t.close();
     // However slow this machine is, no event is given up meanwhile.
-    t = await startApp(place.env, { webhookPace: { ...quick, retryPolicy: { delaysMs: [20], maxAttempts: 100_000 } } });
+    t = await startApp(place.env, {
+      dispatcherOptions: { ...quick, retryPolicy: { delaysMs: [20], maxAttempts: 100_000 } },
+    });
     await hookTo(t, receiver.url);
     receiver.behaviour = ({ data }) => (data.key_hash === hashOf('bad') ? 500 : 200);
     for (const keyID of ['bad', 'good']) await key(keyID);
@@ -109,7 +111,7 @@ describeEngines('webhooks', (engine) => {
   });
 
   it('are delivered by one of two processes on the same database, for changes of either', async () => {
-    const other = await startApp(place.env, { webhookPace: quick });
+    const other = await startApp(place.env, { dispatcherOptions: quick });
     await hookTo(t, receiver.url);
     await key('a');
     for (let round = 0; round < 6; round += 1) {
@@ -144,7 +146,7 @@ describeEngines('webhooks', (engine) => {
     const before = receiver.received.length;
     expect(before).toBeLessThan(40);
     expect(receiver.taken()).toHaveLength(before);
-    t = await startApp(place.env, { webhookPace: quick });
+    t = await startApp(place.env, { dispatcherOptions: quick });
     await receiver.until((taken) => taken.length === 40);
     await wait(100);
     // Those that were answered while an earlier one was under way come again, and are known by their identifiers.

@@ -10,7 +10,7 @@ let t: TestApp;
 let receiver: Receiver;
 beforeEach(async () => {
   receiver = await startReceiver();
-  t = await startApp({}, { webhookPace: quick });
+  t = await startApp({}, { dispatcherOptions: quick });
 });
 afterEach(async () => {
   await t.close();
@@ -53,7 +53,7 @@ describe('a receiver that is down for long', () => {
 
   it('is paused after a thousand dead letters', async () => {
     await t.close();
-    t = await startApp({}, { webhookPace: { ...quick, retryPolicy: { delaysMs: [1], maxAttempts: 1 } } });
+    t = await startApp({}, { dispatcherOptions: { ...quick, retryPolicy: { delaysMs: [1], maxAttempts: 1 } } });
     const { id } = await hookTo(t, receiver.url);
     const { webhooks } = t.app.services;
     receiver.behaviour = () => 500;
@@ -95,7 +95,7 @@ describe('a receiver', () => {
   it('receives a retry for a key without a response, and all other keys meanwhile', async () => {
     await t.close();
     const schedule = { delaysMs: [20], maxAttempts: 100_000 };
-    t = await startApp({}, { webhookPace: { ...quick, retryPolicy: schedule, timeoutMs: 300 } });
+    t = await startApp({}, { dispatcherOptions: { ...quick, retryPolicy: schedule, timeoutMs: 300 } });
     await hookTo(t, receiver.url);
     receiver.behaviour = ({ data }) => (data.key_hash === hashOf('mute') ? undefined : 200);
     await key('mute');

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { copyStore } from '../../../src/storage/sql/copy-store.js';
-import { movingName, openForMoving } from '../../../src/storage/postgres/engine.js';
+import { migrationSourceSetting, openForMigration } from '../../../src/storage/postgres/engine.js';
 import { createRowTarget } from '../../../src/storage/postgres/rows.js';
 import { lockRows } from '../../../src/storage/sqlite/rows.js';
 import { startApp } from '../../support/app.js';
@@ -188,9 +188,9 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
 
   it('marks the file before the database is complete, and completes when it runs again', async () => {
     const source = lockRows(`${c.folder}/keyfront.db`);
-    const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
-    await opened.settings.set(movingName, source.id);
-    const target = createRowTarget(opened.connections, movingName);
+    const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
+    await opened.settings.set(migrationSourceSetting, source.id);
+    const target = createRowTarget(opened.connections, migrationSourceSetting);
     const fault = { ...target, finish: () => Promise.reject(new Error('killed')) };
     const moving = copyStore(
       source,
@@ -236,14 +236,14 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
 
   it('continues after an interruption with later changes, and no service starts on an incomplete copy', async () => {
     const source = lockRows(`${c.folder}/keyfront.db`);
-    const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
-    await opened.settings.set(movingName, source.id);
+    const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
+    await opened.settings.set(migrationSourceSetting, source.id);
     const breakOff = (keys: number) => {
       if (keys >= 400) throw new Error('broken off');
     };
-    await expect(copyStore(source, createRowTarget(opened.connections, movingName), breakOff)).rejects.toThrow(
-      'broken off',
-    );
+    await expect(
+      copyStore(source, createRowTarget(opened.connections, migrationSourceSetting), breakOff),
+    ).rejects.toThrow('broken off');
     await opened.close();
     source.close();
     await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(/holds a part of a data folder only/);
@@ -268,7 +268,9 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
       said: expect.stringContaining('is not empty: it contains an installation that is not a copy of this data folder'),
     });
     expect(await place.database?.run('SELECT * FROM credentials ORDER BY id')).toStrictEqual(before);
-    await place.database?.run(`INSERT INTO settings (name, value) VALUES ('${movingName}', 'somebody')`);
+    await place.database?.run(
+      `INSERT INTO settings (name, value) VALUES ('${migrationSourceSetting}', 'another-source')`,
+    );
     expect(await c.keyfront(['migrate-store'], env)).toMatchObject({
       code: 1,
       said: expect.stringContaining('contains an incomplete copy of another data folder'),
@@ -278,8 +280,8 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
 
   it('detects rows that differ when they are read back', async () => {
     const source = lockRows(`${c.folder}/keyfront.db`);
-    const opened = await openForMoving(env.KEYFRONT_DATABASE_URL);
-    const target = createRowTarget(opened.connections, movingName);
+    const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
+    const target = createRowTarget(opened.connections, migrationSourceSetting);
     for (const column of ['quota_used', 'version']) {
       const fault = {
         ...target,
@@ -310,14 +312,14 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
       code: 2,
       said: 'KEYFRONT_DATABASE_URL is not set. It must name the PostgreSQL database to copy to.\n',
     });
-    const away = { KEYFRONT_DATABASE_URL: `postgres://somebody:${password}@127.0.0.1:1/keyfront` };
+    const away = { KEYFRONT_DATABASE_URL: `postgres://other:${password}@127.0.0.1:1/keyfront` };
     const { code, said } = await c.keyfront(['migrate-store'], away);
     expect([code, said]).toStrictEqual([
       1,
       expect.stringContaining('The database keyfront on 127.0.0.1:1 cannot be used'),
     ]);
     expect(said).not.toContain(password);
-    const wrong = await c.keyfront(['check'], { KEYFRONT_DATABASE_URL: `mysql://somebody:${password}@host/keyfront` });
+    const wrong = await c.keyfront(['check'], { KEYFRONT_DATABASE_URL: `mysql://other:${password}@host/keyfront` });
     expect(wrong).toMatchObject({
       code: 1,
       said: expect.stringContaining('KEYFRONT_DATABASE_URL must be a URL of the form'),

@@ -54,7 +54,7 @@ function messageOf(action: () => unknown): string {
 describe('createKeyRingFile', () => {
   it('writes one key that only the owner can reach, in the documented form', () => {
     const ring = createKeyRingFile(path, now);
-    expect(ring).toMatchObject({ activeID: 'k1', ids: ['k1'] });
+    expect(ring).toMatchObject({ primaryID: 'k1', ids: ['k1'] });
     expect(modeOf(path)).toBe(0o600);
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ keys: [{ id: 'k1', created, key: bytesOf(ring, 'k1') }] });
     expect(ring.keyOf('k1').symmetricKeySize).toBe(32);
@@ -82,7 +82,7 @@ describe('rotation', () => {
   it('adds an active key and keeps the older ones as they were', () => {
     const first = createKeyRingFile(path, now);
     const second = addKey(path, now);
-    expect(second).toMatchObject({ activeID: 'k2', ids: ['k1', 'k2'] });
+    expect(second).toMatchObject({ primaryID: 'k2', ids: ['k1', 'k2'] });
     expect(bytesOf(second, 'k1')).toBe(bytesOf(first, 'k1'));
     expect(bytesOf(second, 'k2')).not.toBe(bytesOf(first, 'k1'));
     expect(bytesOf(loadKeyRing(path), 'k2')).toBe(bytesOf(second, 'k2'));
@@ -103,7 +103,7 @@ describe('rotation', () => {
 
   it('finds an id of its own beside ids given by hand', () => {
     put({ keys: ['k9', 'mine', 'k999999999999999'].map((id) => ({ id, created, key })) });
-    expect(addKey(path, now).activeID).toBe('k10');
+    expect(addKey(path, now).primaryID).toBe('k10');
   });
 
   it('replaces the target of a symbolic link and keeps the link', () => {
@@ -168,7 +168,7 @@ describe('a write that is cut short', () => {
 describe('loadKeyRing', () => {
   it('takes the last key for the active one', () => {
     put({ keys: ['b', 'a'].map((id) => ({ id, created, key })) });
-    expect(loadKeyRing(path)).toMatchObject({ activeID: 'a', ids: ['b', 'a'] });
+    expect(loadKeyRing(path)).toMatchObject({ primaryID: 'a', ids: ['b', 'a'] });
   });
 
   it('reads a ring that even the owner cannot write', () => {
@@ -223,7 +223,7 @@ it('S-11 shows no key when a ring is inspected, serialised or printed', () => {
   const ring = loadKeyRing(path);
   const shown = [inspect(ring, { showHidden: true, depth: 9 }), JSON.stringify(ring), String(ring), inspect({ ring })];
   expect(shown[0]).toContain('k1');
-  expect(JSON.parse(JSON.stringify(ring))).toEqual({ activeID: 'k1', ids: ['k1'] });
+  expect(JSON.parse(JSON.stringify(ring))).toEqual({ primaryID: 'k1', ids: ['k1'] });
   for (const text of [...shown, inspect(ring.keyOf('k1'), { showHidden: true, depth: 9 })]) {
     expect(text).not.toContain('BwcHBw');
     expect(text.replace(/\s/g, '')).not.toMatch(/(07){4}|(7,){4}/);

@@ -10,7 +10,7 @@ import { createSealer } from '../../../src/crypto/encryption.js';
 function ringOf(keys: Record<string, number>): KeyRing {
   const ids = Object.keys(keys);
   return {
-    activeID: ids.at(-1) ?? '',
+    primaryID: ids.at(-1) ?? '',
     ids,
     keyOf(id) {
       const byte = keys[id];

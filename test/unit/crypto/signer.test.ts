@@ -13,7 +13,7 @@ function ringOf(keys: Record<string, KeyRing>): KeyRing {
   const ids = Object.keys(keys);
   return {
     ids,
-    activeID: ids.at(-1) ?? '',
+    primaryID: ids.at(-1) ?? '',
     keyOf: (id) => {
       const own = keys[id];
       if (!own) throw new Error('The key ring has no such key.');

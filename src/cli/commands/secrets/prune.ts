@@ -24,7 +24,7 @@ export const pruneCommand: CLICommand = {
 async function prune(io: IO): Promise<number> {
   return withServices(io, { access: 'write' }, async (services, { config }) => {
     await requireIntactWebhooks(services);
-    const { activeID: primaryID, ids } = loadKeyRing(config.keyRingFile);
+    const { primaryID, ids } = loadKeyRing(config.keyRingFile);
     const damaged = createDamagedKeyReport(io);
     for await (const { keyHash, key } of services.store.all()) {
       if (!key) damaged.skip(keyHash);
@@ -38,7 +38,7 @@ async function prune(io: IO): Promise<number> {
     const older = await services.signatures.older();
     if (older.hasValid) throw olderKeyInUse();
     // A rotation that was interrupted at its end, or skipped damaged rows, has not renewed the key check value.
-    await services.resealWord();
+    await services.resealKeyRingCheck();
     dropInactiveKeys(config.keyRingFile);
     io.stderr(`Removed older keys: ${ids.length - 1}. The primary key is ${primaryID}.\n`);
     if (older.damaged === 0 && damaged.count() === 0) return 0;
@@ -55,7 +55,7 @@ function needsOlderKey(
 ): boolean {
   const older = sealedSecretsOf(key).filter(({ sealed }) => sealer.keyIDOf(sealed) !== primaryID);
   try {
-    for (const { sealed, place } of older) sealer.open(sealed, place);
+    for (const { sealed, aad } of older) sealer.open(sealed, aad);
     return older.length > 0;
   } catch {
     skip(key.keyHash, cannotDecrypt);

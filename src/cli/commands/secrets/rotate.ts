@@ -52,7 +52,7 @@ async function rotate(io: IO): Promise<number> {
       io.stderr(`Everything else is encrypted with the key ${primaryID}. ${skipped}\n`);
       return damagedExitCode;
     }
-    await services.resealWord();
+    await services.resealKeyRingCheck();
     io.stderr(
       `Everything is encrypted with the key ${primaryID}. Older keys stay in the key ring until \`keyfront secrets prune\`.\n`,
     );
@@ -62,8 +62,8 @@ async function rotate(io: IO): Promise<number> {
 
 /** Returns the key of an incomplete rotation, otherwise adds one: a retry must not add another. */
 async function primaryKeyFor({ isRotated, now }: Services, { keyRingFile }: Config): Promise<string> {
-  const { activeID } = loadKeyRing(keyRingFile);
-  return (await isRotated(activeID)) ? addKey(keyRingFile, now()).activeID : activeID;
+  const { primaryID } = loadKeyRing(keyRingFile);
+  return (await isRotated(primaryID)) ? addKey(keyRingFile, now()).primaryID : primaryID;
 }
 
 const pageSize = 100;
@@ -87,8 +87,8 @@ async function reseal(
 function withPrimaryKey({ sealer }: Services, key: StoredKey, primaryID: string): StoredKey {
   const sealAgain = (sealed: Uint8Array, secret: 'keyID' | 'jwtSecret' | 'hmacString') => {
     if (sealer.keyIDOf(sealed) === primaryID) return sealed;
-    const place = aadFor(key.keyHash, secret);
-    return sealer.seal(sealer.open(sealed, place), place);
+    const aad = aadFor(key.keyHash, secret);
+    return sealer.seal(sealer.open(sealed, aad), aad);
   };
   const { jwtSecret, hmacString } = key.secrets;
   return {

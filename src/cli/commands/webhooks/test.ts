@@ -26,7 +26,7 @@ async function test(io: IO, _options: OptionValues, [id = '']: readonly string[]
       allowed: config.webhooksTo,
       timeoutMs: pingTimeoutMs,
       clockMs: () => services.now().getTime(),
-      open: (sealed, place) => services.sealer.open(sealed, place),
+      open: (sealed, aad) => services.sealer.open(sealed, aad),
     });
     try {
       const outcome = await send(pingMessage(id, services.now()), {
