@@ -5,7 +5,7 @@ import { withoutServiceLinks, type Environment } from './service-links.js';
 import { settings, settingsFor } from './settings.js';
 import { nearest } from '../lib/nearest.js';
 
-/** The settings without secrets, which may be logged. `settingsFor` documents each of them. */
+/** The settings without secrets, which may be logged. {@link settingsFor} documents each of them. */
 export type Config = Readonly<ReturnType<typeof configFrom>>;
 
 /** The settings that must not be logged. */
@@ -20,7 +20,7 @@ export interface ConfigSecrets {
 /**
  * Reads the settings from the environment.
  *
- * @throws {Error} that lists every problem.
+ * @throws {Error} that lists every problem: unknown names, invalid values and contradictions. Never quotes a value.
  */
 export function readConfig(environment: Environment): { config: Config; secrets: ConfigSecrets } {
   const env = withoutServiceLinks(environment);

@@ -14,22 +14,20 @@ export function contradictionsIn(env: Environment): string[] {
     'HOST: development listens on loopback only; set NODE_ENV=production to listen anywhere else.': isExposed(
       env['HOST'],
     ),
-    'KEYFRONT_METRICS_HOST is of use with KEYFRONT_METRICS_PORT only.':
-      has('KEYFRONT_METRICS_HOST') && metricsPort === undefined,
+    'KEYFRONT_METRICS_HOST requires KEYFRONT_METRICS_PORT.': has('KEYFRONT_METRICS_HOST') && metricsPort === undefined,
     'KEYFRONT_METRICS_PORT must be another port than PORT, which clients can reach.':
       metricsPort !== undefined && Number(metricsPort) !== 0 && Number(metricsPort) === Number(port),
     'KEYFRONT_METRICS_HOST: development listens on loopback only; set NODE_ENV=production for anything else.':
       metricsPort !== undefined && isExposed(env['KEYFRONT_METRICS_HOST']),
     'KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes for KEYFRONT_KEY_HASH=hmac-sha256.':
       isHMAC && Buffer.byteLength(pepper ?? '') < 32,
-    'KEYFRONT_KEY_HASH_PEPPER is of use with KEYFRONT_KEY_HASH=hmac-sha256 only.': !isHMAC && pepper !== undefined,
-    'KEYFRONT_QUOTA_KEYS is of use with KEYFRONT_QUOTA_URL only.':
-      has('KEYFRONT_QUOTA_KEYS') && !has('KEYFRONT_QUOTA_URL'),
-    'KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on needs a file of them in KEYFRONT_TRUSTED_DOCUMENTS.':
+    'KEYFRONT_KEY_HASH_PEPPER requires KEYFRONT_KEY_HASH=hmac-sha256.': !isHMAC && pepper !== undefined,
+    'KEYFRONT_QUOTA_KEYS requires KEYFRONT_QUOTA_URL.': has('KEYFRONT_QUOTA_KEYS') && !has('KEYFRONT_QUOTA_URL'),
+    'KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on requires KEYFRONT_TRUSTED_DOCUMENTS.':
       env['KEYFRONT_ONLY_TRUSTED_DOCUMENTS'] === 'on' && !has('KEYFRONT_TRUSTED_DOCUMENTS'),
-    [`${oidc.join(', ')}: single sign-on needs KEYFRONT_OIDC_ISSUER as well.`]:
+    [`${oidc.join(', ')}: single sign-on requires KEYFRONT_OIDC_ISSUER.`]:
       oidc.length > 0 && !has('KEYFRONT_OIDC_ISSUER'),
-    'KEYFRONT_OIDC_ISSUER needs KEYFRONT_OIDC_AUDIENCE as well.':
+    'KEYFRONT_OIDC_ISSUER requires KEYFRONT_OIDC_AUDIENCE.':
       has('KEYFRONT_OIDC_ISSUER') && !has('KEYFRONT_OIDC_AUDIENCE'),
     'KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY belong together; one of them is missing.':
       has('KEYFRONT_TLS_CERT') !== has('KEYFRONT_TLS_KEY'),

@@ -16,8 +16,8 @@ export interface AttemptLimiter {
 }
 
 /**
- * Allows ten failures per minute for each client address and each credential. Keeps a bounded number of both, and evicts the
- * least recently used.
+ * Creates a limiter of ten failures per minute for each client address and each credential. It keeps a bounded number of
+ * both, and evicts the least recently used.
  */
 export function createAttemptLimiter(now: () => Date): AttemptLimiter {
   const byAddress = createWindows();

@@ -3,6 +3,7 @@ import type { Principal } from '../keys/key.js';
 
 /** `management` credentials authorize previews, `service` credentials the keys of organisations. */
 export const credentialKinds = ['management', 'service'] as const;
+/** One of {@link credentialKinds}. */
 export type CredentialKind = (typeof credentialKinds)[number];
 
 /** Why a presented credential is not valid: in the log and as a label of metrics, never in a response. */
@@ -17,7 +18,7 @@ export const rejectionReasons = [
   'organisation',
   'keys unavailable',
 ] as const;
-/** Also the claims and error codes of jose, which are too many for a label of metrics. */
+/** One of {@link rejectionReasons}, or a claim or error code of jose, which are too many for a label of metrics. */
 export type RejectionReason = (typeof rejectionReasons)[number] | `claim ${string}` | `ERR_${string}`;
 
 /** The result of looking up a secret. */
@@ -47,9 +48,14 @@ export interface StoredCredential {
 
 /** The store of credentials. */
 export interface CredentialStore {
-  /** Looks up a secret. An unknown secret takes as long as a revoked or expired one. */
+  /**
+   * Looks up the SHA-256 of a secret. An unknown secret takes as long as a revoked or expired one.
+   *
+   * @throws {AppError} INTERNAL when the row fails its integrity check.
+   */
   findBySecretHash(secretHash: Uint8Array, at: Date): Promise<FoundCredential | undefined>;
   add(credential: StoredCredential): Promise<void>;
+  /** Returns all credentials, revoked and expired ones included. */
   list(): Promise<StoredCredential[]>;
   /** Returns false if there is no such credential. Revoking again keeps the first time. */
   revoke(id: string, at: Date): Promise<boolean>;
@@ -91,17 +97,20 @@ export interface AuthRequest {
 }
 
 /**
- * Verifies the credentials in the headers of a request. Never rejects for an invalid one. Each call counts its failures, so
- * that `RequestContext.principal` calls it once per request.
+ * Verifies the credentials in the headers of a request. An invalid credential yields no principal and no error. Each call
+ * counts its failures, so that `RequestContext.principal` calls it once per request.
+ *
+ * @throws {AppError} when the store fails, such as UNAVAILABLE.
  */
 export type Authenticate = (request: AuthRequest) => Promise<AuthContext>;
 
+/** Verifies credentials, before a request and again during a long response. */
 export interface Authenticator {
   readonly authenticate: Authenticate;
   /**
    * Verifies one credential of a request again, for a response that takes long. Does not count or log failures.
    *
-   * @throws {AppError} UNAUTHENTICATED when the credential is not valid any more.
+   * @throws {AppError} UNAUTHENTICATED when the credential is not valid any more; UNAVAILABLE when it cannot be verified.
    */
   readonly revalidate: (kind: CredentialKind, headers: AuthRequest['headers']) => Promise<void>;
 }
@@ -110,7 +119,7 @@ export interface Authenticator {
  * Returns the principal for a kind of credential.
  *
  * @throws {AppError} UNAUTHENTICATED when there is none, with one message for every reason; RATE_LIMITED or UNAVAILABLE
- * when it was not verified.
+ * when the credential was not verified.
  */
 export function requirePrincipal(auth: AuthContext, kind: CredentialKind): Principal {
   const principal = auth[kind];
@@ -118,18 +127,26 @@ export function requirePrincipal(auth: AuthContext, kind: CredentialKind): Princ
   throw auth.unverified?.[kind] ?? noCredential();
 }
 
-/** The same error for every reason: missing, malformed, unknown, expired, revoked, or of the other kind. */
+/** Creates the UNAUTHENTICATED error, which is the same for every reason: missing, unknown, expired, of the other kind. */
 export function noCredential(): AppError {
   return new AppError('UNAUTHENTICATED', 'A valid credential is required.');
 }
 
-/** @throws {AppError} As `requirePrincipal`, when the request has no valid credential of any kind. */
+/**
+ * Rejects a request without a valid credential of any kind.
+ *
+ * @throws {AppError} as `requirePrincipal`.
+ */
 export function requireAnyPrincipal(auth: AuthContext): void {
   throwIfRateLimited(auth);
   if (!auth.management && !auth.service) requirePrincipal(auth, 'management');
 }
 
-/** @throws {AppError} RATE_LIMITED or UNAVAILABLE when no credential is valid and one was not verified. */
+/**
+ * Rejects a request whose credentials were not verified.
+ *
+ * @throws {AppError} RATE_LIMITED or UNAVAILABLE when no credential is valid and one was not verified.
+ */
 export function throwIfRateLimited({ unverified = {}, management, service }: AuthContext): void {
   if (management || service) return;
   const seconds = (error: AppError) => error.retryAfterSeconds ?? 0;

@@ -17,7 +17,7 @@ interface IssuedCredential {
 }
 
 /**
- * Issues a credential. Its secret is returned only here.
+ * Issues a credential. Its secret is returned here only and is not stored.
  *
  * @throws {AppError} INVALID when the label is not well-formed Unicode or the organisation is not valid.
  */

@@ -3,6 +3,7 @@ import type { Logger } from '../lib/log.js';
 
 /** Records when credentials were last used, without a write per request. */
 export interface LastUsedRecorder {
+  /** Remembers a use until the next flush. */
   note(credentialID: string, at: Date): void;
   /** Writes the uses since the last flush in one transaction. If that fails, they stay in memory for the next one. */
   flush(): Promise<void>;

@@ -7,7 +7,7 @@ import { isTrustworthy, type OIDCSettings } from './oidc-settings.js';
 /** Limits for each document of the issuer. Documents of large issuers have about 20 KiB. */
 const defaultLimits: FetchLimits = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 const refreshAfterMs = 600_000;
-/** Minimum time between requests to an issuer that failed. */
+/** Minimum time in milliseconds between requests to an issuer that failed. */
 export const retryAfterMs = 10_000;
 /** Minimum time between two fetches because of an unknown key. */
 const cooldownMs = 30_000;
@@ -20,7 +20,9 @@ export class KeysUnavailable extends Error {}
 /**
  * Finds the key of a token among the keys that the issuer publishes. They are fetched when first needed, again for an
  * unknown key, and every ten minutes in the background. While the issuer is unreachable, the fetched keys stay in use.
- * Rejects with KeysUnavailable if there are none; each of the two documents has a timeout of five seconds.
+ *
+ * @param limits apply to each of the two documents of the issuer
+ * @throws {KeysUnavailable} from the returned function, when no keys were fetched.
  */
 export function createSigningKeys(
   settings: OIDCSettings,

@@ -14,7 +14,7 @@ interface JWTRejection {
   readonly retryAfterSeconds?: number;
 }
 
-/** Verifies a token of single sign-on. Never rejects. */
+/** Verifies a token of single sign-on. Returns the reason for an invalid token, and never throws. */
 export type VerifyJWT = (token: string) => Promise<Principal | JWTRejection>;
 
 /** Asymmetric signatures only: with a shared secret, each verifier could also sign. */

@@ -7,11 +7,23 @@ import type { KeyRing } from './key-ring.js';
  * not stored, and a sealed secret opens only with the same associated data.
  */
 export interface Sealer {
-  /** Uses the primary key. @throws {AppError} INVALID for text with lone surrogates, which UTF-8 cannot represent. */
+  /**
+   * Encrypts a secret under the primary key.
+   *
+   * @throws {AppError} INVALID for a text with lone surrogates, which UTF-8 cannot represent.
+   */
   seal(plaintext: string, aad: string): Uint8Array;
-  /** @throws {AppError} INTERNAL when the bytes were altered or moved, or their key is not in the ring. */
+  /**
+   * Decrypts a sealed secret.
+   *
+   * @throws {AppError} INTERNAL when the bytes were altered, the associated data differs, or the key is not in the ring.
+   */
   open(sealed: Uint8Array, aad: string): string;
-  /** Returns the ID of the key that sealed this, without opening it. @throws {AppError} INTERNAL for other bytes. */
+  /**
+   * Returns the ID of the key that sealed the secret, without opening it.
+   *
+   * @throws {AppError} INTERNAL for other bytes.
+   */
   keyIDOf(sealed: Uint8Array): string;
 }
 
@@ -21,7 +33,9 @@ const tagBytes = 16;
 const algorithm = 'aes-256-gcm';
 const options = { authTagLength: tagBytes };
 
-/** AES-256-GCM. Reads the ring at every call, so that a rotation takes effect without a restart. */
+/**
+ * Creates a sealer with AES-256-GCM. It reads the ring at every call, so that a rotation takes effect without a restart.
+ */
 export function createSealer(ring: () => KeyRing): Sealer {
   return {
     seal(plaintext, aad) {

@@ -2,9 +2,10 @@ import { createHmac, createSecretKey, hash } from 'node:crypto';
 import { hasEscapedName, parseJSON } from '../lib/json.js';
 import { murmur128, murmur32Legacy, murmur64 } from './murmur.js';
 
-/** The values of the setting. The murmur hashes are for compatibility with gateways and are not cryptographic. */
+/** The values of KEYFRONT_KEY_HASH. The murmur hashes are for compatibility with gateways and are not cryptographic. */
 export const keyHashAlgorithms = ['sha256', 'hmac-sha256', 'murmur32', 'murmur64', 'murmur128'] as const;
 
+/** One of {@link keyHashAlgorithms}. */
 export type KeyHashAlgorithm = (typeof keyHashAlgorithms)[number];
 
 type Digest = (data: Uint8Array) => string;
@@ -22,9 +23,11 @@ const tokenDigests: ReadonlyMap<unknown, Digest> = new Map([
 ]);
 
 /**
- * Gives the function from a key id to the lowercase hex its definition is stored under. Murmur is not cryptographic:
- * ids can be found from their hashes, and two ids can share one; use it only where gateways' existing hashes must stay
- * valid. Throws a plain Error if hmac-sha256 has no pepper of at least 32 bytes. Ids are expected to be well-formed.
+ * Creates the function that hashes a key identifier to lower-case hex. Murmur is not cryptographic: identifiers can be
+ * computed from their hashes, and two can have the same one. Use it only to keep the hashes of existing gateways.
+ *
+ * @param pepper the secret of hmac-sha256; ignored by the other algorithms
+ * @throws {Error} when hmac-sha256 has no pepper of at least 32 bytes.
  */
 export function createKeyHash(algorithm: KeyHashAlgorithm, pepper?: string | Uint8Array): (keyID: string) => string {
   switch (algorithm) {
@@ -64,7 +67,7 @@ function createTokenAware(configured: Digest): (keyID: string) => string {
   };
 }
 
-/** The `h` of an id in the base64 JSON form, or undefined for every other id. */
+/** Returns the `h` of an identifier in the base64 JSON form; undefined for every other identifier. */
 function algorithmInToken(keyID: string): string | undefined {
   // Node's decoder skips invalid characters and gateways reject them, so that a JWT must not count as a token.
   if (!keyID.startsWith('ey') || keyID.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(keyID)) return undefined;

@@ -1,21 +1,22 @@
 import type { Sealer } from './encryption.js';
 
-/** A value that the key ring has sealed for the database. It verifies that the two belong together. */
+/** Creates and verifies the key check value, which shows at start-up that key ring and database belong together. */
 export interface KeyRingCheck {
-  /** A new value, under the primary key of the ring. */
+  /** Returns a new value, sealed under the primary key. */
   readonly seal: () => string;
   /** Whether the value was sealed with this ring. */
   readonly isValid: (value: string) => boolean;
-  /** The identifier of the key that the value was sealed under. */
+  /** Returns the ID of the key that sealed the value. @throws {AppError} INTERNAL for other text. */
   readonly keyIDOf: (value: string) => string;
 }
 
-/** The setting that holds the key check value. */
+/** Name of the row in the table `settings` with the key check value. */
 export const keyRingCheckName = 'key_ring';
 
 const associatedData = 'settings|key_ring';
 const plaintext = 'keyfront';
 
+/** Creates and verifies key check values with a sealer. */
 export function createKeyRingCheck(sealer: Sealer): KeyRingCheck {
   return {
     seal: () => Buffer.from(sealer.seal(plaintext, associatedData)).toString('base64'),

@@ -2,30 +2,34 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { parseJSON } from '../lib/json.js';
 import { systemCodeOf } from '../lib/durable-file.js';
 
-/** A key as the file holds it: `created` is an ISO date, `key` is {@link keyBytes} bytes in base64. */
+/** A key in the file: `created` is an ISO date, `key` has {@link keyBytes} bytes in base64. */
 export interface RingKey {
   readonly id: string;
   readonly created: string;
   readonly key: string;
 }
 
-/** There is always a primary key: the last in the file. */
+/** The content of the file. The primary key is the last one. */
 export interface RingKeys {
   readonly older: readonly RingKey[];
   readonly primary: RingKey;
 }
 
-/** Key length of AES-256. */
+/** Key length of AES-256 in bytes. */
 export const keyBytes = 32;
 
 const idForm = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** Reads a ring. Throws if other users can access the file or it is not a ring; errors never quote the content. */
+/**
+ * Reads a key ring.
+ *
+ * @throws {Error} when the file cannot be read, other users can read it, or it is not a key ring. Never quotes the content.
+ */
 export function readKeyRingFile(path: string): RingKeys {
   return parseKeys(path, readPrivateFile(path));
 }
 
-/** The inverse of {@link readKeyRingFile}, as text to write. */
+/** Returns the content of the file for a ring: the inverse of {@link readKeyRingFile}. */
 export function keyRingText({ older, primary }: RingKeys): string {
   return `${JSON.stringify({ keys: [...older, primary] }, null, 2)}\n`;
 }

@@ -3,16 +3,17 @@ import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { createDurableFile, replaceDurableFile, systemCodeOf } from '../lib/durable-file.js';
 import { keyBytes, keyRingText, readKeyRingFile, type RingKey, type RingKeys } from './key-ring-file.js';
 
-/** The keys that seal secrets, oldest first. Printing or serialising a ring shows ids only. */
+/** The keys that encrypt secrets and sign rows. Printing or serialising a ring shows IDs only. */
 export interface KeyRing {
-  /** The key that seals new secrets: the last of `ids`. */
+  /** ID of the primary key, which encrypts and signs from now on: the last of `ids`. */
   readonly primaryID: string;
+  /** Oldest first. */
   readonly ids: readonly string[];
-  /** Throws a plain Error if the ring has no such key. */
+  /** Returns a key. @throws {Error} when the ring has no key with this ID. */
   keyOf(id: string): KeyObject;
 }
 
-/** Creates a ring with one new key. Throws if the file exists or cannot be written. */
+/** Creates a file with one new key. @throws {Error} when the file exists or cannot be written. */
 export function createKeyRingFile(path: string, now: Date): KeyRing {
   const keys: RingKeys = { older: [], primary: freshKey('k1', now) };
   try {
@@ -30,8 +31,10 @@ export function createMemoryKeyRing(now: Date): KeyRing {
 }
 
 /**
- * Returns the current ring of the file: a rotation by another process takes effect without a restart. The file is checked
- * at most once in each synchronous run of code.
+ * Returns a function that returns the current ring of the file, so that a rotation by another process takes effect without
+ * a restart. It checks the file at most once in each synchronous run of code.
+ *
+ * @throws {Error} as `loadKeyRing`; the returned function too.
  */
 export function followKeyRing(path: string): () => KeyRing {
   const stampOf = () => {
@@ -40,25 +43,29 @@ export function followKeyRing(path: string): () => KeyRing {
   };
   let stamp = stampOf();
   let ring = loadKeyRing(path);
-  let isLookedAt = false;
+  let isChecked = false;
   return () => {
-    if (isLookedAt) return ring;
+    if (isChecked) return ring;
     const found = stampOf();
     if (found !== stamp) [stamp, ring] = [found, loadKeyRing(path)];
-    isLookedAt = true;
+    isChecked = true;
     queueMicrotask(() => {
-      isLookedAt = false;
+      isChecked = false;
     });
     return ring;
   };
 }
 
-/** Reads the ring. Errors name the path and never quote the content. */
+/** Reads the ring of a file. @throws {Error} as `readKeyRingFile`. */
 export function loadKeyRing(path: string): KeyRing {
   return createKeyRing(readKeyRingFile(path));
 }
 
-/** Appends a new key and makes it the primary key. Older keys stay, so that all sealed data still opens. */
+/**
+ * Appends a new key and makes it the primary key. Older keys stay, so that all sealed data still opens.
+ *
+ * @throws {Error} when the file cannot be read or written, or another process is changing it.
+ */
 export function addKey(path: string, now: Date): KeyRing {
   return change(path, ({ older, primary }) => {
     const kept = [...older, primary];
@@ -66,7 +73,11 @@ export function addKey(path: string, now: Date): KeyRing {
   });
 }
 
-/** Removes all keys but the primary one. Data sealed under another key is lost: reseal all of it first. */
+/**
+ * Removes all keys but the primary one. Data sealed under another key is lost: reseal all of it first.
+ *
+ * @throws {Error} as `addKey`.
+ */
 export function dropInactiveKeys(path: string): KeyRing {
   return change(path, ({ primary }) => ({ older: [], primary }));
 }
@@ -103,8 +114,8 @@ function change(path: string, next: (keys: RingKeys) => RingKeys): KeyRing {
   } catch (error) {
     if (systemCodeOf(error) !== 'EEXIST') throw asUnwritable(path, error);
     throw new Error(
-      `The key ring ${path} is being changed, or a change of it was cut short. ` +
-        `If no other process is at it, remove the file beside it that ends in .new and try again.`,
+      `The key ring ${path} is being changed, or a change of it was interrupted. ` +
+        `If no other process is changing it, remove the file beside it that ends in .new and try again.`,
       { cause: error },
     );
   }

@@ -47,8 +47,8 @@ function murmurWords(data: Uint8Array): [bigint, bigint] {
 }
 
 /**
- * 8 hex digits of the unfinished 32-bit Murmur3 that gateways store keys under: the last 1 to 3 bytes do not count,
- * nor does the length. Kept bit for bit, because existing key hashes were made with it.
+ * Returns 8 hex digits of the unfinished 32-bit Murmur3 under which gateways store keys: it ignores the last 1 to 3 bytes
+ * and the length. Existing key hashes depend on every bit of it.
  */
 export function murmur32Legacy(data: Uint8Array): string {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
@@ -61,12 +61,12 @@ export function murmur32Legacy(data: Uint8Array): string {
   return (h >>> 0).toString(16).padStart(8, '0');
 }
 
-/** 16 hex digits: the first half of {@link murmur128}. */
+/** Returns 16 hex digits: the first half of {@link murmur128}. */
 export function murmur64(data: Uint8Array): string {
   return hex64(murmurWords(data)[0]);
 }
 
-/** 32 hex digits of MurmurHash3_x64_128 with seed 0, both halves printed big-endian. */
+/** Returns 32 hex digits of MurmurHash3_x64_128 with seed 0, both halves printed big-endian. */
 export function murmur128(data: Uint8Array): string {
   const [h1, h2] = murmurWords(data);
   return hex64(h1) + hex64(h2);

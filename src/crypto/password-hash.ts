@@ -3,10 +3,16 @@ import { hash as bcryptHash } from '@node-rs/bcrypt';
 import pLimit from 'p-limit';
 import { AppError } from '../lib/errors.js';
 
+/** The formats of a stored password. */
 export type PasswordHashType = 'bcrypt' | 'argon2id';
 
+/** Hashes passwords in the thread pool of libuv. */
 export interface PasswordHasher {
-  /** @throws {AppError} INVALID when bcrypt would truncate the password; UNAVAILABLE when too many hashes wait. */
+  /**
+   * Returns the hash with its salt and parameters.
+   *
+   * @throws {AppError} INVALID when bcrypt would truncate the password; UNAVAILABLE when too many hashes wait.
+   */
   hash(password: string, type: PasswordHashType): Promise<string>;
   /** Number of waiting hashes. */
   waiting(): number;
@@ -22,8 +28,8 @@ const argon2idForm =
   /^\$argon2id\$v=(?:16|19)\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,7})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 /**
- * Hashes in libuv's thread pool, so that requests go on being served meanwhile. At most `concurrency` (2) run at once,
- * which leaves half of the pool's four threads to files and DNS; at most `queueLimit` (32) wait.
+ * Creates a hasher that runs at most `concurrency` (2) hashes at a time, which leaves half of the four threads of the pool
+ * to files and DNS, and queues at most `queueLimit` (32) more.
  */
 export function createPasswordHasher(options: { concurrency?: number; queueLimit?: number } = {}): PasswordHasher {
   const { concurrency = 2, queueLimit = 32 } = options;
@@ -54,7 +60,7 @@ function assertHashableByBcrypt(password: string): void {
   }
 }
 
-/** Whether a text is a complete bcrypt or Argon2id PHC string, by its exact format. */
+/** Returns the type of a complete bcrypt or Argon2id PHC string; undefined for any other text. */
 export function hashTypeOf(hash: string): PasswordHashType | undefined {
   if (bcryptForm.test(hash)) return 'bcrypt';
   return isArgon2id(hash) ? 'argon2id' : undefined;

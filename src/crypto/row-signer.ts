@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { KeyRing } from './key-ring.js';
 
-/** Signs and verifies rows with a MAC. Signatures require the key ring. */
+/** Signs rows with a MAC under keys of the key ring, and verifies them. */
 export interface RowSigner {
-  /** Uses the primary key. The signature names its key, so that it stays valid until that key is removed. */
+  /** Returns a signature under the primary key. It names its key, so that it stays valid until that key is removed. */
   readonly sign: (content: string) => Uint8Array;
   /** Returns false if text and signature do not match, or the key is not in the ring. */
   readonly isAuthentic: (content: string, signature: Uint8Array) => boolean;
@@ -15,7 +15,7 @@ const version = 1;
 const tagBytes = 32;
 const purpose = 'keyfront row signatures';
 
-/** HMAC-SHA-256 under keys derived from those of the ring, which is read at every call. */
+/** Creates a signer with HMAC-SHA-256, under keys derived from those of the ring, which it reads at every call. */
 export function createRowSigner(ring: () => KeyRing): RowSigner {
   const derived = new WeakMap<KeyRing, Map<string, KeyObject>>();
 

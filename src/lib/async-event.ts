@@ -1,13 +1,15 @@
-/** An event that several callers can wait for. */
+/** An event that several callers can wait for. A `set` before the `wait` is not remembered. */
 export interface AsyncEvent {
+  /** Resolves every pending `wait`. */
   readonly set: () => void;
-  /** Resolves at the next `set`, or after `withinMs` milliseconds. */
+  /** Resolves at the next `set`, or after `withinMs` milliseconds; undefined waits without a limit. */
   readonly wait: (withinMs: number | undefined) => Promise<void>;
 }
 
 /** Maximum delay of a Node timer. */
 const maxTimerMs = 2_147_483_647;
 
+/** Creates an event that is not set. */
 export function createAsyncEvent(): AsyncEvent {
   let waiting: (() => void)[] = [];
   return {

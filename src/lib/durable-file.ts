@@ -4,7 +4,11 @@ import { dirname } from 'node:path';
 
 const ownerOnly = 0o600;
 
-/** Creates a file of mode 0600. After a crash it is complete or absent. Throws EEXIST if the file exists. */
+/**
+ * Creates a file of mode 0600. After a crash it is complete or absent.
+ *
+ * @throws {Error} of the operating system, with the code EEXIST when the file exists.
+ */
 export function createDurableFile(path: string, content: string): void {
   const draft = `${path}.${randomUUID()}.new`;
   writeDraft(draft, () => content);
@@ -19,7 +23,9 @@ export function createDurableFile(path: string, content: string): void {
 
 /**
  * Replaces a file by one of mode 0600; after a crash it is either the old one or the new one. `content` is called
- * while the draft `<path>.new` is held, so that changes by several processes cannot overlap. Throws EEXIST if it is.
+ * while the draft `<path>.new` exists, so that changes by several processes cannot overlap.
+ *
+ * @throws {Error} of the operating system, with the code EEXIST when the draft exists.
  */
 export function replaceDurableFile(path: string, content: () => string): void {
   // A link to the file is kept and its target replaced, so that the ring may live on another mount.
@@ -48,12 +54,12 @@ function writeDraft(draft: string, content: () => string): void {
   }
 }
 
-/** The code of an error from the operating system, such as "ENOENT"; undefined for every other error. */
+/** Returns the code of an error of the operating system, such as "ENOENT"; undefined for every other error. */
 export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Syncs the content of a file to disk. */
+/** Syncs the content of a file to disk. @throws {Error} of the operating system. */
 export function syncFile(path: string): void {
   const file = openSync(path, 'r+');
   try {
@@ -63,7 +69,7 @@ export function syncFile(path: string): void {
   }
 }
 
-/** Syncs the folder of a file, which makes its creation, rename or link durable. */
+/** Syncs the folder of a file, which makes its creation, rename or link durable. @throws {Error} of the operating system. */
 export function syncName(path: string): void {
   const folder = openSync(dirname(path), 'r');
   try {

@@ -11,6 +11,7 @@ export const errorCodes = [
   'INTERNAL',
 ] as const;
 
+/** One of {@link errorCodes}. */
 export type ErrorCode = (typeof errorCodes)[number];
 
 /** The position of a value in a request: member names and list indexes, outermost first. */

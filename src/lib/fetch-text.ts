@@ -3,12 +3,15 @@ export class ResponseTooLarge extends Error {
   override readonly name = 'ResponseTooLarge';
 }
 
+/** The limits of one request. */
 export interface FetchLimits {
   /** Milliseconds until the last byte of the body. */
   readonly timeoutMs: number;
+  /** Maximum length of the body in bytes. */
   readonly maxBytes: number;
 }
 
+/** A complete response. */
 export interface FetchedText {
   readonly status: number;
   readonly headers: Headers;
@@ -21,6 +24,7 @@ export interface FetchedText {
  *
  * @throws {DOMException} TimeoutError when the response is not complete in time.
  * @throws {ResponseTooLarge} when the body is larger than `maxBytes`.
+ * @throws {TypeError} when the connection fails.
  */
 export async function fetchText(
   url: string | URL,
@@ -37,7 +41,7 @@ export async function fetchText(
   });
   const read = async (): Promise<FetchedText> => {
     const { status, headers, body } = await fetch(url, { ...init, signal: controller.signal });
-    // Kept until the end: it is what closes the connection, whether the signal still reaches it or not.
+    // Cancelling the reader closes the connection even when the signal no longer does.
     reader = body?.getReader();
     return { status, headers, text: reader ? await textOf(reader, maxBytes) : '' };
   };

@@ -1,4 +1,4 @@
-/** Collects items into pages of `size`. The last page has the rest, which may be none. */
+/** Collects items into pages of `size` items. The last page has the rest, and may be empty. */
 export async function* inPages<Item>(items: AsyncIterable<Item>, size: number): AsyncIterable<readonly Item[]> {
   let page: Item[] = [];
   for await (const item of items) {

@@ -1,4 +1,6 @@
+/** Smallest signed 64-bit integer. */
 export const minInt64 = -(2n ** 63n);
+/** Largest signed 64-bit integer. */
 export const maxInt64 = 2n ** 63n - 1n;
 
 /** Whether a signed 64-bit integer can hold the value. */
@@ -12,7 +14,7 @@ export function integerOf(value: unknown): bigint | undefined {
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined;
 }
 
-/** Returns the time in whole Unix seconds. */
+/** Returns the time in Unix seconds, rounded down. */
 export function unixSeconds(moment: Date): bigint {
   return BigInt(Math.floor(moment.getTime() / 1000));
 }

@@ -2,7 +2,9 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
+/** The values of LOG_LEVEL, from the most to the least detailed. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+/** One of {@link logLevels}. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** Members that are redacted in every log line, at any depth. */
@@ -21,6 +23,7 @@ const hidden: ReadonlySet<string> = new Set([
 /**
  * Creates the logger: JSON lines, to standard error by default, with the members of `hidden` redacted.
  *
+ * @param destination receives the lines, each with its line break
  * @param ids returns additional members of each line, such as the trace ID.
  */
 export function createLogger(level: LogLevel, destination?: DestinationStream, ids?: () => object): Logger {

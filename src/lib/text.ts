@@ -3,7 +3,7 @@ export function printable(text: string): string {
   return text.toWellFormed().replace(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
 }
 
-/** The same for a text of several lines. */
+/** Applies {@link printable} to each line of a text. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }

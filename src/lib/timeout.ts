@@ -1,4 +1,8 @@
-/** Returns the result of the work or, if it takes longer, that of `late`, which may throw. The work continues. */
+/**
+ * Returns the result of the work, or that of `late` if the work takes longer than `milliseconds`. The work is not cancelled.
+ *
+ * @throws {unknown} the error of the work or of `late`.
+ */
 export async function withTimeout<T>(milliseconds: number, work: Promise<T>, late: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeIsUp = new Promise<void>((resolve) => {

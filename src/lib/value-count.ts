@@ -41,7 +41,7 @@ export function hasMoreValuesInText(text: string, max = maxValues): boolean {
   return false;
 }
 
-/** Whether a value of JSON has more values within it than `max`. Stops at the first beyond it. */
+/** Whether a JSON value contains more values than `max`. Stops counting at `max`. */
 export function hasMoreValues(value: unknown, max = maxValues): boolean {
   let left = max;
   const visit = (part: unknown): boolean => {

@@ -1,2 +1,2 @@
-/** The version that package.json has, which a test holds it to: a bundled build has no package.json beside it. */
+/** The version in package.json; a test compares them. A bundled build has no package.json beside it. */
 export const version = '0.1.0';

@@ -6,7 +6,7 @@ import { printable } from '../lib/text.js';
 const maxCharacters = 200;
 
 /**
- * Logs one line for every attempt to change a key, accepted or rejected: principal, operation, key hash and outcome.
+ * Creates the audit log: one line for every attempt to change a key, accepted or rejected: principal, operation, key hash and outcome.
  * Accepted quota consumption has the level debug; all else, rejected consumption included, has the level info.
  */
 export function createAuditLog(log: Logger): AuditLog {

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { quotaRejections } from '../keys/quota/quota.js';
 import { requestRejectionReasons, webhookOutcomes, type Meter, type GaugeName } from './ports.js';
 
+/** The metrics of one process: its hooks, and the registry that is scraped. */
 export interface Metrics {
   readonly meter: Meter;
   readonly registry: Registry;
@@ -169,7 +170,7 @@ export function createMetrics({ version, operations, credentialKinds, rejectionR
   };
 }
 
-/** The metrics of a process that serves no requests itself. */
+/** Creates the metrics of a process that serves no requests itself. */
 export function createProcessMetrics(): Registry {
   const register = new Registry();
   collectDefaultMetrics({ register });

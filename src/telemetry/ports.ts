@@ -6,9 +6,11 @@ export interface Telemetry {
   readonly tracer?: Tracer | undefined;
 }
 
+/** Outcome of a request: `ok`, or the code of its error. */
 export type RequestOutcome = 'ok' | ErrorCode;
 /** Why a request was rejected before execution. */
 export const requestRejectionReasons = ['overload', 'malformed', 'unreadable', 'limits'] as const;
+/** One of {@link requestRejectionReasons}. */
 export type RequestRejectionReason = (typeof requestRejectionReasons)[number];
 /** Gauges, read at each scrape. */
 export type GaugeName =
@@ -16,6 +18,7 @@ export type GaugeName =
 
 /** Outcomes of a delivery attempt; `dead` is an event whose attempts are exhausted. */
 export const webhookOutcomes = ['delivered', 'failed', 'dead'] as const;
+/** One of {@link webhookOutcomes}. */
 export type WebhookOutcome = (typeof webhookOutcomes)[number];
 
 /** Labels of a request, set by its handler as soon as they are known. Values are from fixed lists only. */

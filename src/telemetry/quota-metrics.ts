@@ -1,7 +1,7 @@
 import type { KeyService } from '../keys/key-service.js';
 import type { Telemetry } from './ports.js';
 
-/** Wraps the use cases to count outcomes of quota consumption. */
+/** Wraps the key service to count outcomes of quota consumption. */
 export function withQuotaMetrics(keys: KeyService, { meter }: Telemetry): KeyService {
   if (!meter) return keys;
   return {

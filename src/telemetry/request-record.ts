@@ -13,7 +13,7 @@ interface ArrivedRequest {
 /** Other methods are recorded as `_OTHER`, because clients choose them. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
-/** Records requests from arrival to response. `work` fills in the labels of the record. */
+/** Creates a function that records a request from arrival to response. `work` fills in the labels of the record. */
 export function createRequestTracker({ meter, tracer }: Telemetry) {
   function begin({ method, atMs }: ArrivedRequest, end?: (request: CompletedRequest) => void): RequestRecord {
     const record: RequestRecord = {

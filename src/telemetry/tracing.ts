@@ -7,9 +7,10 @@ import type { SpanAttributes, Tracer } from './ports.js';
 type API = Omit<typeof OpenTelemetry, 'default'>;
 type TracingEnvironment = Readonly<Record<string, string | undefined>>;
 
+/** Running traces of one process. */
 export interface Traces {
   readonly tracer: Tracer;
-  /** Sends the remaining spans, with a short timeout. Never rejects. */
+  /** Sends the remaining spans, with a timeout of one second. Never throws. */
   readonly stop: () => Promise<void>;
 }
 
@@ -64,7 +65,7 @@ const supportedValues: Readonly<Record<string, readonly string[]>> = {
   OTEL_PROPAGATORS: ['tracecontext,baggage', 'tracecontext', 'baggage,tracecontext'],
 };
 
-/** Standard variables whose value is not supported, such as gRPC, B3 or Zipkin. */
+/** Returns the standard variables whose value is not supported, such as gRPC, B3 or Zipkin. */
 export function unsupportedSettings(env: TracingEnvironment): { name: string; supported: readonly string[] }[] {
   return Object.entries(supportedValues).flatMap(([name, supported]) => {
     const value = env[name]?.replaceAll(' ', '') ?? '';

@@ -2,8 +2,12 @@ import { lookup as resolve, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Addresses to which webhooks may be sent; each kind includes those before it. Plain HTTP is limited to loopback and private addresses. */
+/**
+ * The values of KEYFRONT_WEBHOOKS_TO: addresses to which webhooks may be sent. Each kind includes those before it. Plain
+ * HTTP is limited to loopback and private addresses.
+ */
 export const addressKinds = ['public', 'loopback', 'private'] as const;
+/** One of {@link addressKinds}. */
 export type AddressKind = (typeof addressKinds)[number];
 
 /** Addresses of cloud metadata services within private ranges. They return credentials of the machine. */
@@ -13,7 +17,7 @@ const globalUnicastIPv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 /** `::192.0.2.1`, deprecated by RFC 4291, section 2.5.5.1. ipaddr.js reads it as `::ffff:192.0.2.1`. */
 const ipv4Compatible = /^::\d+(?:\.\d+){3}$/;
 
-/** The kind of an address; undefined if it is never permitted. */
+/** Returns the kind of an IP address; undefined if webhooks are never sent to it. */
 export function addressKindOf(text: string): AddressKind | undefined {
   if (isIP(text) === 0 || ipv4Compatible.test(text)) return undefined;
   const address = fromNAT64(ipaddr.process(text));
@@ -43,7 +47,12 @@ function fromNAT64(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv
 /** The address is not permitted. The message contains neither the address nor the host name. */
 export class RejectedAddressError extends Error {}
 
-/** @throws {RejectedAddressError} if requests to the address are not permitted over the protocol */
+/**
+ * Rejects an address to which webhooks may not be sent.
+ *
+ * @param protocol that of the URL, `http:` or `https:`
+ * @throws {RejectedAddressError} when requests to the address are not permitted over the protocol.
+ */
 export function requireAllowedAddress(address: string, protocol: string, allowed: AddressKind): void {
   const kind = addressKindOf(address);
   if (kind === undefined || addressKinds.indexOf(kind) > addressKinds.indexOf(allowed)) {
@@ -56,8 +65,9 @@ export function requireAllowedAddress(address: string, protocol: string, allowed
 }
 
 /**
- * Resolves a host name for a connection and rejects it if one of its addresses is not permitted. The connection uses the
- * addresses that were checked, so that a changed DNS record cannot bypass the check (DNS rebinding).
+ * Creates the `lookup` of a connection. It rejects a host name if one of its addresses is not permitted. The connection uses
+ * the addresses that were checked, so that a changed DNS record cannot bypass the check (DNS rebinding). Its callback
+ * receives a {@link RejectedAddressError}, or the error of the resolver.
  */
 export function createLookup(protocol: string, allowed: AddressKind, resolveAll = resolve): LookupFunction {
   return (hostname, options, callback) => {
@@ -84,7 +94,7 @@ function rejectionOf(addresses: readonly LookupAddress[], protocol: string, allo
 /**
  * Parses the URL of a receiver and drops its fragment.
  *
- * @throws {RejectedAddressError} with a message for the operator
+ * @throws {RejectedAddressError} when the URL is not valid or its address not permitted. The message is for the operator.
  */
 export function parseReceiverURL(text: string, allowed: AddressKind): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -103,12 +113,12 @@ export function parseReceiverURL(text: string, allowed: AddressKind): URL {
   return url;
 }
 
-/** The host without the brackets of IPv6. */
+/** Returns the host of a URL, without the brackets of IPv6. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** The URL without its path and query, which may contain a token. */
+/** Returns the URL without its path and query, which may contain a token. */
 export function redactedURL({ protocol, host, pathname, search }: URL): string {
   return `${protocol}//${host}${pathname === '/' ? '' : '/…'}${search === '' ? '' : '?…'}`;
 }

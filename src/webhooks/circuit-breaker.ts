@@ -1,17 +1,28 @@
 /** Detects an outage of a receiver, as opposed to failures of one key. */
 export interface CircuitBreaker {
+  /** Closes the circuit breaker. */
   readonly recordSuccess: () => void;
-  /** @param requestedPauseMs the `Retry-After` of a 429 or 503 response */
+  /**
+   * Counts a key once.
+   *
+   * @param requestedPauseMs the `Retry-After` of a 429 or 503 response
+   */
   readonly recordFailure: (keyHash: string, requestedPauseMs: number | undefined) => void;
   /** Whether so many different keys failed without a success between them that new events wait. */
   readonly isOpen: () => boolean;
-  /** Remaining pause that the receiver requested; 0 if there is none. */
+  /** Milliseconds that remain of the pause that the receiver requested; 0 if there is none. */
   readonly remainingPauseMs: () => number;
 }
 
 /** Maximum pause that one response can request. */
 const maxPauseMs = 3_600_000;
 
+/**
+ * Creates a closed circuit breaker.
+ *
+ * @param keysOfOutage number of different keys whose failures open it
+ * @param clockMs returns the current time in milliseconds
+ */
 export function createCircuitBreaker(keysOfOutage: number, clockMs: () => number): CircuitBreaker {
   const failed = new Set<string>();
   let untilMs = 0;

@@ -12,18 +12,22 @@ import type { Webhook, WebhookStore } from './webhook.js';
 /** `gone`: the receiver returned 410, and the webhook is paused. `none`: no attempt was made. */
 export type AttemptStatus = 'delivered' | 'failed' | 'gone' | 'none';
 
+/** Result of one attempt, as the delivery session records it. */
 export interface AttemptResult {
   readonly status: AttemptStatus;
   /** Contains no text from the receiver. */
   readonly detail: string;
+  /** The `Retry-After` of the response; undefined without one. */
   readonly retryAfterMs: number | undefined;
 }
 
+/** What the attempts of one delivery session need. */
 export interface AttemptDeps {
   readonly webhook: Webhook;
   readonly send: SignedSender;
   readonly store: Pick<WebhookStore, 'hasLease' | 'change'>;
   readonly holder: string;
+  /** False after the lease has ended. */
   readonly maySend: () => boolean;
   readonly breaker: CircuitBreaker;
   readonly log: Logger;
@@ -40,8 +44,13 @@ export interface AttemptDeps {
   readonly onSuccess: () => void;
 }
 
+/** Delivers single events of one webhook. */
 export interface DeliveryAttempts {
-  /** Makes one attempt to deliver the event of a history entry. */
+  /**
+   * Makes one attempt to deliver the event of a history entry.
+   *
+   * @throws {AppError} when the store fails.
+   */
   readonly attempt: (entry: KeyRevision) => Promise<AttemptResult>;
   /** Pauses the webhook in storage and ends its worker. */
   readonly pause: (reason: string) => Promise<void>;
@@ -49,6 +58,7 @@ export interface DeliveryAttempts {
 
 const notAttempted: AttemptResult = { status: 'none', detail: '', retryAfterMs: undefined };
 
+/** Creates the attempts of one delivery session. */
 export function createDeliveryAttempts(deps: AttemptDeps): DeliveryAttempts {
   const { webhook, send, store, holder, breaker, log, storage, clockMs, abort, isStopping, end } = deps;
 

@@ -15,6 +15,7 @@ import { createRetryQueue } from './retry-queue.js';
 import type { SignedSender } from './sign-and-send.js';
 import type { DeadLetter, LeasedWebhook, RetryState, DeliveryResults, WebhookStore } from './webhook.js';
 
+/** What the delivery workers of one process need. */
 export interface DeliveryWorkerDeps {
   readonly store: Pick<
     WebhookStore,
@@ -35,9 +36,9 @@ export interface DeliveryWorkerDeps {
   readonly random: () => number;
 }
 
-/** Keys whose new events are sent at the same time. */
+/** Maximum number of keys whose new events are sent at the same time. */
 export const maxConcurrentKeys = 8;
-/** Keys that are retried at the same time. */
+/** Maximum number of keys that are retried at the same time. */
 export const maxConcurrentRetries = 4;
 /** Failures of this many different keys without a success count as an outage: only retries are sent. */
 const failedKeysOfOutage = 16;
@@ -51,9 +52,10 @@ export const failedIntegrityCheck: AttemptResult = {
   retryAfterMs: undefined,
 };
 
+/** The shared state of one delivery worker; see {@link createDeliverySession}. */
 export type DeliverySession = ReturnType<typeof createDeliverySession>;
 
-/** State that new events, retries and replays of one webhook share, and the writes of their results. */
+/** Creates the state that new events, retries and replays of one webhook share. It also writes their results. */
 export function createDeliverySession({ webhook }: LeasedWebhook, send: SignedSender, deps: DeliveryWorkerDeps) {
   const { store, history, holder, meter, retryPolicy, storage, clockMs, random } = deps;
   const log = deps.log.child({ webhook: webhook.id });

@@ -12,10 +12,12 @@ import { createSignedSender } from './sign-and-send.js';
 import { defaultRetryPolicy, type RetryPolicy } from './retry-policy.js';
 import type { AddressKind } from './address-policy.js';
 
+/** What the dispatcher needs. */
 export interface DispatcherDeps {
   readonly store: WebhookStore;
   readonly history: Pick<KeyStore, 'historyOf'>;
   readonly feed: ChangeFeed;
+  /** Decrypts a sealed text. `aad` is its associated data. */
   readonly open: (sealed: Uint8Array, aad: string) => string;
   readonly allowed: AddressKind;
   readonly renderChange: RenderChange;
@@ -23,7 +25,7 @@ export interface DispatcherDeps {
   readonly meter?: Meter | undefined;
 }
 
-/** Durations, shorter in tests. */
+/** Durations, which tests shorten. */
 export interface DispatcherOptions {
   readonly retryPolicy?: RetryPolicy;
   /** Timeout of an attempt. */
@@ -34,8 +36,9 @@ export interface DispatcherOptions {
   readonly leaseDurationMs?: number;
 }
 
+/** Delivers the events of all webhooks whose lease this process holds. */
 export interface Dispatcher {
-  /** Waits a short time for the attempts in flight and releases all leases. */
+  /** Waits up to 5 seconds for the attempts in flight, and releases all leases. Never throws. */
   readonly stop: () => Promise<void>;
 }
 

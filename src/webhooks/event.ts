@@ -26,7 +26,7 @@ const maxListedChanges = 500;
 /** Converts a changed field to the names of REST. */
 export type RenderChange = (change: FieldChange) => Pick<FieldChange, 'path' | 'before' | 'after'>;
 
-/** The message of a history entry. Like the key's history, it contains no secret and no key identifier. */
+/** Creates the message of a history entry. Like the history of the key, it contains no secret and no key identifier. */
 export function messageOf(entry: KeyRevision, renderChange: RenderChange): WebhookMessage {
   const { at, keyHash, orgID, operation, actor, reason, requestID, quotaUsedBeforeReset } = entry;
   const id = eventIDOf(entry);
@@ -55,13 +55,16 @@ export function messageOf(entry: KeyRevision, renderChange: RenderChange): Webho
   return { id, body: Buffer.byteLength(short) <= maxBodyBytes ? short : written({ changes: [], is_shortened: true }) };
 }
 
-/** Equal for all attempts of an event. Depends on the time too, because a key that is created again after a purge repeats its versions. */
+/**
+ * Returns the identifier of an event, equal for all attempts. It depends on the time too, because a key that is created again
+ * after a purge repeats its versions.
+ */
 export function eventIDOf({ keyHash, versionAfter, at, requestID }: KeyRevision): string {
   const text = JSON.stringify([keyHash, versionAfter, at.getTime(), requestID]);
   return `evt_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 
-/** Identifier of an event whose history entry fails its integrity check: it depends on no field of the entry. */
+/** Returns the identifier of an event whose history entry fails its integrity check. It depends on no field of the entry. */
 export function unverifiedEventIDOf(keyHash: string, version: number): string {
   return `evt_unreadable_${createHash('sha256')
     .update(JSON.stringify([keyHash, version]))
@@ -69,7 +72,7 @@ export function unverifiedEventIDOf(keyHash: string, version: number): string {
     .slice(0, 32)}`;
 }
 
-/** A test message without an event. */
+/** Creates a test message without an event. */
 export function pingMessage(webhookID: string, now: Date): WebhookMessage {
   const id = `ping_${randomBytes(16).toString('hex')}`;
   const body = stringifyJSON({

@@ -20,8 +20,9 @@ export interface AttemptControl {
   readonly maySend: () => boolean;
 }
 
+/** Sends requests to one receiver. */
 export interface WebhookClient {
-  /** Never rejects. The outcome contains no part of the URL, and nothing from the receiver but its status. */
+  /** Sends a POST request. Never throws. The outcome contains no part of the URL, and nothing from the receiver but its status. */
   readonly send: (
     headers: Readonly<Record<string, string>>,
     body: string,
@@ -40,7 +41,7 @@ interface WebhookClientOptions {
 const maxResponseBytes = 16 * 1024;
 const idleTimeoutMs = 4_000;
 
-/** Posts to one receiver. Follows no redirect, and connects to allowed addresses only. */
+/** Creates a client of one receiver. It follows no redirect, and connects to allowed addresses only. */
 export function createWebhookClient(url: URL, { allowed, timeoutMs, userAgent }: WebhookClientOptions): WebhookClient {
   const isTLS = url.protocol === 'https:';
   const lookup = createLookup(url.protocol, allowed);

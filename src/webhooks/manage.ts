@@ -21,7 +21,7 @@ interface WebhookInput {
 /**
  * Adds a webhook for all later changes. The secret is returned once and stored sealed.
  *
- * @throws {AppError} INVALID if a text is not well-formed Unicode; CONFLICT at the maximum number of webhooks
+ * @throws {AppError} INVALID when a text is not well-formed Unicode; CONFLICT at the maximum number of webhooks.
  */
 export async function addWebhook(
   { webhooks, feed, sealer, now }: ManageDeps,
@@ -50,7 +50,7 @@ export async function addWebhook(
  * Replaces the secret of a webhook. The old secret signs too until the overlap ends. A process may sign with the old secret
  * alone until `untilReleased` resolves.
  *
- * @throws {AppError} NOT_FOUND
+ * @throws {AppError} NOT_FOUND when the webhook does not exist.
  */
 export async function rotateWebhook(
   { webhooks, sealer, now }: Omit<ManageDeps, 'feed'>,
@@ -72,7 +72,7 @@ export async function rotateWebhook(
 /**
  * Changes a webhook, and resolves once no process acts on the state before.
  *
- * @throws {AppError} NOT_FOUND; UNAVAILABLE as `untilReleased`
+ * @throws {AppError} NOT_FOUND when the webhook does not exist; UNAVAILABLE as `untilReleased`.
  */
 export async function changeWebhook(
   webhooks: WebhookStore,
@@ -91,7 +91,7 @@ const pollIntervalMs = 20;
  * Resolves once no process acts on a state of the webhook from before its last change: no request is in flight that was
  * made from that state, and none will be made.
  *
- * @throws {AppError} UNAVAILABLE if the process that delivers has not confirmed that for 15 seconds
+ * @throws {AppError} UNAVAILABLE when the process that delivers has not confirmed that for 15 seconds.
  */
 export async function untilReleased(webhooks: Pick<WebhookStore, 'isRecalled'>, id: string): Promise<void> {
   const endMs = performance.now() + releaseTimeoutMs;
@@ -107,7 +107,11 @@ export async function untilReleased(webhooks: Pick<WebhookStore, 'isRecalled'>, 
   }
 }
 
-/** Seals the texts of a webhook again, except those that `isCurrent` reports as sealed under the primary key. */
+/**
+ * Seals the texts of a webhook again, except those that `isCurrent` reports as sealed under the primary key.
+ *
+ * @throws {AppError} INTERNAL when a text cannot be opened.
+ */
 export function resealWebhook(
   webhook: Webhook,
   sealer: { seal(plaintext: string, aad: string): Uint8Array; open(sealed: Uint8Array, aad: string): string },
@@ -128,7 +132,7 @@ export function resealWebhook(
   };
 }
 
-/** The sealed texts of a webhook with their associated data. */
+/** Returns the sealed texts of a webhook with their associated data. */
 export function sealedValuesOf({ id, sealedURL, sealedSecret, previous }: Webhook) {
   return [
     { name: 'URL', sealed: sealedURL, aad: webhookAAD(id, 'url') },
@@ -137,7 +141,7 @@ export function sealedValuesOf({ id, sealedURL, sealedSecret, previous }: Webhoo
   ] as const;
 }
 
-/** The error for a webhook that does not exist. */
+/** Creates the NOT_FOUND error for a webhook. */
 export function webhookNotFound(id: string): AppError {
   return new AppError('NOT_FOUND', `There is no webhook ${id}.`);
 }

@@ -16,11 +16,11 @@ export const defaultRetryPolicy: RetryPolicy = {
   maxAttempts: 30,
 };
 
-/** Maximum of a `Retry-After` that is applied. */
+/** Larger values of `Retry-After` are reduced to this. */
 const maxRetryAfterMs = 24 * hour;
 
 /**
- * The delay before the next attempt, with a jitter of 25 %.
+ * Returns the delay before the next attempt in milliseconds, with a jitter of 25 %.
  *
  * @param attempts failed attempts so far, from 1
  * @param retryAfterMs the receiver's `Retry-After`; the longer of both delays applies
@@ -36,7 +36,10 @@ export function retryDelayMs(
   return Math.round(Math.max(delayMs, Math.min(retryAfterMs ?? 0, maxRetryAfterMs)));
 }
 
-/** Parses a `Retry-After` header (seconds or an HTTP date, RFC 9110 section 10.2.3); undefined if it is neither. */
+/**
+ * Parses a `Retry-After` header (seconds or an HTTP date, RFC 9110 section 10.2.3) to milliseconds; undefined if it is
+ * neither.
+ */
 export function parseRetryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * second;

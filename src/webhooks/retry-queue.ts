@@ -16,7 +16,12 @@ export interface RetryQueue {
   readonly makeAllDue: () => void;
 }
 
-/** @param onChange is called after every change */
+/**
+ * Creates an empty queue.
+ *
+ * @param clockMs returns the current time in Unix milliseconds
+ * @param onChange is called after every change
+ */
 export function createRetryQueue(clockMs: () => number, onChange: () => void): RetryQueue {
   const states = new Map<string, RetryState>();
   function set(state: RetryState): void {

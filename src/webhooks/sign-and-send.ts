@@ -6,24 +6,25 @@ import { createWebhookClient, type AttemptOutcome } from './http-client.js';
 import { signedHeaders } from './signature.js';
 import type { AddressKind } from './address-policy.js';
 
-/** Signs a message and sends it once. Never rejects. */
+/** Signs a message and sends it once. Never throws. */
 export interface SignedSender {
   (message: WebhookMessage, control: AttemptControl): Promise<AttemptOutcome>;
   readonly close: () => void;
 }
 
+/** Limits and functions of a sender. */
 export interface SignedSenderOptions {
   readonly allowed: AddressKind;
   readonly timeoutMs: number;
   readonly clockMs: () => number;
-  /** Opens a sealed text. `aad` is its associated data. */
+  /** Decrypts a sealed text. `aad` is its associated data. */
   readonly open: (sealed: Uint8Array, aad: string) => string;
 }
 
 /**
  * Creates the sender of one webhook.
  *
- * @throws {AppError} INTERNAL if the URL or a secret cannot be opened
+ * @throws {AppError} INTERNAL when the URL or a secret cannot be decrypted.
  */
 export function createSignedSender(
   webhook: Webhook,

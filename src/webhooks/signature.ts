@@ -17,7 +17,7 @@ export interface MessageMetadata {
 }
 
 /**
- * The headers of a message by Standard Webhooks 1.0.0: an HMAC-SHA256 over `id.timestamp.body` with each secret. `id` and
+ * Returns the headers of a message by Standard Webhooks 1.0.0: an HMAC-SHA256 over `id.timestamp.body` with each secret. `id` and
  * `timestamp` contain no full stop.
  */
 export function signedHeaders(

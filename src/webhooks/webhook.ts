@@ -15,7 +15,7 @@ export interface Webhook {
   readonly paused: { readonly at: Date; readonly why: string } | undefined;
 }
 
-/** Associated data under which a text of a webhook is sealed. */
+/** Returns the associated data under which a text of a webhook is sealed. */
 export function webhookAAD(id: string, field: 'url' | 'secret'): string {
   return `webhooks|${id}|${field}`;
 }
@@ -94,9 +94,13 @@ export interface DeadLetterFilter {
 
 /** Stores webhooks and the state of their deliveries. */
 export interface WebhookStore {
-  /** @throws {AppError} CONFLICT at the maximum number of webhooks */
+  /**
+   * Adds a webhook that receives the events after the cursor.
+   *
+   * @throws {AppError} CONFLICT at the maximum number of webhooks.
+   */
   add(webhook: Webhook, cursor: string): Promise<void>;
-  /** Those whose row passes its integrity check; `damaged` returns the others. */
+  /** Returns the webhooks whose row passes its integrity check; `damaged` returns the others. */
   list(): Promise<Webhook[]>;
   /**
    * Reads, applies and writes in one transaction, which also recalls the lease; undefined if there is none. `change` may
@@ -107,10 +111,10 @@ export interface WebhookStore {
   remove(id: string): Promise<boolean>;
   /** Whether a process may still act on the state before the last change of the webhook. */
   isRecalled(id: string): Promise<boolean>;
-  /** Identifiers of the webhooks whose row fails its integrity check. */
+  /** Returns the identifiers of the webhooks whose row fails its integrity check. */
   damaged(): Promise<string[]>;
   deliveryStats(): Promise<DeliveryStats[]>;
-  /** Sorted by age, oldest first. */
+  /** Returns the selected dead letters, oldest first. */
   deadLetters(query: DeadLetterFilter, limit: number): Promise<DeadLetter[]>;
   /** Schedules the selected dead letters for replay and returns their number. */
   replay(query: DeadLetterFilter, dueMs: number): Promise<number>;
@@ -128,16 +132,16 @@ export interface WebhookStore {
   /** Ends a recalled lease: the holder has no attempt in flight and starts none. Other leases are left as they are. */
   releaseRecalled(holder: string, id: string): Promise<void>;
   retryStates(webhookID: string): Promise<RetryState[]>;
-  /** Dead letters whose replay is due. */
+  /** Returns the dead letters whose replay is due. */
   dueReplays(webhookID: string, nowMs: number, limit: number): Promise<DeadLetter[]>;
-  /** False, with nothing written, if the owner has lost the lease. A recalled lease is held until it ends. */
-  recordResults(holder: string, webhookID: string, settlement: DeliveryResults): Promise<boolean>;
+  /** Writes results. Returns false, with nothing written, if the holder has lost the lease. A recalled lease is held until it ends. */
+  recordResults(holder: string, webhookID: string, results: DeliveryResults): Promise<boolean>;
 }
 
 /** Maximum number of webhooks. Each has a delivery worker with its own connections. */
 export const maxWebhooks = 50;
 
-/** The error at the maximum number of webhooks. */
+/** Creates the CONFLICT error at the maximum number of webhooks. */
 export function tooManyWebhooks(): AppError {
   return new AppError('CONFLICT', `There are ${maxWebhooks} webhooks already, which is the maximum.`);
 }

@@ -5,15 +5,15 @@ import type { FieldChange } from '../keys/key.js';
 import { KeyDefinition } from '../keys/definition/schema.js';
 import { unwrapSchema, memberOf, shapeOf } from '../keys/definition/introspection.js';
 
-/** `quotaRenewalRate` -> `quota_renewal_rate`, `apiID` -> `api_id`. */
+/** Returns the name of a field in REST: `quotaRenewalRate` -> `quota_renewal_rate`, `apiID` -> `api_id`. */
 export function wireName(field: string): string {
   return field.replace('ID', 'Id').replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 }
 
-/** A list whose entries have this field is an object in REST, and the label is the name of its entry. */
+/** A list whose entries have this field is an object in REST, whose member names are the labels. */
 export const labelField = 'label';
 
-/** What takes the label's place among an entry's names: no member of an entry may be called so. */
+/** The name of the label in REST. No member of an entry can have it, so that REST rejects a member `label`. */
 const noMember = '(label)';
 
 const pairs = fieldsOf(KeyDefinition).map(
@@ -22,14 +22,14 @@ const pairs = fieldsOf(KeyDefinition).map(
 const others = new Map([...pairs, ...pairs.map(([field, wire]) => [wire, field] as const)]);
 
 /**
- * The other face's name of a field. It is its own inverse: a name of either face becomes the other's, and a name of
- * neither stays. So a field of the domain's spelling is as unknown in REST as it should be, and every name comes back.
+ * Converts a name between REST and the domain. It is its own inverse: a known name of either becomes the other, and any other
+ * name stays. REST therefore rejects the names of the domain as unknown.
  */
 function renamed(name: string): string {
   return others.get(name) ?? name;
 }
 
-/** A text for people that names fields in backticks, with the names of REST. */
+/** Converts the names in backticks of a message to those of REST. */
 export function textToWire(text: string): string {
   return text.replace(/`(\w+)`/g, (_, field: string) => `\`${renamed(field)}\``);
 }
@@ -44,7 +44,7 @@ function fromWire(schema: z.core.$ZodType, value: unknown): unknown {
   if (shape && isObject(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([wire, member]) => {
-        // The stand-in for a label is not a name of ours, and must not become one.
+        // `(label)` is not a name of the domain and must not become one.
         const field = wire === noMember ? wire : renamed(wire);
         const inner = Object.hasOwn(shape, field) ? shape[field] : undefined;
         if (field === 'accessRights' && inner) return [field, entriesFromWire(inner, member)];
@@ -59,7 +59,7 @@ function fromWire(schema: z.core.$ZodType, value: unknown): unknown {
 function entriesFromWire(list: z.core.$ZodType, value: unknown): unknown {
   const entry = memberOf(list);
   if (value === null || value === undefined || !entry) return value;
-  // Anything but an object is no access rights here; a list in particular, which the domain would take.
+  // REST accepts an object only; the domain would accept a list.
   if (!isObject(value)) return false;
   return labelled(value).map(([label, rights]) => {
     const fields = fromWire(entry, rights);
@@ -67,25 +67,25 @@ function entriesFromWire(list: z.core.$ZodType, value: unknown): unknown {
   });
 }
 
-/** Null stands for an entry that is not there. */
+/** Returns the entries. Null is the same as an absent entry. */
 function labelled(rights: object): [string, unknown][] {
   return Object.entries(rights).filter(([, entry]) => entry !== null);
 }
 
-/** The paths and messages of issues in the names of REST; `body` is what they were found in. */
+/** Converts the paths and messages of issues to the names of REST. `body` is the request body in the names of REST. */
 export function issuesToWire(issues: readonly Issue[], body: unknown): Issue[] {
   const rights = isObject(body) ? body['access_rights'] : undefined;
   const labels = isObject(rights) ? labelled(rights).map(([label]) => label) : [];
   return issues.map((issue) => issueToWire(issue, labels));
 }
 
-/** `labels` are those of the access rights, in their order. */
+/** @param labels those of the access rights, in their order */
 function issueToWire(issue: Issue, labels: readonly string[]): Issue {
   const [first, second, ...rest] = issue.path;
   const message =
     first === 'accessRights' && second === undefined && issue.code === 'WRONG_TYPE'
       ? 'must be an object of labels and their entries'
-      : // The stand-in for a label is no field that can be meant.
+      : // `(label)` must not be suggested: it is not a field.
         textToWire(issue.message).replace(`; did you mean \`${noMember}\`?`, '');
   if (first !== 'accessRights' || typeof second !== 'number') {
     return { ...issue, path: pathToWire(issue.path), message };
@@ -95,26 +95,26 @@ function issueToWire(issue: Issue, labels: readonly string[]): Issue {
   return { ...issue, path, message };
 }
 
-/** A path with the fields of the table renamed. What stands inside free-form JSON has the client's own names. */
+/** Converts the names of fields in a path. Names inside free-form JSON are the client's and stay. */
 function pathToWire(path: Path): Path {
   return follow(path).path;
 }
 
-/** The path in the names of REST, and the schema of what it leads to; undefined inside free-form JSON. */
+/** Converts a path, and returns the schema of the value at its end; undefined inside free-form JSON. */
 function follow(path: Path): { path: Path; schema: z.core.$ZodType | undefined } {
   let at: z.core.$ZodType | undefined = KeyDefinition;
   const renamedPath = path.map((step) => {
     const shape = at && shapeOf(at);
     const name = shape && typeof step === 'string' ? renamed(step) : step;
     const inner: z.core.$ZodType | undefined = shape && Object.hasOwn(shape, step) ? shape[step] : undefined;
-    // An entry of a list may go by its position or by its label.
+    // A step into a list is the position of an entry or its label.
     at = (at && memberOf(at)) ?? inner;
     return name;
   });
   return { path: renamedPath, schema: at };
 }
 
-/** Where a part of a definition stands and what it holds, in the names of REST. Access rights go by their labels. */
+/** Converts the path of a part of a definition, and returns the function that converts its value. */
 export function partToWire(path: Path): { path: Path; valueToWire: (value: unknown) => unknown } {
   const { path: wirePath, schema } = follow(path);
   const entry = schema && memberOf(schema);
@@ -128,7 +128,7 @@ export function partToWire(path: Path): { path: Path; valueToWire: (value: unkno
   };
 }
 
-/** A part of a definition that has changed, in the names of REST: webhooks use them too. */
+/** Converts a changed field to the names of REST, which webhooks use too. */
 export function changedPartToWire({
   path,
   before,
@@ -138,7 +138,7 @@ export function changedPartToWire({
   return { path: part.path, before: part.valueToWire(before), after: part.valueToWire(after) };
 }
 
-/** A definition in the names of REST, its members in the order of the key API's document. */
+/** Converts a definition to the names of REST, with its members in the order of the key API's document. */
 export function definitionToWire(definition: object): Record<string, unknown> {
   return toWire(KeyDefinition, definition) as Record<string, unknown>;
 }

@@ -15,7 +15,7 @@ describe('The settings of live counters in Redis', () => {
     ],
     [{ KEYFRONT_QUOTA_URL: 'redis://' }, 'KEYFRONT_QUOTA_URL must be a URL of the form redis://'],
     [{ KEYFRONT_QUOTA_URL: `${url}/a-password` }, 'KEYFRONT_QUOTA_URL must be a URL of the form redis://'],
-    [{ KEYFRONT_QUOTA_KEYS: 'quota-{keyHash}' }, 'KEYFRONT_QUOTA_KEYS is of use with KEYFRONT_QUOTA_URL only.'],
+    [{ KEYFRONT_QUOTA_KEYS: 'quota-{keyHash}' }, 'KEYFRONT_QUOTA_KEYS requires KEYFRONT_QUOTA_URL.'],
     [{ KEYFRONT_QUOTA_URL: url, KEYFRONT_QUOTA_KEYS: 'quota-' }, 'KEYFRONT_QUOTA_KEYS must hold {keyHash} once'],
     [
       { KEYFRONT_QUOTA_URL: url, KEYFRONT_QUOTA_KEYS: '{keyHash}{keyHash}' },

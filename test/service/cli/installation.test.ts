@@ -168,7 +168,7 @@ describe('the settings', () => {
       const env = { KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32), ...(algorithm && { KEYFRONT_KEY_HASH: algorithm }) };
       const { code, said } = await open(env);
       expect(code).toBe(1);
-      expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER is of use with KEYFRONT_KEY_HASH=hmac-sha256 only.');
+      expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER requires KEYFRONT_KEY_HASH=hmac-sha256.');
       expect(said).not.toContain('pppp');
     }
   });

@@ -384,7 +384,7 @@ describe('a file of trusted documents', () => {
   it('G-19 is required if only trusted documents are executed', async () => {
     const { code, said } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' });
     expect(code).toBe(1);
-    expect(said).toContain('KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on needs a file of them in KEYFRONT_TRUSTED_DOCUMENTS.');
+    expect(said).toContain('KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on requires KEYFRONT_TRUSTED_DOCUMENTS.');
     for (const env of [{ KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'yes' }, { KEYFRONT_TRUSTED_DOCUMENTS: ' ' }]) {
       const outcome = await c.keyfront(['serve'], { PORT: '0', ...env });
       expect([outcome.code, outcome.said]).toStrictEqual([1, expect.stringContaining(String(Object.keys(env)[0]))]);

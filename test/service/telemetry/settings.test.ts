@@ -16,7 +16,7 @@ describe('the settings of metrics', () => {
     [{ KEYFRONT_METRICS_PORT: '65536' }, 'KEYFRONT_METRICS_PORT must be a number from 0 to 65535.'],
     [{ KEYFRONT_METRICS_PORT: 'on' }, 'KEYFRONT_METRICS_PORT must be a number from 0 to 65535.'],
     [{ KEYFRONT_METRICS_PORT: '4000' }, 'KEYFRONT_METRICS_PORT must be another port than PORT'],
-    [{ KEYFRONT_METRICS_HOST: '127.0.0.1' }, 'KEYFRONT_METRICS_HOST is of use with KEYFRONT_METRICS_PORT only.'],
+    [{ KEYFRONT_METRICS_HOST: '127.0.0.1' }, 'KEYFRONT_METRICS_HOST requires KEYFRONT_METRICS_PORT.'],
     [{ KEYFRONT_METRICS_PORT: '9464', KEYFRONT_METRICS_HOST: '0.0.0.0' }, 'development listens on loopback only'],
     [{ KEYFRONT_METRIC_PORT: '9464' }, 'did you mean KEYFRONT_METRICS_PORT?'],
   ])('that contradict each other keep the service from starting: %o', (env, problem) => {

@@ -119,7 +119,7 @@ describe('rotation', () => {
     createKeyRingFile(path, now);
     const before = readFileSync(path, 'utf8');
     writeFileSync(`${path}.new`, '');
-    expect(() => addKey(path, now)).toThrow(/is being changed, or a change of it was cut short/);
+    expect(() => addKey(path, now)).toThrow(/is being changed, or a change of it was interrupted/);
     expect(() => dropInactiveKeys(path)).toThrow(path);
     expect(readFileSync(path, 'utf8')).toBe(before);
     expect(existsSync(`${path}.new`)).toBe(true);
