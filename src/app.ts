@@ -29,6 +29,7 @@ import { createRequestTracker } from './telemetry/request-record.js';
 import type { Telemetry } from './telemetry/ports.js';
 import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.js';
 
+/** The composed service. */
 export interface App extends RequestHandler {
   readonly services: Services;
   /** Makes `/ready` respond with 503, so that load balancers stop sending requests, and ends subscriptions. */

@@ -6,6 +6,7 @@ import type { TypedDocumentString } from './generated/graphql.js';
 
 export * from './generated/graphql.js';
 
+/** Options of a client. */
 export interface ClientOptions {
   /** Base URL of the service, such as `https://keyfront.example.com`. */
   readonly url: string;

@@ -5,6 +5,7 @@ import type { Route } from './router.js';
 /** Load balancers and orchestrators read them. Admission control does not apply to them. */
 export const healthPaths: readonly string[] = ['/health', '/ready'];
 
+/** The health checks of a process. */
 export interface Health {
   /** `/health` (the process runs) and `/ready` (it can serve requests and is not stopping), without details. */
   readonly routes: readonly Route[];

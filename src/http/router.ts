@@ -19,6 +19,7 @@ export interface Route {
 /** Runs before and after the route of a request, or in place of it. */
 export type Middleware = (request: RequestContext, next: () => Promise<HTTPResponse>) => Promise<HTTPResponse>;
 
+/** Returns the response to a request: that of its route, or 404 or 405. */
 export type Router = (request: RequestContext) => Promise<HTTPResponse>;
 
 interface Match {

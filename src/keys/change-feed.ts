@@ -12,6 +12,7 @@ export interface ChangeEvent {
   readonly entry: KeyRevision | undefined;
 }
 
+/** Selects a page of changes. */
 export interface FeedQuery {
   /** Undefined reads from the first change. */
   readonly after: string | undefined;
@@ -20,6 +21,7 @@ export interface FeedQuery {
   readonly limit: number;
 }
 
+/** A page of changes. */
 export interface FeedPage {
   /** In commit order. */
   readonly events: readonly ChangeEvent[];

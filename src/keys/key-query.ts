@@ -15,12 +15,14 @@ export interface KeyFilter {
   readonly updatedSince?: bigint | undefined;
 }
 
+/** The orders of a list of keys, with their descriptions. */
 export const keyOrders = {
   KEY_HASH: 'By hash of the key identifier: the cheapest order for nearly all filters.',
   ALIAS: 'By alias, in byte order; keys without an alias first.',
   LAST_UPDATED: 'By the last update, oldest first.',
 } as const;
 
+/** One of {@link keyOrders}. */
 export type KeyOrder = keyof typeof keyOrders;
 
 /** The default order of a list: the one that an index supports with this filter. */
@@ -34,6 +36,7 @@ export interface KeyPosition {
   readonly keyHash: string;
 }
 
+/** Selects a page of keys. */
 export interface KeyQuery {
   readonly filter: KeyFilter;
   readonly orderBy: KeyOrder;

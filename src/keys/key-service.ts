@@ -19,6 +19,7 @@ import { createChangeSubscriptions } from './queries/change-subscription.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
 import { createKeyQueries } from './queries/read-keys.js';
 
+/** See {@link createKeyService}. */
 export type KeyService = ReturnType<typeof createKeyService>;
 
 /** A command after its request was checked, for the key with this hash. */

@@ -54,6 +54,7 @@ export const keyStates = {
   DELETED: 'The key is deleted and can still be restored.',
 } as const;
 
+/** One of {@link keyStates}. */
 export type KeyState = keyof typeof keyStates;
 
 /** Returns the state of a key at the time `now`. */
@@ -73,6 +74,7 @@ export const changeKinds = {
   CLEARED: 'A secret was removed.',
 } as const;
 
+/** One of {@link changeKinds}. */
 export type ChangeKind = keyof typeof changeKinds;
 
 /** One field that differs. In paths, access rights have their label: `accessRights.invoices.limit.rate`. */
@@ -94,6 +96,7 @@ export const operations = {
   restore: 'The deleted key was restored.',
 } as const;
 
+/** One of {@link operations}. */
 export type Operation = keyof typeof operations;
 
 /** The history entry of a change, written in the same transaction. */

@@ -67,6 +67,7 @@ export const tags = {
   Quota: 'Consume the live quota of a key.',
 } as const;
 
+/** One of {@link tags}. */
 export type Tag = keyof typeof tags;
 
 /** Keeps the name of an operation as a literal type. */

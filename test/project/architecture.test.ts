@@ -172,6 +172,27 @@ describe('the layout', () => {
   });
 });
 
+describe('exports', () => {
+  /** Storage follows with its next rewrite. */
+  const isChecked = (path: string) => !/^storage\/|generated/.test(path);
+  const isExport = (node: ts.Statement) =>
+    ts.canHaveModifiers(node) && ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+  /** A command, a route or a GraphQL type, which describe themselves. */
+  const hasDescription = (node: ts.Statement) =>
+    ts.isVariableStatement(node) && /\b(description|summary)\b/.test(node.getText());
+
+  it('have TSDoc or a description', () => {
+    const found = files
+      .filter(({ path }) => isChecked(path))
+      .flatMap(({ path, tree }) =>
+        tree.statements
+          .filter((node) => isExport(node) && !hasDescription(node) && ts.getJSDocCommentsAndTags(node).length === 0)
+          .map((node) => `${path}: ${node.getText().split('\n', 1)[0]}`),
+      );
+    expect(found).toEqual([]);
+  });
+});
+
 /** Whether an identifier is the name of a member, such as in `ipaddr.process`. */
 const isMember = (node: ts.Identifier) => ts.isPropertyAccessExpression(node.parent) && node.parent.name === node;
 

@@ -21,6 +21,7 @@ const Manifest = z.object({
   bytes: z.int(),
   sha256: z.string(),
 });
+/** The content of the manifest of a backup; see the schema of this name. */
 export type Manifest = z.infer<typeof Manifest>;
 
 /** Writes the manifest to the disk. */

@@ -16,11 +16,13 @@ export interface CredentialSource {
   readonly header: (credential: string) => Readonly<Record<string, string>>;
 }
 
+/** The credential of previews. */
 export const managementCredential: CredentialSource = {
   variable: 'KEYFRONT_MANAGEMENT_CREDENTIAL',
   header: (credential) => ({ authorization: `Bearer ${credential}` }),
 };
 
+/** The credential of all other commands. */
 export const serviceCredential: CredentialSource = {
   variable: 'KEYFRONT_SERVICE_CREDENTIAL',
   header: (credential) => ({ 'x-svc-authorization': credential }),

@@ -20,13 +20,16 @@ export const keyOptions: Readonly<Record<string, Option>> = {
   ...outputOptions,
 };
 
+/** The option `--reset-quota`. */
 export const resetQuotaOption: Option = { description: 'Also reset the live quota' };
 
+/** The option `--expected-version`. */
 export const expectedVersionOption: Option = {
   value: 'N',
   description: 'Reject the change unless the key has this version',
 };
 
+/** The option `--reason`. */
 export const reasonOption: Option = {
   value: 'TEXT',
   description: 'Reason recorded in the history; do not include secrets',

@@ -9,6 +9,7 @@ export interface ChangeOptions {
   readonly reason?: string | undefined;
 }
 
+/** Options of an update. */
 export interface UpdateOptions extends ChangeOptions {
   readonly resetQuota: boolean;
 }

@@ -10,6 +10,7 @@ const crashWindowMs = 60_000;
 /** Longer than a worker takes to stop, and shorter than the stop timeout of the primary in `main.ts`. */
 const stopTimeoutMs = 9_000;
 
+/** The running primary process of a cluster. */
 export interface ClusterPrimary {
   /** Sends a connection to the next responsive worker, or queues it until there is one. */
   readonly dispatch: (connection: Socket) => void;
@@ -19,6 +20,7 @@ export interface ClusterPrimary {
   readonly stop: () => Promise<boolean>;
 }
 
+/** Options of a cluster. */
 export interface ClusterOptions {
   readonly count: number;
   readonly startWorker: () => WorkerProcess;

@@ -6,6 +6,7 @@ const maxMissedForConnections = 2;
 /** A worker normally starts within a second; on a busy machine it may take much longer. */
 const minStartTimeoutMs = 60_000;
 
+/** Options of the heartbeat of the workers. */
 export interface HeartbeatOptions {
   /** Milliseconds without a response after which a worker is lost. */
   readonly timeoutMs: number;
@@ -16,6 +17,7 @@ export interface HeartbeatOptions {
 /** Milliseconds after which a worker that is not ready is lost. */
 export const startTimeoutMs = (timeoutMs: number): number => Math.max(minStartTimeoutMs, timeoutMs);
 
+/** Detects workers that do not respond. */
 export interface Heartbeat {
   /** Waits for a worker to become ready, that is, for a call of `watch`. The worker is lost if that takes too long. */
   readonly watchStart: (worker: WorkerProcess, onLost: () => void) => void;

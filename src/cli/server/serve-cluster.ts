@@ -12,6 +12,7 @@ import { warnAboutSetup } from './setup-warnings.js';
 import { trackUncaughtExceptions } from './uncaught-exceptions.js';
 import type { WorkerMetrics } from './worker-metrics.js';
 
+/** What `serve --workers` needs of the process. */
 export interface ServeClusterDeps {
   readonly config: Config;
   readonly secrets: ConfigSecrets;

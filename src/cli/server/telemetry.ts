@@ -10,6 +10,7 @@ import { version } from '../../lib/version.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import type { IO } from '../io.js';
 
+/** The telemetry of a serving process. */
 export interface RunningTelemetry {
   readonly telemetry: Telemetry;
   /** Starts the metrics endpoint, if it is configured. */

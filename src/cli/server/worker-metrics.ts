@@ -2,6 +2,7 @@ import type { Exposition } from '../../http/server/metrics-server.js';
 import { countersOf, expositionOf, type MetricsSnapshot } from '../../telemetry/aggregate.js';
 import type { WorkerMessage, WorkerProcess } from './worker-messages.js';
 
+/** Options of the metrics of a cluster. */
 export interface WorkerMetricsOptions {
   /** The metrics of this process. */
   readonly own: () => Promise<MetricsSnapshot>;
@@ -9,6 +10,7 @@ export interface WorkerMetricsOptions {
   readonly timeout: () => Promise<void>;
 }
 
+/** The metrics of all workers of a cluster. */
 export interface WorkerMetrics {
   readonly watch: (worker: WorkerProcess) => void;
   readonly recordMessage: (worker: WorkerProcess, message: WorkerMessage) => void;

@@ -3,18 +3,21 @@ import { PreviewInput, standardSchema, UpdateInput } from '../../keys/definition
 import type { DefinitionView } from '../../keys/definition/view.js';
 import { inputTypeFromZod, outputTypeFromZod } from '../schema/types-from-zod.js';
 
+/** The definition of a preview as an input type. */
 export const PreviewKeyInput = inputTypeFromZod<object>(
   'PreviewKeyInput',
   PreviewInput,
   'A key definition to preview. All fields are optional; null is the same as omitted.',
 ).validate(standardSchema('preview'));
 
+/** The definition of an update as an input type. */
 export const UpdateKeyInput = inputTypeFromZod<object>(
   'UpdateKeyInput',
   UpdateInput,
   'A key definition. In `updateOrgKey` it replaces the stored one: omitted fields are removed, except secrets, which are kept; null removes a secret. In `updateOrgKeys` it is a patch: omitted fields are kept; null removes a field.',
 ).validate(standardSchema('update'));
 
+/** The definition of a stored key as an output type. */
 export const KeyDefinition = outputTypeFromZod<DefinitionView>(
   'KeyDefinition',
   keyDefinitionSchema,

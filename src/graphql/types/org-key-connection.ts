@@ -15,6 +15,7 @@ import { Organization } from './organization.js';
 /** A page of keys. `count` counts all matching keys, and is called only if `totalCount` is selected. */
 type OrgKeyPage = ConnectionShape<SchemaTypes, StoredKey, false> & { readonly count: () => Promise<number> };
 
+/** An edge of a list of keys. */
 export const OrgKeyEdge = builder.edgeObject({
   type: OrgKey,
   name: 'OrgKeyEdge',
@@ -37,6 +38,7 @@ export const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<
   OrgKeyEdge,
 );
 
+/** The arguments of a list of keys. */
 export const orgKeysArgs = builder.args((t) => ({
   filter: t.field({ type: OrgKeyFilter, description: 'The keys to return. Default: all that are not deleted.' }),
   orderBy: t.field({

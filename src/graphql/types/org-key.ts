@@ -15,6 +15,7 @@ export const KeyStateType = builder.enumType('KeyState', {
   values: enumValuesOf<KeyState>(keyStates),
 });
 
+/** A stored key. Its fields are added below. */
 export const OrgKey = builder.objectRef<StoredKey>('OrgKey');
 
 builder.node(OrgKey, {

@@ -1,6 +1,7 @@
 import type { Logger } from '../../lib/log.js';
 import type { Meter } from '../../telemetry/ports.js';
 
+/** Limits of the queue, in milliseconds and requests. */
 export interface AdmissionLimits {
   /** For how long one iteration of the event loop starts requests, before it reads new ones (health checks among them). */
   readonly sliceMs: number;

@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { acceptPendingConnections } from './graceful-stop.js';
 import { listenAt, type ListenAddress } from './listen-at.js';
 
+/** The listener of a cluster, which passes each connection to a worker. */
 export interface ConnectionDispatcher {
   /** The address and port, such as `127.0.0.1:4000`. */
   readonly address: string;

@@ -1,5 +1,6 @@
 import type { AddressInfo, Server } from 'node:net';
 
+/** An address to listen on. Port 0 selects a free port. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -11,6 +12,7 @@ export interface AddressSettings {
   readonly port: string;
 }
 
+/** The settings of the address of the service. */
 export const serviceAddressSettings: AddressSettings = { host: 'HOST', port: 'PORT' };
 
 /** The maximum number of connections that wait to be accepted. Beyond Node's default of 511, a client retries after a second. */

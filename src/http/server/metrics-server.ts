@@ -16,6 +16,7 @@ interface MetricsServerOptions extends ListenAddress {
   readonly read: () => Promise<Exposition>;
 }
 
+/** The running listener for Prometheus. */
 export interface MetricsServer {
   /** The URL of the metrics, such as `http://127.0.0.1:9464/metrics`. */
   readonly url: string;

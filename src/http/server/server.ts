@@ -16,6 +16,7 @@ import { readTLS, type TLSFiles } from './tls.js';
 /** Serves a request. `arrivedMs` is the time of its arrival by `performance.now()`. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse, arrivedMs: number) => void;
 
+/** Options of a server that receives its connections from elsewhere. */
 export interface ServeOptions {
   /** Undefined for plain HTTP. */
   readonly tls?: TLSFiles | undefined;
@@ -25,6 +26,7 @@ export interface ServeOptions {
   readonly telemetry?: Telemetry | undefined;
 }
 
+/** Options of a server that listens at an address. */
 export interface ListenOptions extends ServeOptions {
   readonly host: string;
   readonly port: number;
@@ -41,6 +43,7 @@ export interface ServerTimeouts {
   readonly idleMs: number;
 }
 
+/** The timeouts of the service; tests shorten them. */
 export const defaultTimeouts: ServerTimeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
@@ -48,6 +51,7 @@ export const defaultTimeouts: ServerTimeouts = {
   idleMs: 5_000,
 };
 
+/** A server that listens. */
 export interface RunningServer {
   /** The URL of the server, such as `http://127.0.0.1:4000`. */
   readonly url: string;

@@ -11,6 +11,7 @@ import type { UpdateRequest } from './update-key.js';
 /** Maximum number of keys that one bulk update changes: as many as a person can review and a request can finish. */
 export const bulkLimit = 200;
 
+/** Selects keys and states what to change in each of them. */
 export interface BulkRequest {
   readonly filter: KeyFilter;
   /** Fields to set. Null clears a field; absent fields keep their values. */
@@ -30,6 +31,7 @@ export interface BulkItem {
   readonly error: { readonly code: string; readonly message: string; readonly issues: readonly Issue[] } | undefined;
 }
 
+/** The results of a bulk update, one for each key. */
 export interface BulkResult {
   readonly isDryRun: boolean;
   readonly items: readonly BulkItem[];

@@ -4,6 +4,7 @@ import { requireKey } from '../authorization.js';
 import type { CallContext, Ports } from '../ports.js';
 import { consume, type Consumption } from '../quota/quota.js';
 
+/** Consumption of the live quota of one key. */
 export interface ConsumeRequest {
   readonly keyID: string;
   /** Requests to take from the quota, at least 1. */

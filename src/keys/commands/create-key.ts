@@ -9,6 +9,7 @@ import type { ChangeExecutor, KeyChange } from './execute-change.js';
 import { newKey } from './new-key.js';
 import { aadFor, protectSecrets } from './protect-secrets.js';
 
+/** A new key. */
 export interface CreateRequest {
   /** Generated if absent: the identifier of the organisation and 32 random hex digits. */
   readonly keyID?: string | undefined;

@@ -41,6 +41,7 @@ export interface KeyChange {
   readonly quotaReset: ResetStatus | undefined;
 }
 
+/** See {@link createChangeExecutor}. */
 export type ChangeExecutor = ReturnType<typeof createChangeExecutor>;
 
 /** Runs change commands in the store: authorization, version check, key and history in one transaction. */

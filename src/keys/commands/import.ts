@@ -7,6 +7,7 @@ import type { KeyTransition, Ports } from '../ports.js';
 import { newKey } from './new-key.js';
 import { aadFor, protectSecrets } from './protect-secrets.js';
 
+/** A key from another system. */
 export interface ImportRequest {
   readonly keyID: string;
   /** Parsed as the definition of an update. Its dates are kept, because the key is older than its import. */

@@ -4,6 +4,7 @@ import type { CallContext, Ports } from '../ports.js';
 import { applyUpdate, secretComparison } from './apply-update.js';
 import type { ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
 
+/** Reverts a key to an earlier version. */
 export interface RevertRequest extends KeyChangeOptions {
   readonly toVersion: number;
 }

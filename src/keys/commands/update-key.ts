@@ -7,6 +7,7 @@ import { applyUpdate, secretComparison, type PreparedUpdate } from './apply-upda
 import type { ChangeCommand, ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
 import { protectSecrets } from './protect-secrets.js';
 
+/** Replaces the definition of a key. */
 export interface UpdateRequest extends KeyChangeOptions {
   readonly input: KeyDefinition;
   readonly resetQuota: boolean;

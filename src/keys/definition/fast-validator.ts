@@ -3,6 +3,7 @@ import { z } from 'zod';
 /** Returns the parsed value, or `INVALID` for one that zod rejects. */
 export type FastValidator = (value: unknown) => unknown;
 
+/** The result of a fast validator for an invalid value. */
 export const INVALID: unique symbol = Symbol('INVALID');
 
 /**

@@ -38,9 +38,12 @@ export const httpMethod = rule<string>((text) => {
 
 const weakHashes = /^(|plain|plaintext|none|md5|sha-?1|sha-?224|sha-?256|sha-?384|sha-?512|murmur(32|64|128)?|crc32)$/i;
 
+/** The accepted types of a password hash. */
 export const hashTypes = ['bcrypt', 'argon2id'] as const;
+/** One of {@link hashTypes}. */
 export type HashType = (typeof hashTypes)[number];
 
+/** Whether a text is one of {@link hashTypes}. */
 export const isHashType = (value: string): value is HashType => hashTypes.some((type) => type === value);
 
 /** A slow password hash. Fast hashes have a code of their own, so that the message can give the reason. */
@@ -60,6 +63,7 @@ export const secret = rule<string>((value) => {
     : undefined;
 });
 
+/** A percentage above 0. */
 export const percent = rule<number>((value) =>
   value > 0 && value <= 100 ? undefined : ['OUT_OF_RANGE', 'must be above 0 and at most 100'],
 );
@@ -67,6 +71,7 @@ export const percent = rule<number>((value) =>
 // Each of up to 2^32 later updates must get a later timestamp.
 const maxTimestamp = maxInt64 - 2n ** 32n;
 
+/** Unix seconds, written in digits. */
 export const digits = rule<string>((value) =>
   /^\d{1,19}$/.test(value) && BigInt(value) <= maxTimestamp
     ? undefined
@@ -79,6 +84,7 @@ export const orgID = rule<string>((value) => {
   return problem === undefined ? undefined : ['MALFORMED_ORG_ID', problem];
 });
 
+/** A valid key identifier. */
 export const keyID = rule<string>((value) => {
   const problem = keyIDProblem(value);
   return problem === undefined ? undefined : ['MALFORMED_KEY_ID', problem];

@@ -18,6 +18,7 @@ export interface FieldTraits {
   readonly only?: 'preview' | 'update';
 }
 
+/** The traits of each field of the definition. */
 export const fieldTraits = z.registry<FieldTraits>();
 
 /** The name and description of a nested object's type. */
@@ -88,6 +89,7 @@ export const label = (description: string) =>
     .max(256)
     .describe(description);
 
+/** True or false. */
 export const flag = (description: string, traits?: FieldTraits) => field(z.boolean(), description, traits);
 
 /** A double-precision number of at least `min`. */
@@ -120,9 +122,11 @@ export const texts = (
 export const doubles = (description: string, check: z.core.$ZodCheck<number>) =>
   field(z.array(z.preprocess(asDouble, z.number().check(check))).max(100), description);
 
+/** An object of the definition. */
 export const nested = <T extends z.ZodRawShape>(description: string, object: z.ZodObject<T, z.core.$strict>) =>
   field(object, description);
 
+/** A list of at most `max` objects. */
 export const list = <T extends z.ZodRawShape>(
   description: string,
   object: z.ZodObject<T, z.core.$strict>,
@@ -137,6 +141,7 @@ export const freeForm = (description: string) =>
 export const freeFormObject = (description: string) =>
   field(z.unknown().check(checkFreeFormObject), `${description} ${freeFormLimits}`, { scalar: 'JSONObject' });
 
+/** A date and time of RFC 3339 with an offset. */
 export const dateTime = (description: string, traits: FieldTraits) =>
   field(
     bounded(64).check(

@@ -54,10 +54,12 @@ function validateFreeForm(value: unknown, reportIssue: ReportFreeFormIssue): voi
   visit(value);
 }
 
+/** Validates free-form JSON. */
 export const checkFreeForm = z.check<unknown>((ctx) => {
   validateFreeForm(ctx.value, (code, message, path) => ctx.issues.push(customIssue(code, message, ctx.value, path)));
 });
 
+/** Validates a free-form JSON object. */
 export const checkFreeFormObject = z.check<unknown>((ctx) => {
   if (ctx.value === undefined || ctx.value === null) return;
   if (typeof ctx.value !== 'object' || Array.isArray(ctx.value)) {

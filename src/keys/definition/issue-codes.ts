@@ -35,6 +35,7 @@ export const issueCodes = {
   PASSWORD_NEEDED: 'Changing the hash type requires sending the password again.',
 } as const;
 
+/** A code of {@link issueCodes}. */
 export type IssueCode = keyof typeof issueCodes;
 
 /** The stable codes of warnings: the definition is valid, but probably not what was meant. */
@@ -50,4 +51,5 @@ export const warningCodes = {
   TRIGGERS_NOT_DESCENDING: 'Gateways expect trigger limits in descending order.',
 } as const;
 
+/** A code of {@link warningCodes}. */
 export type WarningCode = keyof typeof warningCodes;

@@ -22,7 +22,9 @@ type WithoutSecrets = Omit<
 /** A definition in its normal form: no null, no deprecated field, no server-owned field, no secret. */
 export type Definition = { [K in keyof WithoutSecrets]: WithoutNull<NonNullable<WithoutSecrets[K]>> };
 
+/** The fields of a definition that are encrypted. */
 export const secretNames = ['password', 'jwtSecret', 'hmacString'] as const;
+/** One of {@link secretNames}. */
 export type SecretName = (typeof secretNames)[number];
 
 /** The secrets of an update: a new value, null to clear the stored one, absent to keep it. */

@@ -24,9 +24,12 @@ const updateFields = fieldsWithout('preview').safeExtend({
 /** The input of a preview: without the fields of updates. */
 const previewFields = fieldsWithout('update');
 
+/** The definition of a preview. */
 export const PreviewInput: z.ZodType<KeyDefinition> = previewFields.check(rules);
+/** The definition of an update. */
 export const UpdateInput: z.ZodType<KeyDefinition> = updateFields.check(rules);
 
+/** The input of each variant. */
 export const inputs: Record<Variant, z.ZodType<KeyDefinition>> = { preview: PreviewInput, update: UpdateInput };
 
 /** Return the parsed definition, or INVALID if zod rejects it. */

@@ -246,7 +246,9 @@ export const KeyDefinition = z.strictObject({
   throttleRetryLimit: limits.throttleRetryLimit,
 });
 
+/** A definition as clients send it; see the schema of this name. */
 export type KeyDefinition = z.output<typeof KeyDefinition>;
+/** The two forms of a definition, which differ in a few fields. */
 export type Variant = 'preview' | 'update';
 
 /** The fields that only this variant has. */

@@ -12,6 +12,7 @@ import type { HistoryRange, KeyFilter, KeyPage, KeyQuery } from '../key-query.js
 /** A key by its identifier or by its hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
 
+/** See {@link createKeyQueries}. */
 export type KeyQueries = ReturnType<typeof createKeyQueries>;
 
 /** The queries. A caller that is bound to an organisation sees the keys of that organisation only. */

@@ -3,6 +3,7 @@ import type { ReadBudget } from '../read-budget.js';
 import type { QuotaCounter } from './quota.js';
 import type { QuotaChange } from './quota-change.js';
 
+/** The live counter of a key, with its owner. */
 export interface OrgCounter extends QuotaCounter, CounterOrigin {
   readonly orgID: string;
   readonly keyHash: string;
@@ -21,6 +22,7 @@ export const resetStatuses = {
     'The counter could not be reached. The reset is stored with the definition and is applied as soon as possible.',
 } as const;
 
+/** One of {@link resetStatuses}. */
 export type ResetStatus = keyof typeof resetStatuses;
 
 /** Live counters outside of the store. */

@@ -9,6 +9,7 @@ export const quotaRejections = {
   EXPIRED: 'The key has expired.',
 } as const;
 
+/** One of {@link quotaRejections}. */
 export type QuotaRejection = keyof typeof quotaRejections;
 
 /** The current values of a quota. */

@@ -1,10 +1,15 @@
 import type { RouteExample } from '../route.js';
 
+/** Schema of a key hash. */
 export const keyHash = { type: 'string', description: 'Hash of the key identifier, in lower-case hex.' };
+/** Returns the schema of a 64-bit integer. */
 export const int64 = (description: string) => ({ type: 'integer', format: 'int64', description });
+/** Schema of a text. */
 export const text = { type: 'string' };
 
+/** The parameter `keyID` of a path. */
 export const keyID = { name: 'keyID', in: 'path', required: true, description: 'Identifier of the key.', schema: text };
+/** The header `If-Match`. */
 export const ifMatch = {
   name: 'If-Match',
   in: 'header',
@@ -13,12 +18,14 @@ export const ifMatch = {
   schema: text,
 };
 
+/** Schema of the warnings of a response. */
 export const warnings = {
   type: 'array',
   items: { $ref: '#/components/schemas/Warning' },
   description: 'Possible mistakes in the definition; absent when there are none.',
 };
 
+/** Returns the component of the response to a change. */
 export const change = (name: string, action: string) => ({
   name,
   members: {
