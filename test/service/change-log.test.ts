@@ -50,44 +50,41 @@ const reads = ['_entities', 'previewKey', 'orgKey', 'orgKeys', 'node', 'previewO
 const writing = doors.filter((door) => !reads.includes(operationOf(door) ?? ''));
 const named = (some: readonly Door[]) => some.map((door) => [door.name, door] as const);
 
-describe('an attempt to change a key', () => {
+describe('the audit log line of an attempt to change a key', () => {
   beforeAll(start);
   afterAll(stop);
 
-  it('is what every write of either face is', () => {
+  it('is written for every write operation of both APIs', () => {
     expect(writing.map(({ name }) => name)).toHaveLength(13);
   });
 
-  it.each(named(writing))(
-    'by %s has one line when it is accepted: who, what, which key and what came of it',
-    async (_, door) => {
-      const operation = operationOf(door);
-      const answer = await knockFresh(t, door, headersOf(service()));
-      const made = changes().filter(({ requestID }) => requestID === answer.headers.get('x-request-id'));
-      const credential = (await t.app.services.credentials.list()).find(({ kind }) => kind === 'service');
-      const isTraffic = operation === 'consumeOrgQuota';
-      expect(made).toStrictEqual([
-        {
-          level: isTraffic ? 'debug' : 'info',
-          time: expect.any(String),
-          event: 'change',
-          // A change of many is one of each; a reset of many is an update of each that resets.
-          operation: operation === 'resetOrgQuotas' ? 'updateOrgKeys' : operation,
-          verdict: 'accepted',
-          actor: { id: credential?.id, label: 'test service' },
-          ...(!isTraffic && { org: 'acme' }),
-          keyHash: hashOf(answer.keyID),
-          ...(!isTraffic && { version: expect.any(Number) }),
-          requestID: answer.headers.get('x-request-id'),
-          msg: 'change',
-        },
-      ]);
-      const { store } = t.app.services;
-      if (!isTraffic) expect(made[0]?.version).toBe((await store.find(hashOf(answer.keyID)))?.version);
-    },
-  );
+  it.each(named(writing))('contains principal, operation, key hash and outcome of an accepted %s', async (_, door) => {
+    const operation = operationOf(door);
+    const answer = await knockFresh(t, door, headersOf(service()));
+    const made = changes().filter(({ requestID }) => requestID === answer.headers.get('x-request-id'));
+    const credential = (await t.app.services.credentials.list()).find(({ kind }) => kind === 'service');
+    const isTraffic = operation === 'consumeOrgQuota';
+    expect(made).toStrictEqual([
+      {
+        level: isTraffic ? 'debug' : 'info',
+        time: expect.any(String),
+        event: 'change',
+        // A change of many is one of each; a reset of many is an update of each that resets.
+        operation: operation === 'resetOrgQuotas' ? 'updateOrgKeys' : operation,
+        verdict: 'accepted',
+        actor: { id: credential?.id, label: 'test service' },
+        ...(!isTraffic && { org: 'acme' }),
+        keyHash: hashOf(answer.keyID),
+        ...(!isTraffic && { version: expect.any(Number) }),
+        requestID: answer.headers.get('x-request-id'),
+        msg: 'change',
+      },
+    ]);
+    const { store } = t.app.services;
+    if (!isTraffic) expect(made[0]?.version).toBe((await store.find(hashOf(answer.keyID)))?.version);
+  });
 
-  it.each(named(writing))('by %s has one line when it is refused for want of a credential', async (_, door) => {
+  it.each(named(writing))('is written for %s without a valid credential', async (_, door) => {
     for (const headers of [
       {},
       { 'x-svc-authorization': createToken('service') },
@@ -100,7 +97,7 @@ describe('an attempt to change a key', () => {
   });
 
   it.each(named(writing.filter(({ foreign }) => foreign !== 'nothing')))(
-    'by %s has one line when it is for another organisation: the caller’s, and nothing of whose the key is',
+    'contains the organisation of the caller and not that of the key, for %s in another organisation',
     async (_, door) => {
       const { id, secret } = await t.issue('service', { orgID: 'globex' });
       const found = await during(() => knock(t, door, headersOf({ 'x-svc-authorization': secret })));
@@ -117,16 +114,12 @@ describe('an attempt to change a key', () => {
     },
   );
 
-  it.each(named(doors.filter((door) => !writing.includes(door))))(
-    'is not what %s is, which has no such line',
-    async (_, door) => {
-      const about = { authorization: `Bearer ${t.management}`, ...service() };
-      for (const headers of [about, {}])
-        expect(await during(() => knock(t, door, headersOf(headers)))).toStrictEqual([]);
-    },
-  );
+  it.each(named(doors.filter((door) => !writing.includes(door))))('is not written for %s', async (_, door) => {
+    const about = { authorization: `Bearer ${t.management}`, ...service() };
+    for (const headers of [about, {}]) expect(await during(() => knock(t, door, headersOf(headers)))).toStrictEqual([]);
+  });
 
-  it('is not what a dry run is', async () => {
+  it('is not written for a dry run', async () => {
     const dryRun = 'mutation { updateOrgKeys(filter: {}, patch: {}) { dryRun } }';
     expect(await during(() => t.graphql(dryRun))).toStrictEqual([]);
   });
@@ -217,7 +210,7 @@ describe('an attempt to change a key', () => {
         ),
       [{ operation: 'updateOrgKeys', code: 'INVALID', keyHash: true }],
     ],
-  ])('has one line when it is refused for %s', async (_, work, expected) => {
+  ])('is written for a change rejected for %s', async (_, work, expected) => {
     const found = await during(work);
     expect(
       found.map(({ operation, verdict, code, keyHash, actor }) => ({
@@ -234,7 +227,7 @@ describe('an attempt to change a key', () => {
     );
   });
 
-  it('has a line when there were too many wrong credentials, in either face', async () => {
+  it('is written for a request with too many failed attempts, in both APIs', async () => {
     const wrong = { 'content-type': 'application/json', 'x-svc-authorization': createToken('service') };
     const send = (path: string, method: string, body: string) =>
       t.app.fetch(new Request(`http://keyfront.test${path}`, { method, headers: wrong, body }), '192.0.2.1');
@@ -250,7 +243,7 @@ describe('an attempt to change a key', () => {
     ]);
   });
 
-  it('is in the log by the hash of the key and never by its identifier', async () => {
+  it('identifies the key by its hash and never by its identifier', async () => {
     const keyID = 'a-very-secret-key-identifier';
     await t.importKeys({ key_id: keyID, org_id: 'acme' });
     await t.update(keyID, {});
@@ -262,7 +255,7 @@ describe('an attempt to change a key', () => {
     expect(t.logs()).not.toContain(keyID);
   });
 
-  it('that ends in an error of ours has failed and was not refused: nobody can tell what was written', async () => {
+  it('has the verdict failed and not rejected after an internal error, because a change may have been written', async () => {
     const broken = await startApp();
     await broken.importKeys({ key_id: 'k1', org_id: 'acme' });
     broken.app.services.store.update = () => Promise.reject(new Error('out of order'));
@@ -299,7 +292,7 @@ describe('a log line', () => {
   const isSteering = (text: string) =>
     /[\u2028\u2029\u202a-\u202e\u2066-\u2069]/.test(text) || /\p{Cc}/u.test(text.replaceAll('\n', ''));
 
-  it.each(hostile)('stays one line of JSON with a label and a reason that hold %s', async (_, text) => {
+  it.each(hostile)('stays one line of JSON for a label and a reason with %s', async (_, text) => {
     // What is no well-formed text is refused for a label, and comes in a reason all the same.
     const label = text.toWellFormed();
     const order = { kind: 'service', label, orgID: 'globex' } as const;

@@ -46,7 +46,7 @@ describe('fetchText', () => {
     expect((await fetchText(url, {}, limits)).text).toBe('');
   });
 
-  it('takes a body of exactly maxBytes', async () => {
+  it('accepts a body of exactly maxBytes', async () => {
     respond = (response) => response.end('x'.repeat(1_000));
     expect((await fetchText(url, {}, limits)).text).toHaveLength(1_000);
   });

@@ -30,24 +30,24 @@ function printed(value: unknown): string {
   ].join('\n');
 }
 
-describe('printing', () => {
+describe('printing to the log', () => {
   const pepper = 'p3pper-'.repeat(6);
 
-  it('the settings shows no secret, and they can still be read', () => {
+  it('shows no secret of the settings, which stay readable for code', () => {
     const { config, secrets } = readConfig({ KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper });
     expect(printed({ config, secrets })).not.toContain(pepper);
     expect(printed(config)).toContain('hmac-sha256');
     expect(secrets.keyHashPepper).toBe(pepper);
   });
 
-  it('a credential shows no secret, of which it has only the hash', async () => {
+  it('shows no secret of a credential, of which only the hash is stored', async () => {
     const { secret } = await t.issue('service');
     const credentials = await t.app.services.credentials.list();
     for (const credential of credentials) expect(printed(credential)).not.toContain(secret);
     expect(printed(credentials)).not.toContain(secret);
   });
 
-  it('an installation shows no key of its ring, and no credential', () => {
+  it('shows no key of the ring and no credential of an installation', () => {
     const text = inspect(t.app.services, { depth: 10 });
     for (const secret of [t.management, t.service]) expect(text).not.toContain(secret);
     expect(text).not.toMatch(/[A-Za-z0-9+/]{43}=/);
@@ -62,7 +62,7 @@ describe('printing', () => {
     'x-svc-authorization',
     'token',
     'keyID',
-  ])('an object with a member %s into the log hides it, however deep', (name) => {
+  ])('redacts a member %s at any depth', (name) => {
     let line = '';
     const sink = new Writable({
       write(chunk: Buffer, _encoding, done) {

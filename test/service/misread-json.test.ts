@@ -11,7 +11,7 @@ describe.each(misreadJSON)('the member name of $second, sent after $first', ({ f
   };
   const service = (app: Awaited<ReturnType<typeof started>>) => ({ 'x-svc-authorization': app.service });
 
-  it('is right in a REST preview', async () => {
+  it('is kept in a REST preview', async () => {
     const app = await started();
     const preview = async (metaData: string) => {
       const { body } = await app.send('/api/keys/preview', {
@@ -24,7 +24,7 @@ describe.each(misreadJSON)('the member name of $second, sent after $first', ({ f
     expect([await preview(first), await preview(second)]).toEqual(['\\', name]);
   });
 
-  it('is right in a GraphQL variable and in the stored key, its list and its history', async () => {
+  it('is kept in a GraphQL variable and in the stored key, its list and its history', async () => {
     const app = await started();
     await app.importKeys({ key_id: 'one', org_id: 'acme' }, { key_id: 'two', org_id: 'acme' });
     const query =

@@ -47,7 +47,7 @@ describe('rotating a credential', () => {
     expect((await found(id)).successorID).toBe(credential.id);
   });
 
-  it('lets both open for the overlap, and then the successor alone', async () => {
+  it('accepts both secrets during the overlap, and then only the secret of the successor', async () => {
     const { id, secret } = await t.issue('management');
     const { secret: next } = await rotateCredential(store(), id, 24 * hour, t.clock.now);
     expect([await opens(secret), await opens(next)]).toStrictEqual([true, true]);
@@ -57,14 +57,14 @@ describe('rotating a credential', () => {
     expect([await opens(secret), await opens(next)]).toStrictEqual([false, true]);
   });
 
-  it('with an overlap of 0 closes the old one at once', async () => {
+  it('rejects the old secret at once with an overlap of 0', async () => {
     const { id, secret } = await t.issue('management');
     const { secret: next } = await rotateCredential(store(), id, 0, t.clock.now);
     expect([await opens(secret), await opens(next)]).toStrictEqual([false, true]);
     expect((await found(id)).revoked).toStrictEqual(t.clock.now);
   });
 
-  it('never lengthens the life of the old one, and gives the new one as long as the old one had', async () => {
+  it('never extends the lifetime of the old credential, and gives the successor the lifetime of the old one', async () => {
     const { id } = await t.issue('management', { expires: new Date(t.clock.now.getTime() + 10 * hour) });
     later(9 * hour);
     const { credential, retired } = await rotateCredential(store(), id, 24 * hour, t.clock.now);
@@ -72,7 +72,7 @@ describe('rotating a credential', () => {
     expect(credential.expires).toStrictEqual(new Date(t.clock.now.getTime() + 10 * hour));
   });
 
-  it('refuses one that has a successor, opens nothing any more, or does not exist, and issues nothing', async () => {
+  it('rejects a credential that has a successor, is expired or revoked, or does not exist, and issues nothing', async () => {
     const rotated = await t.issue('management');
     const { credential } = await rotateCredential(store(), rotated.id, hour, t.clock.now);
     const revoked = await t.issue('management');
@@ -91,14 +91,14 @@ describe('rotating a credential', () => {
     expect(await store().list()).toStrictEqual(before);
   });
 
-  it('leaves a chain that can go on: the successor can be rotated in its turn', async () => {
+  it('rotates the successor in its turn', async () => {
     const { id } = await t.issue('management');
     const first = await rotateCredential(store(), id, hour, t.clock.now);
     const second = await rotateCredential(store(), first.credential.id, 0, t.clock.now);
     expect([await opens(first.secret), await opens(second.secret)]).toStrictEqual([false, true]);
   });
 
-  it('is all or nothing: where the old one cannot be ended, there is no successor', async () => {
+  it('writes both credentials or none: without an end of the old one there is no successor', async () => {
     const { id, secret } = await t.issue('management');
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec("CREATE TRIGGER fault BEFORE UPDATE ON credentials BEGIN SELECT RAISE(ABORT, 'fault'); END");
@@ -117,7 +117,7 @@ describe('the last use of a credential', () => {
     await vi.advanceTimersByTimeAsync(60_000);
   };
 
-  it('is written within a minute, and not by the requests themselves', async () => {
+  it('writes the time within a minute, and not during requests', async () => {
     const { id, secret } = await t.issue('management');
     const watching = new Database(join(folder, 'keyfront.db'), { readonly: true });
     const version = () => Number(watching.pragma('data_version', { simple: true }));
@@ -131,7 +131,7 @@ describe('the last use of a credential', () => {
     watching.close();
   });
 
-  it('is written once a minute however many requests there are, and not at all where there were none', async () => {
+  it('writes once a minute for any number of requests, and not at all without requests', async () => {
     const { id, secret } = await t.issue('management');
     const watching = new Database(join(folder, 'keyfront.db'));
     watching.exec('CREATE TABLE writes (id TEXT) STRICT');
@@ -151,7 +151,7 @@ describe('the last use of a credential', () => {
     watching.close();
   });
 
-  it('is not that of a request with a wrong credential', async () => {
+  it('ignores requests with an invalid credential', async () => {
     const { id, secret } = await t.issue('management');
     await opens(`${secret.slice(0, -1)}x`);
     await t.graphql('{ __typename }', {}, { 'x-svc-authorization': secret, authorization: '' });
@@ -161,14 +161,14 @@ describe('the last use of a credential', () => {
     expect((await found(id)).lastUsed).toBeUndefined();
   });
 
-  it('never goes back', async () => {
+  it('never moves the time backwards', async () => {
     const { id } = await t.issue('management');
     await store().markUsed(new Map([[id, new Date(2000)]]));
     await store().markUsed(new Map([[id, new Date(1000)]]));
     expect((await found(id)).lastUsed).toStrictEqual(new Date(2000));
   });
 
-  it('is written when the service stops', async () => {
+  it('writes the time when the service stops', async () => {
     const { id, secret } = await t.issue('management');
     await opens(secret);
     const used = t.clock.now;
@@ -177,7 +177,7 @@ describe('the last use of a credential', () => {
     expect((await found(id)).lastUsed).toStrictEqual(used);
   });
 
-  it('is tried again a minute later where the database is busy, and no request fails for it', async () => {
+  it('retries after a minute when the database is busy, without failing a request', async () => {
     const { id, secret } = await t.issue('management');
     await opens(secret);
     const used = t.clock.now;
@@ -195,7 +195,7 @@ describe('the last use of a credential', () => {
   });
 });
 
-describe('the table of credentials', () => {
+describe('the credentials table', () => {
   const insert = (hash: Uint8Array) => {
     const database = new Database(join(folder, 'keyfront.db'));
     try {
@@ -210,7 +210,7 @@ describe('the table of credentials', () => {
   };
   const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
-  it('A-10 holds no credential of nothing, and no hash of another length', () => {
+  it('A-10 rejects rows without a hash and hashes of another length', () => {
     expect(() => insert(sha256(''))).toThrow('CHECK constraint failed');
     expect(() => insert(new Uint8Array())).toThrow('CHECK constraint failed');
     expect(() => insert(sha256('x').subarray(0, 31))).toThrow('CHECK constraint failed');
@@ -225,13 +225,13 @@ describe('the table of credentials', () => {
     }
   });
 
-  it('has nothing in it before somebody issues something', () => {
+  it('is empty until a credential is issued', () => {
     const database = openDatabase(':memory:');
     expect(database.prepare('SELECT count(*) FROM credentials').pluck().get()).toBe(0n);
     database.close();
   });
 
-  it('A-10 matches no example in what we publish', async () => {
+  it('A-10 matches no example in the published documents', async () => {
     for (const file of [
       'README.md',
       'OPERATING.md',

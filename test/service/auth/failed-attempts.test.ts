@@ -52,8 +52,8 @@ const later = (seconds: number) => {
   t.clock.now = new Date(t.clock.now.getTime() + seconds * 1000);
 };
 
-describe('wrong credentials from one address', () => {
-  it('A-07 are answered 401 ten times in a minute, and then RATE_LIMITED with the seconds until there is room again', async () => {
+describe('invalid credentials from one address', () => {
+  it('A-07 returns 401 ten times in a minute, and then RATE_LIMITED with the seconds until the next attempt', async () => {
     await preview('192.0.2.1', wrong());
     later(20);
     for (let count = 0; count < 9; count += 1) expect((await preview('192.0.2.1', wrong())).status).toBe(401);
@@ -73,7 +73,7 @@ describe('wrong credentials from one address', () => {
     expect((await preview('192.0.2.1', wrong())).retryAfter).toBe('20');
   });
 
-  it('are told apart by nothing once there are too many: unknown, revoked, expired, malformed or of the other kind', async () => {
+  it('returns one response above the limit for unknown, revoked, expired and malformed credentials and those of the other kind', async () => {
     const { id, secret: revoked } = await t.issue('management');
     await t.app.services.credentials.revoke(id, t.clock.now);
     const { secret: expired } = await t.issue('management', { expires: t.clock.now });
@@ -88,7 +88,7 @@ describe('wrong credentials from one address', () => {
     expect(answers[0]?.status).toBe(429);
   });
 
-  it('A-07 do not close the door to a valid credential behind the same address, nor to a request without one', async () => {
+  it('A-07 accepts a valid credential and a request without one from the same address', async () => {
     await exhaust('192.0.2.1');
     expect((await preview('192.0.2.1', wrong())).status).toBe(429);
     expect((await preview('192.0.2.1', `Bearer ${t.management}`)).status).toBe(200);
@@ -97,7 +97,7 @@ describe('wrong credentials from one address', () => {
     expect((await preview('192.0.2.2', wrong())).status).toBe(401);
   });
 
-  it('are counted whatever kind they are for, in both faces together', async () => {
+  it('counts both kinds of credential in both APIs together', async () => {
     for (let count = 0; count < 4; count += 1) await preview('192.0.2.1', wrong());
     for (let count = 0; count < 3; count += 1) {
       await from(t, '192.0.2.1', '/svc/org/keys/k1', { headers: { 'x-svc-authorization': createToken('service') } });
@@ -108,7 +108,7 @@ describe('wrong credentials from one address', () => {
     expect((await preview('192.0.2.1', wrong())).status).toBe(429);
   });
 
-  it('are not counted where a request holds none, however many come', async () => {
+  it('does not count requests without a credential', async () => {
     for (let count = 0; count < 30; count += 1) {
       await from(t, '192.0.2.1', '/api/keys/preview', { method: 'POST', headers: json, body: '{}' });
       await graphql('192.0.2.1', '{ previewKey(input: {}) { keyID } }', { authorization: '' });
@@ -117,7 +117,7 @@ describe('wrong credentials from one address', () => {
   });
 });
 
-describe('wrong credentials in one request', () => {
+describe('invalid credentials in one request', () => {
   it.each<[string, string]>([
     [
       'many aliases',
@@ -127,25 +127,25 @@ describe('wrong credentials in one request', () => {
     ['a value that GraphQL refuses', '{ previewKey(input: {rate: "x"}) { keyID } }'],
     ['a variable that GraphQL misses', 'query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }'],
     ['an operation that cannot be parsed', '{ previewKey('],
-  ])('count once, with %s', async (_what, query) => {
+  ])('counts once with %s', async (_what, query) => {
     for (let count = 0; count < 10; count += 1) {
       expect((await graphql('192.0.2.1', query, { authorization: wrong() })).code).not.toBe('RATE_LIMITED');
     }
     expect((await preview('192.0.2.1', wrong())).status).toBe(429);
   });
 
-  it('count once for each header', async () => {
+  it('counts once for each header', async () => {
     const both = () => ({ authorization: wrong(), 'x-svc-authorization': createToken('service') });
     for (let count = 0; count < 5; count += 1) await graphql('192.0.2.1', '{ __typename }', both());
     expect((await preview('192.0.2.1', wrong())).status).toBe(429);
   });
 });
 
-describe('too many wrong credentials in GraphQL', () => {
+describe('too many invalid credentials in GraphQL', () => {
   const previewing = '{ previewKey(input: {}) { keyID } }';
 
   it.each(['application/json', 'application/graphql-response+json'])(
-    'refuse the whole request with 429 for a client of %s',
+    'rejects the whole request with 429 for a client of %s',
     async (accept) => {
       await exhaust('192.0.2.1');
       for (const query of [previewing, '{ __typename }', '{ previewKey(input: {nonsense: 1}) { keyID } }']) {
@@ -163,7 +163,7 @@ describe('too many wrong credentials in GraphQL', () => {
     },
   );
 
-  it('refuse only the fields that need them beside a valid credential of the other kind', async () => {
+  it('rejects only the fields that need them beside a valid credential of the other kind', async () => {
     await exhaust('192.0.2.1');
     const headers = { authorization: wrong(), 'x-svc-authorization': t.service };
     const found = await graphql('192.0.2.1', '{ orgKey(keyID: "k1") { version } }', headers);
@@ -173,8 +173,8 @@ describe('too many wrong credentials in GraphQL', () => {
   });
 });
 
-describe('wrong credentials that begin alike', () => {
-  it('are counted together, from whatever addresses they come, and a valid one that begins so opens', async () => {
+describe('invalid credentials with the same prefix', () => {
+  it('counts them together from all addresses, and accepts a valid credential with that prefix', async () => {
     const stem = t.management.slice(0, 20);
     const guess = (index: number) => preview(`198.51.100.${index}`, `Bearer ${stem}${String(index).padStart(25, '0')}`);
     for (let index = 0; index < 10; index += 1) expect((await guess(index)).status).toBe(401);
@@ -184,15 +184,15 @@ describe('wrong credentials that begin alike', () => {
   });
 });
 
-describe('the address of a client', () => {
-  it('A-07 is not what X-Forwarded-For says, unless proxies are trusted', async () => {
+describe('the client address of failed attempts', () => {
+  it('A-07 ignores X-Forwarded-For unless proxies are trusted', async () => {
     for (let count = 0; count < 10; count += 1) {
       await preview('192.0.2.1', wrong(), { 'x-forwarded-for': `203.0.113.${count}` });
     }
     expect((await preview('192.0.2.1', wrong(), { 'x-forwarded-for': '203.0.113.99' })).status).toBe(429);
   });
 
-  it('is what the trusted proxy saw, and nothing that the client wrote before it', async () => {
+  it('takes the address that the trusted proxy added, and ignores the entries before it', async () => {
     const behind = await startApp({ KEYFRONT_TRUSTED_PROXIES: '1' });
     const ask = (forwarded: string) =>
       from(behind, '10.0.0.1', '/api/keys/preview', {
@@ -206,7 +206,7 @@ describe('the address of a client', () => {
     await behind.close();
   });
 
-  it('is that of the socket, on the real server', async () => {
+  it('takes the address of the socket on a real server', async () => {
     const server = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
     const post = async (path: string, body: object) => {
       const headers = { ...json, authorization: wrong() };
@@ -224,8 +224,8 @@ describe('the address of a client', () => {
   });
 });
 
-describe('the count of failures', () => {
-  it('knows clients of IPv6 by the first 64 bits of their address, however it is written', () => {
+describe('the attempt limiter', () => {
+  it('counts IPv6 clients by the first 64 bits of their address, in any notation', () => {
     const failures = createAttemptLimiter(() => t.clock.now);
     const count = (address: string) => failures.count(address, createToken('service'));
     for (let host = 1; host <= 10; host += 1) expect(count(`2001:db8:0:1::${host.toString(16)}`)).toBeUndefined();
@@ -235,7 +235,7 @@ describe('the count of failures', () => {
       expect(`${another} ${count(another)}`).toBe(`${another} undefined`);
   });
 
-  it('is bounded: who has been quiet for longest is forgotten, and who goes on is not', () => {
+  it('keeps a bounded number of clients and evicts the least recently active ones', () => {
     const failures = createAttemptLimiter(() => t.clock.now);
     const count = (address: string) => failures.count(address, createToken('service'));
     for (let index = 0; index < 10; index += 1) count('192.0.2.1');
@@ -248,7 +248,7 @@ describe('the count of failures', () => {
     expect(count('192.0.2.2')).toBeUndefined();
   });
 
-  it('does not keep anybody out for longer because the clock was put back', () => {
+  it('blocks no client for longer when the clock is set back', () => {
     let now = new Date('2026-01-31T12:00:00Z');
     const failures = createAttemptLimiter(() => now);
     for (let index = 0; index < 10; index += 1) failures.count('192.0.2.1', createToken('service'));

@@ -41,7 +41,7 @@ async function workFor(method: string, target: string, body?: string) {
 const graphql = (query: string) => (keyID: string) =>
   ['POST', '/graphql', JSON.stringify({ query: query.replaceAll('$id', JSON.stringify(keyID)) })] as const;
 
-describe('A-08 With a credential of another organisation, a key that exists takes the same work as one that does not:', () => {
+describe('A-08 a credential of another organisation, for a key that exists and one that does not', () => {
   it.each<[string, (keyID: string) => readonly [string, string, string?]]>([
     ['GET', (keyID) => ['GET', `/svc/org/keys/${keyID}`]],
     ['PUT', (keyID) => ['PUT', `/svc/org/keys/${keyID}`, '{}']],
@@ -54,7 +54,7 @@ describe('A-08 With a credential of another organisation, a key that exists take
     ['previewOrgKeyUpdate', graphql('{ previewOrgKeyUpdate(keyID: $id, input: {}) { version } }')],
     ['revertOrgKey', graphql('mutation { revertOrgKey(keyID: $id, toVersion: 1) { version } }')],
     ['consumeOrgQuota', graphql('mutation { consumeOrgQuota(keyID: $id) { allowed } }')],
-  ])('%s', async (_operation, request) => {
+  ])('does the same work for %s', async (_operation, request) => {
     // The first request of an operation prepares its document.
     await workFor(...request('unknown'));
     const unknown = await workFor(...request('unknown'));
@@ -63,7 +63,7 @@ describe('A-08 With a credential of another organisation, a key that exists take
     if (_operation === 'GET') expect((await workFor(...request('own'))).statements).not.toEqual(unknown.statements);
   });
 
-  it('createOrgKey is CONFLICT with one message, also when the other key is deleted', async () => {
+  it('returns CONFLICT with one message from createOrgKey, also when the other key is deleted', async () => {
     for (const keyID of ['foreign', 'gone']) {
       const { status, text } = await workFor('POST', `/svc/org/keys/${keyID}`, '{"org_id":"acme"}');
       expect(status).toBe(409);

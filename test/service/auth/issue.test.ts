@@ -12,8 +12,8 @@ beforeEach(async () => {
 });
 afterEach(async () => t.close());
 
-describe('issuing a credential', () => {
-  it('keeps everything but the secret, of which it keeps the hash', async () => {
+describe('issueCredential', () => {
+  it('stores everything but the secret, of which it stores the hash', async () => {
     const expires = new Date('2026-03-01T00:00:00.123Z');
     const order = { kind: 'service', label: 'Billing dashboard', orgID: 'acme', expires } as const;
     const { credential, secret } = await issueCredential(store, order, t.clock.now);
@@ -35,12 +35,12 @@ describe('issuing a credential', () => {
     expect(JSON.stringify(kept)).not.toContain(secret);
   });
 
-  it('binds it to no organisation and no end unless told to', async () => {
+  it('binds to no organisation and sets no expiry by default', async () => {
     const { credential } = await issueCredential(store, { kind: 'management', label: 'x' }, t.clock.now);
     expect(credential).toMatchObject({ orgID: undefined, expires: undefined, revoked: undefined });
   });
 
-  it('lists credentials in the order they were issued', async () => {
+  it('issues credentials that are listed in the order of their issue', async () => {
     const ids: string[] = [];
     for (let minute = 0; minute < 5; minute += 1) {
       t.clock.now = new Date(Date.UTC(2026, 5, 1, 12, minute));
@@ -51,7 +51,7 @@ describe('issuing a credential', () => {
 });
 
 describe('revoking a credential', () => {
-  it('keeps the first moment when it is done twice', async () => {
+  it('keeps the first time when it is revoked again', async () => {
     const { id } = await t.issue('service');
     const first = new Date('2026-02-01T00:00:00Z');
     expect(await store.revoke(id, first)).toBe(true);
@@ -59,15 +59,15 @@ describe('revoking a credential', () => {
     expect((await store.list()).find((credential) => credential.id === id)?.revoked).toStrictEqual(first);
   });
 
-  it('says where there is none, and touches no other', async () => {
+  it('returns false for an unknown credential and changes no other', async () => {
     const before = await store.list();
     expect(await store.revoke('cred_0000000000000000', t.clock.now)).toBe(false);
     expect(await store.list()).toStrictEqual(before);
   });
 });
 
-describe('finding a credential', () => {
-  it('is refused for a label or an organisation with half of a surrogate pair, which storage would change', async () => {
+describe('looking up a credential', () => {
+  it('rejects a label or an organisation with a lone surrogate, which storage would change', async () => {
     const { credentials } = t.app.services;
     const before = (await credentials.list()).length;
     for (const order of [{ label: 'a\ud800' }, { label: 'a', orgID: '\udc00' }]) {
@@ -77,7 +77,7 @@ describe('finding a credential', () => {
     expect(await credentials.list()).toHaveLength(before);
   });
 
-  it('A-04 goes by the hash of its whole secret', async () => {
+  it('A-04 compares the hash of the whole secret', async () => {
     const { id, secret } = await t.issue('service');
     expect((await store.findBySecretHash(hashToken(secret), t.clock.now))?.id).toBe(id);
     expect(await store.findBySecretHash(hashToken(secret.slice(0, -1)), t.clock.now)).toBeUndefined();

@@ -89,8 +89,8 @@ const sendFresh = (door: Door, headers: Headers, query = '') => knockFresh(t, do
 const opened = ({ status, body }: Answer) => status === 200 && !('errors' in body);
 const withoutRequestID = (text: string) => text.replace(/"request_?ID":"[^"]*"/i, '"request":""');
 
-describe('the table', () => {
-  it('A-01 has a row for every root field and every route, and each says which credential opens it', () => {
+describe('the authorization matrix', () => {
+  it('A-01 has a row for every root field and every route, which names the required credential', () => {
     expect(gaps).toEqual([]);
     expect(doors.length).toBeGreaterThan(20);
   });
@@ -101,8 +101,8 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
   const isOpenToAll = door.kinds.length > 1;
   const cases = Object.entries(bad).filter(([what]) => !isOpenToAll || !/other kind/.test(what));
 
-  describe.each(door.kinds)('for which a %s credential is needed', (kind) => {
-    it.each(cases)('A-01 is refused with the one message for %s', async (_what, make) => {
+  describe.each(door.kinds)('with a %s credential as the requirement', (kind) => {
+    it.each(cases)('A-01 rejects %s with the one message', async (_what, make) => {
       const before = await stateOf(t, 'k1');
       const answer = await send(door, await make(kind));
       const bare = await send(door, []);
@@ -113,7 +113,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       expect(await stateOf(t, 'k1')).toStrictEqual(before);
     });
 
-    it('is refused for a header that comes twice over the network, whichever of the two is valid', async () => {
+    it('rejects a header that is sent twice, whichever of the two values is valid', async () => {
       const before = await stateOf(t, 'k1');
       const [name, good] = valid(kind);
       for (const values of [
@@ -135,7 +135,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       expect(await stateOf(t, 'k1')).toStrictEqual(before);
     });
 
-    it('A-12 is refused for a token in the query string, which no log line holds', async () => {
+    it('A-12 rejects a token in the query string, which no log line contains', async () => {
       for (const name of ['access_token', names[kind]]) {
         expectRefusal(door, await send(door, [], `?${name}=${t[kind]}`));
         const beside = await sendFresh(door, [valid(kind)], `?${name}=${t[kind]}`);
@@ -159,13 +159,13 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       }
     });
 
-    it('takes white space round the header, which HTTP does not count, and every case of the scheme', async () => {
+    it('accepts white space around the header value, and any case of the scheme', async () => {
       const spellings = [`  ${value(kind, t[kind])}\t`];
       if (kind === 'management') spellings.push(`bearer ${t[kind]}`, `BEARER ${t[kind]}`, `BeArEr ${t[kind]}`);
       for (const text of spellings) expect(opened(await sendFresh(door, [[names[kind], text]]))).toBe(true);
     });
 
-    it('opens until the moment a credential expires, and not at it', async () => {
+    it('accepts a credential until the time of its expiry, and rejects it at that time', async () => {
       const expires = new Date(t.clock.now.getTime() + 1000);
       const { secret } = await t.issue(kind, { expires });
       const headers: Headers = [[names[kind], value(kind, secret)]];
@@ -175,7 +175,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       expectRefusal(door, await sendFresh(door, headers));
     });
 
-    it('A-11 closes at once when its credential is revoked', async () => {
+    it('A-11 rejects a credential as soon as it is revoked', async () => {
       const { id, secret } = await t.issue(kind);
       const headers: Headers = [[names[kind], value(kind, secret)]];
       expect(opened(await sendFresh(door, headers))).toBe(true);
@@ -183,7 +183,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       expectRefusal(door, await sendFresh(door, headers));
     });
 
-    it(`answers a credential bound to its organisation, and for one bound to another ${door.foreign}`, async () => {
+    it(`accepts a credential bound to its organisation, and returns for one bound to another ${door.foreign}`, async () => {
       const bound = async (orgID: string): Promise<Headers> => [
         [names[kind], value(kind, (await t.issue(kind, { orgID })).secret)],
       ];
@@ -198,7 +198,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
 });
 
 describe('the paths beside the operations', () => {
-  it('have a row each', () => {
+  it('have one row each in the matrix', () => {
     expect(Object.keys(pathRows)).toEqual(otherPaths);
   });
 
@@ -209,7 +209,7 @@ describe('the paths beside the operations', () => {
     });
     afterAll(() => own.close());
 
-    it.each(Object.entries(pathRows))('%s opens to whom it should', async (path, row) => {
+    it.each(Object.entries(pathRows))('opens %s to the credentials of its row', async (path, row) => {
       const [without, having] = row[profile];
       const get = (headers: Record<string, string> = {}) => own.send(path, { headers });
       const bare = await get();
@@ -237,7 +237,7 @@ describe('the paths beside the operations', () => {
       for (const headers of useful) expect((await get(headers)).status).toBe(having);
     });
 
-    it.each(Object.keys(pathRows))('%s is asked for with GET and HEAD only, where it is there at all', async (path) => {
+    it.each(Object.keys(pathRows))('accepts only GET and HEAD for %s, if it exists', async (path) => {
       const isThere = pathRows[path]?.[profile][0] !== 404;
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
         const answer = await own.send(path, { method });
@@ -290,8 +290,8 @@ async function overNetwork({ method, target, body }: Door, headers: Headers): Pr
   return raw(Number(new URL(server.url).port), `${lines.join('\r\n')}\r\n\r\n${text}`);
 }
 
-describe('one request', () => {
-  it('may hold both kinds, and each operation looks at its own', async () => {
+describe('a request with both kinds of credential', () => {
+  it('applies to each operation the credential of its kind', async () => {
     const query = JSON.stringify({
       query: '{ previewKey(input: {}) { keyID } orgKey(keyID: "k1") { keyHash } }',
     });
@@ -307,8 +307,8 @@ describe('one request', () => {
   });
 });
 
-describe('the log', () => {
-  it('holds no credential, valid or not', async () => {
+describe('the log of authentication', () => {
+  it('contains no credential, valid or not', async () => {
     expect(t.logs()).toContain('"event":"authentication"');
     for (const door of doors) await sendFresh(door, door.kinds.map(valid));
     for (const secret of [t.management, t.service, 'kf_mgt_', 'kf_svc_']) expect(t.logs()).not.toContain(secret);

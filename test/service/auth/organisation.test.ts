@@ -43,12 +43,12 @@ const seen = ({ status, headers, text }: Answer) => ({
 });
 
 describe('a service credential that is bound to an organisation', () => {
-  it('changes a key of the organisation', async () => {
+  it('changes a key of its organisation', async () => {
     expect((await put('acme-key', { alias: 'after', org_id: 'acme' })).status).toBe(200);
     expect((await mutate('acme-key')).body).toMatchObject({ data: { updateOrgKey: { version: 3 } } });
   });
 
-  it('is answered NOT_FOUND for the key of another, byte for byte as for a key that does not exist', async () => {
+  it('gets NOT_FOUND for the key of another organisation, byte for byte as for a key that does not exist', async () => {
     const before = await stateOf(t, 'globex-key');
     const attempts: ((keyID: string) => Promise<Answer>)[] = [
       (keyID) => put(keyID, {}),
@@ -80,7 +80,7 @@ describe('a service credential that is bound to an organisation', () => {
     expect(await stateOf(t, 'globex-key')).toStrictEqual(before);
   });
 
-  it('makes nobody hash a password for a key that it may not change', async () => {
+  it('hashes no password for a key that it may not change', async () => {
     const definition = { basic_auth_data: { password: 'hunter2-hunter2' } };
     // More than are hashed and queued at a time: hashing would answer some of them with UNAVAILABLE.
     const answers = await Promise.all(Array.from({ length: 60 }, () => put('globex-key', definition)));
@@ -115,7 +115,7 @@ describe('a management credential that is bound to an organisation', () => {
     });
   });
 
-  it.each(['globex', 'Acme', 'acme ', ''])('is FORBIDDEN to preview for the organisation %j', async (orgID) => {
+  it.each(['globex', 'Acme', 'acme ', ''])('gets FORBIDDEN from a preview for the organisation %j', async (orgID) => {
     const answer = await preview({ org_id: orgID });
     expect(answer.status).toBe(403);
     expect(answer.body).toStrictEqual({

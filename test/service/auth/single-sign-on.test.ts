@@ -60,23 +60,23 @@ const unsigned = (header: object, payload: object) =>
   [header, payload].map((part) => base64url.encode(JSON.stringify(part))).join('.');
 
 describe('a token of single sign-on', () => {
-  it('previews, through either face', async () => {
+  it('authorizes a preview in both APIs', async () => {
     const token = await issuer.sign(claims());
     expect((await preview(token)).status).toBe(200);
     const { body } = await t.graphql('{ previewKey(input: {}) { keyHash } }', {}, { authorization: `bearer ${token}` });
     expect(body['errors']).toBeUndefined();
   });
 
-  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('may be signed with %s', async (alg) => {
+  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('accepts a signature with %s', async (alg) => {
     await issuer.addKey('other', alg);
     expect((await preview(await issuer.sign(claims(), 'other'))).status).toBe(200);
   });
 
-  it('may name several audiences, ours among them', async () => {
+  it('accepts several audiences that include ours', async () => {
     expect((await preview(await issuer.sign(claims({ aud: ['other', 'keyfront'] })))).status).toBe(200);
   });
 
-  it('leaves our own credentials as they are', async () => {
+  it('leaves stored credentials valid', async () => {
     expect((await preview(t.management)).status).toBe(200);
     expectRefusal(await preview(t.service));
   });
@@ -94,22 +94,22 @@ describe('a token of single sign-on', () => {
     ['that is not valid yet', () => claims({ nbf: seconds(61) }), 'claim nbf'],
     ['without a subject', () => without('sub'), 'claim sub'],
     ['with an empty subject', () => claims({ sub: ' ' }), 'subject'],
-  ])('%s is refused', async (_what, make, reason) => {
+  ])('rejects %s', async (_what, make, reason) => {
     const token = await issuer.sign(make());
     expectRefusal(await preview(token));
     expect(await reasons()).toStrictEqual([reason]);
   });
 
-  it('is allowed clocks that differ by less than a minute', async () => {
+  it('accepts clocks that differ by less than a minute', async () => {
     expect((await preview(await issuer.sign(claims({ exp: seconds(-59) })))).status).toBe(200);
     expect((await preview(await issuer.sign(claims({ nbf: seconds(60) })))).status).toBe(200);
   });
 
-  it.each(['none', 'None', 'NONE', ''])('without a signature is refused, where it says "alg": "%s"', async (alg) => {
+  it.each(['none', 'None', 'NONE', ''])('rejects an unsigned token with "alg": "%s"', async (alg) => {
     for (const end of ['.', '.x']) expectRefusal(await preview(unsigned({ alg, kid: 'first' }, claims()) + end));
   });
 
-  it.each(['HS256', 'HS384', 'HS512'])('signed by %s with the public key for a secret is refused', async (alg) => {
+  it.each(['HS256', 'HS384', 'HS512'])('rejects a token signed by %s with the public key as a secret', async (alg) => {
     await issuer.addKey('rsa', 'RS256');
     expect((await preview(await issuer.sign(claims(), 'rsa'))).status).toBe(200);
     const key = issuer.publicKey('rsa');
@@ -124,7 +124,7 @@ describe('a token of single sign-on', () => {
     expect(new Set(await reasons())).toStrictEqual(new Set(['ERR_JOSE_ALG_NOT_ALLOWED']));
   });
 
-  it('signed by a key that is not published is refused, whatever name it gives and wherever it points', async () => {
+  it('rejects a signature by an unpublished key, for every key name and key URL in the token', async () => {
     const stranger = await startIssuer();
     const jwk = await exportJWK(stranger.publicKey('first'));
     const headers = [
@@ -145,7 +145,7 @@ describe('a token of single sign-on', () => {
     await stranger.close();
   });
 
-  it('that was changed after it was signed is refused', async () => {
+  it('rejects a token that was changed after it was signed', async () => {
     const [header = '', payload = '', signature = ''] = (await issuer.sign(claims())).split('.');
     const changed = base64url.encode(JSON.stringify(claims({ sub: 'eve' })));
     const last = signature.endsWith('A') ? 'Q' : 'A';
@@ -160,18 +160,18 @@ describe('a token of single sign-on', () => {
     }
   });
 
-  it('with a part that is nonsense is refused', async () => {
+  it('rejects a token with a malformed part', async () => {
     const [header = '', payload = ''] = (await issuer.sign(claims())).split('.');
     for (const token of ['a.b.c', '..', `${header}..`, `.${payload}.`, 'e30.e30.', `${header}.bnVsbA.x`]) {
       expectRefusal(await preview(token));
     }
   });
 
-  it('that demands an extension which we do not know is refused', async () => {
+  it('rejects a token that requires an unknown extension', async () => {
     expectRefusal(await preview(unsigned({ alg: 'ES256', kid: 'first', crit: ['x'], x: 1 }, claims()) + '.x'));
   });
 
-  it('may have 4096 characters and no more', async () => {
+  it('accepts up to 4096 characters', async () => {
     const padded = async (length: number) => {
       for (let pad = 0; ; pad += 1) {
         const token = await issuer.sign(claims({ pad: 'x'.repeat(Math.floor((length * 3) / 4) - 330 + pad) }));
@@ -186,7 +186,7 @@ describe('a token of single sign-on', () => {
     expect(await reasons()).toStrictEqual(['malformed']);
   });
 
-  it('is no service credential, in whatever header', async () => {
+  it('rejects the token as a service credential, in either header', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const token = await issuer.sign(claims({ scope: 'service', kind: 'service' }));
     for (const headers of [
@@ -200,7 +200,7 @@ describe('a token of single sign-on', () => {
     }
   });
 
-  it('is in no log line, whatever becomes of it', async () => {
+  it('writes no token to the log, accepted or rejected', async () => {
     const tokens = [
       await issuer.sign(claims()),
       await issuer.sign(claims({ aud: 'other' })),
@@ -218,19 +218,19 @@ describe('a token of single sign-on', () => {
       expect(t.logs()).not.toContain(part);
   });
 
-  describe('that is refused', () => {
+  describe('a rejected single sign-on token', () => {
     const send = async (token: string, address = '192.0.2.1') => {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
       const request = new Request('http://keyfront.test/api/keys/preview', { method: 'POST', headers, body: '{}' });
       return (await t.app.fetch(request, address)).status;
     };
 
-    it('counts as a wrong credential', async () => {
+    it('counts as a failed attempt', async () => {
       for (let count = 0; count < 10; count += 1) expect(await send(await issuer.sign(claims({ aud: 'x' })))).toBe(401);
       expect(await send(await issuer.sign(claims({ aud: 'x' })))).toBe(429);
     });
 
-    it('does not count where it is genuine and has expired, so that its client hears 401 and fetches another', async () => {
+    it('does not count when it is genuine and expired, so that its client gets 401 and fetches another', async () => {
       for (let count = 0; count < 30; count += 1) {
         expect(await send(await issuer.sign(claims({ exp: seconds(-61) })))).toBe(401);
       }
@@ -242,13 +242,13 @@ describe('a token of single sign-on', () => {
       await stranger.close();
     });
 
-    it('does not count while the keys cannot be had', async () => {
+    it('does not count while the keys are unavailable', async () => {
       issuer.mood = 'failing';
       const token = await issuer.sign(claims());
       for (let count = 0; count < 30; count += 1) expect(await send(token)).toBe(503);
     });
 
-    it('is known by its end, because all of one issuer begin alike', async () => {
+    it('is counted by its end, because all tokens of one issuer start alike', async () => {
       for (let client = 1; client <= 20; client += 1) {
         expect(await send(await issuer.sign(claims({ aud: 'x' })), `192.0.2.${client}`)).toBe(401);
       }
@@ -259,19 +259,19 @@ describe('a token of single sign-on', () => {
   });
 });
 
-describe('the organisation of a token', () => {
+describe('the organisation of a single sign-on token', () => {
   const orgs = async (claim: string) => {
     await t.close();
     t = await startWith({ KEYFRONT_OIDC_ORG_CLAIM: claim });
   };
 
-  it('is none where no claim is set for it', async () => {
+  it('is none when no claim is configured', async () => {
     const token = await issuer.sign(claims({ org: 'globex' }));
     for (const org of ['acme', 'globex']) expect((await preview(token, { org_id: org })).status).toBe(200);
   });
 
   it.each(['org', 'https://keyfront.example/org'])(
-    'is what the claim %s says, and another is FORBIDDEN',
+    'is the value of the claim %s, and another one is FORBIDDEN',
     async (claim) => {
       await orgs(claim);
       const token = await issuer.sign(claims({ [claim]: 'acme' }));
@@ -290,14 +290,14 @@ describe('the organisation of a token', () => {
     ['a list', ['acme']],
     ['a number', 7],
     ['an object', { id: 'acme' }],
-  ])('is needed where a claim is set for it: one that is %s is refused', async (_what, value) => {
+  ])('is required when a claim is configured: rejects a token where it is %s', async (_what, value) => {
     await orgs('org');
     expectRefusal(await preview(await issuer.sign(claims(value === undefined ? {} : { org: value }))));
     expect(await reasons()).toStrictEqual(['organisation']);
   });
 
   it.each(['a/b', 'a\u0000b', '\ud800', 'o'.repeat(224)])(
-    'rejects a token whose claim cannot begin a key identifier: %j',
+    'rejects a token whose claim cannot start a key identifier: %j',
     async (org) => {
       await orgs('org');
       expectRefusal(await preview(await issuer.sign(claims({ org }))));
@@ -305,17 +305,14 @@ describe('the organisation of a token', () => {
     },
   );
 
-  it.each(['constructor', '__proto__', 'toString'])(
-    'is not found in what every object has, such as %s',
-    async (claim) => {
-      await orgs(claim);
-      expectRefusal(await preview(await issuer.sign(claims())));
-    },
-  );
+  it.each(['constructor', '__proto__', 'toString'])('ignores inherited members, such as %s', async (claim) => {
+    await orgs(claim);
+    expectRefusal(await preview(await issuer.sign(claims())));
+  });
 });
 
-describe('the subject of a token', () => {
-  it('is the label of the caller, cut to 128 characters', async () => {
+describe('the subject of a single sign-on token', () => {
+  it('is the label of the principal, truncated to 128 characters', async () => {
     const settings = { issuer: issuer.url, audience: 'keyfront', jwksURL: undefined, orgClaim: undefined };
     const verify = createOIDCVerifier(settings, () => t.clock.now, createLogger('silent'));
     expect(await verify(await issuer.sign(claims({ sub: 'ada@example.org' })))).toStrictEqual({
@@ -328,13 +325,13 @@ describe('the subject of a token', () => {
   });
 });
 
-describe('the keys of the issuer', () => {
+describe('the keys of the single sign-on issuer', () => {
   const minutes = (count: number) => {
     t.clock.now = new Date(t.clock.now.getTime() + count * 60_000);
   };
   const listed = () => issuer.asked.filter((path) => path === '/keys').length;
 
-  it('are asked for when they are first needed, once, however many tokens come', async () => {
+  it('are fetched on first use, once for any number of tokens', async () => {
     expect(issuer.asked).toStrictEqual([]);
     const token = await issuer.sign(claims());
     await preview(t.management);
@@ -345,7 +342,7 @@ describe('the keys of the issuer', () => {
     expect(issuer.asked).toStrictEqual(['/.well-known/openid-configuration', '/keys']);
   });
 
-  it('are taken from KEYFRONT_OIDC_JWKS_URL where it is set', async () => {
+  it('are fetched from KEYFRONT_OIDC_JWKS_URL if it is set', async () => {
     const direct = await startWith({ KEYFRONT_OIDC_JWKS_URL: `${issuer.url}/keys` });
     const headers = { authorization: `Bearer ${await issuer.sign(claims())}` };
     expect((await direct.preview({}, headers)).status).toBe(200);
@@ -353,7 +350,7 @@ describe('the keys of the issuer', () => {
     await direct.close();
   });
 
-  it('are asked for again for a key that is new, but not for every name that somebody makes up', async () => {
+  it('are fetched again for an unknown key, but not for each invented key name', async () => {
     expect((await preview(await issuer.sign(claims()))).status).toBe(200);
     await issuer.addKey('second');
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
@@ -365,7 +362,7 @@ describe('the keys of the issuer', () => {
     expect(listed()).toBe(2);
   });
 
-  it('are renewed every ten minutes, so that a key that was withdrawn opens nothing any more', async () => {
+  it('are refreshed every ten minutes, so that a withdrawn key is rejected', async () => {
     expect((await preview(await issuer.sign(claims()))).status).toBe(200);
     await issuer.addKey('second');
     issuer.removeKey('first');
@@ -375,7 +372,7 @@ describe('the keys of the issuer', () => {
     expect((await preview(await issuer.sign(claims(), 'second'))).status).toBe(200);
   });
 
-  it.each(['failing', 'gone'] as const)('go on for as long as the issuer is %s, and the log says so', async (mood) => {
+  it.each(['failing', 'gone'] as const)('stay in use while the issuer is %s, and the log reports it', async (mood) => {
     expect((await preview(await issuer.sign(claims()))).status).toBe(200);
     issuer.mood = mood;
     for (let hour = 0; hour < 5; hour += 1) {
@@ -387,7 +384,7 @@ describe('the keys of the issuer', () => {
   });
 
   it.each(['failing', 'gone'] as const)(
-    'that cannot be had, because the issuer is %s, make a token UNAVAILABLE (503) until they can',
+    'return UNAVAILABLE (503) for tokens while the issuer is %s and no keys were fetched',
     async (mood) => {
       issuer.mood = mood;
       const token = await issuer.sign(claims({ exp: seconds(3600) }));
@@ -415,7 +412,7 @@ describe('the keys of the issuer', () => {
     ['sends headers and half of its keys', 'stalling', '/keys'],
     ['sends a discovery document without end', 'endless', '/.well-known/openid-configuration'],
     ['sends keys without end', 'endless', '/keys'],
-  ])('are given up when the issuer %s', async (_what, mood, path) => {
+  ])('are abandoned when the issuer %s', async (_what, mood, path) => {
     issuer.mood = mood;
     issuer.moodPath = path;
     const settings = { issuer: issuer.url, audience: 'keyfront', orgClaim: undefined };
@@ -441,7 +438,7 @@ describe('the keys of the issuer', () => {
       'names keys that are no such thing',
       () => ({ issuer: issuer.url, jwks_uri: `${issuer.url}/.well-known/openid-configuration` }),
     ],
-  ])('are not believed where the document that points to them %s', async (_what, discovery) => {
+  ])('are rejected when the discovery document %s', async (_what, discovery) => {
     issuer.discovery = discovery();
     expectUnavailable(await preview(await issuer.sign(claims())));
     expect(await reasons()).toStrictEqual(['keys unavailable']);
@@ -457,7 +454,7 @@ describe('the settings of single sign-on', () => {
     [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://localhost:8080' }],
     [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://127.0.0.1:8080/' }],
     [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://[::1]:8080' }],
-  ])('may be %j', async (env) => {
+  ])('accept %j', async (env) => {
     await (await startApp(env)).close();
   });
 
@@ -487,7 +484,7 @@ describe('the settings of single sign-on', () => {
     [{ KEYFRONT_TRUSTED_PROXIES: 'all' }, /KEYFRONT_TRUSTED_PROXIES must be a number from 0 to 10\./],
     [{ KEYFRONT_TRUSTED_PROXIES: '11' }, /KEYFRONT_TRUSTED_PROXIES must be a number from 0 to 10\./],
     [{ KEYFRONT_TRUSTED_PROXIES: '' }, /KEYFRONT_TRUSTED_PROXIES must be a number from 0 to 10\./],
-  ])('%j refuse to start, in words that name the right one', async (env, words) => {
+  ])('reject %j at start and name the right setting', async (env, words) => {
     await expect(startApp(env)).rejects.toThrow(words);
   });
 });

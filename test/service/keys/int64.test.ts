@@ -103,7 +103,7 @@ const ways: readonly (readonly [string, (operation: 'preview' | 'update') => Pro
   ],
 ];
 
-describe('Both ends of the range are kept exactly, sent as', () => {
+describe('both ends of the 64-bit range, exact when sent as', () => {
   it.each(ways)('%s', async (_, send) => {
     const previewed = await send('preview');
     expect(previewed.status, previewed.text).toBe(200);
@@ -129,7 +129,7 @@ describe('Both ends of the range are kept exactly, sent as', () => {
     });
   });
 
-  it('R-07 and are still there after a restart, in the database, in an answer and in an export', async () => {
+  it('R-07 keeps both ends of the range in the database, responses and exports after a restart', async () => {
     await t.update('k', asREST(max, min), '?reset_quota=1');
     await t.close();
     t = await startApp({ KEYFRONT_DATA: data });
@@ -186,7 +186,7 @@ const inPreview = async (field: string, token: string) => {
   return answers.map((answer) => outcome(answer).replace(rest, field));
 };
 
-describe('R-07 A number has one outcome in REST, in variables and in a literal', () => {
+describe('R-07 a number has the same outcome in REST, in variables and in a literal', () => {
   it.each<[string, string]>([
     ['1.723207234e+09', 'OK 1723207234'],
     ['1723207234.0', 'OK 1723207234'],
@@ -261,13 +261,13 @@ describe('R-07 A number has one outcome in REST, in variables and in a literal',
     expect(new Set(await inPreview('maxQueryDepth', token))).toEqual(new Set([expected]));
   });
 
-  it('save that GraphQL’s own Int takes no literal with a fraction or an exponent', async () => {
+  it('rejects a literal with a fraction or an exponent for the Int of GraphQL only', async () => {
     expect(await inPreview('maxQueryDepth', '1e3')).toEqual(['OK 1000', 'OK 1000', 'INVALID']);
     expect(await inPreview('maxQueryDepth', '7.0')).toEqual(['OK 7', 'OK 7', 'INVALID']);
   });
 });
 
-describe('Decimal text for a 64-bit integer in GraphQL', () => {
+describe('decimal text for a 64-bit integer in GraphQL', () => {
   it.each<[string, string]>([
     ['"0"', 'OK 0'],
     ['"-1"', 'OK -1'],
@@ -289,7 +289,7 @@ describe('Decimal text for a 64-bit integer in GraphQL', () => {
   });
 });
 
-it('GraphQL answers a number up to 2^53-1 and decimal text beyond, REST always digits', async () => {
+it('returns a number up to 2^53-1 and decimal text beyond it in GraphQL, and digits in REST', async () => {
   const query =
     '{ previewKey(input: {expires: 9007199254740991, quotaRenews: 9007199254740992, lastCheck: -9007199254740992}) { data { expires quotaRenews lastCheck } } }';
   expect((await t.graphql(query)).text).toContain(

@@ -38,13 +38,13 @@ describe('the issues of a definition', () => {
     expect(issues).toHaveLength(100);
   });
 
-  it('are all listed when they are 100', () => {
+  it('are all listed if there are 100', () => {
     const definition = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`x${n}`, 1]));
     expect(errorOf(definition).message).toBe('The key definition has 100 problems.');
     expect(errorOf(definition).issues).toHaveLength(100);
   });
 
-  it('name what is invalid, beside any number of valid members', () => {
+  it('name the invalid members, beside any number of valid ones', () => {
     const definition = {
       tags: Array<number>(60).fill(1),
       applyPolicies: Array<number>(60).fill(1),
@@ -70,23 +70,23 @@ describe('the limit of 100 issues', () => {
   });
 });
 
-describe('validation', () => {
+describe('validation of many issues', () => {
   const partsOf = (value: unknown): number =>
     typeof value === 'object' && value !== null
       ? Object.values(value).reduce((sum: number, member) => sum + partsOf(member), 1)
       : 1;
 
-  it.each(['unknown fields', 'members of nested lists'])('is given no more than it can report: %s', (name) => {
+  it.each(['unknown fields', 'members of nested lists'])('receives no more values than it can report: %s', (name) => {
     expect(partsOf(withoutExcess(inputs.update, definitions[name]))).toBeLessThan(200);
   });
 
-  it('is given a definition with few problems as it is', () => {
+  it('receives a definition with few problems unchanged', () => {
     const definition = { tags: ['a', 1], accessRights: [{ label: 1 }, { label: 'b', x: 1 }], x: null, rate: 'fast' };
     expect(withoutExcess(inputs.update, definition)).toEqual(definition);
   });
 });
 
-describe('a response', () => {
+describe('a response with many issues', () => {
   const started = async () => {
     const app = await startApp();
     onTestFinished(() => app.close());

@@ -79,7 +79,7 @@ describe('the normal form', () => {
     expect(normal(wire)).toStrictEqual(expected);
   });
 
-  it('writes the members of every object in the order of the document', () => {
+  it('has the members of every object in the order of the document', () => {
     const wire = {
       tags: ['a'],
       smoothing: { trigger: 1, threshold: 1, step: 1, enabled: true, delay: 1 },
@@ -93,7 +93,7 @@ describe('the normal form', () => {
     expect(Object.keys(definition.accessRights?.[0]?.limit ?? {})).toStrictEqual(['per', 'throttleRetryLimit']);
   });
 
-  it('of a normal form is the same', () => {
+  it('is idempotent', () => {
     const messy = {
       ...fullUpdate,
       tags: [' b', 'a', 'b '],
@@ -109,7 +109,7 @@ describe('the normal form', () => {
     }
   });
 
-  it('comes back from storage as it went in, its 64-bit integers as such and its other numbers as such', () => {
+  it('is returned from storage unchanged, with exact 64-bit integers', () => {
     const definition = normal({
       ...fullUpdate,
       quota_max: 9223372036854775807n,
@@ -119,7 +119,7 @@ describe('the normal form', () => {
   });
 });
 
-describe('a date', () => {
+describe('a date of a definition', () => {
   it.each([
     ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00Z'],
     ['2026-01-31T12:00:00+00:00', '2026-01-31T12:00:00Z'],
@@ -130,7 +130,7 @@ describe('a date', () => {
     ['2026-01-31T12:00:00.000Z', '2026-01-31T12:00:00.000Z'],
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
-  ])('%s is %s in UTC, with the digits that were given', (given, utc) => {
+  ])('normalises %s to %s in UTC, with the given digits', (given, utc) => {
     expect(inUTC(given)).toBe(utc);
     expect(inUTC(utc)).toBe(utc);
   });
@@ -158,21 +158,21 @@ describe('a date', () => {
   });
   afterAll(async () => t.close());
 
-  it.each(refused)('%j is none', async (text) => {
+  it.each(refused)('rejects %j', async (text) => {
     const { status, body } = await t.preview({ date_created: text });
     expect(status).toBe(400);
     expect(body['issues']).toMatchObject([{ path: 'date_created', code: 'MALFORMED_DATE' }]);
   });
 
-  it.each(taken)('%j is one, and stays one in UTC', async (text) => {
+  it.each(taken)('accepts %j, and keeps it a date in UTC', async (text) => {
     for (const date of [text, inUTC(text)]) {
       expect((await t.preview({ date_created: date })).body).toMatchObject({ warnings: [{ code: 'SERVER_OWNED' }] });
     }
   });
 });
 
-describe('a preview', () => {
-  it('of what a preview answered answers the same', async () => {
+describe('previewKey', () => {
+  it('returns the same for its own response', async () => {
     const t = await startApp();
     const first = await t.preview({ ...fullPreview, tags: [' a', 'a'], apply_policy_id: 'x' });
     const second = await t.preview(first.body['data']);
@@ -185,7 +185,7 @@ describe('a preview', () => {
     await t.close();
   });
 
-  it('answers the definition that an update then stores', async () => {
+  it('returns the definition that an update then stores', async () => {
     const t = await startApp();
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const { enable_http_signature_validation, rsa_certificate_id, ...shared } = fullUpdate;

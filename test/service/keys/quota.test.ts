@@ -48,7 +48,7 @@ const update = async (definition: object, query = '') => {
 describe('a quota that renews', () => {
   beforeEach(() => importKey({ quota_max: 10, quota_renewal_rate: 60 }));
 
-  it('counts up to its maximum, and then refuses', async () => {
+  it('allows requests up to its maximum, and then rejects them', async () => {
     for (let used = 1; used <= 10; used += 1) {
       expect(await consume()).toStrictEqual({
         allowed: true,
@@ -64,7 +64,7 @@ describe('a quota that renews', () => {
     for (const _ of [1, 2]) expect(await consume()).toStrictEqual(full);
   });
 
-  it('renews at the second its period ends, and not before', async () => {
+  it('renews at the second in which its period ends, and not before', async () => {
     await consume(10);
     at(59.999);
     expect((await consume()).allowed).toBe(false);
@@ -74,7 +74,7 @@ describe('a quota that renews', () => {
     expect((await consume()).allowed).toBe(false);
   });
 
-  it('keeps its periods without drift, however late in one the first request comes', async () => {
+  it('keeps its periods without drift, whenever the first request of a period arrives', async () => {
     for (const [seconds, ends] of [
       [61, 120],
       [179, 180],
@@ -90,7 +90,7 @@ describe('a quota that renews', () => {
     }
   });
 
-  it('shows after several periods without traffic where it would stand, and writes nothing for it', async () => {
+  it('shows the current period after several periods without traffic, and writes nothing for it', async () => {
     await consume(4);
     const before = await stateOf(t, 'k1');
     at(60 * 7 + 1);
@@ -105,7 +105,7 @@ describe('a quota that renews', () => {
     expect(await consume()).toMatchObject({ allowed: false, quota: { used: 10, renewsAt: start + 120 } });
   });
 
-  it('goes on after a restart where it stood', async () => {
+  it('keeps its count over a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'keyfront-quota-'));
     const allowed: unknown[] = [];
     for (const _ of [1, 2, 3, 4]) {
@@ -119,13 +119,13 @@ describe('a quota that renews', () => {
   });
 });
 
-describe('an amount', () => {
-  it.each([undefined, null, 1, '1', 1.0])('of %j is one request', async (amount) => {
+describe('the amount of a consumption', () => {
+  it.each([undefined, null, 1, '1', 1.0])('is one request for %j', async (amount) => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 5 });
     expect(await consume(amount)).toMatchObject({ allowed: true, quota: { used: 1 } });
   });
 
-  it('is taken in full or not at all', async () => {
+  it('is consumed in full or not at all', async () => {
     await importKey({ quota_max: 10 });
     expect(await consume(8)).toMatchObject({ allowed: true, quota: { used: 8 } });
     expect(await consume(3)).toMatchObject({ allowed: false, quota: { used: 8, remaining: 2 } });
@@ -133,7 +133,7 @@ describe('an amount', () => {
   });
 
   it.each([0, -1, '-9223372036854775808', '4611686018427387904', '9223372036854775807'])(
-    'of %s is refused, and nothing is taken',
+    'of %s is rejected, and nothing is consumed',
     async (amount) => {
       await importKey({ quota_max: 10 });
       const before = await stateOf(t, 'k1');
@@ -143,12 +143,12 @@ describe('an amount', () => {
     },
   );
 
-  it.each([1.5, 'x', true, [1, 2], {}, '9223372036854775808'])('of %j is no amount', async (amount) => {
+  it.each([1.5, 'x', true, [1, 2], {}, '9223372036854775808'])('is invalid if it is %j', async (amount) => {
     await importKey({ quota_max: 10 });
     expect(codeOf(await ask(amount))).toBe('INVALID');
   });
 
-  it('is counted exactly up to the largest maximum there is', async () => {
+  it('is counted exactly up to the largest maximum', async () => {
     await importKey({ quota_max: 9223372036854775807n, quota_remaining: 4611686018427387905n });
     const half = '4611686018427387903';
     expect(await consume(half)).toMatchObject({ allowed: true, quota: { used: '9223372036854775805', remaining: 2 } });
@@ -175,7 +175,7 @@ describe('a quota without a maximum', () => {
 
 describe('a quota that does not renew', () => {
   it.each([[{}], [{ quota_renewal_rate: 0 }], [{ quota_renewal_rate: -1 }], [{ quota_renews: start + 5 }]])(
-    '(%j) runs out once and for all',
+    '(%j) is exhausted for good',
     async (definition) => {
       await importKey({ quota_max: 3, ...definition });
       expect(await consume(3)).toMatchObject({ allowed: true, quota: { remaining: 0, renewsAt: null } });
@@ -189,10 +189,10 @@ describe('a quota that does not renew', () => {
   );
 });
 
-describe('an update', () => {
+describe('an update of a key with a quota', () => {
   beforeEach(() => importKey({ quota_max: 10, quota_renewal_rate: 60 }));
 
-  it('that lowers the maximum takes effect at once, and never shows less than nothing', async () => {
+  it('applies a lower maximum at once, and never shows less than nothing', async () => {
     await consume(8);
     await update({ quota_max: 5, quota_renewal_rate: 60 });
     expect(await figures()).toStrictEqual({ max: 5, used: 8, remaining: 0, renewsAt: start + 60 });
@@ -203,7 +203,7 @@ describe('an update', () => {
     expect(await consume(9)).toMatchObject({ allowed: true });
   });
 
-  it('leaves the count and the end of the period alone', async () => {
+  it('keeps the count and the end of the period', async () => {
     await consume(4);
     await update({ quota_max: 10, quota_renewal_rate: 3600, quota_remaining: 9, quota_renews: 5 });
     expect(await figures()).toStrictEqual({ max: 10, used: 4, remaining: 6, renewsAt: start + 60 });
@@ -211,7 +211,7 @@ describe('an update', () => {
     expect(await figures()).toMatchObject({ used: 0, renewsAt: start + 60 + 3600 });
   });
 
-  it('does not bring a count back that the end of its period had cleared', async () => {
+  it('does not restore a count that the end of its period has cleared', async () => {
     await consume(10);
     at(90);
     await update({ quota_max: 10 });
@@ -219,7 +219,7 @@ describe('an update', () => {
     expect(await consume(10)).toMatchObject({ allowed: true });
   });
 
-  it('that gives a spent quota a period lets it renew at the end of that period', async () => {
+  it('that gives an exhausted quota a period renews it at the end of that period', async () => {
     await update({ quota_max: 10 }, '?reset_quota=1');
     await consume(10);
     at(600);
@@ -231,7 +231,7 @@ describe('an update', () => {
     expect(await consume(10)).toMatchObject({ allowed: true, quota: { renewsAt: start + 720 } });
   });
 
-  it('with a period longer than time is taken, and ends with time', async () => {
+  it('accepts a period beyond the end of time, and ends with time', async () => {
     await update({ quota_max: 10, quota_renewal_rate: 9223372036854775807n });
     at(61);
     expect(await consume(10)).toMatchObject({ allowed: true, quota: { renewsAt: '9223372036854775807' } });
@@ -241,7 +241,7 @@ describe('an update', () => {
     ).toBe(400);
   });
 
-  it('is not delayed by traffic, nor traffic by it: the version counts changes of the definition only', async () => {
+  it('is independent of traffic: the version counts changes of the definition only', async () => {
     await Promise.all([consume(1), update({ quota_max: 10, quota_renewal_rate: 60 }), consume(1)]);
     const { key } = await stateOf(t, 'k1');
     expect([key?.version, key?.quota.used]).toStrictEqual([2, 2n]);
@@ -254,20 +254,20 @@ describe('a key that may not be used', () => {
     [{ is_inactive: true, expires: start }, 'INACTIVE'],
     [{ expires: start }, 'EXPIRED'],
     [{ expires: 1 }, 'EXPIRED'],
-  ])('(%j) is refused as %s before its quota is asked', async (definition, refusal) => {
+  ])('(%j) is rejected as %s before its quota is read', async (definition, refusal) => {
     await importKey({ quota_max: 5, ...definition });
     expect(await consume(9)).toMatchObject({ allowed: false, refusal, quota: { used: 0, remaining: 5 } });
   });
 
   it.each([[{ expires: start + 1 }], [{ expires: 0 }], [{ expires: -1 }], [{ is_inactive: false }]])(
-    'is none with %j',
+    'accepts requests with %j',
     async (definition) => {
       await importKey({ quota_max: 5, ...definition });
       expect(await consume(5)).toMatchObject({ allowed: true });
     },
   );
 
-  it('is refused from the second on in which it expires', async () => {
+  it('rejects requests from the second in which it expires', async () => {
     await importKey({ quota_max: 5, expires: start + 10 });
     at(9);
     expect(await consume()).toMatchObject({ allowed: true });
@@ -276,8 +276,8 @@ describe('a key that may not be used', () => {
   });
 });
 
-describe('many consumers at once', () => {
-  it('are never allowed more than the maximum, and never less', async () => {
+describe('many concurrent consumers', () => {
+  it('get exactly the maximum', async () => {
     await importKey({ quota_max: 25, quota_renewal_rate: 60 });
     const answers = await Promise.all(Array.from({ length: 60 }, () => consume(1)));
     expect(answers.filter(({ allowed }) => allowed)).toHaveLength(25);

@@ -5,7 +5,7 @@ import { startApp } from '../../support/app.js';
 import { stateOf } from '../../support/state.js';
 
 describe('the owner of a key', () => {
-  it('is asked again inside the transaction: a key that changes hands while a password is hashed is NOT_FOUND', async () => {
+  it('is checked again in the transaction: returns NOT_FOUND when the key changes its owner during password hashing', async () => {
     const t = await startApp();
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'before' });
     const { ports, store } = t.app.services;

@@ -27,8 +27,8 @@ const moments = {
 };
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Apia'];
 
-describe.each(Object.entries(moments))('At %s', (_what, moment) => {
-  it('O-07 a key is good until the second in which it expires, and not in it', async () => {
+describe.each(Object.entries(moments))('at %s', (_what, moment) => {
+  it('O-07 accepts a key until the second in which it expires, and rejects it in that second', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', expires: moment });
     const consume = async () =>
       dataOf<{ allowed: boolean; refusal: unknown }>(
@@ -45,7 +45,7 @@ describe.each(Object.entries(moments))('At %s', (_what, moment) => {
     }
   });
 
-  it('a credential is good until the moment it expires, and not at it', async () => {
+  it('accepts a credential until the time of its expiry, and rejects it at that time', async () => {
     const { secret } = await t.issue('management', { expires: new Date(moment * 1000) });
     const preview = async () => (await t.preview({}, { authorization: `Bearer ${secret}` })).status;
     at(moment - 0.001);
@@ -54,7 +54,7 @@ describe.each(Object.entries(moments))('At %s', (_what, moment) => {
     expect(await preview()).toBe(401);
   });
 
-  it('a quota renews after so many seconds, whatever the calendar says', async () => {
+  it('renews a quota after its seconds, independent of the calendar', async () => {
     const day = 86_400;
     at(moment - day);
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 1, quota_renewal_rate: day });
@@ -71,7 +71,7 @@ describe.each(Object.entries(moments))('At %s', (_what, moment) => {
     expect((await consume()).allowed).toBe(false);
   });
 
-  it('an update has the moment in seconds, and dates are in UTC', async () => {
+  it('stores the time of an update in seconds, and dates in UTC', async () => {
     at(moment);
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     at(moment + 2);
@@ -84,14 +84,14 @@ describe.each(Object.entries(moments))('At %s', (_what, moment) => {
   });
 });
 
-describe('The zone of the machine', () => {
+describe('the time zone of the machine', () => {
   const zone = process.env['TZ'];
   afterEach(() => {
     if (zone === undefined) delete process.env['TZ'];
     else process.env['TZ'] = zone;
   });
 
-  it('O-07 changes no answer', async () => {
+  it('O-07 changes no response', async () => {
     const answers = new Map<string, string>();
     for (const place of zones) {
       process.env['TZ'] = place;
@@ -130,8 +130,8 @@ describe('The zone of the machine', () => {
   });
 });
 
-describe('A clock that goes back', () => {
-  it('O-07 opens no credential that was revoked, and renews no quota early', async () => {
+describe('a clock that goes back', () => {
+  it('O-07 accepts no revoked credential, and renews no quota early', async () => {
     const { id, secret } = await t.issue('management');
     at(unix('2026-02-01T00:00:00Z'));
     await t.app.services.credentials.revoke(id, t.clock.now);
@@ -149,7 +149,7 @@ describe('A clock that goes back', () => {
     }
   });
 
-  it('C-05 by a year lets updates go on, each with a later moment than the one before', async () => {
+  it('C-05 allows updates after a year back, each with a later timestamp than the one before', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     let before = 0;
     for (const moment of [
@@ -169,7 +169,7 @@ describe('A clock that goes back', () => {
     }
   });
 
-  it('shows an expired key as good again, because its end lies ahead by that clock', async () => {
+  it('shows an expired key as valid again, because its expiry is in the future of that clock', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', expires: unix('2026-02-01T00:00:00Z') });
     const state = async () => dataOf<{ state: string }>(await t.graphql('{ orgKey(keyID: "k1") { state } }')).state;
     at(unix('2026-02-01T00:00:00Z'));

@@ -36,8 +36,8 @@ async function refused(definition: unknown, query = ''): Promise<string[]> {
   return (answer.body['issues'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`).sort();
 }
 
-describe('an update', () => {
-  it('replaces the definition: what it leaves out is gone', async () => {
+describe('updateOrgKey', () => {
+  it('replaces the definition: absent fields are removed', async () => {
     const { key_id, ...rest } = { key_id: 'k1', ...fullUpdate };
     await t.importKeys({ key_id, ...rest, hmac_string: null, jwt_data: null });
     expect(Object.keys((await stored()).definition).length).toBeGreaterThan(25);
@@ -45,14 +45,14 @@ describe('an update', () => {
     expect((await updated({})).definition).toStrictEqual({});
   });
 
-  it('takes null for a field as if it were left out', async () => {
+  it('treats null like an absent field', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'before', rate: 1, per: 1 });
     expect((await updated({ alias: null, rate: null, per: 2, smoothing: null, tags: null })).definition).toStrictEqual({
       per: 2,
     });
   });
 
-  it('makes the version one more', async () => {
+  it('increments the version', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     for (const version of [2, 3, 4]) expect((await updated({})).version).toBe(version);
     expect(
@@ -65,7 +65,7 @@ describe('an update', () => {
     ]);
   });
 
-  it('keeps the identifier, the hash and the moment of creation', async () => {
+  it('keeps the identifier, the hash and the creation time', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', date_created: '2020-05-06T07:08:09.5+02:00' });
     const before = await stored();
     t.clock.now = new Date('2027-01-01T00:00:00Z');
@@ -88,19 +88,19 @@ describe('an update', () => {
 });
 
 describe('lastUpdated', () => {
-  it('is the moment of the update', async () => {
+  it('is the time of the update', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     t.clock.now = new Date('2026-06-01T00:00:00.999Z');
     expect((await updated({})).lastUpdated).toBe(1780272000n);
   });
 
-  it('increases with each update of one second', async () => {
+  it('increases with each update within one second', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const start = seconds();
     for (const step of [1n, 2n, 3n]) expect((await updated({})).lastUpdated).toBe(start + step);
   });
 
-  it('C-05 increases when the clock goes back, and follows the clock again once that has caught up', async () => {
+  it('C-05 increases when the clock goes back, and follows the clock again afterwards', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const start = seconds();
     t.clock.now = new Date(t.clock.now.getTime() - 86_400_000);
@@ -109,7 +109,7 @@ describe('lastUpdated', () => {
     expect((await updated({})).lastUpdated).toBe(start + 10n);
   });
 
-  it('increases from the latest moment that an import takes', async () => {
+  it('increases from the latest time that an import accepts', async () => {
     const line = (digits: string) => ({ key_id: 'k1', org_id: 'acme', last_updated: digits });
     await expect(t.importKeys(line('9223372036854775808'))).rejects.toThrow('last_updated');
     await expect(t.importKeys(line('9223372036854775807'))).rejects.toThrow('last_updated');
@@ -121,7 +121,7 @@ describe('lastUpdated', () => {
 describe('org_id', () => {
   beforeEach(() => t.importKeys({ key_id: 'k1', org_id: 'acme' }));
 
-  it('stays when it is left out, null or the same', async () => {
+  it('stays the same when it is absent, null or equal', async () => {
     for (const definition of [{}, { org_id: null }, { org_id: 'acme' }]) {
       const key = await updated(definition);
       expect(key.orgID).toBe('acme');
@@ -133,7 +133,7 @@ describe('org_id', () => {
     expect(await refused({ org_id: orgID })).toStrictEqual(['org_id ORGANISATION_CHANGED']);
   });
 
-  it('that changes is named together with the other problems that only the stored key shows', async () => {
+  it('is reported together with the other problems that depend on the stored key', async () => {
     await updated({ basic_auth_data: { password: 'correct horse' } });
     const definition = { org_id: 'globex', basic_auth_data: { hash_type: 'argon2id' }, quota_renewal_rate: maxInt64 };
     expect(await refused(definition, '?reset_quota=1')).toStrictEqual([
@@ -144,7 +144,7 @@ describe('org_id', () => {
   });
 });
 
-describe('the recoverable secrets', () => {
+describe('the encrypted secrets of an update', () => {
   const open = async (secret: 'jwtSecret' | 'hmacString') => {
     const { keyHash, secrets } = await stored();
     const sealed = secrets[secret];
@@ -154,31 +154,31 @@ describe('the recoverable secrets', () => {
     t.importKeys({ key_id: 'k1', org_id: 'acme', jwt_data: { secret: 'jwt-1' }, hmac_string: 'hmac-1' }),
   );
 
-  it('stay when they are left out, also with an empty jwt_data', async () => {
+  it('stay the same when they are absent, also with an empty jwt_data', async () => {
     for (const definition of [{}, { jwt_data: {} }]) {
       await updated(definition);
       expect([await open('jwtSecret'), await open('hmacString')]).toStrictEqual(['jwt-1', 'hmac-1']);
     }
   });
 
-  it('are replaced by new ones', async () => {
+  it('are replaced by new values', async () => {
     await updated({ jwt_data: { secret: 'jwt-2' }, hmac_string: 'hmac-2' });
     expect([await open('jwtSecret'), await open('hmacString')]).toStrictEqual(['jwt-2', 'hmac-2']);
   });
 
-  it('are cleared by null, each on its own', async () => {
+  it('are cleared by null, each separately', async () => {
     await updated({ jwt_data: { secret: null } });
     expect([await open('jwtSecret'), await open('hmacString')]).toStrictEqual([undefined, 'hmac-1']);
     await updated({ hmac_string: null });
     expect([await open('jwtSecret'), await open('hmacString')]).toStrictEqual([undefined, undefined]);
   });
 
-  it('are cleared by null for the object that holds them', async () => {
+  it('are cleared by null for their object', async () => {
     await updated({ jwt_data: null });
     expect(await open('jwtSecret')).toBeUndefined();
   });
 
-  it('are no part of the stored definition', async () => {
+  it('are not part of the stored definition', async () => {
     const { definition } = await updated({ jwt_data: { secret: 'jwt-2' }, hmac_string: 'hmac-2', hmac_enabled: true });
     expect(definition).toStrictEqual({ hmacEnabled: true, jwtData: {} });
   });
@@ -194,24 +194,24 @@ describe('the recoverable secrets', () => {
   );
 });
 
-describe('the password', () => {
+describe('the password of an update', () => {
   beforeEach(() => t.importKeys({ key_id: 'k1', org_id: 'acme' }));
   const hashed = async () => (await stored()).secrets.passwordHash ?? '';
 
-  it('is kept as a bcrypt hash, and the definition names the hash type', async () => {
+  it('is stored as a bcrypt hash, and the definition names the hash type', async () => {
     const { definition } = await updated({ basic_auth_data: { user: 'u', password: 'correct horse' } });
     expect(definition).toStrictEqual({ basicAuthData: { hashType: 'bcrypt', user: 'u' } });
     expect(await verifyBcrypt('correct horse', await hashed())).toBe(true);
   });
 
-  it('is kept as an argon2id hash on request', async () => {
+  it('is stored as an argon2id hash on request', async () => {
     const { definition } = await updated({ basic_auth_data: { hash_type: 'argon2id', password: 'correct horse' } });
     expect(definition.basicAuthData).toStrictEqual({ hashType: 'argon2id' });
     expect(await hashed()).toMatch(/^\$argon2id\$/);
     expect(await verify(await hashed(), 'correct horse')).toBe(true);
   });
 
-  it('stays when it is left out, and so does its hash type', async () => {
+  it('stays the same when it is absent, with its hash type', async () => {
     await updated({ basic_auth_data: { user: 'u', password: 'correct horse' } });
     const before = await hashed();
     for (const definition of [{}, { basic_auth_data: {} }, { basic_auth_data: { hash_type: 'bcrypt', user: 'v' } }]) {
@@ -222,7 +222,7 @@ describe('the password', () => {
     expect((await updated({})).definition).toStrictEqual({ basicAuthData: { hashType: 'bcrypt' } });
   });
 
-  it('is cleared by null, and by null for the object that holds it', async () => {
+  it('is cleared by null, and by null for its object', async () => {
     for (const clearing of [{ password: null, user: 'u' }, null]) {
       await updated({ basic_auth_data: { password: 'correct horse' } });
       await updated({ basic_auth_data: clearing });
@@ -231,7 +231,7 @@ describe('the password', () => {
     expect((await stored()).definition).toStrictEqual({});
   });
 
-  it('must be sent again where another hash type than that of the stored one is asked for', async () => {
+  it('is required when the hash type changes', async () => {
     await updated({ basic_auth_data: { password: 'correct horse' } });
     expect(await refused({ basic_auth_data: { hash_type: 'argon2id' } })).toStrictEqual([
       'basic_auth_data.hash_type PASSWORD_NEEDED',
@@ -243,7 +243,7 @@ describe('the password', () => {
     ]);
   });
 
-  it('need not be there for a hash type to be named, and need not be sent again to be cleared', async () => {
+  it('is optional when a hash type is named, and when it is cleared', async () => {
     expect((await updated({ basic_auth_data: { hash_type: 'argon2id' } })).definition.basicAuthData?.hashType).toBe(
       'argon2id',
     );
@@ -261,7 +261,7 @@ describe('the password', () => {
   });
 
   it.each(['md5', 'sha256', 'SHA-1', 'plain', '', 'murmur64', 'none'])(
-    'is not kept under the weak hash %j',
+    'rejects the weak hash type %j',
     async (type) => {
       expect(await refused({ basic_auth_data: { hash_type: type } })).toStrictEqual([
         'basic_auth_data.hash_type WEAK_HASH',
@@ -269,14 +269,14 @@ describe('the password', () => {
     },
   );
 
-  it.each(['Bcrypt', 'argon2i', 'scrypt'])('is not kept under the unknown hash type %j', async (type) => {
+  it.each(['Bcrypt', 'argon2i', 'scrypt'])('rejects the unknown hash type %j', async (type) => {
     expect(await refused({ basic_auth_data: { hash_type: type } })).toStrictEqual([
       'basic_auth_data.hash_type UNKNOWN_HASH_TYPE',
     ]);
   });
 });
 
-describe('a quota', () => {
+describe('the quota in an update', () => {
   const spent = {
     key_id: 'k1',
     org_id: 'acme',
@@ -286,7 +286,7 @@ describe('a quota', () => {
     quota_renews: 1893456000,
   };
 
-  it('stays as traffic left it where no reset is asked for, whatever the definition says', async () => {
+  it('keeps its count without a reset, for every definition', async () => {
     await t.importKeys(spent);
     const before = (await stored()).quota;
     expect(before).toStrictEqual({ used: 70n, renews: 1893456000n });
@@ -300,7 +300,7 @@ describe('a quota', () => {
     });
   });
 
-  it('begins anew: nothing used, all remaining, renewed after one period of the new definition', async () => {
+  it('starts again with a reset: nothing used, all remaining, renewed after one period of the new definition', async () => {
     await t.importKeys(spent);
     const { quota, definition } = await updated(
       { quota_max: 500, quota_remaining: 1, quota_renewal_rate: 60, quota_renews: 17 },
@@ -315,7 +315,7 @@ describe('a quota', () => {
     });
   });
 
-  it.each([0, -1, undefined])('that does not renew (rate %s) keeps the moment it has', async (rate) => {
+  it.each([0, -1, undefined])('keeps its renewal time if it does not renew (rate %s)', async (rate) => {
     await t.importKeys(spent);
     const { quota, definition } = await updated(
       { quota_max: 9, quota_renews: 17, ...(rate !== undefined && { quota_renewal_rate: rate }) },
@@ -325,7 +325,7 @@ describe('a quota', () => {
     expect(definition).toMatchObject({ quotaMax: 9n, quotaRemaining: 9n, quotaRenews: 17n });
   });
 
-  it('that is unlimited is unlimited after a reset', async () => {
+  it('stays unlimited after a reset', async () => {
     await t.importKeys(spent);
     const { quota, definition } = await updated(
       { quota_max: -1, quota_remaining: 7, quota_renewal_rate: 60 },
@@ -335,7 +335,7 @@ describe('a quota', () => {
     expect(definition).toMatchObject({ quotaMax: -1n, quotaRemaining: -1n });
   });
 
-  it('that the definition does not have is reset all the same, and adds no field', async () => {
+  it('is reset if the definition does not contain it, and no field is added', async () => {
     await t.importKeys(spent);
     const { quota, definition } = await updated({}, '?reset_quota=1');
     expect(quota).toStrictEqual({ used: 0n, renews: 1893456000n });
@@ -343,7 +343,7 @@ describe('a quota', () => {
     expect((await stateOf(t, 'k1')).audit.at(-1)?.quotaUsedBeforeReset).toBe(70n);
   });
 
-  it('whose next period would end beyond 64 bits is not reset, and the last that fits is', async () => {
+  it('is not reset if its next period would end beyond 64 bits', async () => {
     await t.importKeys(spent);
     const definition = (rate: bigint) => ({ quota_max: 1, quota_renewal_rate: rate });
     expect(await refused(definition(maxInt64 - seconds() + 1n), '?reset_quota=1')).toStrictEqual([
@@ -362,7 +362,7 @@ describe('a quota', () => {
   });
 });
 
-describe('an import', () => {
+describe('the quota of an import', () => {
   it.each<[string, object, bigint, bigint | undefined]>([
     ['a quota that was begun', { quota_max: 100, quota_remaining: 30 }, 70n, undefined],
     ['a quota that was not begun', { quota_max: 100 }, 0n, undefined],
@@ -373,20 +373,20 @@ describe('an import', () => {
     ['no quota', {}, 0n, undefined],
     ['a moment of renewal', { quota_max: 1, quota_renews: 1893456000 }, 0n, 1893456000n],
     ['a period and no moment', { quota_max: 1, quota_renewal_rate: 60 }, 0n, 1769860860n],
-  ])('takes over %s', async (_name, definition, used, renews) => {
+  ])('is taken over: %s', async (_name, definition, used, renews) => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', ...definition });
     expect((await stored()).quota).toStrictEqual({ used, renews });
   });
 
-  it('whose first renewal would lie beyond 64 bits is refused like any other bad line', async () => {
+  it('is rejected like any invalid line if its first renewal is beyond 64 bits', async () => {
     const line = { key_id: 'k1', org_id: 'acme', quota_renewal_rate: maxInt64 };
     await expect(t.importKeys(line)).rejects.toThrow('quota_renewal_rate');
     expect((await stateOf(t, 'k1')).key).toBeUndefined();
   });
 });
 
-describe('updates at the same time', () => {
-  it('each count, one after the other', async () => {
+describe('concurrent updates of one key', () => {
+  it('are all counted, one after the other', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const tags = await Promise.all(
       Array.from({ length: 50 }, async (_, index) =>

@@ -91,14 +91,14 @@ const found = (body: Record<string, unknown>) =>
   ((body['warnings'] ?? []) as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`).sort();
 
 describe('warnings', () => {
-  it.each(cases)('for %s', async (_name, definition, expected) => {
+  it.each(cases)('are returned for %s', async (_name, definition, expected) => {
     const previewed = await t.preview(definition);
     expect(previewed.status).toBe(200);
     expect(found(previewed.body)).toStrictEqual(expected);
   });
 
   it.each(cases.filter(([, definition]) => definition !== fullPreview))(
-    'of an update are those of a preview, for %s',
+    'are the same for an update and a preview, for %s',
     async (_name, definition, expected) => {
       const updated = await t.update('k1', definition);
       expect(updated.status).toBe(200);
@@ -106,18 +106,18 @@ describe('warnings', () => {
     },
   );
 
-  it('for enable_detail_recording, which only an update has', async () => {
+  it('are returned for enable_detail_recording, which only an update has', async () => {
     expect(found((await t.update('k1', { enable_detail_recording: true })).body)).toStrictEqual([
       'enable_detail_recording DEPRECATED_FIELD',
     ]);
   });
 
-  it('R-12 are given for every code there is', () => {
+  it('R-12 cover every warning code', () => {
     const seen = cases.flatMap(([, , expected]) => expected.map((warning) => warning.split(' ')[1]));
     expect(new Set(seen)).toStrictEqual(new Set(Object.keys(warningCodes)));
   });
 
-  it('depend on the clock, not on when the process started', async () => {
+  it('depend on the current time and not on the start of the process', async () => {
     const definition = { expires: now + 60 };
     expect(found((await t.preview(definition)).body)).toStrictEqual([]);
     t.clock.now = new Date((now + 60) * 1000);
@@ -126,7 +126,7 @@ describe('warnings', () => {
   });
 });
 
-describe('what is no warning but an error', () => {
+describe('definitions that are invalid instead of suspicious', () => {
   it.each([
     ['a rate below -1', { rate: -2 }, 'rate OUT_OF_RANGE'],
     ['a rate between -1 and 0 is fine, one below is not', { rate: -1.5 }, 'rate OUT_OF_RANGE'],
@@ -153,7 +153,7 @@ describe('what is no warning but an error', () => {
     ).toStrictEqual([expected]);
   });
 
-  it('smoothing that is switched off needs nothing', async () => {
+  it('require nothing for disabled smoothing', async () => {
     for (const smoothing of [{ enabled: false, step: 0, trigger: 7 }, { step: -1 }, {}]) {
       expect((await t.update('k1', { smoothing })).status).toBe(200);
     }

@@ -155,8 +155,8 @@ const updateQuery = `mutation($keyID: ID!, $input: UpdateKeyInput!, $version: In
 const rawGraphQL = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   t.send('/graphql', { method: 'POST', headers: { ...asService(), ...asManagement(), ...headers }, body });
 
-describe('Secrets are driven', () => {
-  it('through the operations that succeed', async () => {
+describe('canary secrets', () => {
+  it('pass through the operations that succeed', async () => {
     const echoed = await note('REST preview', t.preview({ ...loaded, key_id: markers.previewKeyID }), [
       'jwt',
       'hmac',
@@ -187,7 +187,7 @@ describe('Secrets are driven', () => {
     ).toBeUndefined();
   });
 
-  it.each(Object.entries(refusedDefinitions))('through REST and variables with %s', async (name, text) => {
+  it.each(Object.entries(refusedDefinitions))('pass through REST and variables with %s', async (name, text) => {
     expect((await note(`REST preview of ${name}`, t.preview(text))).status).toBe(400);
     expect((await note(`REST update with ${name}`, t.update(markers.storedKeyID, text))).status).toBe(400);
     const camel = text.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -246,7 +246,7 @@ describe('Secrets are driven', () => {
       'beside a key of another organisation',
       `mutation { updateOrgKey(keyID: "${markers.storedKeyID}", input: {orgID: "globex", hmacString: "${hmac}"}) { version } }`,
     ],
-  ])('through a GraphQL document, %s', async (name, query) => {
+  ])('pass through a GraphQL document, %s', async (name, query) => {
     const answer = await note(`GraphQL literal ${name}`, t.graphql(query));
     expect(answer.status).toBeLessThan(500);
     expect(answer.body['errors'], answer.text).toBeDefined();
@@ -285,12 +285,12 @@ describe('Secrets are driven', () => {
       { query: updateQuery, variables: { keyID: markers.storedKeyID, input: loadedInput, version: 999 } },
     ],
     ['an unknown key', { query: updateQuery, variables: { keyID: markers.unknownKeyID, input: loadedInput } }],
-  ])('through a GraphQL request with %s', async (name, body) => {
+  ])('pass through a GraphQL request with %s', async (name, body) => {
     const answer = await note(`GraphQL with ${name}`, rawGraphQL(JSON.stringify(body)));
     expect(answer.status).toBeLessThan(500);
   });
 
-  it('through bodies that are not read', async () => {
+  it('pass through bodies that are not read', async () => {
     const text = JSON.stringify(loaded);
     const put = (name: string, init: RequestInit, path = stored) =>
       note(`REST update, ${name}`, t.send(path, { method: 'PUT', headers: asService(), ...init }));
@@ -320,7 +320,7 @@ describe('Secrets are driven', () => {
     await note('GraphQL, a form that asks', rawGraphQL(form, { 'content-type': 'application/x-www-form-urlencoded' }));
   });
 
-  it('through paths, parameters and methods', async () => {
+  it('pass through paths, parameters and methods', async () => {
     const { unknownKeyID } = markers;
     const put = async (path: string, headers: Record<string, string> = {}) => {
       const answer = await note(
@@ -370,7 +370,7 @@ describe('Secrets are driven', () => {
     await note('health with a secret in its query', t.send(`/health?token=${jwt}`));
   });
 
-  it('through what metrics and traces might be named by', async () => {
+  it('pass through the possible names of metrics and traces', async () => {
     const { unknownKeyID: name } = markers;
     const headers = {
       'x-request-id': name,
@@ -385,7 +385,7 @@ describe('Secrets are driven', () => {
     await t.graphql(named.replace('version', 'noSuchField'), {}, headers);
   });
 
-  it('through credentials that are refused', async () => {
+  it('pass through rejected credentials', async () => {
     const text = JSON.stringify(loaded);
     const bound = (await t.issue('service', { orgID: 'acme' })).secret;
     const revoked = await t.issue('service');
@@ -439,7 +439,7 @@ describe('Secrets are driven', () => {
     expect((await note('another organisation’s key, GraphQL', foreignGraphQL)).text).toContain('NOT_FOUND');
   });
 
-  it('through the command line', async () => {
+  it('pass through the command line', async () => {
     const said: string[] = [];
     const io = {
       env: { KEYFRONT_DATA: data },
@@ -459,7 +459,7 @@ describe('Secrets are driven', () => {
     );
   });
 
-  it('through failures of storage and of the key ring, which are masked', async () => {
+  it('pass through masked failures of storage and of the key ring', async () => {
     const ring = join(data, 'key-ring.json');
     const fails = async (name: string) => {
       expect((await note(`REST update, ${name}`, t.update(markers.storedKeyID, loaded))).body).toMatchObject({
@@ -519,8 +519,8 @@ const everywhere = () => [
   { name: 'the traces', text: watch.sent() },
 ];
 
-describe('A secret that went through all this', () => {
-  it('A-09 S-01 is found nowhere but where the contract answers it', async () => {
+describe('the canary secrets afterwards', () => {
+  it('A-09 S-01 are found only where the contract returns them', async () => {
     const { length } = places;
     metrics = await watch.exposition();
     expect(metrics).toContain('keyfront_requests_total{face="rest",operation="updateOrgKey",verdict="INVALID"}');
@@ -532,7 +532,7 @@ describe('A secret that went through all this', () => {
     expect(leaksIn(everywhere(), secrets)).toEqual([]);
   });
 
-  it('S-01 would be found, had it been left in a log, an answer or a file', () => {
+  it('S-01 would be found in a log, a response or a file', () => {
     const planted = { marker: hmac };
     expect(leaksIn([{ name: 'a log', text: `${t.logs()}{"msg":"${hmac}"}` }], planted)).toEqual(['marker in a log']);
     const asBase64 = Buffer.from(`${hmac}`).toString('base64');

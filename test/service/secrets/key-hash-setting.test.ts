@@ -70,7 +70,7 @@ describe('KEYFRONT_KEY_HASH', () => {
   });
 
   it.each(['sha256', 'hmac-sha256', 'murmur32', 'murmur64', 'murmur128'])(
-    '%s finds the key that an update names',
+    'finds with %s the key that an update names',
     async (algorithm) => {
       const peppered = algorithm === 'hmac-sha256' && { KEYFRONT_KEY_HASH_PEPPER: pepper };
       const t = await start({ KEYFRONT_KEY_HASH: algorithm, ...peppered });
@@ -81,17 +81,17 @@ describe('KEYFRONT_KEY_HASH', () => {
     },
   );
 
-  it.each([undefined, '', 'p'.repeat(31)])('hmac-sha256 refuses to start with the pepper %j', async (short) => {
+  it.each([undefined, '', 'p'.repeat(31)])('rejects the pepper %j of hmac-sha256 at start', async (short) => {
     const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', ...(short !== undefined && { KEYFRONT_KEY_HASH_PEPPER: short }) };
     await expect(startApp(env)).rejects.toThrow(/KEYFRONT_KEY_HASH_PEPPER.*32 bytes/);
   });
 
-  it.each(['md5', 'SHA256', 'murmur', ''])('refuses to start with %j, and names the right ones', async (algorithm) => {
+  it.each(['md5', 'SHA256', 'murmur', ''])('rejects %j at start, and names the valid values', async (algorithm) => {
     await expect(startApp({ KEYFRONT_KEY_HASH: algorithm })).rejects.toThrow(/KEYFRONT_KEY_HASH.*sha256.*murmur128/);
   });
 });
 
-describe('A database that holds keys', () => {
+describe('a database with keys', () => {
   async function withKey(env: Record<string, string>): Promise<string> {
     const data = folder();
     const t = await startApp({ ...env, KEYFRONT_DATA: data });
@@ -100,7 +100,7 @@ describe('A database that holds keys', () => {
     return data;
   }
 
-  it('refuses to start with another algorithm, says what to do, and is as it was', async () => {
+  it('rejects another algorithm at start, explains what to do, and stays unchanged', async () => {
     const data = await withKey({});
     await expect(startApp({ KEYFRONT_DATA: data, KEYFRONT_KEY_HASH: 'murmur64' })).rejects.toThrow(
       /hashed with KEYFRONT_KEY_HASH=sha256.*keys export --with-secrets/s,
@@ -108,7 +108,7 @@ describe('A database that holds keys', () => {
     expect((await (await start({ KEYFRONT_DATA: data })).update(plain, {})).status).toBe(200);
   });
 
-  it('refuses to start with another pepper, and shows neither', async () => {
+  it('rejects another pepper at start, and shows neither', async () => {
     const hmac = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper };
     const data = await withKey(hmac);
     const other = 'another pepper of more than 32 bytes';
@@ -118,7 +118,7 @@ describe('A database that holds keys', () => {
     expect((await (await start({ ...hmac, KEYFRONT_DATA: data })).update(plain, {})).status).toBe(200);
   });
 
-  it('lets the setting change while it holds none', async () => {
+  it('allows another setting while it contains no keys', async () => {
     const data = folder();
     await (await startApp({ KEYFRONT_DATA: data })).close();
     const t = await start({ KEYFRONT_DATA: data, KEYFRONT_KEY_HASH: 'murmur64' });

@@ -6,7 +6,7 @@ describe('a token', () => {
   it.each([
     ['management', /^kf_mgt_[0-9A-Za-z]{38}$/],
     ['service', /^kf_svc_[0-9A-Za-z]{38}$/],
-  ] as const)('of kind %s says so at its front, and is 45 characters that need no quoting', (kind, form) => {
+  ] as const)('has a prefix for the kind %s, and 45 characters that need no quoting', (kind, form) => {
     for (let count = 0; count < 100; count += 1) {
       const token = createToken(kind);
       expect(token).toMatch(form);
@@ -15,7 +15,7 @@ describe('a token', () => {
     }
   });
 
-  it('is another one each time', () => {
+  it('is different each time', () => {
     const tokens = Array.from({ length: 1000 }, () => createToken('service'));
     expect(new Set(tokens).size).toBe(1000);
   });
@@ -25,7 +25,7 @@ describe('a token', () => {
     expect(new Set(text).size).toBe(62);
   });
 
-  it.each(credentialKinds)('of kind %s with one character changed is told by its checksum', (kind) => {
+  it.each(credentialKinds)('fails its checksum with one changed character, kind %s', (kind) => {
     const token = createToken(kind);
     for (let position = 7; position < token.length; position += 1) {
       const other = token.charAt(position) === 'a' ? 'b' : 'a';
@@ -33,7 +33,7 @@ describe('a token', () => {
     }
   });
 
-  it('with two characters exchanged is told by its checksum', () => {
+  it('fails its checksum with two exchanged characters', () => {
     const token = createToken('management');
     const position = [...token].findIndex((character, index) => index > 7 && character !== token.charAt(index + 1));
     const swapped =
@@ -41,7 +41,7 @@ describe('a token', () => {
     expect(isTokenShaped(swapped)).toBe(false);
   });
 
-  it('of one kind does not turn into one of the other by its prefix', () => {
+  it('fails its checksum with the prefix of the other kind', () => {
     expect(isTokenShaped(createToken('management').replace('mgt', 'svc'))).toBe(false);
   });
 
@@ -55,11 +55,11 @@ describe('a token', () => {
     (token: string) => token.replace('kf_', 'kg_'),
     () => '',
     () => 'kf_mgt_',
-  ])('cut, lengthened or recased is none (%#)', (change) => {
+  ])('is not recognised when cut, extended or in another case (%#)', (change) => {
     expect(isTokenShaped(change(createToken('management')))).toBe(false);
   });
 
-  it('has the SHA-256 of its text for a hash', () => {
+  it('is hashed with SHA-256', () => {
     expect(Buffer.from(hashToken('abc')).toString('hex')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );

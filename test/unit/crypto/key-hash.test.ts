@@ -23,16 +23,16 @@ describe('a token with an escaped member name', () => {
 });
 
 describe('a cryptographic algorithm', () => {
-  it.each([plainID, 'ключ', tokenOf('murmur32')])('holds for every id, whatever a token asks for: %s', (id) => {
+  it.each([plainID, 'ключ', tokenOf('murmur32')])('applies to every ID, for every algorithm in a token: %s', (id) => {
     expect(createKeyHash('sha256')(id)).toBe(sha256(id));
     expect(createKeyHash('hmac-sha256', pepper)(id)).toBe(createHmac('sha256', pepper).update(id).digest('hex'));
   });
 
-  it('takes a pepper as bytes too', () => {
+  it('accepts a pepper in bytes', () => {
     expect(createKeyHash('hmac-sha256', Buffer.from(pepper))('a')).toBe(createKeyHash('hmac-sha256', pepper)('a'));
   });
 
-  it.each([undefined, '', 'p'.repeat(31), new Uint8Array(31)])('refuses a missing or short pepper', (short) => {
+  it.each([undefined, '', 'p'.repeat(31), new Uint8Array(31)])('rejects a missing or short pepper', (short) => {
     expect(() => createKeyHash('hmac-sha256', short)).toThrow(/KEYFRONT_KEY_HASH_PEPPER.*32 bytes/);
   });
 
@@ -48,22 +48,22 @@ describe('a murmur algorithm', () => {
     ['murmur128', murmur128],
   ] as const;
 
-  it.each(murmurs)('%s hashes an id that is not a token itself', (algorithm, digest) => {
+  it.each(murmurs)('%s hashes an ID that is not a token itself', (algorithm, digest) => {
     expect(createKeyHash(algorithm)(plainID)).toBe(digest(Buffer.from(plainID)));
   });
 
-  it.each(murmurs)('%s leaves the choice to a token, which is hashed whole', (algorithm) => {
+  it.each(murmurs)('%s leaves the choice to a token, and hashes the whole token', (algorithm) => {
     const hash = createKeyHash(algorithm);
     for (const [named, digest] of murmurs) expect(hash(tokenOf(named))).toBe(digest(Buffer.from(tokenOf(named))));
     expect(hash(tokenOf('sha256'))).toBe(sha256(tokenOf('sha256')));
   });
 
-  it('gives the hash gateways store for a known token', () => {
+  it('returns the hash that gateways store for a known token', () => {
     const token = 'eyJvcmciOiI1ZTlkOTU0NGExZGNkNjAwMDFkMGVkMjAiLCJpZCI6ImdycGNfaG1hY19rZXkiLCJoIjoibXVybXVyNjQifQ==';
     expect(createKeyHash('murmur32')(token)).toBe('a72fcdc09caa86b5');
   });
 
-  it.each(['', 'md5', 'constructor', '__proto__', 'hmac-sha256'])('takes the unknown name "%s" for murmur32', (h) => {
+  it.each(['', 'md5', 'constructor', '__proto__', 'hmac-sha256'])('uses murmur32 for the unknown name "%s"', (h) => {
     expect(createKeyHash('murmur128')(tokenOf(h))).toBe(murmur32Legacy(Buffer.from(tokenOf(h))));
   });
 
@@ -77,11 +77,11 @@ describe('a murmur algorithm', () => {
     ['text after the token', `${tokenOf('sha256')}.abcd`],
     ['no JSON', `eyJv${'A'.repeat(8)}`],
     ['nothing but the prefix', 'ey'],
-  ])('treats an id with %s as any other id', (_, id) => {
+  ])('treats an ID with %s like any other ID', (_, id) => {
     expect(createKeyHash('murmur64')(id)).toBe(murmur64(Buffer.from(id)));
   });
 });
 
-it('gives lowercase hex for every algorithm', () => {
+it('returns lower-case hex for every algorithm', () => {
   for (const algorithm of keyHashAlgorithms) expect(createKeyHash(algorithm, pepper)(plainID)).toMatch(/^[0-9a-f]+$/);
 });

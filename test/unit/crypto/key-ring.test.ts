@@ -52,7 +52,7 @@ function messageOf(action: () => unknown): string {
 }
 
 describe('createKeyRingFile', () => {
-  it('writes one key that only the owner can reach, in the documented form', () => {
+  it('writes one key in the documented form, accessible to the owner only', () => {
     const ring = createKeyRingFile(path, now);
     expect(ring).toMatchObject({ primaryID: 'k1', ids: ['k1'] });
     expect(modeOf(path)).toBe(0o600);
@@ -61,14 +61,14 @@ describe('createKeyRingFile', () => {
     expect(readdirSync(folder)).toEqual(['keys.json']);
   });
 
-  it('refuses to touch a file that exists', () => {
+  it('does not change a file that exists', () => {
     put('precious');
     expect(() => createKeyRingFile(path, now)).toThrow(`${path} exists already`);
     expect(readFileSync(path, 'utf8')).toBe('precious');
     expect(readdirSync(folder)).toEqual(['keys.json']);
   });
 
-  it('makes a different key every time', () => {
+  it('creates a different key each time', () => {
     const other = createKeyRingFile(join(folder, 'other.json'), now);
     expect(bytesOf(other, 'k1')).not.toBe(bytesOf(createKeyRingFile(path, now), 'k1'));
   });
@@ -78,8 +78,8 @@ describe('createKeyRingFile', () => {
   });
 });
 
-describe('rotation', () => {
-  it('adds an active key and keeps the older ones as they were', () => {
+describe('rotation of the key ring', () => {
+  it('adds a primary key and keeps the older ones unchanged', () => {
     const first = createKeyRingFile(path, now);
     const second = addKey(path, now);
     expect(second).toMatchObject({ primaryID: 'k2', ids: ['k1', 'k2'] });
@@ -90,7 +90,7 @@ describe('rotation', () => {
     expect(readdirSync(folder)).toEqual(['keys.json']);
   });
 
-  it('drops every key but the active one and never gives an id twice', () => {
+  it('removes every key but the primary one and never reuses an ID', () => {
     createKeyRingFile(path, now);
     const second = addKey(path, now);
     const kept = dropInactiveKeys(path);
@@ -101,7 +101,7 @@ describe('rotation', () => {
     expect(addKey(path, now).ids).toEqual(['k2', 'k3']);
   });
 
-  it('finds an id of its own beside ids given by hand', () => {
+  it('generates a new ID beside IDs that were written by hand', () => {
     put({ keys: ['k9', 'mine', 'k999999999999999'].map((id) => ({ id, created, key })) });
     expect(addKey(path, now).primaryID).toBe('k10');
   });
@@ -115,7 +115,7 @@ describe('rotation', () => {
     expect(loadKeyRing(path).ids).toEqual(['k1', 'k2']);
   });
 
-  it('is refused while another change is under way, and loses no key', () => {
+  it('fails while another change is in progress, and loses no key', () => {
     createKeyRingFile(path, now);
     const before = readFileSync(path, 'utf8');
     writeFileSync(`${path}.new`, '');
@@ -125,7 +125,7 @@ describe('rotation', () => {
     expect(existsSync(`${path}.new`)).toBe(true);
   });
 
-  it('does not start from a file that is no ring', () => {
+  it('rejects a file that is not a key ring', () => {
     expect(() => addKey(path, now)).toThrow(`${path} does not exist`);
     put('{}');
     expect(() => dropInactiveKeys(path)).toThrow('malformed');
@@ -133,8 +133,8 @@ describe('rotation', () => {
   });
 });
 
-describe('a write that is cut short', () => {
-  it('leaves the old ring whole up to the moment of replacement', () => {
+describe('an interrupted write of the key ring', () => {
+  it('keeps the old ring until it is replaced', () => {
     createKeyRingFile(path, now);
     const before = readFileSync(path, 'utf8');
     replaceDurableFile(path, () => {
@@ -146,7 +146,7 @@ describe('a write that is cut short', () => {
     expect(readFileSync(path, 'utf8')).toBe('new');
   });
 
-  it('leaves the old ring and no draft when writing fails', () => {
+  it('keeps the old ring and no draft when writing fails', () => {
     createKeyRingFile(path, now);
     const before = readFileSync(path, 'utf8');
     const failing = () => {
@@ -157,7 +157,7 @@ describe('a write that is cut short', () => {
     expect(readdirSync(folder)).toEqual(['keys.json']);
   });
 
-  it('puts the new ring in place as a new file, so a reader never sees half of one', () => {
+  it('replaces the file by a new one, so that no reader sees part of it', () => {
     createKeyRingFile(path, now);
     const before = statSync(path).ino;
     addKey(path, now);
@@ -166,27 +166,27 @@ describe('a write that is cut short', () => {
 });
 
 describe('loadKeyRing', () => {
-  it('takes the last key for the active one', () => {
+  it('takes the last key as the primary one', () => {
     put({ keys: ['b', 'a'].map((id) => ({ id, created, key })) });
     expect(loadKeyRing(path)).toMatchObject({ primaryID: 'a', ids: ['b', 'a'] });
   });
 
-  it('reads a ring that even the owner cannot write', () => {
+  it('reads a ring that the owner cannot write', () => {
     createKeyRingFile(path, now);
     chmodSync(path, 0o400);
     expect(loadKeyRing(path).ids).toEqual(['k1']);
   });
 
-  it('says that a missing file is missing', () => {
+  it('reports a missing file', () => {
     expect(() => loadKeyRing(path)).toThrow(`${path} does not exist`);
   });
 
-  it('says that a file cannot be read', () => {
+  it('reports a file that cannot be read', () => {
     mkdirSync(path, { mode: 0o700 });
     expect(() => loadKeyRing(path)).toThrow(`${path} cannot be read (EISDIR)`);
   });
 
-  it.each(['640', '604', '620', '601'])('S-08 refuses mode %s and says what to run', (mode) => {
+  it.each(['640', '604', '620', '601'])('S-08 rejects mode %s and names the command to run', (mode) => {
     createKeyRingFile(path, now);
     chmodSync(path, Number.parseInt(mode, 8));
     expect(() => loadKeyRing(path)).toThrow(`chmod 600 ${path}`);
@@ -209,7 +209,7 @@ describe('loadKeyRing', () => {
     ['a key that is too short', { keys: [{ ...item, key: Buffer.alloc(31, 7).toString('base64') }] }],
     ['a key that is too long', { keys: [{ ...item, key: Buffer.alloc(33, 7).toString('base64') }] }],
     ['a key that is no base64', { keys: [{ ...item, key: `*${key}` }] }],
-  ])('refuses a file with %s, naming the path and not the content', (_, content) => {
+  ])('rejects a file with %s, naming the path and not the content', (_, content) => {
     put(content);
     const message = messageOf(() => loadKeyRing(path));
     expect(message).toContain(`The key ring ${path} is malformed`);

@@ -13,7 +13,7 @@ describe('murmur32Legacy', () => {
     ['1mysecretkey1234', 'ca9f52dd'],
     ['5e1e38108cf2410001c8a97212345', 'c7f28fce'],
     ['5e1e38108cf2410001c8a97212345678', '29b0f593'],
-  ])('gives for "%s" what gateways store', (text, hex) => {
+  ])('returns for "%s" what gateways store', (text, hex) => {
     expect(murmur32Legacy(utf8(text))).toBe(hex);
   });
 

@@ -6,8 +6,8 @@ import { createPasswordHasher, hashTypeOf } from '../../../src/crypto/password-h
 const hasher = createPasswordHasher();
 const overload = { code: 'UNAVAILABLE', retryAfterSeconds: 1 };
 
-describe('hash', () => {
-  it('makes a bcrypt hash of cost 10 that verifies', async () => {
+describe('PasswordHasher.hash', () => {
+  it('creates a bcrypt hash of cost 10 that verifies', async () => {
     const hash = await hasher.hash('pässword', 'bcrypt');
     expect(hash).toMatch(/^\$2b\$10\$/);
     expect(hashTypeOf(hash)).toBe('bcrypt');
@@ -15,7 +15,7 @@ describe('hash', () => {
     expect(await verifyBcrypt('password', hash)).toBe(false);
   });
 
-  it('S-09 makes an Argon2id hash with the stated parameters that verifies', async () => {
+  it('S-09 creates an Argon2id hash with the stated parameters that verifies', async () => {
     const password = `${'long '.repeat(30)}\0`;
     const hash = await hasher.hash(password, 'argon2id');
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -24,20 +24,20 @@ describe('hash', () => {
     expect(await verify(hash, 'long')).toBe(false);
   });
 
-  it('salts: the same password never gives the same hash', async () => {
+  it('uses a salt: the same password never has the same hash', async () => {
     for (const type of ['bcrypt', 'argon2id'] as const) {
       expect(await hasher.hash('p', type)).not.toBe(await hasher.hash('p', type));
     }
   });
 
-  it('S-09 takes 72 bytes for bcrypt and refuses what bcrypt would cut', async () => {
+  it('S-09 accepts 72 bytes for bcrypt and rejects what bcrypt would truncate', async () => {
     expect(await hasher.hash('é'.repeat(36), 'bcrypt')).toMatch(/^\$2b\$/);
     for (const password of ['a'.repeat(73), 'é'.repeat(37), 'a\0b']) {
       await expect(hasher.hash(password, 'bcrypt')).rejects.toMatchObject({ code: 'INVALID' });
     }
   });
 
-  it('turns away what neither runs nor may wait, and serves again afterwards', async () => {
+  it('rejects a hash when the queue is full, and accepts one again afterwards', async () => {
     const small = createPasswordHasher({ concurrency: 1, queueLimit: 1 });
     const running = small.hash('a', 'bcrypt');
     const queued = small.hash('b', 'argon2id');
@@ -46,7 +46,7 @@ describe('hash', () => {
     expect(hashTypeOf(await small.hash('c', 'bcrypt'))).toBe('bcrypt');
   });
 
-  it('S-10 runs 2 and queues 32 unless told otherwise', async () => {
+  it('S-10 runs 2 and queues 32 by default', async () => {
     const fresh = createPasswordHasher();
     const results = await Promise.allSettled(Array.from({ length: 35 }, () => fresh.hash('p', 'argon2id')));
     expect(results.filter(({ status }) => status === 'rejected')).toEqual([
@@ -99,7 +99,7 @@ describe('hashTypeOf', () => {
     phc('v=19$m=19456,t=2,p=1', 'c29tZXNhbHQ', 'AAAA'),
     `${phc('v=19$m=19456,t=2,p=1')}$`,
     `${phc('v=19$m=19456,t=2,p=1')}\n`,
-  ])('does not take %j for a hash', (text) => {
+  ])('does not accept %j as a hash', (text) => {
     expect(hashTypeOf(text)).toBeUndefined();
   });
 });

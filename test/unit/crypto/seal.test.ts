@@ -40,7 +40,7 @@ function expectUnopened(action: () => unknown): void {
 }
 
 describe('a sealed secret', () => {
-  it('opens as the text that was sealed, under the same place', () => {
+  it('opens to the sealed text with the same associated data', () => {
     fc.assert(
       fc.property(text, text, (secret, where) => {
         expect(sealer.open(sealer.seal(secret, where), where)).toBe(secret);
@@ -49,7 +49,7 @@ describe('a sealed secret', () => {
     expect(sealer.open(sealer.seal('\ufeffx\0', place), place)).toBe('\ufeffx\0');
   });
 
-  it('S-05 does not open under another place', () => {
+  it('S-05 does not open with other associated data', () => {
     fc.assert(
       fc.property(text, text, text, (secret, one, other) => {
         fc.pre(one !== other);
@@ -70,7 +70,7 @@ describe('a sealed secret', () => {
     });
   });
 
-  it('does not open when cut short or extended', () => {
+  it('does not open when truncated or extended', () => {
     const sealed = sealer.seal('a secret', place);
     for (let length = 0; length < sealed.length; length += 1) {
       expectUnopened(() => sealer.open(sealed.subarray(0, length), place));
@@ -90,19 +90,19 @@ describe('a sealed secret', () => {
     expect(one.includes('secret')).toBe(false);
   });
 
-  it('is not made from text that would come back changed', () => {
+  it('rejects text that UTF-8 would change', () => {
     expect(failureOf(() => sealer.seal('a\ud800', place)).code).toBe('INVALID');
   });
 });
 
 describe('the key of a sealed secret', () => {
-  it('can be told without opening it', () => {
+  it('is known without opening the secret', () => {
     expect(sealer.keyIDOf(sealer.seal('s', place))).toBe('k1');
     expectUnopened(() => sealer.keyIDOf(new Uint8Array()));
     expectUnopened(() => sealer.keyIDOf(Uint8Array.of(2, ...sealer.seal('s', place).subarray(1))));
   });
 
-  it('must be the very key, not one of the same id', () => {
+  it('must be the same key and not another one with its ID', () => {
     const sealed = sealer.seal('s', place);
     expectUnopened(() => createSealer(() => ringOf({ k1: 2 })).open(sealed, place));
   });
@@ -112,13 +112,13 @@ describe('the key of a sealed secret', () => {
     expectUnopened(() => createSealer(() => ringOf({ k2: 1 })).open(sealed, place));
   });
 
-  it('is bound to the secret: the same key under another id does not open it', () => {
+  it('is bound to the secret: the same key under another ID does not open it', () => {
     const sealed = sealer.seal('s', place);
     sealed.set(Buffer.from('k2'), 2);
     expectUnopened(() => createSealer(() => ringOf({ k1: 1, k2: 1 })).open(sealed, place));
   });
 
-  it('is the active one of the ring at hand, so a rotation takes effect at once and older secrets still open', () => {
+  it('is the primary key of the current ring, so that a rotation takes effect at once and older secrets still open', () => {
     let ring = ringOf({ k1: 1 });
     const rotating = createSealer(() => ring);
     const old = rotating.seal('old', place);
@@ -130,7 +130,7 @@ describe('the key of a sealed secret', () => {
   });
 });
 
-it('shows neither secret, key nor place in a failure', () => {
+it('shows no secret, key or associated data in an error', () => {
   const sealed = sealer.seal('a secret', place);
   const shown = inspect(
     failureOf(() => sealer.open(sealed, 'keys|other|hmac_string')),

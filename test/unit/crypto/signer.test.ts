@@ -23,7 +23,7 @@ function ringOf(keys: Record<string, KeyRing>): KeyRing {
 }
 
 describe('a signature', () => {
-  it('is authentic for the text it was made of, whatever that is', () => {
+  it('is authentic for its text', () => {
     for (const text of ['', 'a', 'ä🔑', '\u0000', 'x'.repeat(100_000)]) {
       expect(signer.isAuthentic(text, signer.sign(text))).toBe(true);
     }
@@ -36,7 +36,7 @@ describe('a signature', () => {
     }
   });
 
-  it('is authentic with no bit of it changed, none cut off and none added', () => {
+  it('is not authentic with a changed bit, truncated or extended', () => {
     const signature = signer.sign('text');
     for (let bit = 0; bit < signature.length * 8; bit += 1) {
       const changed = Uint8Array.from(signature);
@@ -49,7 +49,7 @@ describe('a signature', () => {
     expect(signer.isAuthentic('text', Uint8Array.from([...signature, 0]))).toBe(false);
   });
 
-  it('stays authentic while its key is in the ring, and is so no more when the key has left', () => {
+  it('is authentic until its key is removed from the ring', () => {
     const [first, second] = [createMemoryKeyRing(now), createMemoryKeyRing(now)];
     let current = ringOf({ k1: first });
     const one = createRowSigner(() => current);
@@ -65,12 +65,12 @@ describe('a signature', () => {
     expect(one.isAuthentic('text', fresh)).toBe(true);
   });
 
-  it('of another ring is not authentic, though its key has the same id', () => {
+  it('of another ring is not authentic, even with the same key ID', () => {
     const other = createRowSigner(() => createMemoryKeyRing(now));
     expect(signer.isAuthentic('text', other.sign('text'))).toBe(false);
   });
 
-  it('shares no key with what is sealed, and shows none', () => {
+  it('uses no encryption key, and shows none', () => {
     const sealed = createSealer(() => ring).seal('text', 'place');
     expect(signer.isAuthentic('text', sealed)).toBe(false);
     const key = ring.keyOf('k1').export().toString('base64');

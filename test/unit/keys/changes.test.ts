@@ -40,8 +40,8 @@ describe('changesBetween', () => {
   });
 });
 
-describe('the changes between two definitions', () => {
-  it('tell what was added, changed and removed, with the values', () => {
+describe('diffDefinitions', () => {
+  it('returns what was added, changed and removed, with the values', () => {
     const changes = definitionChanges({ alias: 'a', rate: 1, tags: ['x'] }, { alias: 'b', tags: ['x'], per: 0 });
     expect(changes).toStrictEqual([
       { path: ['alias'], kind: 'CHANGED', before: 'a', after: 'b' },
@@ -50,7 +50,7 @@ describe('the changes between two definitions', () => {
     ]);
   });
 
-  it('list up to 100 members of an object, and are the object itself beyond', () => {
+  it('returns up to 100 members of an object, and the object itself beyond that', () => {
     const metaData = (count: number, value: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, value]));
     const small = definitionChanges({ metaData: metaData(100, 1) }, { metaData: metaData(100, 2) });
@@ -63,7 +63,7 @@ describe('the changes between two definitions', () => {
     ]);
   });
 
-  it('are none where nothing differs', () => {
+  it('returns nothing for equal definitions', () => {
     const definition: Definition = {
       alias: '',
       tags: [],
@@ -75,7 +75,7 @@ describe('the changes between two definitions', () => {
     expect(definitionChanges({}, {})).toStrictEqual([]);
   });
 
-  it('tell an empty value from none', () => {
+  it('distinguishes an empty value from an absent one', () => {
     expect(paths({}, { alias: '', tags: [], isInactive: false, quotaMax: 0n, smoothing: {} })).toStrictEqual([
       'alias ADDED',
       'tags ADDED',
@@ -85,7 +85,7 @@ describe('the changes between two definitions', () => {
     ]);
   });
 
-  it('go into objects, and take lists as a whole', () => {
+  it('compares objects by member, and lists as a whole', () => {
     const before: Definition = { smoothing: { step: 1, delay: 2 }, tags: ['a', 'b'], monitor: { triggerLimits: [90] } };
     const after: Definition = {
       smoothing: { step: 3, delay: 2 },
@@ -99,7 +99,7 @@ describe('the changes between two definitions', () => {
     ]);
   });
 
-  it('name access rights by their label, wherever they stand', () => {
+  it('names access rights by their label, at every position', () => {
     const right = (label: string, rate: number) => ({ label, limit: { rate } });
     const before: Definition = { accessRights: [right('a', 1), right('b.c', 1), right('d', 1)] };
     expect(paths(before, { accessRights: [right('d', 1), right('b.c', 2)] })).toStrictEqual([
@@ -115,7 +115,7 @@ describe('the changes between two definitions', () => {
     ]);
   });
 
-  it.each(['toString', 'hasOwnProperty', '0', 'label', ''])('are not misled by an entry called %j', (name) => {
+  it.each(['toString', 'hasOwnProperty', '0', 'label', ''])('handles an entry named %j', (name) => {
     const withEntry: Definition = { accessRights: [{ label: name }], metaData: { [name]: 1 } };
     expect(paths({ accessRights: [], metaData: {} }, withEntry)).toStrictEqual([
       `accessRights.${name} ADDED`,
@@ -124,7 +124,7 @@ describe('the changes between two definitions', () => {
     expect(paths(withEntry, withEntry)).toStrictEqual([]);
   });
 
-  it('go into free-form JSON, where null is a value and the order of members says nothing', () => {
+  it('compares free-form JSON, where null is a value and the order of members is ignored', () => {
     expect(paths({ metaData: { a: null, b: 1 } }, { metaData: { b: 1, a: null } })).toStrictEqual([]);
     expect(definitionChanges({ metaData: { a: null } }, { metaData: { a: 1, c: null } })).toStrictEqual([
       { path: ['metaData', 'a'], kind: 'CHANGED', before: null, after: 1 },
@@ -134,7 +134,7 @@ describe('the changes between two definitions', () => {
     expect(paths({ metaData: { a: {} } }, { metaData: { a: null } })).toStrictEqual(['metaData.a CHANGED']);
   });
 
-  it('compare integers exactly, however they were read', () => {
+  it('compares integers exactly, whether numbers or bigints', () => {
     expect(paths({ expires: 5n }, { expires: 5n })).toStrictEqual([]);
     expect(paths({ metaData: { n: 5 } }, { metaData: { n: 5n } })).toStrictEqual([]);
     expect(paths({ metaData: { n: 2 ** 53 } }, { metaData: { n: 9007199254740993n } })).toStrictEqual([
@@ -153,21 +153,21 @@ describe('the changes between two definitions', () => {
     ['', 0n],
     ['', 0],
     [null, 0n],
-  ])('tell %o from %o, which only look alike', (before, after) => {
+  ])('distinguishes %o from %o', (before, after) => {
     expect(paths({ metaData: { n: before } }, { metaData: { n: after } })).toStrictEqual(['metaData.n CHANGED']);
     expect(paths({ metaData: { n: [after] } }, { metaData: { n: [before] } })).toStrictEqual(['metaData.n CHANGED']);
   });
 });
 
-describe('the changes between two states of a key', () => {
-  it('begin with what a new key has', () => {
+describe('the changes between two versions of a key', () => {
+  it('start with all fields of a new key', () => {
     expect(diffDefinitions(undefined, key({ alias: 'a' }, { passwordHash: 'h' }))).toStrictEqual([
       { path: ['alias'], kind: 'ADDED', after: 'a' },
       { path: ['basicAuthData', 'password'], kind: 'SET' },
     ]);
   });
 
-  it('tell of secrets that they were set, changed or cleared, and no value', () => {
+  it('report secrets as set, changed or cleared, without values', () => {
     const before = { passwordHash: 'hunter2', jwtSecret: Uint8Array.of(1, 2) };
     const after = { jwtSecret: Uint8Array.of(1, 3), hmacString: Uint8Array.of(4) };
     expect(diffDefinitions(key({}, before), key({}, after))).toStrictEqual([
@@ -177,7 +177,7 @@ describe('the changes between two states of a key', () => {
     ]);
   });
 
-  it('are none where the bytes of a secret are the same', () => {
+  it('ignore secrets with equal bytes', () => {
     const secrets = () => ({ passwordHash: 'h', jwtSecret: Uint8Array.of(1), hmacString: Buffer.from([2]) });
     expect(diffDefinitions(key({}, secrets()), key({}, secrets()))).toStrictEqual([]);
   });

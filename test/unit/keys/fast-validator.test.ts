@@ -44,11 +44,11 @@ function spoilt(definition: unknown, from: number): unknown {
   return copy;
 }
 
-describe.each(variants)(`The fast validator of the %s (FUZZ_SEED=${seed})`, (variant) => {
+describe.each(variants)(`the fast validator of the %s (FUZZ_SEED=${seed})`, (variant) => {
   const read = fastValidators[variant];
   const slowly = (raw: unknown) => inputs[variant].safeParse(raw);
 
-  it('takes a full definition, and every one without some of its fields', () => {
+  it('accepts a full definition, and every one without some of its fields', () => {
     expect(isDeepStrictEqual(read(full[variant]), slowly(full[variant]).data)).toBe(true);
     for (const name of Object.keys(full[variant] as object)) {
       const { [name]: _, ...rest } = full[variant] as Record<string, unknown>;
@@ -71,13 +71,13 @@ describe.each(variants)(`The fast validator of the %s (FUZZ_SEED=${seed})`, (var
     expect(found.rejected).toBeGreaterThan(found.accepted / 4);
   });
 
-  it.each([null, undefined, 1, 'x', [], () => undefined])('takes no %s for a definition', (raw) => {
+  it.each([null, undefined, 1, 'x', [], () => undefined])('rejects %s', (raw) => {
     expect(read(raw)).toBe(INVALID);
   });
 });
 
-describe('The fast validator', () => {
-  it('is generated code for the fields of both inputs, and never zod itself', () => {
+describe('fastValidator', () => {
+  it('generates code for the fields of both inputs', () => {
     for (const variant of variants) {
       expect(() => z.core.compileFn(inputs[variant])).toThrow('custom "when" condition');
       expect(fastValidators[variant](full[variant])).not.toBe(INVALID);
@@ -85,15 +85,15 @@ describe('The fast validator', () => {
     for (const schema of Object.values(KeyDefinition.shape)) expect(() => z.core.compileFn(schema)).not.toThrow();
   });
 
-  it('is zod itself for a schema that zod cannot compile', () => {
+  it('runs zod for a schema that zod cannot compile', () => {
     const schema = z.string().check(rules as unknown as z.core.$ZodCheck<string>);
     const validate = fastValidatorOf(schema);
     expect([validate('x'), validate(1)]).toEqual(['x', INVALID]);
   });
 });
 
-describe('A record', () => {
-  it('has the members that have a value, in the order of their names, however many combinations there were before', () => {
+describe('an object with a template', () => {
+  it('has the members with a value, in the order of their names, for any number of combinations', () => {
     const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
     const make = createObjectFactory(names);
     for (let mask = 0; mask < 300; mask += 1) {
@@ -103,7 +103,7 @@ describe('A record', () => {
     }
   });
 
-  it('keeps null, has no members of another record, and may have more names than there are bits', () => {
+  it('keeps null, has no members of another object, and may have more names than bits', () => {
     const names = Array.from({ length: 80 }, (_, index) => `n${index}`);
     const make = createObjectFactory(names);
     expect(make(names.map((_, index) => (index === 79 ? null : undefined)))).toEqual({ n79: null });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createReadBudget } from '../../../src/keys/read-budget.js';
 
 describe('a read budget', () => {
-  it('rejects a read that is larger than what is left, and names what was read and the limit', () => {
+  it('rejects a read that exceeds the remaining bytes, and names the size and the limit', () => {
     const reads = createReadBudget(5_000, 2 * 1024 * 1024);
     reads.take('keys', 3, 1_500_000);
     expect(reads.bytesLeft()).toBe(2 * 1024 * 1024 - 1_500_000);
@@ -28,7 +28,7 @@ describe('a read budget', () => {
     expect(() => reads.requireTime()).toThrow('Reading took longer than 5 seconds.');
   });
 
-  it('runs the long reads of a request one after another, also after one that fails', async () => {
+  it('runs the long reads of a request one after another, also after a failed one', async () => {
     const reads = createReadBudget();
     const order: string[] = [];
     const long = (name: string, fails = false) =>

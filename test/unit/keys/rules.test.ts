@@ -20,7 +20,7 @@ const nest = (levels: number): unknown => (levels === 0 ? 1 : { in: nest(levels 
 const smoothing = { enabled: true, step: 10, delay: 5, threshold: 100, trigger: 0.5 };
 const placeholder = 'is a placeholder; send the secret itself, null to clear it, or leave it out to keep it';
 
-describe('R-12 a definition is refused, with the path, the code and the words', () => {
+describe('R-12 the rules reject a definition with path, code and message', () => {
   it.each<[string, unknown, (string | number)[], string, string]>([
     ['an unknown method', allowing('FETCH'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
     ['a method and more', allowing('GET 1'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
@@ -218,7 +218,7 @@ describe('R-12 a definition is refused, with the path, the code and the words', 
     expect(refusal({ keyID }, 'preview').issues).toContainEqual({ path: ['keyID'], code: 'MALFORMED_KEY_ID', message });
   });
 
-  it('with every problem at once, those of single fields and those between fields', () => {
+  it('for every problem at once, those of single fields and those between fields', () => {
     const error = refusal({ alias: 1, tagz: [], smoothing: { enabled: true, step: 'x' }, per: -3 });
     expect(error.message).toBe('The key definition has 7 problems.');
     expect(error.issues.map(({ path, code }) => `${path.join('.')} ${code}`).sort()).toStrictEqual([
@@ -233,7 +233,7 @@ describe('R-12 a definition is refused, with the path, the code and the words', 
   });
 });
 
-describe('a definition is taken', () => {
+describe('the rules accept a definition', () => {
   it.each([
     ['with every method, in any case', allowing(' get ')],
     ['with a share of 100', { monitor: { triggerLimits: [100] } }],
@@ -259,7 +259,7 @@ describe('a definition is taken', () => {
   });
 });
 
-it('copies no member that has no problem of its own', () => {
+it('copies no member without a problem of its own', () => {
   // A proxy cannot be cloned, and stands for 10,000 members of free-form JSON.
   const metaData = new Proxy({}, {});
   const result = inputs.preview.safeParse({ alias: 1, metaData, smoothing: { enabled: true } });
