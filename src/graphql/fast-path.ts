@@ -1,10 +1,10 @@
 import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'graphql';
 import { processRegularResult, type FetchAPI } from 'graphql-yoga';
 import type { AuthContext } from '../credentials/credential.js';
-import { isJSONContentType, readBody } from '../http/body.js';
+import { isJSONContentType } from '../http/body.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { HTTPResponse } from '../http/response.js';
-import { isObject, parseJSON } from '../lib/json.js';
+import { isObject } from '../lib/json.js';
 import type { Logger } from '../lib/log.js';
 import type { Context, ServerContext } from './context.js';
 import type { Execute } from './executor/executor.js';
@@ -13,7 +13,7 @@ import { startDeadline } from './plugins/use-deadline.js';
 import { issuesOf } from './plugins/use-limits.js';
 import type { OperationTelemetry } from './plugins/use-telemetry.js';
 import { maskResult } from './plugins/use-masked-errors.js';
-import { asParams, bodyLimitBytes } from './plugins/use-request-parser.js';
+import { paramsOfBody } from './plugins/use-request-parser.js';
 import { negotiateJSON, type JSONType } from './response-type.js';
 import { servedSchema } from './schema/served.js';
 import { trustedTextOf, type TrustedDocuments } from './plugins/use-trusted-documents.js';
@@ -33,13 +33,15 @@ interface FastPathDeps {
   readonly createContext: (server: ServerContext, holder: AuthContext) => Context;
   readonly execute: Execute;
   readonly telemetry: OperationTelemetry;
+  readonly nextSlice: Context['nextSlice'];
   readonly deadlineMs: number;
   readonly log: Logger;
 }
 
 /** Creates the fast path. */
 export function createFastPath(deps: FastPathDeps): FastPath {
-  const { operations, trustedDocuments, isAdmitted, createContext, execute, telemetry, deadlineMs, log } = deps;
+  const { operations, trustedDocuments, isAdmitted, createContext, execute, telemetry, nextSlice, deadlineMs, log } =
+    deps;
 
   async function run(
     request: RequestContext,
@@ -75,6 +77,8 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     const params = mediaType && (await readParams(request, trustedDocuments));
     if (!params) return undefined;
 
+    // Parsing, coercing and executing take tens of milliseconds each for the largest requests.
+    await nextSlice();
     const { text, operationName, variableValues } = params;
     const prepared = operations.find(text, operationName);
     if (!prepared?.isValid || prepared.operation.operation === OperationTypeNode.SUBSCRIPTION) return undefined;
@@ -83,10 +87,11 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     if (!coercedVariableValues) return undefined;
     const holder = await request.principal().catch(() => undefined);
     if (!holder || !isAdmitted(holder)) return undefined;
+    await nextSlice();
 
     request.record.operation = prepared.label;
     const executed = await run(request, holder, prepared, { variableValues, coercedVariableValues });
-    const result = maskResult(executed, request.id, log);
+    const result = await maskResult(executed, request.id, log, nextSlice);
     telemetry.recordResult(result, request.record);
     return toResponse(result, mediaType);
   };
@@ -102,7 +107,7 @@ interface Params {
 /** The parameters in the body of a request; undefined when Yoga has to find the document or to reject the request. */
 async function readParams(request: RequestContext, trustedDocuments: TrustedDocuments): Promise<Params | undefined> {
   try {
-    const body = asParams(parseJSON(await readBody(request, bodyLimitBytes)));
+    const body = await paramsOfBody(request);
     const text = trustedTextOf(trustedDocuments, body);
     const { operationName, variables, extensions } = body as Readonly<Record<string, unknown>>;
     const isName = operationName === undefined || operationName === null || typeof operationName === 'string';

@@ -90,11 +90,17 @@ export function createGraphQLServer({
     execute,
     telemetry,
     deadlineMs,
+    nextSlice,
     log,
   });
   const yoga = createYoga<ServerContext, Context>({
     schema: servedSchema,
-    context: async (serverContext) => contextOf(serverContext, await serverContext.requestContext.principal()),
+    context: async (serverContext) => {
+      const holder = await serverContext.requestContext.principal();
+      // The document has been parsed and validated in this tick. It is executed in one that has time left.
+      await nextSlice();
+      return contextOf(serverContext, holder);
+    },
     graphqlEndpoint: '/graphql',
     // Disables Yoga's health check, which matches the end of the URL: no URL contains a line break.
     healthCheckEndpoint: '\n',
@@ -114,7 +120,7 @@ export function createGraphQLServer({
     maskedErrors: false,
     plugins: [
       ...plugins,
-      useExactRequests,
+      useExactRequests(nextSlice),
       // Before plugins that look up a document or that compare an operation with the schema.
       useIntrospectionPolicy(introspection),
       ...useTrustedDocuments(options.trustedDocuments),
@@ -122,8 +128,8 @@ export function createGraphQLServer({
       useUnconditionalSubscriptions,
       useExactFloats,
       useDeadline(deadlineMs),
-      useValidationErrors(audit),
-      useMaskedErrors(log),
+      useValidationErrors(audit, nextSlice),
+      useMaskedErrors(log, nextSlice),
       useStreamStatus(),
       useExecutor(execute),
       useSubscriptions({ streams, execute, log, deadlineMs }),
@@ -161,12 +167,16 @@ const useExactFloats: Plugin = {
  * Replaces the errors of an operation that was rejected before it was executed: UNAUTHENTICATED without the credential,
  * else all issues of its definitions. Writes rejected mutations to the audit log.
  */
-function useValidationErrors(audit: AuditLog): Plugin<{ document?: DocumentNode }, ServerContext> {
+function useValidationErrors(
+  audit: AuditLog,
+  nextSlice: Context['nextSlice'],
+): Plugin<{ document?: DocumentNode }, ServerContext> {
   return {
     onValidate: ({ params, extendContext }) => extendContext({ document: params.documentAST as DocumentNode }),
     async onExecutionResult(event) {
       const { result, context } = event;
       if (!isResult(result) || 'data' in result || !result.errors?.length) return;
+      await nextSlice();
       const { requestContext, document } = context as typeof context & { document?: DocumentNode };
       const { id: requestID } = requestContext;
       const holder = await requestContext.principal();
@@ -190,12 +200,12 @@ function useValidationErrors(audit: AuditLog): Plugin<{ document?: DocumentNode 
 }
 
 /** Processes every result last: masks errors that are not for clients, logs them, and limits the size. */
-function useMaskedErrors(log: Logger): Plugin<object, ServerContext> {
+function useMaskedErrors(log: Logger, nextSlice: Context['nextSlice']): Plugin<object, ServerContext> {
   return {
-    onResultProcess(event) {
+    async onResultProcess(event) {
       const { result, serverContext } = event;
       if (!isResult(result)) return;
-      event.setResult(maskResult(result, serverContext.requestContext.id, log));
+      event.setResult(await maskResult(result, serverContext.requestContext.id, log, nextSlice));
     },
   };
 }

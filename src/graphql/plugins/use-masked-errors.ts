@@ -1,21 +1,40 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { Logger } from '../../lib/log.js';
+import type { Context } from '../context.js';
 import { limitResponseSize } from '../operation/response-size.js';
 import { maskedCause, maskError } from '../errors.js';
 
-/** The result for the client: errors that are not meant for clients are masked and logged, and the size is bounded. */
-export function maskResult(result: ExecutionResult, requestID: string, log: Logger): ExecutionResult {
+/**
+ * The result for the client: errors that are not meant for clients are masked and logged, and the size is bounded. Other
+ * requests are served between the steps, and before the result can be stringified: there may be a thousand errors, and
+ * data of 2 MiB takes tens of milliseconds.
+ */
+export async function maskResult(
+  result: ExecutionResult,
+  requestID: string,
+  log: Logger,
+  nextSlice: Context['nextSlice'],
+): Promise<ExecutionResult> {
   // Yoga drops the error of an aborted wait, such as one with a time limit of its own, and would respond with nothing.
   const isLost = result.errors?.length === 0 && !('data' in result);
   const thrown = isLost ? [new Error('A wait was aborted.')] : result.errors;
-  const errors = thrown?.map((error) => {
-    const shown = maskError(error);
-    const cause = maskedCause(shown);
-    if (cause !== undefined) log.error({ requestID, err: cause }, 'internal error');
-    shown.extensions['requestID'] = requestID;
-    return shown;
-  });
-  return withPlainFieldErrors(limitResponseSize(errors ? { ...result, errors } : result, requestID));
+  const shown: GraphQLError[] = [];
+  for (const error of thrown ?? []) {
+    const slice = nextSlice();
+    if (slice) await slice;
+    shown.push(masked(error, requestID, log));
+  }
+  const limited = await limitResponseSize(thrown ? { ...result, errors: shown } : result, requestID, nextSlice);
+  await nextSlice();
+  return withPlainFieldErrors(limited);
+}
+
+function masked(error: Error, requestID: string, log: Logger): GraphQLError {
+  const shown = maskError(error);
+  const cause = maskedCause(shown);
+  if (cause !== undefined) log.error({ requestID, err: cause }, 'internal error');
+  shown.extensions['requestID'] = requestID;
+  return shown;
 }
 
 /** The errors of fields as JSON. Yoga creates another error of each that is one, and there may be a thousand. */

@@ -75,7 +75,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
         for await (const rootValue of source) {
           const contextValue = { ...(args.contextValue as Context), ...context.renewReads() };
           const executed = await within(deadlineMs, execute({ ...args, contextValue, rootValue }));
-          const result = maskResult(executed, requestID, log);
+          const result = await maskResult(executed, requestID, log, context.nextSlice);
           events += 1;
           yield result;
           if (!result.data) return;
@@ -92,7 +92,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
       }
       // A client that closed the connection receives no error.
       if (failure instanceof Error && failure.name !== 'AbortError') {
-        yield maskResult({ errors: [failure as GraphQLError] }, requestID, log);
+        yield await maskResult({ errors: [failure as GraphQLError] }, requestID, log, context.nextSlice);
       }
     }
     const iterator = results();

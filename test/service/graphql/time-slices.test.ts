@@ -1,6 +1,12 @@
+import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { isLongerThan, responseLimitBytes } from '../../../src/graphql/operation/response-size.js';
+import { maskResult } from '../../../src/graphql/plugins/use-masked-errors.js';
+import { paramsOfBody } from '../../../src/graphql/plugins/use-request-parser.js';
+import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { plant } from '../../support/planted.js';
+import { requestContextOf } from '../../support/request-context.js';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -10,6 +16,17 @@ afterAll(async () => t.close());
 
 const aliases = Array.from({ length: 15 }, (_, n) => `a${n}: previewKey(input: $input) { keyHash }`);
 const query = `query ($input: PreviewKeyInput!) { ${aliases.join(' ')} }`;
+
+/** A server that counts the time slices that are waited for. */
+function countSlices(planted: Parameters<typeof plant>[1] = {}) {
+  let slices = 0;
+  const { graphql } = plant(t, { ...planted, nextSlice: () => void (slices += 1) });
+  return async (...request: Parameters<typeof graphql>) => {
+    slices = 0;
+    const { body } = await graphql(...request);
+    return { body, slices };
+  };
+}
 
 it('starts every root field in its own time slice', async () => {
   const events: string[] = [];
@@ -21,16 +38,57 @@ it('starts every root field in its own time slice', async () => {
   });
   const { body } = await graphql(query, { input: { alias: 'a' } });
   expect(body).not.toHaveProperty('errors');
-  expect(events.filter((event) => event === 'slice')).toHaveLength(15);
-  expect(events.slice(0, 15)).toEqual(Array(15).fill('slice'));
+  const isOfFields = Array<string>(15).fill('slice').join();
+  expect(events.join()).toContain(isOfFields);
+  expect(events.join()).not.toContain(`${isOfFields},slice`);
+});
+
+it('waits for a time slice after parsing a body, before execution and before serialisation, with Yoga and without', async () => {
+  const send = countSlices();
+  // The fast path has parsed the body when it leaves an unknown operation to Yoga.
+  expect(await send('{ __typename }')).toStrictEqual({ body: { data: { __typename: 'Query' } }, slices: 4 });
+  expect(await send('{ __typename }')).toStrictEqual({ body: { data: { __typename: 'Query' } }, slices: 3 });
+});
+
+it('waits for a time slice before it explains rejected variables, and before each error', async () => {
+  const send = countSlices();
+  const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash } }';
+  const { body, slices } = await send(query, { input: { unknown: 1 } });
+  expect(JSON.stringify(body)).toContain('INVALID');
+  expect(slices).toBe(6);
+});
+
+it('parses the body of a request once', async () => {
+  const request = requestContextOf(
+    new Request('http://keyfront.test/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":"{ __typename }"}',
+    }),
+  );
+  expect(await paramsOfBody(request)).toBe(await paramsOfBody(request));
+});
+
+it('masks errors and measures a large response in time slices', async () => {
+  let slices = 0;
+  const nextSlice = () => void (slices += 1);
+  const log = createLogger('fatal');
+  const errors = Array.from({ length: 1_000 }, (_, n) => new GraphQLError('Failed.', { path: [n] }));
+  await maskResult({ errors, data: null }, 'id', log, nextSlice);
+  expect(slices).toBeGreaterThanOrEqual(1_000);
+  slices = 0;
+  const items = Array.from({ length: 40_000 }, () => ({ name: 'a'.repeat(20) }));
+  expect(await isLongerThan(items, responseLimitBytes, nextSlice)).toBe(false);
+  expect(slices).toBeGreaterThan(500);
 });
 
 it('takes no time slice for a field whose credential is missing', async () => {
-  let slices = 0;
-  const { graphql } = plant(t, { nextSlice: () => void (slices += 1) });
-  const { body } = await graphql(query, { input: {} }, { authorization: '' });
+  const send = countSlices();
+  const nothing = await send('{ __typename }', {}, { authorization: '' });
+  const { body, slices } = await send('{ previewKey(input: {}) { keyHash } }', {}, { authorization: '' });
   expect(JSON.stringify(body)).toContain('UNAUTHENTICATED');
-  expect(slices).toBe(0);
+  // And one for the error.
+  expect(slices).toBe(nothing.slices + 1);
 });
 
 it('starts no field of a query past its deadline', async () => {
