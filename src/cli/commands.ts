@@ -5,12 +5,14 @@ import { issueCommand } from './commands/credentials/issue.js';
 import { listCredentialsCommand } from './commands/credentials/list.js';
 import { revokeCommand } from './commands/credentials/revoke.js';
 import { rotateCredentialCommand } from './commands/credentials/rotate.js';
+import { deleteCommand } from './commands/delete.js';
 import { diffCommand } from './commands/diff.js';
 import { getCommand } from './commands/get.js';
 import { historyCommand } from './commands/history.js';
 import { discardKeyCommand } from './commands/keys/discard.js';
 import { exportCommand } from './commands/keys/export.js';
 import { importCommand } from './commands/keys/import.js';
+import { listCommand } from './commands/list.js';
 import { migrateStoreCommand } from './commands/migrate-store.js';
 import { previewCommand } from './commands/preview.js';
 import { putCommand } from './commands/put.js';
@@ -20,6 +22,7 @@ import { revertCommand } from './commands/revert.js';
 import { pruneCommand } from './commands/secrets/prune.js';
 import { rotateKeyRingCommand } from './commands/secrets/rotate.js';
 import { serveCommand } from './commands/serve.js';
+import { undeleteCommand } from './commands/undelete.js';
 import { addWebhookCommand } from './commands/webhooks/add.js';
 import { listDeadLettersCommand } from './commands/webhooks/dead.js';
 import { discardDeadLettersCommand } from './commands/webhooks/discard.js';
@@ -52,10 +55,13 @@ export const commands: readonly CLICommand[] = [
   exportCommand,
   discardKeyCommand,
   previewCommand,
+  listCommand,
   getCommand,
   diffCommand,
   putCommand,
   resetCommand,
+  deleteCommand,
+  undeleteCommand,
   historyCommand,
   revertCommand,
   backupCommand,

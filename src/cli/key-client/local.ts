@@ -1,14 +1,18 @@
 import { AppError } from '../../lib/errors.js';
 import type { KeyChange } from '../../keys/commands/execute-change.js';
 import { readDefinition } from '../../keys/definition/parse.js';
+import { defaultOrder } from '../../keys/key-query.js';
 import type { CallContext } from '../../keys/ports.js';
-import { createKeyService } from '../../keys/key-service.js';
+import type { StoredKey } from '../../keys/key.js';
+import { createKeyService, type KeyService } from '../../keys/key-service.js';
+import type { QuotaFigures } from '../../keys/quota/quota.js';
+import { cursorFor, positionFromCursor } from '../../rest/key-list.js';
 import { InstallationNotFoundError } from '../../storage/storage.js';
 import type { IO } from '../io.js';
-import type { KeyChangeResult, KeyClient } from './port.js';
+import type { KeyChangeResult, KeyClient, ListedKey } from './port.js';
 import { withServices } from './open.js';
 
-const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history']);
+const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history', 'list']);
 
 /**
  * Runs work on the keys of the data folder that the environment names. A service may run on it meanwhile.
@@ -46,6 +50,29 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
         toResult(await keys.createOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
       revert: async (keyID, toVersion, options) =>
         toResult(await keys.revertOrgKey(caller, { keyID, toVersion, ...options })),
+      delete: async (keyID, options) => toResult(await keys.deleteOrgKey(caller, { keyID, ...options })),
+      undelete: async (keyID, options) => toResult(await keys.restoreOrgKey(caller, { keyID, ...options })),
+      list: async (filter, limit, after) => {
+        const orderBy = defaultOrder(filter);
+        const position = after === undefined ? undefined : positionFromCursor(after, orderBy);
+        const page = await keys.orgKeys(caller, {
+          filter,
+          orderBy,
+          descending: false,
+          limit: limit + 1,
+          after: position,
+        });
+        const shown = page.keys.slice(0, limit);
+        const last = shown.at(-1);
+        const quotas = await keys.quotasOf(shown);
+        return {
+          keys: shown.flatMap((key, index) => {
+            const quota = quotas[index];
+            return quota ? [listed(keys, key, quota)] : [];
+          }),
+          next: last && page.keys.length > limit ? cursorFor(last, orderBy) : undefined,
+        };
+      },
       history: async (keyID, limit) => {
         const entries = await keys.history(await keys.requireOrgKey(caller, keyID), { last: true, limit });
         return entries.toReversed().map(({ at, actor, versionAfter, operation, requestID, ...rest }) => ({
@@ -73,6 +100,12 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
 /** The error for a key that does not exist. */
 export function keyNotFound(): AppError {
   return new AppError('NOT_FOUND', 'There is no such key.');
+}
+
+function listed(keys: KeyService, key: StoredKey, quota: QuotaFigures): ListedKey {
+  const { keyHash, orgID, version, lastUpdated, definition } = key;
+  const { alias, tags = [], expires } = definition;
+  return { keyHash, orgID, state: keys.stateOf(key), version, alias, tags, expires, lastUpdated, quota };
 }
 
 function toResult({ key: { keyHash, version }, ...effect }: KeyChange): KeyChangeResult {

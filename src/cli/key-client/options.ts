@@ -2,6 +2,17 @@ import type { Option } from '../command.js';
 import { outputOptions } from '../output/format.js';
 import { connectionOptions } from './connection.js';
 
+/** Options of every command for keys. */
+export const keysOptions: Readonly<Record<string, Option>> = {
+  url: {
+    value: 'URL',
+    description: 'Use the service at this address instead of the data folder (default: KEYFRONT_URL)',
+    isCommon: true,
+  },
+  ...connectionOptions,
+  ...outputOptions,
+};
+
 /** Options of every command for one key. */
 export const keyOptions: Readonly<Record<string, Option>> = {
   'key-hash': {
@@ -11,13 +22,7 @@ export const keyOptions: Readonly<Record<string, Option>> = {
     isCommon: true,
   },
   'key-id-file': { value: 'PATH', description: 'Read the identifier from a file instead of KEY_ID', isCommon: true },
-  url: {
-    value: 'URL',
-    description: 'Use the service at this address instead of the data folder (default: KEYFRONT_URL)',
-    isCommon: true,
-  },
-  ...connectionOptions,
-  ...outputOptions,
+  ...keysOptions,
 };
 
 /** The option `--reset-quota`. */

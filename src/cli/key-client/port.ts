@@ -1,4 +1,5 @@
-import type { FieldChange } from '../../keys/key.js';
+import type { FieldChange, KeyState } from '../../keys/key.js';
+import type { KeyFilter } from '../../keys/key-query.js';
 import type { ResetStatus } from '../../keys/quota/quota-manager.js';
 import type { QuotaFigures } from '../../keys/quota/quota.js';
 import type { Issue } from '../../lib/errors.js';
@@ -46,8 +47,29 @@ export interface KeyHistoryEntry {
   readonly changes: readonly FieldChange[];
 }
 
+/** A key in a list. */
+export interface ListedKey {
+  readonly keyHash: string;
+  readonly orgID: string;
+  readonly state: KeyState;
+  readonly version: number;
+  readonly alias: string | undefined;
+  readonly tags: readonly string[];
+  /** Unix seconds; undefined if the key never expires. */
+  readonly expires: bigint | undefined;
+  /** Unix seconds. */
+  readonly lastUpdated: bigint;
+  readonly quota: Pick<QuotaFigures, 'used' | 'remaining' | 'renewsAt'>;
+}
+
+export interface KeyListPage {
+  readonly keys: readonly ListedKey[];
+  /** Position to continue after; undefined on the last page. */
+  readonly next: string | undefined;
+}
+
 /**
- * The operations of the commands for one key, in the data folder or at a service. Definitions, paths and issues use the
+ * The operations of the commands for keys, in the data folder or at a service. Definitions, paths and issues use the
  * names of the domain.
  *
  * Every method throws an `AppError` if the request is rejected, and an `Error` if the service cannot be reached.
@@ -61,6 +83,11 @@ export interface KeyClient {
   update(keyID: string, definition: unknown, options: UpdateOptions): Promise<KeyChangeResult>;
   create(keyID: string, definition: unknown, options: Pick<ChangeOptions, 'reason'>): Promise<KeyChangeResult>;
   revert(keyID: string, toVersion: number, options: ChangeOptions): Promise<KeyChangeResult>;
+  delete(keyID: string, options: ChangeOptions): Promise<KeyChangeResult>;
+  /** Restores a deleted key. */
+  undelete(keyID: string, options: ChangeOptions): Promise<KeyChangeResult>;
+  /** Returns a page of the keys that match the filter, in the default order of the filter. */
+  list(filter: KeyFilter, limit: number, after: string | undefined): Promise<KeyListPage>;
   /** Returns the newest entries, newest first. */
   history(keyID: string, limit: number): Promise<readonly KeyHistoryEntry[]>;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { changeKinds } from '../../keys/key.js';
+import { changeKinds, keyStates } from '../../keys/key.js';
+import type { KeyFilter } from '../../keys/key-query.js';
 import { resetStatuses } from '../../keys/quota/quota-manager.js';
 import { definitionFromWire } from '../../wire/field-names.js';
 import { toAppError, type SendRequest } from './connection.js';
@@ -23,6 +24,10 @@ export const documents = {
     change: createOrgKey(keyID: $keyID, input: $input, reason: $reason) { keyHash version ${effect} } }`,
   revert: `mutation Revert($keyID: ID!, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
     change: revertOrgKey(keyID: $keyID, toVersion: $toVersion, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
+  delete: `mutation Delete($keyID: ID!, $expectedVersion: Int, $reason: String) {
+    change: deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
+  undelete: `mutation Undelete($keyID: ID!, $expectedVersion: Int, $reason: String) {
+    change: restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
   history: `query History($keyID: ID!, $limit: Int!) { orgKey(keyID: $keyID) { history(last: $limit) { edges { node {
     version at operation credentialID credentialLabel reason requestID quotaUsedBeforeReset changes ${change} } } } } }`,
 } as const;
@@ -62,10 +67,45 @@ const HistoryEntry = z.object({
 });
 const KeyResponse = z.object({ key_hash: z.string(), version: z.number(), data: z.object({}).loose() });
 
+const ListedKey = z
+  .object({
+    key_hash: z.string(),
+    version: z.number(),
+    state: z.enum(keysOf(keyStates)),
+    data: z.object({
+      org_id: z.string(),
+      alias: z.string().optional(),
+      tags: z.array(z.string()).optional(),
+      expires: Int64.optional(),
+      last_updated: Int64,
+    }),
+    quota: z.object({ used: Int64, remaining: Int64, renews_at: Int64.optional() }),
+  })
+  .transform(({ key_hash: keyHash, version, state, data, quota: { used, remaining, renews_at: renewsAt } }) => ({
+    keyHash,
+    version,
+    state,
+    orgID: data.org_id,
+    alias: data.alias,
+    tags: data.tags ?? [],
+    expires: data.expires,
+    lastUpdated: data.last_updated,
+    // REST shows an unlimited quota as -1.
+    quota: { used, remaining: remaining < 0n ? undefined : remaining, renewsAt },
+  }));
+const KeyListResponse = z.object({ keys: z.array(ListedKey), next: z.string().optional() });
+
 const OrgKeyResponse = <T extends z.ZodRawShape>(shape: T) => z.object({ orgKey: z.object(shape).nullable() });
 
 function keysOf<T extends string>(table: Readonly<Record<T, string>>): T[] {
   return Object.keys(table) as T[];
+}
+
+function listQuery(filter: KeyFilter, limit: number, after: string | undefined): URLSearchParams {
+  const { orgID, aliasPrefix, tag, policy, apiID, state } = filter;
+  const parameters = { org_id: orgID, alias_prefix: aliasPrefix, tag, policy, api_id: apiID, state, after };
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return new URLSearchParams([...given, ['limit', String(limit)]]);
 }
 
 /** Uses a service over GraphQL: in the body, identifiers of keys stay out of the logs of proxies. */
@@ -116,6 +156,15 @@ export function createRemoteKeys(send: SendRequest): KeyClient {
       (await query(documents.create, { keyID, input, ...options }, ChangeResponse)).change,
     revert: async (keyID, toVersion, options) =>
       (await query(documents.revert, { keyID, toVersion, ...options }, ChangeResponse)).change,
+    delete: async (keyID, options) => (await query(documents.delete, { keyID, ...options }, ChangeResponse)).change,
+    undelete: async (keyID, options) => (await query(documents.undelete, { keyID, ...options }, ChangeResponse)).change,
+    // Over REST: a page of GraphQL has a limit of cost besides.
+    list: async (filter, limit, after) => {
+      const response = await send(`/svc/org/keys?${listQuery(filter, limit, after).toString()}`);
+      if (response['status'] === 'error') throw toAppError(response);
+      const { keys, next } = KeyListResponse.parse(response);
+      return { keys, next };
+    },
     history: async (keyID, limit) => {
       const shape = { history: z.object({ edges: z.array(z.object({ node: HistoryEntry })) }) };
       const { orgKey } = await query(documents.history, { keyID, limit }, OrgKeyResponse(shape));

@@ -8,25 +8,32 @@ import { withLocalKeys } from './local.js';
 import type { KeyClient } from './port.js';
 import { createRemoteKeys } from './remote.js';
 
-/** What the work of a command for one key receives. */
-interface KeyCommandContext {
+/** What the work of a command for keys receives. */
+interface KeysCommandContext {
   readonly keys: KeyClient;
   readonly format: OutputFormat;
+}
+
+/** What the work of a command for one key receives. */
+interface KeyCommandContext extends KeysCommandContext {
   /** The identifier of the key. */
   readonly keyID: string;
   /** The arguments after the identifier of the key. */
   readonly args: readonly string[];
 }
 
-interface KeyCommandCall {
+interface KeysCommandCall {
   readonly io: IO;
   readonly command: string;
   readonly options: OptionValues;
+  /** Exit code if the request was rejected. Default: 1. */
+  readonly rejectedExitCode?: number;
+}
+
+interface KeyCommandCall extends KeysCommandCall {
   readonly args: readonly string[];
   /** Number of arguments after the identifier of the key. Default: 0. */
   readonly argsAfterKey?: number;
-  /** Exit code if the request was rejected. Default: 1. */
-  readonly rejectedExitCode?: number;
 }
 
 /** Errors that do not concern the request itself: the key could not be accessed. */
@@ -34,22 +41,35 @@ const accessErrors: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'RATE_L
 const accessErrorExitCode = 2;
 
 /**
- * Runs a command for one key, in the data folder or, with `--url`, at a service, and prints an `AppError`. Resolves to the
- * exit code.
+ * Runs a command for one key, as `runKeysCommand`.
  *
  * @throws {UsageError} if the options do not name exactly one key
  */
 export async function runKeyCommand(
-  { io, command, options, args, argsAfterKey = 0, rejectedExitCode = 1 }: KeyCommandCall,
+  call: KeyCommandCall,
   work: (context: KeyCommandContext) => Promise<number>,
 ): Promise<number> {
-  const format = selectOutputFormat(io, options);
+  const { options, args, argsAfterKey = 0 } = call;
   const reference = keyReferenceFrom(options, args.slice(0, Math.max(args.length - argsAfterKey, 0)));
+  return runKeysCommand(call, async (context) => {
+    const keyID = 'keyID' in reference ? reference.keyID : await context.keys.keyIDOf(reference.keyHash);
+    return work({ ...context, keyID, args: args.slice(args.length - argsAfterKey) });
+  });
+}
+
+/**
+ * Runs a command for keys, in the data folder or, with `--url`, at a service, and prints an `AppError`. Resolves to the
+ * exit code.
+ */
+export async function runKeysCommand(
+  { io, command, options, rejectedExitCode = 1 }: KeysCommandCall,
+  work: (context: KeysCommandContext) => Promise<number>,
+): Promise<number> {
+  const format = selectOutputFormat(io, options);
   const url = options['url'] ?? io.env['KEYFRONT_URL'];
   const runWith = async (keys: KeyClient) => {
     try {
-      const keyID = 'keyID' in reference ? reference.keyID : await keys.keyIDOf(reference.keyHash);
-      return await work({ keys, format, keyID, args: args.slice(args.length - argsAfterKey) });
+      return await work({ keys, format });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       printError(io, format, error);

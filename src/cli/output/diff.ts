@@ -69,8 +69,16 @@ export function formatChangeResult(format: OutputFormat, result: KeyChangeResult
   return `${formatChanges(format, result.changes)}${formatQuotaEffect(format, result)}${warnings}`;
 }
 
+/** The line for each kind of change, in the names of REST. */
+const summaries = {
+  added: (version: number) => `Created (version ${version}).`,
+  modified: (version: number) => `Updated to version ${version}.`,
+  deleted: (version: number) => `Deleted (version ${version}).`,
+  restored: (version: number) => `Restored (version ${version}).`,
+};
+
 interface PrintedChange {
-  readonly action: 'added' | 'modified';
+  readonly action: keyof typeof summaries;
   readonly result: KeyChangeResult;
   /** The definition as the caller wrote it; null if the command takes none. */
   readonly body: JSONValue;
@@ -82,9 +90,8 @@ export function printChange(io: IO, format: OutputFormat, { action, result, body
     io.stdout(`${toJSONLine({ action, ...changeResultToJSON(result, body) })}\n`);
     return;
   }
-  const { version } = result;
-  const summary = action === 'added' ? `Created (version ${version}).` : `Updated to version ${version}.`;
-  io.stdout(`${formatChangeResult(format, result, body)}${format.paint.green(summary)}\n`);
+  const summary = format.paint.green(summaries[action](result.version));
+  io.stdout(`${formatChangeResult(format, result, body)}${summary}\n`);
 }
 
 function warningsToWire({ warnings }: Pick<KeyChangeResult, 'warnings'>, body: JSONValue): Problem[] {

@@ -238,6 +238,88 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect(out).toContain('  ~ rate  2 → 3\n');
   });
 
+  it('delete deletes a key at the expected version only, and undelete restores it unchanged', async () => {
+    const stale = await keyfront(['delete', keyID, '--expected-version', '7']);
+    expect(stale.code).toBe(1);
+    expect(reply(stale)).toMatchObject({ status: 'error', code: 'CONFLICT' });
+    const deleted = await keyfront(['delete', keyID, '--expected-version', '1', '--reason', 'contract ended']);
+    expect(deleted.code).toBe(0);
+    expect(reply(deleted)).toMatchObject({ action: 'deleted', key_hash: hash, version: 2 });
+    expect(await keyfront(['get', keyID])).toMatchObject({ code: 1, said: 'NOT_FOUND: There is no such key.\n' });
+    expect((await keyfront(['delete', keyID])).code).toBe(1);
+    const restored = await keyfront(['undelete', keyID], { NO_COLOR: '1' }, true);
+    expect(restored).toMatchObject({ code: 0, out: 'Restored (version 3).\n' });
+    expect(parseJSON((await keyfront(['get', keyID])).out)).toStrictEqual(plain);
+    const [, entry] = (await keyfront(['history', keyID])).out.split('\n').map((line) => line && parseJSON(line));
+    expect(entry).toMatchObject({ operation: 'delete', reason: 'contract ended' });
+    expect((await keyfront(['undelete', keyID])).code).toBe(1);
+  });
+
+  describe('list', () => {
+    const others = Array.from({ length: 240 }, (_, index) => ({
+      key_id: `other-${index}`,
+      org_id: 'globex',
+      alias: `Other ${String(index).padStart(3, '0')}`,
+    }));
+    beforeEach(async () => {
+      const file = await c.file('others.jsonl', others.map((key) => stringifyJSON(key)).join('\n'));
+      expect((await c.keyfront(['keys', 'import', file])).code).toBe(0);
+    });
+    const listed = async (...args: string[]) => {
+      const { code, out, said } = await keyfront(['list', ...args]);
+      const keys = out.split('\n').filter((line) => line !== '');
+      return { code, said, keys: keys.map((line) => parseJSON(line) as Record<string, unknown>) };
+    };
+
+    it('prints a key with its state and live quota, without its identifier', async () => {
+      const { keys, ...rest } = await listed('--org', 'acme');
+      expect(rest).toEqual({ code: 0, said: '' });
+      expect(keys).toStrictEqual([
+        {
+          key_hash: hash,
+          org_id: 'acme',
+          state: 'ACTIVE',
+          version: 1,
+          alias: 'Billing',
+          tags: ['billing'],
+          last_updated: expect.anything() as unknown,
+          quota: { used: 8_120, remaining: 1_880, renews_at: expect.anything() as unknown },
+        },
+      ]);
+      const { out } = await keyfront(['list', '--tag', 'billing'], {}, true);
+      expect(out).toBe(
+        `ALIAS    ORGANISATION  STATE   VERSION  QUOTA          KEY HASH\nBilling  acme          ACTIVE  1        8120 of 10000  ${hash}\n`,
+      );
+    });
+
+    it('follows the pages up to the limit, and says that more keys match', async () => {
+      const cut = await listed('--org', 'globex', '--limit', '230');
+      expect(cut.keys).toHaveLength(230);
+      expect(cut.said).toBe('More keys match. Use --limit with more than 230, or narrow the filters.\n');
+      const all = await listed('--alias-prefix', 'Other', '--limit', '240');
+      expect(all.said).toBe('');
+      expect(all.keys.map(({ alias }) => alias)).toStrictEqual(others.map(({ alias }) => alias));
+      expect((await listed()).keys).toHaveLength(100);
+    });
+
+    it('filters by policy, API and state, and prints nothing if no key matches', async () => {
+      expect((await listed('--api', 'invoices')).keys).toHaveLength(1);
+      expect((await listed('--policy', 'gold')).keys).toHaveLength(0);
+      await keyfront(['delete', keyID]);
+      expect((await listed('--org', 'acme')).keys).toHaveLength(0);
+      expect((await listed('--org', 'acme', '--state', 'deleted')).keys).toMatchObject([{ state: 'DELETED' }]);
+      const none = await keyfront(['list', '--tag', 'none'], {}, true);
+      expect(none).toMatchObject({ code: 0, out: '', said: 'No key matches.\n' });
+    });
+
+    it('rejects a state that does not exist, and suggests the nearest', async () => {
+      const { code, said } = await listed('--state', 'actve');
+      expect(code).toBe(2);
+      expect(said).toContain('--state must be one of ACTIVE');
+      expect(said).toContain('did you mean ACTIVE?');
+    });
+  });
+
   it('accepts the hash of a key or a file with its identifier', async () => {
     const file = await c.file('key-id', `${keyID}\n`);
     for (const named of [
@@ -253,7 +335,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect((await keyfront(['diff', await definition(plain)])).code).toBe(2);
   });
 
-  it.each([['get'], ['history'], ['reset'], ['revert', '--to', '1']])(
+  it.each([['get'], ['history'], ['reset'], ['delete'], ['undelete'], ['revert', '--to', '1']])(
     'exits with 1 for %s of a key that does not exist',
     async (name, ...more) => {
       const { code, out } = await keyfront([name, 'nobody', ...more]);

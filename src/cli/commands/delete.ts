@@ -1,0 +1,37 @@
+import type { CLICommand, OptionValues } from '../command.js';
+import { keyVariables } from '../environment.js';
+import type { IO } from '../io.js';
+import {
+  changeExitCodes,
+  expectedVersionOption,
+  keyLocation,
+  keyOptions,
+  reasonOption,
+} from '../key-client/options.js';
+import { parseNumberOption, runKeyCommand, stringOption } from '../key-client/run-key-command.js';
+import { printChange } from '../output/diff.js';
+
+export const deleteCommand: CLICommand = {
+  name: 'delete',
+  summary: 'Delete a key',
+  description: `The key stops working at once. \`undelete\` restores it for the days of KEYFRONT_RESTORE_DAYS; after them it is purged with its history. ${keyLocation}`,
+  arguments: ['[KEY_ID]'],
+  options: { 'expected-version': expectedVersionOption, reason: reasonOption, ...keyOptions },
+  exitCodes: changeExitCodes,
+  examples: ['keyfront delete acme-billing --reason "contract ended"'],
+  environment: keyVariables,
+  run: deleteKey,
+  errorExitCode: 2,
+};
+
+async function deleteKey(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
+  const changeOptions = {
+    expectedVersion: parseNumberOption(options, 'expected-version'),
+    reason: stringOption(options, 'reason'),
+  };
+  return runKeyCommand({ io, command: 'delete', options, args }, async ({ keys, format, keyID }) => {
+    const result = await keys.delete(keyID, changeOptions);
+    printChange(io, format, { action: 'deleted', result, body: null });
+    return 0;
+  });
+}
