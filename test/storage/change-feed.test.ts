@@ -68,7 +68,7 @@ function followAll(feed: ChangeFeed, limit: number) {
   };
 }
 
-describeEngines('the feed of changes', (engine) => {
+describeEngines('the change feed', (engine) => {
   let place: EnginePlace;
   let t: TestApp;
   beforeEach(async () => {
@@ -80,7 +80,7 @@ describeEngines('the feed of changes', (engine) => {
     await place.remove();
   });
 
-  it('tells all changes in the order in which they took effect, page after page', async () => {
+  it('returns all changes in commit order, page after page', async () => {
     expect(await feedOf(t).read({ after: undefined, limit: 10 })).toMatchObject({ events: [], hasMore: false });
     for (const name of ['c', 'a', 'b']) await add(t, name);
     for (const name of ['b', 'a', 'b']) await change(t, name);
@@ -92,7 +92,7 @@ describeEngines('the feed of changes', (engine) => {
     await expect.poll(async () => readAll(feedOf(t), { after: await feedOf(t).latestCursor() })).toStrictEqual([]);
   });
 
-  it('tells those of one organisation or one key, and gives a cursor behind all that was looked at', async () => {
+  it('returns the changes of one organisation or one key, and a cursor past all scanned changes', async () => {
     await add(t, 'a');
     await add(t, 'b', 'globex');
     await change(t, 'a');
@@ -107,7 +107,7 @@ describeEngines('the feed of changes', (engine) => {
     await expect.poll(() => readAll(feedOf(t), { after: none.cursor })).toStrictEqual(['b 3']);
   });
 
-  it('looks at a thousand changes a read at the most, and goes on from there', async () => {
+  it('scans at most a thousand changes per read, and continues from there', async () => {
     const many = Array.from({ length: 1_200 }, (_, index) => added(storedKey(`other ${index}`, { orgID: 'globex' })));
     for (let from = 0; from < many.length; from += 300) await t.app.services.store.add(many.slice(from, from + 300));
     await add(t, 'a');
@@ -117,7 +117,7 @@ describeEngines('the feed of changes', (engine) => {
     await expect.poll(() => readAll(feedOf(t), { after: first.cursor, orgID: 'acme' })).toStrictEqual(['a 1']);
   });
 
-  it('goes on from a cursor after a restart', async () => {
+  it('continues from a cursor after a restart', async () => {
     await add(t, 'a');
     await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['a 1']);
     const cursor = await feedOf(t).latestCursor();
@@ -128,7 +128,7 @@ describeEngines('the feed of changes', (engine) => {
     await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual(['a 2', 'a 3']);
   });
 
-  it('refuses what is no cursor, and one of another database, in words', async () => {
+  it('rejects an invalid cursor and one of another database', async () => {
     await add(t, 'a');
     const encoded = (text: string) => Buffer.from(text, 'latin1').toString('base64url');
     const bad = [
@@ -167,7 +167,7 @@ describeEngines('the feed of changes', (engine) => {
     await expect.poll(() => readAll(feedOf(t), { after: events[1]?.cursor })).toStrictEqual(['a 3']);
   });
 
-  it('tells of a purged key no more, and goes on from a cursor that was among its changes', async () => {
+  it('returns no change of a purged key, and continues from a cursor among its changes', async () => {
     const { store } = t.app.services;
     await add(t, 'a');
     await add(t, 'b');
@@ -181,7 +181,7 @@ describeEngines('the feed of changes', (engine) => {
     await expect.poll(() => readAll(feedOf(t), { after: among })).toStrictEqual(['b 2']);
   });
 
-  it('calls back for changes of this process and of another, and for nobody who has ended it', async () => {
+  it('notifies of changes by this process and by another, until the subscription ends', async () => {
     const other = await startApp(place.env);
     let calls = 0;
     const end = feedOf(t).subscribe(() => (calls += 1));
@@ -200,7 +200,7 @@ describeEngines('the feed of changes', (engine) => {
     await other.close();
   });
 
-  it('is followed with nothing missed and nothing seen twice while two processes write', async () => {
+  it('misses and repeats no change while two processes write', async () => {
     const other = await startApp(place.env);
     const keys = ['a', 'b', 'c'];
     for (const name of keys) await add(t, name);
@@ -243,8 +243,8 @@ async function tamper({ database, folder }: EnginePlace, statement: string): Pro
   file.close();
 }
 
-describe('the feed of changes, on a SQLite file that a backup has taken the place of', () => {
-  it('refuses a cursor of the time that is undone', async () => {
+describe('the change feed on a SQLite file that was replaced by a backup', () => {
+  it('rejects a cursor of the time that was undone', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'keyfront-feed-'));
     const env = (name: string) => ({ KEYFRONT_DATA: join(folder, name) });
     const t = await startApp(env('first'));
@@ -273,109 +273,112 @@ describe('the feed of changes, on a SQLite file that a backup has taken the plac
   });
 });
 
-describe.skipIf(postgres.isMissing)(`the feed of changes, on ${postgres.name}, whose numbers are no order`, () => {
-  let place: EnginePlace;
-  let t: TestApp;
-  let client: Client;
-  beforeEach(async () => {
-    place = await postgres.make();
-    t = await startApp(place.env);
-    client = new Client({ connectionString: place.database?.url ?? '' });
-    await client.connect();
-  });
-  afterEach(async () => {
-    await client.end();
-    await t.close();
-    await place.remove();
-  });
+describe.skipIf(postgres.isMissing)(
+  `the change feed on ${postgres.name}, whose identifiers are not in commit order`,
+  () => {
+    let place: EnginePlace;
+    let t: TestApp;
+    let client: Client;
+    beforeEach(async () => {
+      place = await postgres.make();
+      t = await startApp(place.env);
+      client = new Client({ connectionString: place.database?.url ?? '' });
+      await client.connect();
+    });
+    afterEach(async () => {
+      await client.end();
+      await t.close();
+      await place.remove();
+    });
 
-  it('waits for a transaction that has taken a number and is committed after others', async () => {
-    for (const name of ['a', 'b']) await add(t, name);
-    await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['a 1', 'b 1']);
-    const cursor = await feedOf(t).latestCursor();
-    // A change of ours, taken away and written again by a transaction that takes long.
-    await change(t, 'a');
-    await client.query(
-      `CREATE TEMPORARY TABLE late AS SELECT * FROM audit WHERE key_hash = '${hashOf('a')}' AND version_after = 2`,
-    );
-    await client.query(`DELETE FROM audit WHERE key_hash = '${hashOf('a')}' AND version_after = 2`);
-    await client.query('BEGIN');
-    await client.query(
-      `UPDATE late SET id = nextval(pg_get_serial_sequence('audit', 'id')), tx = pg_current_xact_id()::text::bigint`,
-    );
-    await client.query('INSERT INTO audit OVERRIDING SYSTEM VALUE SELECT * FROM late');
+    it('waits for a transaction that has an identifier and commits after others', async () => {
+      for (const name of ['a', 'b']) await add(t, name);
+      await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['a 1', 'b 1']);
+      const cursor = await feedOf(t).latestCursor();
+      // A change of ours, taken away and written again by a transaction that takes long.
+      await change(t, 'a');
+      await client.query(
+        `CREATE TEMPORARY TABLE late AS SELECT * FROM audit WHERE key_hash = '${hashOf('a')}' AND version_after = 2`,
+      );
+      await client.query(`DELETE FROM audit WHERE key_hash = '${hashOf('a')}' AND version_after = 2`);
+      await client.query('BEGIN');
+      await client.query(
+        `UPDATE late SET id = nextval(pg_get_serial_sequence('audit', 'id')), tx = pg_current_xact_id()::text::bigint`,
+      );
+      await client.query('INSERT INTO audit OVERRIDING SYSTEM VALUE SELECT * FROM late');
 
-    const following = followAll(feedOf(t), 1);
-    await change(t, 'b');
-    await until(() => following.seen.length === 2);
-    await wait(150);
-    expect(following.seen.map(named)).toStrictEqual(['a 1', 'b 1']);
-    await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual([]);
-    await client.query('COMMIT');
-    await until(() => following.seen.length === 4);
-    expect((await following.stop()).map(named)).toStrictEqual(['a 1', 'b 1', 'a 2', 'b 2']);
-    await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual(['a 2', 'b 2']);
-  });
+      const following = followAll(feedOf(t), 1);
+      await change(t, 'b');
+      await until(() => following.seen.length === 2);
+      await wait(150);
+      expect(following.seen.map(named)).toStrictEqual(['a 1', 'b 1']);
+      await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual([]);
+      await client.query('COMMIT');
+      await until(() => following.seen.length === 4);
+      expect((await following.stop()).map(named)).toStrictEqual(['a 1', 'b 1', 'a 2', 'b 2']);
+      await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual(['a 2', 'b 2']);
+    });
 
-  it('tells the changes of a key in their order also where the later one has the earlier transaction', async () => {
-    await add(t, 'a');
-    const connections = createPgPool(place.database?.url ?? '', 'a test');
-    const authenticity = createRowSigner(followKeyRing(join(place.folder, 'key-ring.json')));
-    await connections.run((session) =>
-      inTransaction(session, async () => {
-        await session.query('SELECT pg_current_xact_id()');
-        await change(t, 'a');
-        const within = { run: <T>(work: (own: typeof session) => Promise<T>) => work(session) };
-        const store = createKeyStore({ ...within, close: connections.close }, authenticity);
-        await store.update(hashOf('a'), (found) => nextVersion(found));
-        await store.update(hashOf('a'), (found) => nextVersion(found));
-      }),
-    );
-    await connections.close();
-    await expect.poll(() => readAll(feedOf(t), { limit: 1 })).toStrictEqual(['a 1', 'a 2', 'a 3', 'a 4']);
-  });
+    it('returns the changes of a key in order when the later one has the earlier transaction', async () => {
+      await add(t, 'a');
+      const connections = createPgPool(place.database?.url ?? '', 'a test');
+      const authenticity = createRowSigner(followKeyRing(join(place.folder, 'key-ring.json')));
+      await connections.run((session) =>
+        inTransaction(session, async () => {
+          await session.query('SELECT pg_current_xact_id()');
+          await change(t, 'a');
+          const within = { run: <T>(work: (own: typeof session) => Promise<T>) => work(session) };
+          const store = createKeyStore({ ...within, close: connections.close }, authenticity);
+          await store.update(hashOf('a'), (found) => nextVersion(found));
+          await store.update(hashOf('a'), (found) => nextVersion(found));
+        }),
+      );
+      await connections.close();
+      await expect.poll(() => readAll(feedOf(t), { limit: 1 })).toStrictEqual(['a 1', 'a 2', 'a 3', 'a 4']);
+    });
 
-  it('goes on after a dump was restored into a server that has counted fewer transactions', async () => {
-    for (const name of ['a', 'b']) await add(t, name);
-    // As a busier server would have written it.
-    await client.query('UPDATE audit SET tx = tx + 1000000000');
-    const { rows } = await client.query<{ cursor: string }>(
-      `SELECT tx || '.' || id || '.' AS cursor FROM audit WHERE key_hash = '${hashOf('a')}'`,
-    );
-    const cursor = Buffer.from(rows[0]?.cursor ?? '').toString('base64url');
-    await t.close();
-    t = await startApp(place.env);
-    await change(t, 'a');
-    await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual(['b 1', 'a 2']);
-    await t.close();
-    t = await startApp(place.env);
-    await change(t, 'b');
-    await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual(['b 1', 'a 2', 'b 2']);
-    await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['a 1', 'b 1', 'a 2', 'b 2']);
-  });
+    it('continues after a dump was restored into a server with lower transaction identifiers', async () => {
+      for (const name of ['a', 'b']) await add(t, name);
+      // As a busier server would have written it.
+      await client.query('UPDATE audit SET tx = tx + 1000000000');
+      const { rows } = await client.query<{ cursor: string }>(
+        `SELECT tx || '.' || id || '.' AS cursor FROM audit WHERE key_hash = '${hashOf('a')}'`,
+      );
+      const cursor = Buffer.from(rows[0]?.cursor ?? '').toString('base64url');
+      await t.close();
+      t = await startApp(place.env);
+      await change(t, 'a');
+      await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual(['b 1', 'a 2']);
+      await t.close();
+      t = await startApp(place.env);
+      await change(t, 'b');
+      await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual(['b 1', 'a 2', 'b 2']);
+      await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['a 1', 'b 1', 'a 2', 'b 2']);
+    });
 
-  it('signals changes at once, and soon again after its own connection was cut', async () => {
-    const other = await startApp(place.env);
-    await add(t, 'a');
-    const following = followAll(feedOf(t), 10);
-    const listening = `SELECT pid FROM pg_stat_activity WHERE application_name = 'keyfront changes'
+    it('notifies at once, and soon again after its connection was closed', async () => {
+      const other = await startApp(place.env);
+      await add(t, 'a');
+      const following = followAll(feedOf(t), 10);
+      const listening = `SELECT pid FROM pg_stat_activity WHERE application_name = 'keyfront changes'
       AND query LIKE 'LISTEN %' || md5(current_schema()) || '%'`;
-    const listeners = async () => (await client.query<{ pid: number }>(listening)).rows.map(({ pid }) => pid);
-    await expect.poll(listeners).toHaveLength(1);
-    const [pid] = await listeners();
-    await client.query('SELECT pg_terminate_backend($1)', [pid]);
-    await change(other, 'a');
-    await until(() => following.seen.length === 2);
-    await expect.poll(listeners).toHaveLength(1);
-    await change(other, 'a');
-    await until(() => following.seen.length === 3);
-    await following.stop();
-    await expect.poll(listeners).toHaveLength(0);
-    await other.close();
-  });
-});
+      const listeners = async () => (await client.query<{ pid: number }>(listening)).rows.map(({ pid }) => pid);
+      await expect.poll(listeners).toHaveLength(1);
+      const [pid] = await listeners();
+      await client.query('SELECT pg_terminate_backend($1)', [pid]);
+      await change(other, 'a');
+      await until(() => following.seen.length === 2);
+      await expect.poll(listeners).toHaveLength(1);
+      await change(other, 'a');
+      await until(() => following.seen.length === 3);
+      await following.stop();
+      await expect.poll(listeners).toHaveLength(0);
+      await other.close();
+    });
+  },
+);
 
-it('reads as many large changes at once as have 256 KiB together, and at least one', async () => {
+it('reads large changes up to 256 KiB together, and at least one', async () => {
   const read: bigint[][] = [];
   const sizes = [300_000n, 100_000n, 100_000n, 100_000n];
   const scanned = sizes.map((size, n) => ({ tx: 0n, id: BigInt(n + 1), key_hash: 'k', org_id: 'acme', size }));

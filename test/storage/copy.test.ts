@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(async () => rm(folder, { recursive: true }));
 
 describe('D-11 a copy of a database', () => {
-  it('is of one moment, and goes on however often others write meanwhile', async () => {
+  it('is a consistent snapshot, and completes however often others write meanwhile', async () => {
     const file = join(folder, 'keyfront.db');
     const database = openDatabase(file);
     const write = database.prepare<[string, string]>('INSERT INTO settings (name, value) VALUES (?, ?)');
@@ -40,7 +40,7 @@ describe('D-11 a copy of a database', () => {
     expect((await readdir(folder)).sort()).toStrictEqual(['copy.db', 'keyfront.db']);
   });
 
-  it('cannot be written to where it is opened as one', async () => {
+  it('cannot be written to when it is opened as a copy', async () => {
     const file = join(folder, 'keyfront.db');
     const database = openDatabase(file);
     await backupDatabase(database, join(folder, 'copy.db'), () => undefined);
@@ -50,7 +50,7 @@ describe('D-11 a copy of a database', () => {
     database.close();
   });
 
-  it('takes the place of nothing', async () => {
+  it('replaces no existing file', async () => {
     const file = join(folder, 'keyfront.db');
     const database = openDatabase(file);
     await expect(backupDatabase(database, file, () => undefined)).rejects.toThrow('EEXIST');

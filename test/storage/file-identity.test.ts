@@ -66,7 +66,7 @@ const faults: [string, RegExp, () => Promise<void>][] = [
 ];
 
 describe('D-05 a database file in use', () => {
-  it.each(faults)('that is %s acknowledges nothing more', async (_, reason, fault) => {
+  it.each(faults)('acknowledges no write after it is %s', async (_, reason, fault) => {
     await update();
     await fault();
     const unknown = {
@@ -85,7 +85,7 @@ describe('D-05 a database file in use', () => {
     await opened.close();
   });
 
-  it.each(faults)('that is %s is noticed without a write', async (_, reason, fault) => {
+  it.each(faults)('is monitored without a write: detects that it is %s', async (_, reason, fault) => {
     expect(await engine.checkWritable()).toBe(true);
     await fault();
     expect(await engine.checkWritable()).toBe(false);
@@ -93,7 +93,7 @@ describe('D-05 a database file in use', () => {
     await opened.close();
   });
 
-  it('that is replaced leaves no log behind that the next start would replay into the new file', async () => {
+  it('leaves no log behind when it is replaced, which the next start would replay into the new file', async () => {
     await update();
     await replace();
     await expect(update()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -102,7 +102,7 @@ describe('D-05 a database file in use', () => {
     expect(await versionNow()).toBe(2);
   });
 
-  it('whose -wal was deleted keeps what was acknowledged once it is closed', async () => {
+  it('keeps acknowledged changes when its -wal was deleted, once it is closed', async () => {
     await update();
     await rm(`${file}-wal`);
     expect(await engine.checkWritable()).toBe(false);
@@ -110,7 +110,7 @@ describe('D-05 a database file in use', () => {
     expect(await versionNow()).toBe(2);
   });
 
-  it('goes on through checkpoints, a backup, and other connections that come and go', async () => {
+  it('stays valid over checkpoints, a backup, and other connections', async () => {
     for (let round = 0; round < 3; round += 1) {
       await update();
       const [other, second] = await open();

@@ -34,12 +34,12 @@ function addTwice(name: string, fail?: () => void) {
 }
 
 describe('group commit', () => {
-  it('commits what is asked for at the same time in one transaction, and answers each with its own value', async () => {
+  it('commits concurrent changes in one transaction, and returns to each its own value', async () => {
     const answers = await Promise.all(['a', 'b', 'c'].map((name) => commit(addTwice(name))));
     expect([answers, rows(), begun]).toEqual([['a', 'b', 'c'], ['a', "a'", 'b', "b'", 'c', "c'"], 1]);
   });
 
-  it('answers nobody before all of it is committed', async () => {
+  it('resolves no change before the commit of all', async () => {
     const seen: boolean[] = [];
     await Promise.all(
       ['a', 'b'].map(async (name) => {
@@ -50,7 +50,7 @@ describe('group commit', () => {
     expect(seen).toEqual([false, false]);
   });
 
-  it('undoes one that throws, and no other', async () => {
+  it('undoes a change that throws, and no other', async () => {
     const settled = await Promise.allSettled([
       commit(addTwice('a')),
       commit(
@@ -65,12 +65,12 @@ describe('group commit', () => {
     expect(rows()).toEqual(['a', "a'", 'c', "c'"]);
   });
 
-  it('shows each what those before it in the group have written', async () => {
+  it('shows each change the writes of those before it in the group', async () => {
     const count = () => rows().length;
     expect(await Promise.all([commit(count), commit(addTwice('a')), commit(count)])).toEqual([0, 'a', 2]);
   });
 
-  it('refuses all of a group where its commit fails, and keeps none of it', async () => {
+  it('rejects all changes of a group when its commit fails, and keeps none', async () => {
     database.pragma('foreign_keys = ON');
     database.exec(`CREATE TABLE children (parent TEXT REFERENCES rows (name) DEFERRABLE INITIALLY DEFERRED) STRICT`);
     const orphan = () => void database.prepare("INSERT INTO children VALUES ('none')").run();
@@ -81,7 +81,7 @@ describe('group commit', () => {
     expect(rows()).toEqual(['later', "later'"]);
   });
 
-  it('refuses all of a group where an error undoes the whole transaction', async () => {
+  it('rejects all changes of a group when an error undoes the whole transaction', async () => {
     const rollback = () => void database.exec('ROLLBACK');
     const settled = await Promise.allSettled([
       commit(addTwice('a')),
@@ -95,7 +95,7 @@ describe('group commit', () => {
     expect(rows()).toEqual([]);
   });
 
-  it('runs a lone change in a transaction, and undoes it when it throws', async () => {
+  it('runs a single change in a transaction, and undoes it when it throws', async () => {
     await commit(addTwice('a'));
     expect(begun).toBe(1);
     await expect(
@@ -108,7 +108,7 @@ describe('group commit', () => {
     expect([rows(), begun]).toEqual([['a', "a'"], 2]);
   });
 
-  it('commits any number, at most 128 at once, in the order asked for', async () => {
+  it('commits any number, at most 128 at once, in the order of the calls', async () => {
     const order: number[] = [];
     const insert = (n: number) => () => order.push(n);
     await Promise.all(Array.from({ length: 300 }, (_, n) => commit(insert(n))));
@@ -116,7 +116,7 @@ describe('group commit', () => {
     expect(begun).toBe(3);
   });
 
-  it('begins no further change of a group after 10 ms, and commits the others next, in order', async () => {
+  it('starts no further change of a group after 10 ms, and commits the others next, in order', async () => {
     let nowMs = 0;
     const slow = createGroupCommit(database, checks, {}, undefined, () => nowMs);
     const order: number[] = [];
@@ -152,7 +152,7 @@ describe('group commit', () => {
     expect(faults).toHaveLength(3);
   });
 
-  it('writes nothing where storage is not sound any more', async () => {
+  it('writes nothing when storage has failed', async () => {
     const requireSound = vi.fn(() => {
       throw new Error('not sound');
     });

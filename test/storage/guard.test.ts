@@ -24,7 +24,7 @@ afterEach(async () => rm(folder, { recursive: true }));
 const large = { definition: { metaData: { notes: 'x'.repeat(20_000) } } };
 
 describe('D-04 a full database', () => {
-  it('refuses writes in words, answers reads, and takes writes again once there is room', async () => {
+  it('rejects writes with a reason, serves reads, and accepts writes when there is space again', async () => {
     const database = openDatabase(file);
     const guard = createWriteGate(database);
     const store = createKeyStore(database, signer, guard);
@@ -50,7 +50,7 @@ describe('D-04 a full database', () => {
     database.close();
   });
 
-  it('is found to have room by a trial, without a write that somebody waits for', async () => {
+  it('detects free space by a write probe, without a waiting write', async () => {
     let clock = 0;
     const database = openDatabase(file);
     const guard = createWriteGate(database, { nowMs: () => clock });
@@ -72,7 +72,7 @@ describe('D-04 the log of a full database', () => {
   // More than the pages that a trial, which writes 64 KiB, leaves free in the file.
   const larger = { definition: { metaData: { notes: 'x'.repeat(200_000) } } };
 
-  it('names the begin and the end of each episode, without a request for /ready', async () => {
+  it('records the start and the end of each episode, without a request for /ready', async () => {
     const lines: string[] = [];
     let clock = 0;
     const database = openDatabase(file);
@@ -148,7 +148,7 @@ describe('D-04 a full disk', () => {
     });
 
   it.skipIf(!mayMount)(
-    'answers writes with 503 and Retry-After, deletions too, goes on answering reads, is not ready, and recovers by itself (needs root and mount)',
+    'returns 503 with Retry-After for writes and deletions, serves reads, is not ready, and recovers by itself (needs root and mount)',
     async () => {
       t = await startApp({ KEYFRONT_DATA: folder });
       vi.useFakeTimers({ toFake: ['performance'] });
@@ -203,7 +203,7 @@ describe('D-05 a disk that fails', () => {
     'SQLITE_IOERR_DIR_FSYNC',
     'SQLITE_IOERR_SHMMAP',
     'SQLITE_IOERR',
-  ])('at %s leaves it open whether the write happened, and lets nothing be written after', async (code) => {
+  ])('reports a write as undecided after an error at %s, and writes nothing afterwards', async (code) => {
     await expect(guard.write(failing(code))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: 'Storage failed, and it is not known whether this was written: read before you try again.',
@@ -225,7 +225,7 @@ describe('D-05 a disk that fails', () => {
   });
 
   it.each(['SQLITE_IOERR_READ', 'SQLITE_IOERR_SHORT_READ'])(
-    'at %s fails that one response, since nothing was to be written yet',
+    'rejects that one request after an error at %s, because nothing was written yet',
     async (code) => {
       await expect(guard.write(failing(code))).rejects.toMatchObject({ code });
       await expect(guard.read(failing(code))).rejects.toMatchObject({ code });
@@ -235,7 +235,7 @@ describe('D-05 a disk that fails', () => {
   );
 
   it.each(['SQLITE_CORRUPT', 'SQLITE_CORRUPT_INDEX', 'SQLITE_NOTADB'])(
-    'at %s in a read fails that response, and in a write lets nothing be written after',
+    'rejects a read after an error at %s, and writes nothing after such an error in a write',
     async (code) => {
       await expect(guard.read(failing(code))).rejects.toMatchObject({ code });
       const set = (name: string) => () => void database.prepare("INSERT INTO settings VALUES (?, '')").run(name);
@@ -255,7 +255,7 @@ describe('D-05 a disk that fails', () => {
     },
   );
 
-  it('fails for writes that waited for a lock meanwhile, too', async () => {
+  it('rejects writes that waited for a lock meanwhile, too', async () => {
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
     const waiting = guard.write(() => database.exec("INSERT INTO settings VALUES ('a', 'b')"));
@@ -267,7 +267,7 @@ describe('D-05 a disk that fails', () => {
     await expect(waiting).rejects.toMatchObject({ message: 'Storage has failed; nothing was written.' });
   });
 
-  it('that has become read-only refuses writes in words, and takes them again when it is not', async () => {
+  it('rejects writes with a reason when it has become read-only, and accepts them afterwards', async () => {
     const readOnly = new Database(file, { readonly: true });
     const refuse = () => readOnly.exec("INSERT INTO settings VALUES ('a', 'b')");
     await expect(guard.write(refuse)).rejects.toMatchObject({
@@ -279,7 +279,7 @@ describe('D-05 a disk that fails', () => {
   });
 });
 
-describe('D-07 a database that another process holds', () => {
+describe('D-07 a database that another process has locked', () => {
   it('never blocks the event loop with a wait inside SQLite', () => {
     const database = openDatabase(file);
     createWriteGate(database);
@@ -287,7 +287,7 @@ describe('D-07 a database that another process holds', () => {
     database.close();
   });
 
-  it('lets everything else be answered while many writes wait, ends them with UNAVAILABLE, and loses none after', async () => {
+  it('serves other requests while many writes wait, ends them with UNAVAILABLE, and loses none', async () => {
     const t = await startApp({ KEYFRONT_DATA: folder });
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const other = new Database(file);
@@ -326,7 +326,7 @@ describe('D-07 a database that another process holds', () => {
 });
 
 describe('D-09 a write-ahead log', () => {
-  it('that a long reader made large is given back once the reader has gone, and not before', async () => {
+  it('shrinks again once the long reader that made it large has ended', async () => {
     const t = await startApp({ KEYFRONT_DATA: folder });
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const reader = new Database(file);

@@ -134,7 +134,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       ({ store, close } = await place.open());
     }
 
-    it('finds what was added, exactly, also after it was closed and opened again', async () => {
+    it('finds exactly what was added, also after it was closed and opened again', async () => {
       for (const key of [full, storedKey('empty'), storedKey('old', { version: 2 ** 31 - 1 })]) {
         expect(await store.add([added(key)])).toStrictEqual([true]);
         expect(plain(await store.find(key.keyHash))).toStrictEqual(key);
@@ -153,7 +153,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(found.map((key) => Object.keys(key?.definition.metaData ?? {})[1])).toStrictEqual(['\\', name]);
     });
 
-    it('keeps every change of a large key, with its terms, that is asked for at once', async () => {
+    it('keeps every concurrent change of a large key, with its terms', async () => {
       const key = storedKey('large', { definition: { metaData: { notes: 'x'.repeat(20_000) }, tags: ['old'] } });
       await store.add([added(key)]);
       const changes = Array.from({ length: 6 }, (_, n) =>
@@ -173,7 +173,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(found.flat()).toStrictEqual(tags);
     });
 
-    it('finds nothing for a hash that no key has', async () => {
+    it('finds nothing for the hash of no key', async () => {
       await store.add([added(storedKey(1))]);
       for (const hash of [hashOf(2), '', hashOf(1).toUpperCase(), hashOf(1).slice(0, -1), `${hashOf(1)}0`]) {
         expect(await store.find(hash)).toBeUndefined();
@@ -230,7 +230,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.find(hashOf('foreign'), 'acme')).toBeUndefined();
     });
 
-    it('finds many keys at once, deleted ones too, each once and none for a hash that no key has', async () => {
+    it('finds many keys at once, deleted ones too, each once and none for the hash of no key', async () => {
       const keys = [full, storedKey(1), storedKey(2, { deleted: new Date('2026-01-31T12:00:00Z') }), storedKey(3)];
       await store.add(keys.map(added));
       const hashes = [hashOf('full'), hashOf(2), hashOf(2), hashOf(4), '', `"'`, hashOf(1)];
@@ -265,7 +265,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(used.sort((a, b) => Number(a - b))).toStrictEqual(big.map((_, index) => BigInt(index)));
     });
 
-    it('C-06 leaves a key that exists as it is when it is added again, and tells so for each', async () => {
+    it('C-06 keeps an existing key when it is added again, and reports that for each', async () => {
       const first = storedKey(1, { orgID: 'first' });
       await store.add([added(first)]);
       const again = [storedKey(2), storedKey(1, { orgID: 'second' }), storedKey(2, { orgID: 'twice' })];
@@ -276,18 +276,18 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.historyOf(hashOf(2))).toHaveLength(1);
     });
 
-    it('adds none of several keys where one of them cannot be written', async () => {
+    it('adds none of several keys when one of them cannot be written', async () => {
       const bad = storedKey(2, { lastUpdated: maxInt64 + 1n });
       await expect(store.add([storedKey(1), bad, storedKey(3)].map(added))).rejects.toThrow();
       expect(await everything(store)).toStrictEqual([]);
       expect(await store.historyOf(hashOf(1))).toStrictEqual([]);
     });
 
-    it('adds nothing without complaint', async () => {
+    it('accepts an empty list of keys to add', async () => {
       expect(await store.add([])).toStrictEqual([]);
     });
 
-    it('updates what it hands to the change, and answers and keeps what the change gives', async () => {
+    it('passes the stored key to the change, and returns and stores its result', async () => {
       await store.add([added(full)]);
       const handed: (StoredKey | undefined)[] = [];
       const next: Partial<StoredKey> = {
@@ -308,14 +308,14 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(plain(await store.find(full.keyHash))).toStrictEqual({ ...full, ...next });
     });
 
-    it('touches no other key in an update', async () => {
+    it('changes no other key in an update', async () => {
       await store.add([storedKey(1), storedKey(2)].map(added));
       await store.update(hashOf(1), (found) => nextVersion(found, { definition: { alias: 'x' } }));
       expect(plain(await store.find(hashOf(2)))).toStrictEqual(storedKey(2));
       expect(await store.historyOf(hashOf(2))).toHaveLength(1);
     });
 
-    it('hands undefined to the change for a key that does not exist, and writes nothing when it throws', async () => {
+    it('passes undefined to the change for a key that does not exist, and writes nothing when it throws', async () => {
       const handed: unknown[] = [];
       const refuse = (found: StoredKey | undefined): KeyTransition => {
         handed.push(found);
@@ -326,7 +326,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await everything(store)).toStrictEqual([]);
     });
 
-    it('C-03 writes neither key nor audit entry where the change throws, and passes on what it threw', async () => {
+    it('C-03 writes neither key nor history entry when the change throws, and rejects with its error', async () => {
       await store.add([added(full)]);
       const audit = await store.historyOf(full.keyHash);
       const thrown = new TypeError('from within');
@@ -339,7 +339,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.update(full.keyHash, (found) => nextVersion(found, { version: 2 }));
     });
 
-    it('C-03 O-04 writes no key where the audit entry cannot be written', async () => {
+    it('C-03 O-04 writes no key when the history entry cannot be written', async () => {
       await store.add([added(storedKey(1))]);
       const attempt = store.update(hashOf(1), (found) => {
         const { next } = nextVersion(found);
@@ -350,7 +350,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.historyOf(hashOf(1))).toHaveLength(1);
     });
 
-    it('remembers every change exactly, oldest first', async () => {
+    it('stores every change exactly, oldest first', async () => {
       const key = storedKey(1);
       const first = auditOf(key);
       await store.add([{ next: key, revision: first }]);
@@ -376,7 +376,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.historyOf(key.keyHash)).toStrictEqual([first, second, third]);
     });
 
-    it('reads a long history in parts, and rejects one that is larger than the budget before reading it', async () => {
+    it('reads a long history in pages, and rejects one that is larger than the budget before reading it', async () => {
       const large = (version: number) => ({
         definition: { alias: `at ${version}`, metaData: { notes: 'x'.repeat(100_000) } },
       });
@@ -393,7 +393,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(reads.bytesLeft()).toBeLessThan(300_000);
     });
 
-    it('cuts a page at its length, and rejects one that is larger than the budget', async () => {
+    it('truncates a page at its limit, and rejects one that is larger than the budget', async () => {
       const notes = { metaData: { notes: 'x'.repeat(10_000) } };
       const names = ['a', 'b', 'c', 'd'];
       await store.add(names.map((alias) => added(storedKey(alias, { definition: { alias, ...notes } }))));
@@ -426,7 +426,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.historyOf(hashOf(1))).toHaveLength(5);
     });
 
-    it('rejects reading the history of a key that was purged since, also when it was created again', async () => {
+    it('rejects reading the history of a key that was purged meanwhile, also when it was created again', async () => {
       const gone = storedKey(1, { deleted: new Date(0) });
       const read = { dateCreated: gone.dateCreated, version: 1 };
       await store.add([added(gone)]);
@@ -439,7 +439,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.historyOf(hashOf(1))).toHaveLength(2);
     });
 
-    it('writes what is to be done to a counter with the change of its key, gives it in order, and forgets it', async () => {
+    it('writes a quota change with the change of its key, returns it in order, and removes it when it is acknowledged', async () => {
       const changeAt = (keyHash: string, seconds: number, isReset: boolean): QuotaChange => ({
         keyHash,
         dateCreated: '2026-01-31T12:00:00.000Z',
@@ -472,7 +472,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await allOf(store.pendingBefore(new Date(9000)))).toStrictEqual(changes.slice(1, 2));
     });
 
-    it('gives no change of a counter that was not written by us, and does not let it hold up others', async () => {
+    it('returns no quota change that fails its integrity check, and returns the others', async () => {
       await store.add([storedKey(1), storedKey(2)].map(added));
       for (const [index, name] of [1, 2].entries()) {
         const quotaChange = {
@@ -526,14 +526,14 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       }
     });
 
-    it('remembers no two changes that led to the same version', async () => {
+    it('stores no two changes with the same version', async () => {
       await store.add([added(storedKey(1))]);
       const attempt = store.update(hashOf(1), (found) => ({ ...nextVersion(found), revision: auditOf(storedKey(1)) }));
       await expect(attempt).rejects.toThrow();
       expect(plain(await store.find(hashOf(1)))).toStrictEqual(storedKey(1));
     });
 
-    it('gives the part of a history that is asked for, oldest first, and the definition at each version', async () => {
+    it('returns the requested part of a history, oldest first, and the definition at each version', async () => {
       const aliasOf = (version: number) => ({ definition: { alias: `at ${version}`, quotaMax: maxInt64 } });
       await store.add([storedKey(1, aliasOf(1)), storedKey(2)].map(added));
       for (let version = 2; version <= 7; version += 1) {
@@ -556,7 +556,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.definitionAt(hashOf('nobody'), 1)).toBeUndefined();
     });
 
-    it('purges what was deleted before the moment with its history and its terms, and nothing else', async () => {
+    it('purges keys that were deleted before the given time with their history and terms, and no others', async () => {
       const moment = new Date('2026-01-31T12:00:00.000Z');
       const deletedAt = (name: string, milliseconds: number) =>
         storedKey(name, { definition: { tags: ['t'] }, deleted: new Date(moment.getTime() + milliseconds) });
@@ -583,7 +583,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect((await store.list(tagged)).keys).toHaveLength(2);
     });
 
-    it('finds nothing damaged that it wrote itself', async () => {
+    it('finds no damage in its own rows', async () => {
       await store.add([full, storedKey(1), storedKey(2)].map(added));
       await store.update(hashOf(1), (found) => nextVersion(found, { definition: full.definition }));
       await store.reseal(full.keyHash, (stored) => ({ ...stored, sealedKeyID: Uint8Array.of(42) }));
@@ -597,7 +597,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       ).toStrictEqual([]);
     });
 
-    it('runs updates at the same time one after the other: none is lost', async () => {
+    it('runs concurrent updates one after the other, and loses none', async () => {
       await store.add([added(storedKey(1))]);
       const second = await place.open();
       const stores = [store, second.store];
@@ -624,7 +624,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await second.close();
     });
 
-    it('seals anew without a version and without an audit entry', async () => {
+    it('seals again without a version and without a history entry', async () => {
       await store.add([added(full)]);
       const audit = await store.historyOf(full.keyHash);
       await store.reseal(full.keyHash, (stored) => ({ ...stored, sealedKeyID: Uint8Array.of(42) }));
@@ -632,7 +632,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.historyOf(full.keyHash)).toStrictEqual(audit);
     });
 
-    it('seals nothing anew where there is no such key, or where the change throws', async () => {
+    it('seals nothing again for an unknown key, or when the change throws', async () => {
       await store.add([added(full)]);
       await store.reseal(hashOf('nobody'), () => {
         throw new Error('must not be asked');
@@ -645,14 +645,14 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await everything(store)).toHaveLength(1);
     });
 
-    it.each([0, 1, 499, 500, 501, 1000, 1203])('gives all of %i keys, once each, ordered by hash', async (count) => {
+    it.each([0, 1, 499, 500, 501, 1000, 1203])('returns all of %i keys, once each, ordered by hash', async (count) => {
       const keys = Array.from({ length: count }, (_, index) => storedKey(index));
       await store.add(keys.map(added));
       const hashes = (await everything(store)).map(({ keyHash }) => keyHash);
       expect(hashes).toStrictEqual(keys.map(({ keyHash }) => keyHash).sort());
     });
 
-    it('lets writers in while all keys are read, and still gives each key that was there once', async () => {
+    it('accepts writes while all keys are read, and still returns each earlier key once', async () => {
       const keys = Array.from({ length: 1100 }, (_, index) => storedKey(index));
       await store.add(keys.map(added));
       const hashes: string[] = [];
@@ -663,7 +663,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(hashes).toStrictEqual(keys.map(({ keyHash }) => keyHash).sort());
     });
 
-    it('yields a damaged key by its hash alone, and goes on', async () => {
+    it('returns a damaged key by its hash alone, and continues', async () => {
       await store.add([1, 2, 3].map((index) => added(storedKey(index))));
       await place.tamper(forged(2, 3));
       const found = new Map<string, boolean>();
@@ -671,7 +671,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(found).toStrictEqual(new Map([1, 2, 3].map((index) => [hashOf(index), index !== 2])));
     });
 
-    it('discards a damaged key with all that belongs to it, so that its hash is free', async () => {
+    it('discards a damaged key with all its rows, so that its hash can be used again', async () => {
       await store.add([1, 2].map((index) => added(storedKey(index))));
       await place.tamper(forged(1, 2));
       await expect(store.add([added(storedKey(1))])).rejects.toMatchObject({ code: 'INTERNAL' });
@@ -700,7 +700,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect((await store.find(hashOf(1)))?.version).toBe(1);
     });
 
-    it('leaves off reading where its reader does', async () => {
+    it('stops reading when its reader stops', async () => {
       await store.add(Array.from({ length: 600 }, (_, index) => added(storedKey(index))));
       for await (const { keyHash } of store.all()) {
         expect(keyHash).toBeDefined();

@@ -51,7 +51,7 @@ describe('D-10 a migration', () => {
   );
 
   it.each(faults)(
-    'to version $version that fails after $count statements leaves schema, rows and version as they were, and succeeds the next time',
+    'leaves schema, rows and version unchanged when version $version fails after $count statements, and succeeds the next time',
     ({ index, count }) => {
       migrate(database, steps.slice(0, index));
       const before = contents();
@@ -65,7 +65,7 @@ describe('D-10 a migration', () => {
     },
   );
 
-  it('rejects a database of a newer version, leaves it as it is, and says what to use', () => {
+  it('rejects a database of a newer version, leaves it unchanged, and names the remedy', () => {
     migrate(database, steps);
     const before = contents();
     expect(() => migrate(database)).toThrow(
@@ -74,7 +74,7 @@ describe('D-10 a migration', () => {
     expect(contents()).toStrictEqual(before);
   });
 
-  it('names what to do about an older schema that may not be migrated', () => {
+  it('names the remedy for an older schema that may not be migrated', () => {
     expect(() => requireSchema(1, { known: 2 })).toThrow(
       'it has schema version 1, and this Keyfront knows 2; start the service once to bring it up to date',
     );

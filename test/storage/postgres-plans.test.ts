@@ -38,7 +38,7 @@ const fill = `
     SELECT 'cred_' || n, 'service', 'c', sha256(n::text::bytea), n, '\\x02' FROM generate_series(1, 5000) AS n;
   ANALYZE`.replaceAll(/die\((\d), (\d+)\)/g, `abs(hashtext('$1 ' || n)) % $2`);
 
-describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () => {
+describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.name}`, () => {
   let place: EnginePlace;
   let connections: PgPool;
   let plans: Awaited<ReturnType<typeof openPlans>>;
@@ -92,7 +92,7 @@ describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () 
   ]);
   const orders: KeyOrder[] = ['KEY_HASH', 'ALIAS', 'LAST_UPDATED'];
 
-  it.each(filters)('a page of %o is found without reading a table through, in any order', async (filter) => {
+  it.each(filters)('find a page of %o without a full scan, in any order', async (filter) => {
     for (const orderBy of orders) {
       for (const descending of [false, true]) {
         const asked = query(orderBy, filter, { descending });
@@ -121,18 +121,21 @@ describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () 
       ['LAST_UPDATED', { ...org, updatedSince: seconds - 50_000n }],
     ],
   );
-  it.each(inOrder)('the last page in the order %s of %o touches as few rows as the first', async (orderBy, filter) => {
-    for (const descending of [false, true]) {
-      const asked = query(orderBy, filter, { descending });
-      const after = await lastPlace(asked);
-      const first = await work(pageStatement(asked));
-      const last = await work(pageStatement({ ...asked, after }));
-      expect(first.touched).toBeLessThan(limit * 6);
-      expect(last.touched).toBeLessThan(limit * 6);
-    }
-  });
+  it.each(inOrder)(
+    'read as few rows for the last page in the order %s of %o as for the first',
+    async (orderBy, filter) => {
+      for (const descending of [false, true]) {
+        const asked = query(orderBy, filter, { descending });
+        const after = await lastPlace(asked);
+        const first = await work(pageStatement(asked));
+        const last = await work(pageStatement({ ...asked, after }));
+        expect(first.touched).toBeLessThan(limit * 6);
+        expect(last.touched).toBeLessThan(limit * 6);
+      }
+    },
+  );
 
-  it('a count looks at no more than the keys of the organisation or of the term that it counts', async () => {
+  it('read for a count only the keys of its organisation or its term', async () => {
     for (const filter of filters.filter(({ orgID, tag }) => orgID === 'org-7' || tag !== undefined)) {
       const { scanned, touched } = await work(countStatement(filter, now));
       expect([filter, ...scanned]).toStrictEqual([filter]);
@@ -180,7 +183,7 @@ describe.skipIf(postgres.isMissing)(`With ${keys} keys on ${postgres.name}`, () 
     ['the history of a key', (store) => store.historyOf(one, { last: true, limit: 5 })],
     ['the definition of a version', (store) => store.definitionAt(one, 1)],
   ];
-  it.each(uses)('%s touches a few rows, by either kind of plan', async (_, use) => {
+  it.each(uses)('read few rows for %s, with either kind of plan', async (_, use) => {
     for (const { scanned, touched } of await workFor(use)) {
       expect(scanned).toStrictEqual([]);
       expect(touched).toBeLessThan(100);

@@ -104,7 +104,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     }
   });
 
-  it('writes an update with all that belongs to it in one statement, and many at once in few', async () => {
+  it('writes an update with all its rows in one statement, and many at once in few', async () => {
     await store.add(Array.from({ length: 60 }, (_, index) => added(storedKey(index))));
     statements.length = 0;
     const tagged = { definition: { tags: ['a', 'b'], applyPolicies: ['p'] } };
@@ -120,7 +120,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await store.historyOf(hashOf(0))).map(({ versionAfter }) => versionAfter)).toStrictEqual([1, 2, 3, 4]);
   });
 
-  it('fails one of many at once alone, be it for its change or for what the database refuses of it', async () => {
+  it('rejects one of many updates alone, for an error of its change or of the database', async () => {
     await store.add(Array.from({ length: 5 }, (_, index) => added(storedKey(index))));
     const settled = await Promise.allSettled([
       ...[0, 1, 2].map((index) => store.update(hashOf(index), (found) => nextVersion(found))),
@@ -146,7 +146,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await store.find(hashOf(4)))?.quota.used).toBe(7n);
   });
 
-  it('D-16 does work again that met another transaction, at most three times', async () => {
+  it('D-16 repeats work after a conflict with another transaction, at most three times', async () => {
     const conflict = `DO $$ BEGIN RAISE EXCEPTION 'in the way' USING ERRCODE = '40001'; END $$`;
     const attempts = async (failures: number) => {
       let count = 0;
@@ -170,7 +170,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     });
   });
 
-  it('lets both of two transactions through that wait for each other', async () => {
+  it('completes both of two transactions that wait for each other', async () => {
     await store.add([1, 2].map((index) => added(storedKey(index))));
     let arrived = 0;
     const locked = (hashes: string[]) =>
@@ -210,7 +210,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await attempt).next.version).toBe(2);
   });
 
-  it('D-16 never calls an update done whose answer was cut off: it says that this is not known', async () => {
+  it('D-16 reports an update as undecided when the connection is lost before its response', async () => {
     await store.add([added(storedKey(1))]);
     const release = await holding(`SELECT FROM keys WHERE key_hash = '${hashOf(1)}' FOR UPDATE`);
     const attempt = store.update(hashOf(1), (found) => nextVersion(found)).catch((error: unknown) => error);
@@ -225,7 +225,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await store.update(hashOf(1), (found) => nextVersion(found))).next.version).toBe(2);
   });
 
-  it('carries an update out all the same whose connection was cut before anything was to be written', async () => {
+  it('completes an update whose connection was lost before anything was written', async () => {
     await store.add([added(storedKey(1))]);
     const release = await holding('LOCK TABLE keys IN ACCESS EXCLUSIVE MODE');
     const attempt = store.update(hashOf(1), (found) => nextVersion(found));
@@ -235,7 +235,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect(await store.historyOf(hashOf(1))).toHaveLength(2);
   });
 
-  it('gives a row up that somebody else holds for long, with nothing written', async () => {
+  it('rejects a change, with nothing written, when another client holds the row for too long', async () => {
     await store.add([added(storedKey(1))]);
     const release = await holding(`SELECT FROM keys WHERE key_hash = '${hashOf(1)}' FOR UPDATE`);
     await expect(store.update(hashOf(1), (found) => nextVersion(found))).rejects.toMatchObject({
@@ -247,7 +247,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await store.find(hashOf(1)))?.version).toBe(1);
   });
 
-  it('keeps nothing of an update whose key is purged between the look at it and the write', async () => {
+  it('keeps nothing of an update whose key is purged between its read and its write', async () => {
     await store.add([added(storedKey(1))]);
     const other = new Client({ connectionString: database.url });
     await other.connect();
@@ -274,7 +274,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     }
   });
 
-  it('is migrated once, by whichever of several that start together comes first', async () => {
+  it('is migrated once by several processes that start together', async () => {
     const empty = await freshDatabase(server);
     const opened = await Promise.all(
       Array.from({ length: 3 }, async () => {
@@ -290,7 +290,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     await empty.drop();
   });
 
-  it('of a newer version, or with tables of somebody else, is refused in words and left as it is', async () => {
+  it('is rejected and left unchanged if it has a newer version or tables of another program', async () => {
     await database.run(`UPDATE settings SET value = '99' WHERE name = 'schema_version'`);
     await expect(openPostgres(database.url)).rejects.toThrow(
       /^The database postgres on .* cannot be used: it has schema version 99, .* use a newer Keyfront$/,
@@ -324,7 +324,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     await expect(versionOf(session(lost))).rejects.toBe(lost);
   });
 
-  it('refuses a write of somebody who does not sign, and any change of the history', async () => {
+  it('rejects a write by a client that does not sign, and any change of the history', async () => {
     await store.add([added(storedKey(1))]);
     for (const [statement, words] of [
       ['UPDATE keys SET quota_used = quota_used + 1', 'rows are signed'],
@@ -363,7 +363,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
 
   const read = () => t.send('/svc/org/keys/k1', { headers: { 'x-svc-authorization': t.service } });
 
-  it('answers 503 with Retry-After while the server is away, is not ready, and comes back by itself', async () => {
+  it('returns 503 with Retry-After while the server is unreachable, is not ready, and recovers by itself', async () => {
     expect((await t.send('/ready')).status).toBe(200);
     proxy.cut();
     for (const answer of [await t.update('k1', { alias: 'lost' }), await read(), await t.preview({})]) {
@@ -382,7 +382,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     expect(t.logs()).not.toContain(password);
   });
 
-  it('D-16 answers 503 with Retry-After where all of its connections are in use, and recovers', async () => {
+  it('D-16 returns 503 with Retry-After when all of its connections are in use, and recovers', async () => {
     const client = new Client({ connectionString: database.url });
     await client.connect();
     await client.query('BEGIN');
@@ -393,7 +393,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     expect((await read()).status).toBe(200);
   });
 
-  it('shares keys, credentials and their end with another at once', async () => {
+  it('shares keys, credentials and revocations with another service at once', async () => {
     const other = await startApp(env);
     const asOther = (secret: string) => other.send('/svc/org/keys/k1', { headers: { 'x-svc-authorization': secret } });
     const { id, secret } = await t.issue('service');
@@ -405,7 +405,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     await other.close();
   });
 
-  it('refuses another key ring, or none, with nothing overwritten', async () => {
+  it('rejects another key ring, or none, with nothing overwritten', async () => {
     const other = await makeCommandLine();
     await expect(startApp({ ...env, KEYFRONT_DATA: other.folder })).rejects.toThrow(
       /key-ring\.json does not exist, and the database postgres on .* needs the one it was written with/,
@@ -418,7 +418,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     await other.remove();
   });
 
-  it('has its keys sealed and its rows signed anew by a rotation, and drops older keys then', async () => {
+  it('seals secrets and signs rows again in a rotation, and drops older keys then', async () => {
     const keyfront = (...args: string[]) => folder.keyfront(args, env);
     expect(await keyfront('secrets', 'rotate')).toMatchObject({ code: 0 });
     expect(await keyfront('secrets', 'prune')).toMatchObject({
@@ -430,14 +430,14 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     expect((await t.update('k1', { alias: 'after' })).status).toBe(200);
   });
 
-  it('leaves backups to the tools of the server, in words', async () => {
+  it('refers to the tools of the server for backups', async () => {
     for (const command of ['backup', 'restore']) {
       const { code, said } = await folder.keyfront([command, `${folder.folder}-copy`], env);
       expect([code, said]).toStrictEqual([1, expect.stringMatching(/pg_(dump|restore)/)]);
     }
   });
 
-  it('shows its password nowhere: not in the settings, an error, or the log', async () => {
+  it('shows its password in no setting, error or log line', async () => {
     const { config, secrets } = readConfig(env);
     expect(inspect({ config, secrets }, { depth: 9 }) + JSON.stringify({ config, secrets })).not.toContain(password);
     proxy.cut();
@@ -448,7 +448,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
   });
 });
 
-describe.skipIf(postgres.isMissing)(`D-08 a row in ${postgres.name} that is not as it was written`, () => {
+describe.skipIf(postgres.isMissing)(`D-08 a row in ${postgres.name} that fails its integrity check`, () => {
   let database: TestDatabase;
   let folder: Awaited<ReturnType<typeof makeCommandLine>>;
   let env: Record<string, string>;
@@ -492,7 +492,7 @@ describe.skipIf(postgres.isMissing)(`D-08 a row in ${postgres.name} that is not 
     ['its secrets', "UPDATE keys SET hmac_string = '\\x00' WHERE org_id = 'acme'"],
     ['its signature being there', "UPDATE keys SET mac = NULL WHERE org_id = 'acme'"],
     ['itself being there', "DELETE FROM keys WHERE org_id = 'acme'"],
-  ])('answers INTERNAL to every use, and is found by check, where somebody changed %s', async (what, change) => {
+  ])('returns INTERNAL for every use, and is found by check, after a change of %s', async (what, change) => {
     await tamper(change);
     expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
     expect(await t.update('k1', { alias: 'x' })).toMatchObject(internal);
@@ -507,14 +507,14 @@ describe.skipIf(postgres.isMissing)(`D-08 a row in ${postgres.name} that is not 
   it.each([
     ['an entry of its history', "UPDATE audit SET reason = 'x' WHERE version_after = 2"],
     ['an entry being there', 'DELETE FROM audit WHERE version_after = 2'],
-  ])('makes its history INTERNAL where somebody changed %s', async (_, change) => {
+  ])('returns INTERNAL for its history after a change of %s', async (_, change) => {
     await tamper(change);
     const { body } = await t.graphql('{ orgKey(keyID: "k1") { history(last: 1) { edges { node { version } } } } }');
     expect(body).toMatchObject({ errors: [{ message: 'Internal error.' }] });
     expect(await folder.keyfront(['check'], env)).toMatchObject({ code: 1 });
   });
 
-  it('is a credential that opens no door, and is named by check', async () => {
+  it('authenticates no request as a credential, and is named by check', async () => {
     const { id, secret } = await t.issue('service', { orgID: 'acme' });
     await t.app.services.credentials.revoke(id, t.clock.now);
     await tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
@@ -522,7 +522,7 @@ describe.skipIf(postgres.isMissing)(`D-08 a row in ${postgres.name} that is not 
     expect((await folder.keyfront(['check'], env)).said).toContain(`The credential ${id} fails the integrity check.`);
   });
 
-  it('shows in check where a key is not found by its tags', async () => {
+  it('is reported by check when a key is missing from an index', async () => {
     await tamper("DELETE FROM key_terms WHERE term = 't:gold'");
     expect((await folder.keyfront(['check'], env)).said).toContain(
       'The index of tags, policies and APIs does not match the key',

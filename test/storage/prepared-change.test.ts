@@ -50,7 +50,7 @@ function consumeElsewhere(keyHash: string): void {
 }
 
 describe('a change of a key with a large definition', () => {
-  it('is worked out in time slices before its transaction', async () => {
+  it('is prepared in time slices before its transaction', async () => {
     const { store, applied, change, slicesOf } = watchedStore();
     const key = large('large');
     await store.add([added(key)]);
@@ -61,7 +61,7 @@ describe('a change of a key with a large definition', () => {
     expect(await store.find(key.keyHash)).toMatchObject({ version: 2 });
   });
 
-  it('is worked out again when another change comes between', async () => {
+  it('is prepared again when another change commits first', async () => {
     const { store } = watchedStore();
     const key = large('contended');
     await store.add([added(key)]);
@@ -74,7 +74,7 @@ describe('a change of a key with a large definition', () => {
     expect(next).toMatchObject({ version: 2, quota: { used: 1n } });
   });
 
-  it('is lost by none of those that are asked for at once', async () => {
+  it('is lost in none of several concurrent updates', async () => {
     const { store } = watchedStore();
     const key = large('popular');
     await store.add([added(key)]);
@@ -83,7 +83,7 @@ describe('a change of a key with a large definition', () => {
     expect(await store.historyOf(key.keyHash)).toHaveLength(9);
   });
 
-  it('is applied within its transaction after three others came between', async () => {
+  it('is applied within its transaction after three others committed first', async () => {
     const { store } = watchedStore();
     const key = large('hot');
     await store.add([added(key)]);

@@ -22,7 +22,7 @@ async function filled(): Promise<void> {
 }
 
 describe('D-13 a data folder', () => {
-  it('is made for its owner alone, with all that is in it', async () => {
+  it('is created for its owner alone, with all its files', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     expect(await modeOf(c.folder)).toBe('700');
@@ -38,7 +38,7 @@ describe('D-13 a data folder', () => {
     ['the database', database, 0o640, '600'],
     ['the database', database, 0o602, '600'],
     ['the key ring', () => join(c.folder, 'key-ring.json'), 0o604, '600'],
-  ])('is refused where others can get at %s, with the command that mends it', async (_, path, mode, wanted) => {
+  ])('is rejected when others can access %s, with the command that repairs it', async (_, path, mode, wanted) => {
     await filled();
     await chmod(path(), mode);
     for (const args of [['serve'], ['check'], ['keys', 'export'], ['credentials', 'list']]) {
@@ -51,7 +51,7 @@ describe('D-13 a data folder', () => {
     expect((await c.keyfront(['check'])).code).toBe(0);
   });
 
-  it('is refused where a log that was left behind is open to others', async () => {
+  it('is rejected when a leftover log is open to others', async () => {
     await filled();
     await writeFile(`${database()}-wal`, '', { mode: 0o644 });
     await chmod(`${database()}-wal`, 0o644);
@@ -60,7 +60,7 @@ describe('D-13 a data folder', () => {
 });
 
 describe('D-06 a data folder', () => {
-  it('whose parent is not there is refused by name, and nothing is made', async () => {
+  it('is rejected by name when its parent does not exist, and nothing is created', async () => {
     const parent = join(c.folder, 'not', 'here');
     const { code, said } = await c.keyfront(issue, { KEYFRONT_DATA: parent });
     expect(code).toBe(1);
@@ -106,7 +106,7 @@ describe('D-06 a data folder', () => {
         await chmod(join(own, 'keyfront.db'), 0o400);
       },
     ],
-  ])('that %s is refused in one line that names it (needs root, to be another user)', async (_, arrange) => {
+  ])('is rejected in one line that names it when %s (needs root, to be another user)', async (_, arrange) => {
     await writeFile(join(own, 'keyfront.db'), '', { mode: 0o600 });
     await arrange();
     const { code, said } = await asNobody(own);

@@ -43,7 +43,7 @@ it('purges a hundred small keys in one transaction', async () => {
   expect(await purge(keys)).toEqual({ purged: 250, writes: 3 });
 });
 
-it('passes over damaged keys, however many there are', async () => {
+it('skips any number of damaged keys', async () => {
   const keys = Array.from({ length: 600 }, (_, n) => deleted(`key ${String(n).padStart(3, '0')}`, 10));
   await createKeyStore(database, signer).add(keys.map(added));
   database.exec(

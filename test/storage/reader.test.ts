@@ -80,7 +80,7 @@ describe('a read of many keys', () => {
     await expect(store.count({}, now)).rejects.toMatchObject({ name: 'SqliteError', code: 'SQLITE_CORRUPT' });
   });
 
-  it('goes to a worker for counts and sums, and for pages of large keys, but not for small pages', async () => {
+  it('uses a worker for counts and sums, and for pages of large keys, but not for small pages', async () => {
     const { store, asked } = storeWith(never);
     await store.add(['a', 'b', 'c', 'd'].map((name) => added(withNotes(name))));
     const names = ({ keys }: { keys: readonly StoredKey[] }) => keys.map(({ definition }) => definition.alias);
@@ -91,7 +91,7 @@ describe('a read of many keys', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('reads no row of a page that is larger than what is left of the budget', async () => {
+  it('reads no row of a page that is larger than the rest of the budget', async () => {
     const { store, asked } = storeWith(never);
     await store.add(['a', 'b', 'c'].map((name) => added(withNotes(name))));
     const reads = createReadBudget(60_000, 2 * large);

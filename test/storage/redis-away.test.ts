@@ -13,7 +13,7 @@ let t: TestApp;
 
 const settings = () => ({ ...place.env, KEYFRONT_QUOTA_URL: redis.url.replace('//', `//:${password}@`) });
 
-describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOwn}`, () => {
+describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOwn}`, () => {
   beforeEach(async () => {
     redis = await ownRedis('--requirepass', password);
     place = await sqlite.make();
@@ -44,7 +44,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
   const service = (path: string, init: RequestInit = {}) =>
     t.send(path, { ...init, headers: { 'x-svc-authorization': t.service, 'content-type': 'application/json' } });
 
-  it('refuses to count, in both faces, with a time to try again, and says that nothing was counted', async () => {
+  it('reject consumption in both APIs with a time to retry, and state that nothing was counted', async () => {
     await redis.kill();
     const { body } = await consume(1);
     expect(body).toMatchObject({
@@ -62,7 +62,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     expect(answer.headers.get('retry-after')).toBe('1');
   });
 
-  it('tells who asks for a key that is none of theirs no more than at any time', async () => {
+  it('reveal to the caller of another organisation no more about a key than at any time', async () => {
     await redis.kill();
     const stranger = (await t.issue('service', { orgID: 'umbrella' })).secret;
     for (const keyID of ['k', 'no-such-key']) {
@@ -74,7 +74,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     }
   });
 
-  it('answers all but the figures, which are null with an error at their path and never zeros', async () => {
+  it('return everything but the figures, which are null with an error at their path and never zeros', async () => {
     await redis.kill();
     expect((await read()).body).toMatchObject({
       data: { orgKey: { alias: { alias: 'one' }, quota: null } },
@@ -90,7 +90,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     expect((await t.send('/ready')).status).toBe(200);
   });
 
-  it('takes updates, and resets as pending, which are carried out once it is back', async () => {
+  it('accept updates, and resets as pending, which are applied when Redis is reachable again', async () => {
     await redis.kill();
     expect(dataOf(await update(false))).toMatchObject({
       updateOrgKey: { version: 2, quotaReset: null, quotaEffect: null, definition: { alias: 'two' } },
@@ -112,7 +112,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     expect(t.logs()).toContain('The live counters in Redis can be reached again.');
   });
 
-  it('tells of a reset of many keys, of each, whether it has been carried out', async () => {
+  it('report for each key of a bulk reset whether it has been applied', async () => {
     const all = `mutation { resetOrgQuotas(filter: { orgID: "acme" }, dryRun: false) { items { change { quotaReset } error { code } } } }`;
     expect(dataOf(await t.graphql(all))).toEqual({
       resetOrgQuotas: { items: [{ change: { quotaReset: 'APPLIED' }, error: null }] },
@@ -126,7 +126,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     });
   });
 
-  it('keeps a pending reset over a restart, and carries out several of them in the order in which they were asked for', async () => {
+  it('keep a pending reset over a restart, and apply several of them in their order', async () => {
     await redis.kill();
     await update(true);
     t.clock.now = new Date(t.clock.now.getTime() + 10_000);
@@ -143,7 +143,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     await expect.poll(async () => allOf(t.app.services.store.pendingBefore(new Date(8e15)))).toEqual([]);
   });
 
-  it('gives up a server that takes commands and answers none, in about a second, and finds it again', async () => {
+  it('abandon a server that accepts commands and never responds after about a second, and find it again', async () => {
     redis.signal('SIGSTOP');
     const { body } = await consume(1);
     expect(body['errors']).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
@@ -153,7 +153,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     await expect.poll(used).toBe(4);
   });
 
-  it('keeps nobody from starting, and is told of, without its password', async () => {
+  it('do not prevent a start, which reports them without the password', async () => {
     await redis.kill();
     await t.close();
     t = await startApp(settings());
@@ -161,7 +161,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     expect(t.logs()).toContain('The live counters in Redis cannot be reached');
   });
 
-  it('speaks TLS where it is asked to, and with nobody whose certificate it cannot trust', async () => {
+  it('use TLS if configured, and reject a certificate that cannot be trusted', async () => {
     const files = writeTLSFiles();
     const port = await freePort();
     const tls = ['--tls-port', String(port), '--tls-cert-file', files.certFile, '--tls-key-file', files.keyFile];
@@ -173,7 +173,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that is away${unlessNoOw
     files.remove();
   });
 
-  it('that refuses the password is told of in its own words', async () => {
+  it('report a server that rejects the password with its own message', async () => {
     await t.close();
     t = await startApp({ ...place.env, KEYFRONT_QUOTA_URL: redis.url.replace('//', '//:another-password@') });
     expect(t.logs()).toContain('WRONGPASS');

@@ -7,7 +7,7 @@ import { makeCommandLine } from '../support/cli.js';
 
 const url = 'redis://:a-password@redis.internal:6379/1';
 
-describe('The settings of live counters in Redis', () => {
+describe('the settings of live counters in Redis', () => {
   it.each([
     [
       { KEYFRONT_QUOTA_URL: 'http://:a-password@redis.internal' },
@@ -26,34 +26,34 @@ describe('The settings of live counters in Redis', () => {
       'KEYFRONT_QUOTA_KEYS must hold {keyHash} once',
     ],
     [{ KEYFRONT_QUOTA_URL: url, KEYFRONT_QUOTA_KEYS: 'a b {keyHash}' }, 'KEYFRONT_QUOTA_KEYS must hold {keyHash} once'],
-  ])('refuse %j in words that repeat no password', (env, words) => {
+  ])('reject %j with a message that repeats no password', (env, words) => {
     const attempt = () => readConfig(env);
     expect(attempt).toThrow(words);
     expect(attempt).not.toThrow('a-password');
   });
 
   it.each([url, 'rediss://redis.internal', 'redis://user:p%40ss@127.0.0.1:1/', 'redis://[::1]:6379'])(
-    'take %s',
+    'accept %s',
     (given) => {
       const { secrets } = readConfig({ KEYFRONT_QUOTA_URL: given });
       expect(secrets.quotaURL).toBe(given);
     },
   );
 
-  it('are shown by no printing of them', () => {
+  it('are not printed', () => {
     const { config, secrets } = readConfig({ KEYFRONT_QUOTA_URL: url });
     for (const shown of [inspect([config, secrets]), JSON.stringify([config, secrets])]) {
       expect(shown).not.toContain('a-password');
     }
   });
 
-  it('put both keys of a counter into one hash slot, which what is in braces decides', () => {
+  it('store both keys of a counter in one hash slot, which the braces determine', () => {
     expect(keyNames('quota-{keyHash}', 'ab12')).toEqual(['quota-ab12', 'keyfront:{quota-ab12}']);
   });
 });
 
-describe('The command line, where live counters cannot be reached', () => {
-  it('changes keys all the same, says that a reset is pending, and gives out no figures that it does not know', async () => {
+describe('the command line with unreachable live counters', () => {
+  it('changes keys, reports a pending reset, and prints no unknown figures', async () => {
     const c = await makeCommandLine();
     const env = { KEYFRONT_QUOTA_URL: 'redis://:a-password@127.0.0.1:1' };
     const t = await startApp({ KEYFRONT_DATA: c.folder });

@@ -45,7 +45,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
   };
 
   it(
-    'answer what counters beside the keys answer, whatever is done, over the whole range of 64 bits',
+    'return the same as counters in the database after every operation, over the whole range of 64 bits',
     { timeout: 120_000 },
     async () => {
       const around = [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n];
@@ -113,7 +113,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     },
   );
 
-  it('take exactly what is left at the ends of 64 bits, however many ask at once', async () => {
+  it('allow exactly what is left at the ends of 64 bits, for concurrent requests', async () => {
     for (const max of [2n ** 53n, maxInt64]) {
       const keyID = `k${max}`;
       await t.importKeys({ key_id: keyID, org_id: 'acme', quota_max: max, quota_remaining: 7n });
@@ -124,7 +124,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     }
   });
 
-  it('are begun from what was counted beside the keys, once, when an installation is moved to them', async () => {
+  it('start once from the counters in the database when an installation is moved to them', async () => {
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_remaining: 4, quota_renewal_rate: 3600 });
     expect(await usedOf('k')).toBe(6n);
     expect(await redis('EXISTS', counterOf('k'), keptOf('k'))).toBe(0);
@@ -134,7 +134,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     expect(await redis<number>('TTL', counterOf('k'))).toBeGreaterThan(3500);
   });
 
-  it('are found where a fleet of gateways counts, go on from there, and begin its next period for it', async () => {
+  it('are read from the counters of existing gateways, continue, and start their next period', async () => {
     const app = await startApp({ ...env, KEYFRONT_KEY_HASH: 'murmur32' }, { now: () => new Date() });
     more.push(app);
     await app.importKeys({ key_id: 'acme-org', org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
@@ -159,7 +159,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     expect(await usedOf('acme-org', app)).toBe(0n);
   });
 
-  it('stay as they are when a quota ceases to renew, and are not cleared at the end of the last period', async () => {
+  it('keep their value when a quota ceases to renew, and are not cleared at the end of the last period', async () => {
     const app = await startApp(env, { now: () => new Date() });
     more.push(app);
     await app.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
@@ -170,7 +170,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     expect(await usedOf('k', app)).toBe(5n);
   });
 
-  it('go away by themselves at the end of a period, and the next one begins where it ended', async () => {
+  it('expire at the end of a period, and the next one starts where it ended', async () => {
     const app = await startApp(env, { now: () => new Date() });
     more.push(app);
     await app.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 5, quota_renewal_rate: 1 });
@@ -182,7 +182,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     expect(next.figures.renewsAt).toBeGreaterThan(first.figures.renewsAt ?? 0n);
   });
 
-  it('are counted in by scripts that the server may forget at any time', async () => {
+  it('count by scripts that the server may drop at any time', async () => {
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
     for (let count = 1n; count <= 4n; count += 1n) {
       await redis('SCRIPT', 'FLUSH');
@@ -190,7 +190,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     }
   });
 
-  it('begin anew for a key that is made again after it was purged, and go on for one that is restored', async () => {
+  it('start again for a key that is created after its purge, and continue for a restored one', async () => {
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
     await consume('k', 5n);
     later(1000);
@@ -205,7 +205,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     expect((await consume('k', 10n)).allowed).toBe(true);
   });
 
-  it('are reset once: what was counted since stays, however often the reset is carried out', async () => {
+  it('are reset once: later counts stay, however often the reset is applied', async () => {
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
     await consume('k', 5n);
     expect((await reset('k', { quotaMax: 10n, quotaRenewalRate: 60n })).quotaReset).toBe('APPLIED');
@@ -220,7 +220,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     expect(await usedOf('k')).toBe(3n);
   });
 
-  it('have a reset carried out again that a Redis has lost with the last of what it had', async () => {
+  it('apply a reset again that Redis has lost with its last writes', async () => {
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
     await consume('k', 5n);
     const before = await redis<string[]>('HGETALL', keptOf('k'));
@@ -235,7 +235,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await expect.poll(() => usedOf('k')).toBe(0n);
   });
 
-  it('are begun from what the keys know where a Redis has lost everything', async () => {
+  it('start from the database when Redis has lost everything', async () => {
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
     await consume('k', 4n);
     await serviceOf(t).updateOrgKey(caller, { keyID: 'k', input: { quotaMax: 10n, alias: 'x' }, resetQuota: false });
@@ -245,14 +245,14 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     expect(await consume('k', 6n)).toMatchObject({ allowed: true, figures: { used: 10n } });
   });
 
-  it('that are no integers are an internal error, and are not written over', async () => {
+  it('return an internal error if they are not integers, and are not overwritten', async () => {
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10 });
     await redis('SET', counterOf('k'), 'something else');
     await expect(consume('k')).rejects.toMatchObject({ code: 'INTERNAL' });
     expect(await redis('GET', counterOf('k'))).toBe('something else');
   });
 
-  it('that cannot be reset hold up no resets of other keys, however many they are', async () => {
+  it('that cannot be reset delay no resets of other keys', async () => {
     const keyIDs = Array.from({ length: 203 }, (_, index) => `k${index}`);
     const failing = keyIDs.slice(0, 201);
     await t.importKeys(...keyIDs.map((key_id) => ({ key_id, org_id: 'acme', quota_max: 10 })));
@@ -269,7 +269,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await expect.poll(pending).toBe(0);
   });
 
-  it('of a page of keys are asked for together: all commands go out before the first answer comes', async () => {
+  it('are read together for a page of keys: all commands are sent before the first response arrives', async () => {
     const keys = Array.from({ length: 50 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme', quota_max: 10 }));
     await t.importKeys(...keys);
     for (const { key_id } of keys) await consume(key_id, 2n);

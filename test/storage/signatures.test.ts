@@ -47,7 +47,7 @@ const uses: Record<string, () => Promise<unknown>> = {
   'a creation': () => service('/svc/org/keys/k1', 'POST', '{"org_id":"acme"}'),
 };
 
-describe('D-08 a row that is not as it was written', () => {
+describe('D-08 a row that fails its integrity check', () => {
   it.each([
     ['its version', "UPDATE keys SET version = version - 1 WHERE org_id = 'acme'"],
     ['its owner', "UPDATE keys SET org_id = 'globex' WHERE org_id = 'acme'"],
@@ -56,41 +56,38 @@ describe('D-08 a row that is not as it was written', () => {
     ['its secrets', "UPDATE keys SET hmac_string = NULL WHERE org_id = 'acme'"],
     ['its signature being there', "UPDATE keys SET mac = x'' WHERE org_id = 'acme'"],
     ['itself being there', "DELETE FROM keys WHERE org_id = 'acme'"],
-  ])(
-    'answers INTERNAL to every use, and is named in the log alone, where somebody changed %s',
-    async (what, change) => {
-      tamper(change);
-      for (const [name, use] of Object.entries(uses)) {
-        if (name === 'a page of keys' && what === 'itself being there') continue;
-        expect(await use(), name).toMatchObject(internal);
-      }
-      expect((await t.graphql('{ orgKey(keyID: "k1") { alias: keyHash } }')).body).toMatchObject(masked);
-      expect(t.logs()).toContain(`The key ${hash('k1')} failed its integrity check`);
-      expect(t.logs()).not.toContain('Xq7');
-      expect((await service('/svc/org/keys/k2')).status).toBe(200);
-    },
-  );
+  ])('returns INTERNAL for every use, and is named in the log only, after a change of %s', async (what, change) => {
+    tamper(change);
+    for (const [name, use] of Object.entries(uses)) {
+      if (name === 'a page of keys' && what === 'itself being there') continue;
+      expect(await use(), name).toMatchObject(internal);
+    }
+    expect((await t.graphql('{ orgKey(keyID: "k1") { alias: keyHash } }')).body).toMatchObject(masked);
+    expect(t.logs()).toContain(`The key ${hash('k1')} failed its integrity check`);
+    expect(t.logs()).not.toContain('Xq7');
+    expect((await service('/svc/org/keys/k2')).status).toBe(200);
+  });
 
-  it('answers INTERNAL to every use of a row of a newer layout, and names a newer version in the log', async () => {
+  it('returns INTERNAL for every use of a row of a newer layout, and names a newer version in the log', async () => {
     tamper("UPDATE keys SET mac = CAST(X'02' || substr(mac, 2) AS BLOB) WHERE org_id = 'acme'");
     for (const [name, use] of Object.entries(uses)) expect(await use(), name).toMatchObject(internal);
     expect(t.logs()).toContain(`The key ${hash('k1')} has row layout 2`);
     expect((await service('/svc/org/keys/k2')).status).toBe(200);
   });
 
-  it('stops a bulk change that meets it', async () => {
+  it('stops a bulk change that reads it', async () => {
     tamper("UPDATE keys SET quota_used = 7 WHERE org_id = 'globex'");
     const { body } = await t.graphql('mutation { resetOrgQuotas(filter: {}, dryRun: false) { dryRun } }');
     expect(body).toMatchObject(masked);
   });
 
-  it('is not purged: its date may be what was changed', async () => {
+  it('is not purged, because its date may have been changed', async () => {
     tamper("UPDATE keys SET deleted = 1 WHERE org_id = 'acme'");
     expect(await t.app.services.store.purge(t.clock.now)).toBe(0);
     expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
   });
 
-  it('is not found under an index that says something else of it, such as another owner', async () => {
+  it('is not found by an index that contradicts it, such as another owner', async () => {
     const bound = (await t.issue('service', { orgID: 'globex' })).secret;
     // What a damaged index does: the row of the one is found where that of the other was.
     tamper("UPDATE key_terms SET org_id = 'globex' WHERE term = 't:gold'");
@@ -108,24 +105,21 @@ describe('D-08 a row that is not as it was written', () => {
       `UPDATE audit SET (definition, link, mac) = (SELECT definition, link, mac FROM audit WHERE version_after = 3)
        WHERE version_after = 2`,
     ],
-  ])(
-    'makes a page of history INTERNAL where somebody changed %s, and leaves the pages beside it',
-    async (_, change) => {
-      tamper(change);
-      const page = (args: string) =>
-        t.graphql(`{ orgKey(keyID: "k1") { history(${args}) { edges { cursor node { version reason } } } } }`);
-      expect((await page('first: 3')).body).toMatchObject(masked);
-      expect((await page('last: 3')).body).toMatchObject(masked);
-      const newest = await page('last: 1');
-      expect(newest.body).toMatchObject({ data: { orgKey: { history: { edges: [{ node: { version: 4 } }] } } } });
-      const revert = (version: number) =>
-        t.graphql(`mutation { revertOrgKey(keyID: "k1", toVersion: ${version}) { status } }`);
-      expect((await revert(2)).body).toMatchObject(masked);
-      expect((await revert(3)).body).toMatchObject({ data: { revertOrgKey: { status: 'ok' } } });
-    },
-  );
+  ])('returns INTERNAL for a page of history after a change of %s, and returns the other pages', async (_, change) => {
+    tamper(change);
+    const page = (args: string) =>
+      t.graphql(`{ orgKey(keyID: "k1") { history(${args}) { edges { cursor node { version reason } } } } }`);
+    expect((await page('first: 3')).body).toMatchObject(masked);
+    expect((await page('last: 3')).body).toMatchObject(masked);
+    const newest = await page('last: 1');
+    expect(newest.body).toMatchObject({ data: { orgKey: { history: { edges: [{ node: { version: 4 } }] } } } });
+    const revert = (version: number) =>
+      t.graphql(`mutation { revertOrgKey(keyID: "k1", toVersion: ${version}) { status } }`);
+    expect((await revert(2)).body).toMatchObject(masked);
+    expect((await revert(3)).body).toMatchObject({ data: { revertOrgKey: { status: 'ok' } } });
+  });
 
-  it('opens no door where it is a credential, neither revoked nor widened', async () => {
+  it('authenticates no request as a credential, neither revoked nor widened', async () => {
     const { id, secret } = await t.issue('service', { orgID: 'acme' });
     await t.app.services.credentials.revoke(id, t.clock.now);
     tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
@@ -149,7 +143,7 @@ describe('a database of signed rows', () => {
     expect((await service('/svc/org/keys/k1')).status).toBe(200);
   });
 
-  it('is rejected without its key check value, and is left as it is', async () => {
+  it('is rejected without its key check value, and is left unchanged', async () => {
     await t.close();
     tamper(
       "UPDATE keys SET quota_used = 0, mac = x'' WHERE org_id = 'acme'",
@@ -164,7 +158,7 @@ describe('a database of signed rows', () => {
   });
 });
 
-describe('the rotation of keys', () => {
+describe('the rotation of the key ring', () => {
   const macs = () => {
     const database = new Database(file, { readonly: true });
     const rows = ['keys', 'audit', 'credentials'].flatMap((table) =>
@@ -174,7 +168,7 @@ describe('the rotation of keys', () => {
     return new Set(rows.map(({ mac }) => mac.subarray(3, 5).toString()));
   };
 
-  it('signs every row anew while a service runs, histories and credentials included', async () => {
+  it('signs every row again while a service runs, histories and credentials included', async () => {
     const c = await makeCommandLine();
     expect(macs()).toStrictEqual(new Set(['k1']));
     expect(await c.keyfront(['secrets', 'rotate'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
@@ -187,7 +181,7 @@ describe('the rotation of keys', () => {
     await c.remove();
   });
 
-  it('drops no key that a row is still signed under, be it in a history alone', async () => {
+  it('drops no key under which a row is still signed, even in a history', async () => {
     const c = await makeCommandLine();
     const oldest = (): Buffer | undefined => {
       const database = new Database(file, { readonly: true });

@@ -47,7 +47,7 @@ function commitsIn(wal: Buffer): number {
 }
 
 describe('a SQLite file', () => {
-  it('D-01 is written through to the disk: synchronous is FULL and the journal is WAL, also after writes', async () => {
+  it('D-01 is synced to disk: synchronous is FULL and the journal is WAL, also after writes', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
     const settings = () =>
@@ -62,14 +62,14 @@ describe('a SQLite file', () => {
     again.close();
   });
 
-  it('D-01 waits for nobody inside SQLite once there is a store, since such a wait holds up everybody', () => {
+  it('D-01 never waits for a lock inside SQLite, because such a wait blocks the process', () => {
     const database = openDatabase(file);
     createKeyStore(database, signer);
     expect(Number(database.pragma('busy_timeout', { simple: true }))).toBe(0);
     database.close();
   });
 
-  it('D-13 is for its owner’s eyes only, and so are its companions and its folder', async () => {
+  it('D-13 is accessible to its owner only, with its companions and its folder', async () => {
     const inner = join(folder, 'new');
     const database = openDatabase(join(inner, 'keyfront.db'));
     await createKeyStore(database, signer).add([added(storedKey(1))]);
@@ -80,7 +80,7 @@ describe('a SQLite file', () => {
     database.close();
   });
 
-  it('commits once for all the quota changes that are acknowledged together', async () => {
+  it('commits once for all quota changes that are acknowledged together', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
     await store.add([added(storedKey(1))]);
@@ -111,7 +111,7 @@ describe('a SQLite file', () => {
     expect(await readdir(folder)).toStrictEqual(['keyfront.db']);
   });
 
-  it('D-10 of a newer version is refused in words, and is left as it is', async () => {
+  it('D-10 is rejected with a reason if it has a newer version, and is left unchanged', async () => {
     openDatabase(file).close();
     const newer = new Database(file);
     newer.pragma('user_version = 99');
@@ -123,14 +123,14 @@ describe('a SQLite file', () => {
     expect(await readFile(file)).toStrictEqual(before);
   });
 
-  it('that is no database is refused in words, and is left as it is', async () => {
+  it('is rejected with a reason if it is no database, and is left unchanged', async () => {
     const text = 'this is somebody’s precious text file\n'.repeat(100);
     await writeFile(file, text, { mode: 0o600 });
     expect(() => openDatabase(file)).toThrow(/^The database .*keyfront\.db cannot be used: file is not a database$/);
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  it('D-06 that is a folder, or lies below a file, is refused in words that name it', async () => {
+  it('D-06 is rejected by name if it is a folder, or below a file', async () => {
     await mkdir(file);
     expect(() => openDatabase(file)).toThrow(/^The database .*keyfront\.db cannot be opened: /);
     await writeFile(join(folder, 'a-file'), '');
@@ -138,7 +138,7 @@ describe('a SQLite file', () => {
   });
 
   it.skipIf(process.getuid?.() === 0)(
-    'that may not be read is refused in words that name it (needs a user who is not root)',
+    'is rejected by name if it cannot be read (needs a user who is not root)',
     async () => {
       await writeFile(file, '');
       await chmod(file, 0);
@@ -146,7 +146,7 @@ describe('a SQLite file', () => {
     },
   );
 
-  it('is migrated once, by whichever of two that start together comes first', () => {
+  it('is migrated once by two processes that start together', () => {
     const first = openDatabase(file);
     const second = openDatabase(file);
     const versions = [first, second].map((database) => Number(database.pragma('user_version', { simple: true })));
@@ -156,7 +156,7 @@ describe('a SQLite file', () => {
   });
 });
 
-describe('a SQLite file that another process holds', () => {
+describe('a SQLite file that another process has locked', () => {
   async function whileLocked(work: () => Promise<void>): Promise<void> {
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
@@ -168,7 +168,7 @@ describe('a SQLite file that another process holds', () => {
     }
   }
 
-  it('makes an update fail with UNAVAILABLE and a time to try again, with nothing written and nothing lost after', async () => {
+  it('rejects an update with UNAVAILABLE and a time to retry, writes nothing, and loses nothing', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
     await store.add([added(storedKey(1))]);
@@ -186,7 +186,7 @@ describe('a SQLite file that another process holds', () => {
     database.close();
   });
 
-  it('is locked before a change is asked for, so that no change sees what another is about to replace', async () => {
+  it('is locked before a change is computed, so that no change reads a value that another replaces', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
     await store.add([added(storedKey(1))]);
@@ -202,7 +202,7 @@ describe('a SQLite file that another process holds', () => {
     database.close();
   });
 
-  it('is waited for where it is let go in time', async () => {
+  it('is waited for if it is unlocked in time', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
     await store.add([added(storedKey(1))]);
@@ -216,7 +216,7 @@ describe('a SQLite file that another process holds', () => {
     database.close();
   });
 
-  it('D-07 answers UNAVAILABLE in both faces, with Retry-After, and answers reads meanwhile', async () => {
+  it('D-07 returns UNAVAILABLE in both APIs with Retry-After, and serves reads meanwhile', async () => {
     const t = await startApp({ KEYFRONT_DATA: folder });
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const before = await stateOf(t, 'k1');
@@ -237,8 +237,8 @@ describe('a SQLite file that another process holds', () => {
   });
 });
 
-describe('a data folder', () => {
-  it('holds neither key identifiers nor secrets in clear, in no file', async () => {
+describe('a data folder with keys', () => {
+  it('contains neither key identifiers nor secrets in clear, in any file', async () => {
     const t = await startApp({ KEYFRONT_DATA: folder });
     const secrets = {
       key_id: 'token-Xq7-identifier',

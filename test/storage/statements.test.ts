@@ -30,7 +30,7 @@ function callOf({ parent }: ts.Node): string | undefined {
 }
 
 describe('D-15 a statement', () => {
-  it('is put together of nothing but our own names and numbers: every place where one is, is known here', () => {
+  it('contains only our own names and numbers: every interpolation is listed here', () => {
     // Lists of our columns, names of our tables, fragments of our SQL and numbers of parameters. Update with `vitest -u`.
     expect([...new Set(interpolations())].toSorted().join('\n')).toMatchInlineSnapshot(`
       "storage/postgres/advisory-lock.ts: key
@@ -136,7 +136,7 @@ describe('D-15 a statement', () => {
     `);
   });
 
-  it('has a parameter for every value that a page of keys is found by', () => {
+  it('has a parameter for every value that selects a page of keys', () => {
     const value = '\u0001 no value stands in a statement';
     const statements = keyOrderNames.flatMap((orderBy) =>
       [true, false].flatMap((descending) => {
@@ -156,7 +156,7 @@ describe('D-15 a statement', () => {
     for (const statement of statements) expect(statement?.sql ?? '').not.toContain('no value');
   });
 
-  it('is never put together with a plus sign, and is prepared in one room', () => {
+  it('is never concatenated with a plus sign, and is prepared in one function', () => {
     const sums = files.flatMap(({ path, tree }) =>
       nodesOf(tree)
         .filter((node) => ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken)
@@ -185,11 +185,11 @@ describe('C-07 a transaction of SQLite', () => {
       .map((body) => ({ path, body })),
   );
 
-  it('is found at all', () => {
+  it('is found by this test', () => {
     expect(bodies.length).toBeGreaterThan(20);
   });
 
-  it('waits for nothing between its begin and its commit', () => {
+  it('awaits nothing between its begin and its commit', () => {
     const waiting = bodies.filter(({ body }) => {
       const isAsync = body.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword) === true;
       return isAsync || nodesOf(body).some((node) => ts.isAwaitExpression(node));
@@ -197,7 +197,7 @@ describe('C-07 a transaction of SQLite', () => {
     expect(waiting.map(({ path, body }) => `${path}: ${body.getText()}`)).toStrictEqual([]);
   });
 
-  it('is begun by hand only where one moment is read throughout', () => {
+  it('is begun by hand only for a snapshot read', () => {
     const begun = files.filter(({ tree }) =>
       nodesOf(tree).some((node) => ts.isStringLiteralLike(node) && /^\s*(BEGIN|SAVEPOINT)\b/i.test(node.text)),
     );
@@ -304,7 +304,7 @@ describeEngines('D-15 a text that looks like a statement', ({ make }) => {
     t.send(`/svc/org/keys?${new URLSearchParams(query).toString()}`, { headers: { 'x-svc-authorization': t.service } });
   const keysIn = (body: Record<string, unknown>) => (body['keys'] as { key: string }[]).map(({ key }) => key);
 
-  it('is a tag, a policy, an API or an organisation like any other, and finds the one key that has it', async () => {
+  it('is an ordinary tag, policy, API or organisation, and finds the one key with it', async () => {
     for (const [index, text] of naughty.entries()) {
       for (const query of [
         { tag: `tag ${text}` },
@@ -322,7 +322,7 @@ describeEngines('D-15 a text that looks like a statement', ({ make }) => {
     }
   });
 
-  it('is the beginning of an alias like any other', async () => {
+  it('is an ordinary prefix of an alias', async () => {
     for (const text of naughty) {
       const { status, body } = await list({ alias_prefix: text, limit: '100' });
       expect([status, text]).toStrictEqual([200, text]);
@@ -331,7 +331,7 @@ describeEngines('D-15 a text that looks like a statement', ({ make }) => {
     }
   });
 
-  it('is no order, state, place, number or unknown parameter: that is INVALID, and never an error of ours', async () => {
+  it('is rejected with INVALID as an order, state, cursor, number or unknown parameter, and never causes an internal error', async () => {
     for (const text of naughty) {
       for (const name of ['state', 'expires_before', 'updated_since', 'limit', text]) {
         const { status, body } = await list({ [name]: text });

@@ -46,7 +46,7 @@ const dead = (eventID: string, more: Partial<DeadLetter> = {}): DeadLetter => ({
   ...more,
 });
 
-describeEngines('the store of webhooks', (engine) => {
+describeEngines('the webhook store', (engine) => {
   let place: EnginePlace;
   let installations: Services[];
   let store: WebhookStore;
@@ -66,7 +66,7 @@ describeEngines('the store of webhooks', (engine) => {
     await place.remove();
   });
 
-  it('answers what was added and changed, all of it', async () => {
+  it('returns exactly what was added and changed', async () => {
     const full = webhook('a', {
       label: 'Bücher \u{1f4da}',
       orgID: 'acme',
@@ -85,7 +85,7 @@ describeEngines('the store of webhooks', (engine) => {
     expect(await store.change('nobody', (found) => found)).toBeUndefined();
   });
 
-  it('is held by one process at a time, the next one taking over when it lets go or its time is up', async () => {
+  it('leases a webhook to one process at a time, and to the next one after its release or its end', async () => {
     const other = (await open()).webhooks;
     await store.add(webhook('a'), 'start');
     await store.add(webhook('p', { paused: { at, why: 'x' } }), 'start');
@@ -111,7 +111,7 @@ describeEngines('the store of webhooks', (engine) => {
   it.each([
     ['a change', (id: string) => store.change(id, (found) => ({ ...found, label: 'another' }))],
     ['a removal', (id: string) => store.remove(id)],
-  ])('recalls the lease with %s, and lends it again when the holder has released it', async (_name, command) => {
+  ])('recalls the lease with %s, and leases again when the holder has released it', async (_name, command) => {
     const other = (await open()).webhooks;
     await store.add(webhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
@@ -137,7 +137,7 @@ describeEngines('the store of webhooks', (engine) => {
     expect(await other.hasLease('two', 'a')).toBe(isThere);
   });
 
-  it('ends a recalled lease with its time, or when its holder lets go of all', async () => {
+  it('ends a recalled lease with its duration, or when its holder releases all', async () => {
     await store.add(webhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
     await store.change('a', (found) => ({ ...found, label: 'second' }));
@@ -156,7 +156,7 @@ describeEngines('the store of webhooks', (engine) => {
     expect(await store.hasLease('one', 'a')).toBe(true);
   });
 
-  it('is held by one of many who ask at the same moment', async () => {
+  it('leases to one of many concurrent holders', async () => {
     const others = await Promise.all(Array.from({ length: 3 }, open));
     await store.add(webhook('a'), 'start');
     const held = await Promise.all(
@@ -167,7 +167,7 @@ describeEngines('the store of webhooks', (engine) => {
     expect(held.filter((found) => found.held.length === 1)).toHaveLength(1);
   });
 
-  it('keeps what has become of deliveries, all of a settlement or nothing', async () => {
+  it('records the results of deliveries together or not at all', async () => {
     await store.add(webhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
     const [first, second] = [failing('h1'), failing('h2', { dueMs: 500, lastError: '', attempts: 0 })];
@@ -217,7 +217,7 @@ describeEngines('the store of webhooks', (engine) => {
     expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual(replayFailed.slice(1));
   });
 
-  it('refuses one more than the most there may be', async () => {
+  it('rejects one more webhook than the maximum', async () => {
     for (let index = 0; index < maxWebhooks; index += 1) await store.add(webhook(`w${index}`), 'start');
     await expect(store.add(webhook('more'), 'start')).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await store.list()).toHaveLength(maxWebhooks);
@@ -225,7 +225,7 @@ describeEngines('the store of webhooks', (engine) => {
     await store.add(webhook('more'), 'start');
   });
 
-  it('delivers to nobody whom somebody else has written into the database', async () => {
+  it('delivers to no webhook that was inserted by another program', async () => {
     await store.add(webhook('a', { orgID: 'acme' }), 'start');
     await store.add(webhook('b', { created: new Date(at.getTime() + 1) }), 'start');
     const statement = `UPDATE webhooks SET org_id = NULL WHERE id = 'a'`;

@@ -19,7 +19,7 @@ describe('send', () => {
   const sent = (answer: Response) =>
     createClient({ url, fetch: () => Promise.resolve(answer) }).send(OrgKeyDocument, { keyID: 'a', first: 1 });
 
-  it('returns the data that there is with the errors of the rest', async () => {
+  it('returns the available data with the errors of the rest', async () => {
     const data = { orgKey: { keyID: 'a', quota: null } };
     const result = await sent(json({ data, errors: [unavailable] }));
     expect(result.data).toStrictEqual(data);
@@ -52,7 +52,7 @@ describe('follow', () => {
     await events.return();
   });
 
-  it('leaves no listener on its signal behind, however often it connects again', async () => {
+  it('leaves no listener on its signal, after any number of connections', async () => {
     const over = new AbortController();
     let connections = 0;
     const fetch = () => {

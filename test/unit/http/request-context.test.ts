@@ -8,7 +8,7 @@ describe('a request context', () => {
     expect(requestContextOf(request()).target).toBe('/graphql?a=b');
   });
 
-  it('authenticates the request once, when it is first asked to', async () => {
+  it('authenticates the request once, on first use', async () => {
     const seen: string[] = [];
     const context = requestContextOf(request(), {
       id: 'request-7',

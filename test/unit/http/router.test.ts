@@ -38,7 +38,7 @@ describe('a router', () => {
     });
   });
 
-  it('sends every method to a route that takes all', async () => {
+  it('sends every method to a route for all methods', async () => {
     expect(await send(request('/graphql', 'DELETE'))).toMatchObject({ status: 200, body: '* /graphql ' });
   });
 
@@ -117,7 +117,7 @@ describe('maskErrors', () => {
     expect(context.record.verdict).toBe('INTERNAL');
   });
 
-  it('passes an error that is for clients and writes no log line', async () => {
+  it('passes an error for clients and writes no log line', async () => {
     const { response, lines, context } = failing(new AppError('UNAVAILABLE', 'Later.', { retryAfterSeconds: 3 }));
     expect(await response).toMatchObject({ status: 503, headers: { 'retry-after': '3' } });
     expect(lines).toEqual([]);

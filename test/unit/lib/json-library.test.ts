@@ -63,13 +63,13 @@ describe('parseJSON and lossless-json', () => {
     expect(() => parseJSON(text)).toThrow();
   });
 
-  it('rejects 100,000 brackets in its own words, for which the library has no limit of depth', () => {
+  it('rejects 100,000 brackets with its own message, for which the library has no limit of depth', () => {
     const text = '['.repeat(100_000);
     expect(() => byLibrary(text)).toThrow(RangeError);
     expect(() => parseJSON(text)).toThrow('nested');
   });
 
-  it('repeats nothing of an invalid text, where the library quotes it', () => {
+  it('repeats nothing of an invalid text, which the library quotes', () => {
     const text = '{"hunter2":1,"hunter2":2}';
     expect(() => byLibrary(text)).toThrow('hunter2');
     expect(() => parseJSON('{"a": hunter2')).toThrow(/^(?!.*hunter2)/);

@@ -169,8 +169,8 @@ const brokenText = fc
 
 const thorough = { numRuns: 3000 };
 
-describe('parseJSON beside JSON.parse', () => {
-  it('gives the same value for every text without duplicates or long numbers', () => {
+describe('parseJSON compared with JSON.parse', () => {
+  it('returns the same value for every text without duplicates or long numbers', () => {
     fc.assert(
       fc.property(easyText, (text) => {
         expect(isDeepStrictEqual(outcome(text, parseJSON), { value: asSpecified(text) })).toBe(true);
@@ -180,7 +180,7 @@ describe('parseJSON beside JSON.parse', () => {
     );
   });
 
-  it('gives the same value, bigints aside, for everything that JSON.stringify writes', () => {
+  it('returns the same value, apart from bigints, for every result of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(isDeepStrictEqual(rounded(parseJSON(text)), asSpecified(text))).toBe(true);
@@ -211,7 +211,7 @@ describe('parseJSON beside JSON.parse', () => {
     );
   });
 
-  it('accepts no text that JSON.parse refuses, and refuses others only for the four reasons of its own', () => {
+  it('accepts no text that JSON.parse rejects, and rejects others only for its own four reasons', () => {
     let refused = 0;
     fc.assert(
       fc.property(fc.oneof(brokenText, anyText), (text) => {
@@ -243,14 +243,14 @@ describe('parseJSON beside JSON.parse', () => {
   });
 
   it.each(['', ' ', 'tru', 'truex', '01', '1.', '.5', '+1', '-', '1e', '[1,]', '{"a":1,}', '{a:1}', '[1 2]', "'a'"])(
-    'refuses %j',
+    'rejects %j',
     (text) => {
       expect(issueOf(text)).toEqual({ path: [], code: 'MALFORMED_JSON' });
     },
   );
 
   it.each(['"\u0000"', '"a\nb"', '"\\x"', '"\\u12g4"', '"\\u12"', '"\\', '"abc', '\ufeff1', '\u00a01', '1\u2028'])(
-    'refuses the text %j, which only looks like JSON',
+    'rejects the text %j, which only looks like JSON',
     (text) => {
       expect(issueOf(text)).toEqual({ path: [], code: 'MALFORMED_JSON' });
     },
@@ -265,7 +265,7 @@ describe('escaped member names', () => {
     }
   });
 
-  it('reads what stringifyJSON wrote of them', () => {
+  it('reads them in results of stringifyJSON', () => {
     for (const { first, second } of misreadJSON) {
       for (const text of [first, second]) {
         const value = parseJSONCarefully(text);
@@ -275,17 +275,17 @@ describe('escaped member names', () => {
   });
 
   it.each([String.raw`{"\\":1}`, '{"a":"x\\"y","b":[{"\\u0061" \t\n: 1}]}', String.raw`{"a\"":1}`])(
-    'are found in %s',
+    'finds them in %s',
     (text) => expect(hasEscapedName(text)).toBe(true),
   );
 
   it.each([String.raw`{"a":"\\","b":["\u0061\":"],"":"\""}`, String.raw`["\\", "a"]`, '{"a":"b"}'])(
-    'are not found in %s',
+    'finds none in %s',
     (text) => expect(hasEscapedName(text)).toBe(false),
   );
 });
 
-describe('numbers', () => {
+describe('numbers of parseJSON', () => {
   it.each<[string, number | bigint]>([
     ['0', 0],
     ['5.0', 5],
@@ -317,17 +317,14 @@ describe('numbers', () => {
     ['0e-999', 0],
     ['0.000e99999999999999999999', 0],
     ['1000000000000000000000e-21', 1],
-  ])('reads %s exactly', (token, value) => {
+  ])('are exact: %s', (token, value) => {
     expect(parseJSON(token)).toBe(value);
     expect(parseJSON(`{"a":[${token}]}`)).toStrictEqual({ a: [value] });
   });
 
-  it.each(['-0', '-0.0', '-0e5', '-0.00000000000000000'])(
-    'reads %s as the minus zero that JSON.parse gives',
-    (token) => {
-      expect(parseJSON(token)).toBe(-0);
-    },
-  );
+  it.each(['-0', '-0.0', '-0e5', '-0.00000000000000000'])('reads %s as minus zero, like JSON.parse', (token) => {
+    expect(parseJSON(token)).toBe(-0);
+  });
 
   it.each([
     '900719925474099.01',
@@ -338,18 +335,18 @@ describe('numbers', () => {
     '-1e-400',
     '123456789012345678901234567890.5',
     '1e-99999999999999999999',
-  ])('refuses %s, whose fraction a double would drop', (token) => {
+  ])('rejects %s, whose fraction a double would drop', (token) => {
     expect(issueOf(`{"a":[1,${token}]}`)).toEqual({ path: ['a', 1], code: 'IMPRECISE' });
   });
 
   it.each(['1e400', '-1e400', '1e99999999999999999999', '9'.repeat(400), `${'9'.repeat(400)}.5`])(
-    'refuses %s, which no double reaches',
+    'rejects %s, which no double can represent',
     (token) => {
       expect(issueOf(`{"a":[1,${token}]}`)).toEqual({ path: ['a', 1], code: 'OUT_OF_RANGE' });
     },
   );
 
-  it('are exact, or the nearest double of a true fraction, or refused', () => {
+  it('are exact, or the nearest double of a fraction, or rejected', () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(numberText, (token) => {
@@ -365,7 +362,7 @@ describe('numbers', () => {
     expect([...kinds].sort()).toEqual(['IMPRECISE', 'OUT_OF_RANGE', 'bigint', 'number']);
   });
 
-  it('that are integers below 1e40 come back with the digits they came with', () => {
+  it('keep the digits of integers below 1e40', () => {
     fc.assert(
       fc.property(fc.array(fc.bigInt({ min: -(10n ** 39n), max: 10n ** 39n })), (list) => {
         const text = `[${list.join(',')}]`;
@@ -375,7 +372,7 @@ describe('numbers', () => {
     );
   });
 
-  it('around every power of two come back with the digits they came with', () => {
+  it('keep their digits around every power of two', () => {
     for (let power = 0n; power < 132n; power++) {
       for (const near of [-1n, 0n, 1n, 2n ** (power / 2n)]) {
         const text = `[${2n ** power + near},${-(2n ** power) - near - 1n}]`;
@@ -385,7 +382,7 @@ describe('numbers', () => {
   });
 });
 
-describe('members', () => {
+describe('members of parseJSON', () => {
   it.each<[string, (string | number)[]]>([
     ['{"a":1,"a":1}', ['a']],
     ['{"a":1,"\\u0061":2}', ['a']],
@@ -398,16 +395,16 @@ describe('members', () => {
     ['{"1":0,"1":0}', ['1']],
     ['{"a":"\\\\","a":"\\""}', ['a']],
     ['{"a":"\\"","b":"\\\\\\"","a":"\\\\"}', ['a']],
-  ])('twice in one object are refused: %s', (text, path) => {
+  ])('rejects them twice in one object: %s', (text, path) => {
     expect(issueOf(text)).toEqual({ path, code: 'DUPLICATE_MEMBER' });
   });
 
-  it('of one name in different objects are accepted', () => {
+  it('accepts one name in different objects', () => {
     const text = '{"a":{"a":[{"a":1},{"a":"\\"a\\":"}]},"b":{"a":":"}}';
     expect(parseJSON(text)).toStrictEqual(JSON.parse(text));
   });
 
-  it.each(['', ',"x":1e0'])('named __proto__ stay plain own members (%j)', (rest) => {
+  it.each(['', ',"x":1e0'])('keeps __proto__ as an own member (%j)', (rest) => {
     const value = parseJSON(`{"__proto__":{"admin":true},"constructor":1,"toString":2${rest}}`);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(Object.getOwnPropertyDescriptor(value, '__proto__')?.value).toEqual({ admin: true });
@@ -415,7 +412,7 @@ describe('members', () => {
     expect(Object.keys(value ?? {}).slice(0, 3)).toEqual(['__proto__', 'constructor', 'toString']);
   });
 
-  it('twice are refused even where somebody has added to Object.prototype', () => {
+  it('rejects them twice even if Object.prototype was extended', () => {
     Object.defineProperty(Object.prototype, 'polluted', { value: 1, enumerable: true, configurable: true });
     let issues;
     try {
@@ -427,37 +424,31 @@ describe('members', () => {
   });
 });
 
-describe('depth', () => {
+describe('the depth of parseJSON', () => {
   const nested = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.repeat(depth);
 
-  it.each(['', '1', '9007199254740993', '{}'])(
-    'of 64 levels is accepted and one more is refused (inner %j)',
-    (inner) => {
-      const depth = maxJSONDepth - (inner === '{}' ? 1 : 0);
-      expect(parseJSON(nested(depth, inner))).toBeInstanceOf(Array);
-      expect(issueOf(nested(depth + 1, inner))).toEqual({ path: [], code: 'TOO_DEEP' });
-    },
-  );
+  it.each(['', '1', '9007199254740993', '{}'])('accepts 64 levels and rejects one more (inner %j)', (inner) => {
+    const depth = maxJSONDepth - (inner === '{}' ? 1 : 0);
+    expect(parseJSON(nested(depth, inner))).toBeInstanceOf(Array);
+    expect(issueOf(nested(depth + 1, inner))).toEqual({ path: [], code: 'TOO_DEEP' });
+  });
 
   it('counts arrays and objects alike', () => {
     expect(parseJSON('{"a":['.repeat(32) + ']}'.repeat(32))).toBeInstanceOf(Object);
     expect(issueOf(`[${'{"a":['.repeat(32)}${']}'.repeat(32)}]`).code).toBe('TOO_DEEP');
   });
 
-  it('does not add up over neighbours', () => {
+  it('does not add up siblings', () => {
     expect(parseJSON(`[${Array.from({ length: 100 }, () => '[{}]').join(',')}]`)).toHaveLength(100);
   });
 
-  it.each(['[', '{"a":', '[{"a":['])(
-    'R-06 of 100,000 times %s is refused as too deep and exhausts nothing',
-    (opening) => {
-      expect(issueOf(opening.repeat(100_000)).code).toBe('TOO_DEEP');
-      expect(issueOf(nested(100_000)).code).toBe('TOO_DEEP');
-    },
-  );
+  it.each(['[', '{"a":', '[{"a":['])('R-06 rejects 100,000 times %s as too deep and exhausts nothing', (opening) => {
+    expect(issueOf(opening.repeat(100_000)).code).toBe('TOO_DEEP');
+    expect(issueOf(nested(100_000)).code).toBe('TOO_DEEP');
+  });
 });
 
-describe('error messages', () => {
+describe('error messages of parseJSON', () => {
   it.each([
     ['{"a": 1, "b": x}', 1, 15],
     ['', 1, 1],
@@ -466,7 +457,7 @@ describe('error messages', () => {
     ['["abc', 1, 6],
     ['["a\\x"]', 1, 4],
     ['[1,]', 1, 4],
-  ])('say where %j stops being JSON', (text, line, column) => {
+  ])('name the position at which %j is not JSON', (text, line, column) => {
     expect(refusalOf(text).message).toBe(`The body is not valid JSON (line ${line}, column ${column}).`);
   });
 
@@ -482,12 +473,12 @@ describe('error messages', () => {
     );
   });
 
-  it('S-04 carry no inner error that quotes the text', () => {
+  it('S-04 have no cause that quotes the text', () => {
     expect(refusalOf('{"password": hunter2}').cause).toBeUndefined();
   });
 });
 
-describe('time', () => {
+describe('the time of parseJSON', () => {
   const size = 200_000;
   const hostile: [string, string][] = [
     ['an unterminated string', `"${'a'.repeat(size)}`],
@@ -515,7 +506,7 @@ describe('time', () => {
     ['many members', `{${Array.from({ length: size / 10 }, (_, i) => `"${i}":0`).join(',')},"0":1}`],
   ];
 
-  it.each(hostile)('stays linear for %s', (_name, text) => {
+  it.each(hostile)('is linear for %s', (_name, text) => {
     const start = process.cpuUsage();
     const first = outcome(text, parseJSON);
     const { user, system } = process.cpuUsage(start);
@@ -525,7 +516,7 @@ describe('time', () => {
     expect(outcome(text, JSON.parse).syntaxError ?? false).toBe(first.issues?.[0]?.code === 'MALFORMED_JSON');
   });
 
-  it('stays linear when strings of digits, quotes and NULs are written', () => {
+  it('is linear when strings of digits, quotes and NULs are written', () => {
     const start = process.cpuUsage();
     for (const part of ['1', '"', '\u0000', '"\u0000', '\\', 'e+']) stringifyJSON([part.repeat(size), 1n]);
     const { user, system } = process.cpuUsage(start);
@@ -534,7 +525,7 @@ describe('time', () => {
 });
 
 describe('stringifyJSON', () => {
-  it('writes what JSON.stringify writes wherever no long integer is met', () => {
+  it('writes like JSON.stringify without long integers', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom(undefined, 0, 2), (value, indent) => {
         const native = JSON.stringify(value, undefined, indent);
@@ -545,7 +536,7 @@ describe('stringifyJSON', () => {
     );
   });
 
-  it('writes bigints that a double holds as ever, also beside larger ones, and leaves the value as it was', () => {
+  it('writes bigints within the range of doubles as usual, also beside larger ones, and does not change the value', () => {
     const value = {
       a: [1n, -0, 2n ** 53n - 1n],
       ...(JSON.parse('{"__proto__":{"b":[null]}}') as object),
@@ -559,36 +550,36 @@ describe('stringifyJSON', () => {
     expect(value).toEqual(before);
   });
 
-  it('gives up soon on a value that holds itself many times', () => {
+  it('rejects a value with many references to itself soon', () => {
     const value: Record<string, unknown> = { n: 1n };
     for (const name of ['a', 'b', 'c']) value[name] = value;
     expect(() => stringifyJSON(value)).toThrow(TypeError);
   });
 
-  it('writes a bigint as bare digits, however deep it stands', () => {
+  it('writes a bigint as bare digits at any depth', () => {
     expect(stringifyJSON(-(2n ** 64n))).toBe('-18446744073709551616');
     expect(stringifyJSON({ a: [1n, { b: 0n }] })).toBe('{"a":[1,{"b":0}]}');
     expect(stringifyJSON({ a: [1n] }, 2)).toBe('{\n  "a": [\n    1\n  ]\n}');
   });
 
-  it('writes a number beyond 2^53 with the digits it really has', () => {
+  it('writes a number beyond 2^53 with its exact digits', () => {
     expect(stringifyJSON([2 ** 60, -(2 ** 70)])).toBe('[1152921504606846976,-1180591620717411303424]');
     expect(stringifyJSON({ a: 1e21 })).toBe('{"a":1000000000000000000000}');
     expect(stringifyJSON([1e300, 1e40])).toBe('[1e+300,1e+40]');
   });
 
-  it('leaves alone strings and names that begin with NUL and digits', () => {
+  it('keeps strings and names that start with NUL and digits', () => {
     const value = { '\u0000123': '\u0000123', list: ['\u00005', '"\u00005', '\\"\u00005', '\u0000-1', 5n] };
     expect(stringifyJSON(value)).toBe(JSON.stringify({ ...value, list: [...value.list.slice(0, 4), 5] }));
   });
 
-  it('drops undefined members and asks toJSON as JSON.stringify does', () => {
+  it('drops undefined members and calls toJSON like JSON.stringify', () => {
     const value = { a: undefined, b: [undefined], at: new Date(0), f: () => 1 };
     expect(stringifyJSON(value)).toBe(JSON.stringify(value));
     expect(stringifyJSON({ ...value, n: 1n })).toBe(JSON.stringify({ ...value, n: 1 }));
   });
 
-  it('throws a TypeError for what JSON cannot write', () => {
+  it('throws a TypeError for values without a JSON form', () => {
     const circle: unknown[] = [];
     circle.push(circle);
     for (const value of [undefined, () => 1, Symbol('s'), circle]) {

@@ -15,7 +15,7 @@ function countOf(value: unknown): number {
 const membersOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, n]));
 
 describe('the number of values', () => {
-  it('is counted in a text as in what the text says', () => {
+  it('is the same for a text and for its value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(3), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent).padEnd(1_000);
@@ -31,19 +31,19 @@ describe('the number of values', () => {
     expect([6, 7, 8].map((max) => hasMoreValues(value, max))).toEqual([true, false, false]);
   });
 
-  it.each(['{"a":"', '{"a":"\\', '["\\"', '[[[['])('ends at the end of a malformed text: %s', (text) => {
+  it.each(['{"a":"', '{"a":"\\', '["\\"', '[[[['])('is counted to the end of a malformed text: %s', (text) => {
     expect(hasMoreValuesInText(text.padEnd(30_000, ' '))).toBe(false);
   });
 });
 
-describe('a body', () => {
+describe('a body with many values', () => {
   const body = (members: number) => new TextEncoder().encode(JSON.stringify(membersOf(members)));
 
-  it('is read when it has as many values as it may have', () => {
+  it('is read with the maximum number of values', () => {
     expect(parseJSON(decodeBody(body(maxValues)))).toEqual(membersOf(maxValues));
   });
 
-  it('is rejected as too large before it is parsed when it has one more', () => {
+  it('is rejected as too large before it is parsed with one more', () => {
     expect(() => decodeBody(body(maxValues + 1))).toThrow(
       expect.objectContaining({
         code: 'TOO_LARGE',
@@ -53,7 +53,7 @@ describe('a body', () => {
   });
 });
 
-it('rejects a definition of more values by one issue, such as one merged with a patch', () => {
+it('rejects a definition with too many values by one issue, such as one merged with a patch', () => {
   const definition = { metaData: membersOf(9_000), oauthKeys: membersOf(2_998) };
   expect(readDefinition('update', definition)).toEqual(definition);
   expect(() => readDefinition('update', { ...definition, tags: ['a'] })).toThrow(

@@ -59,11 +59,11 @@ const previewOnly = ['mtls_static_certificate_bindings', 'key_id'];
 const updateOnly = ['enable_detail_recording', 'enable_http_signature_validation', 'rsa_certificate_id'];
 
 describe('the OpenAPI document', () => {
-  it('is the one in schema/openapi.json, which npm run generate writes', () => {
+  it('equals schema/openapi.json, which npm run generate writes', () => {
     expect(JSON.parse(readFileSync('schema/openapi.json', 'utf8'))).toEqual(document);
   });
 
-  it('refers to nothing that it does not have, and has nothing that it does not refer to', () => {
+  it('references only existing components, and has no unused ones', () => {
     const references = objectsIn(document).flatMap((object) => ('$ref' in object ? [object.$ref] : []));
     const components = [
       ...Object.keys(schemas).map((name) => `#/components/schemas/${name}`),
@@ -91,14 +91,14 @@ describe('the OpenAPI document', () => {
     expect(propertiesOf('PreviewKeyInput')['hmac_enabled']?.description).toContain('`hmac_string`');
   });
 
-  it('gives each variant the fields of the definition that it has', () => {
+  it('contains in each variant the fields of the definition that it has', () => {
     expect(namesIn('PreviewKeyInput')).toEqual(fields.filter((name) => !updateOnly.includes(name)));
     expect(namesIn('UpdateKeyInput').sort()).toEqual(fields.filter((name) => !previewOnly.includes(name)).sort());
     expect(propertiesOf('PreviewKeyInput')['meta_data']?.type).toBeUndefined();
     expect(propertiesOf('UpdateKeyInput')['meta_data']?.type).toEqual(['object', 'null']);
   });
 
-  it('gives an answer what the normal form has', () => {
+  it('describes a response in normal form', () => {
     const moved = ['apply_policy_id', 'date_created', 'last_updated'];
     expect(namesIn('KeyDefinition')).toEqual(namesIn('PreviewKeyInput').filter((name) => !moved.includes(name)));
     expect(namesIn('BasicAuthData')).toEqual(['hash_type', 'user']);
@@ -106,7 +106,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(schemas['KeyDefinition'])).not.toContain('"null"');
   });
 
-  it('knows the types, the bounds and the traits of fields', () => {
+  it('contains the types, limits and traits of fields', () => {
     const input = propertiesOf('UpdateKeyInput');
     expect(input['quota_max']).toMatchObject({ type: ['integer', 'null'], format: 'int64', minimum: -1 });
     expect(input['expires']).not.toHaveProperty('minimum');
@@ -123,7 +123,7 @@ describe('the OpenAPI document', () => {
     expect(propertiesOf('KeyDefinition')['hmac_string']).not.toHaveProperty('writeOnly');
   });
 
-  it('shows access rights as an object whose members are named by their labels', () => {
+  it('describes access rights as an object whose members are named by their labels', () => {
     expect(propertiesOf('PreviewKeyInput')['access_rights']).toMatchObject({
       type: ['object', 'null'],
       propertyNames: { maxLength: 256 },
@@ -133,7 +133,7 @@ describe('the OpenAPI document', () => {
     expect(namesIn('AccessRightInput')).toEqual(['api_id', 'api_name', 'versions', 'allowed_urls', 'limit']);
   });
 
-  it('names the operations, their credentials and their parameters', () => {
+  it('contains the operations, their credentials and their parameters', () => {
     expect([preview.operationId, update.operationId]).toEqual(['previewKey', 'updateOrgKey']);
     expect([preview.security, update.security]).toEqual([[{ management: [] }], [{ service: [] }]]);
     expect(update.parameters.map(({ name }) => name)).toEqual(['keyID', 'reset_quota', 'If-Match']);
@@ -149,7 +149,7 @@ describe('the OpenAPI document', () => {
     expect(Object.values(document.paths).flatMap(Object.keys)).toHaveLength(routes.length);
   });
 
-  it('names 409 for a key that exists and 412 for one that has changed', () => {
+  it('lists 409 for a key that exists and 412 for one that has changed', () => {
     const statusesOf = (path: string, method: string) => Object.keys(operation(path, method).responses);
     expect(statusesOf('/svc/org/keys/{keyID}', 'post')).toEqual([
       '200',
@@ -171,7 +171,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names every status', () => {
+  it('lists every status', () => {
     expect(Object.keys(preview.responses)).toEqual(['200', '400', '401', '403', '413', '415', '429', '500', '503']);
     expect(Object.keys(update.responses)).toEqual([
       '200',
@@ -188,7 +188,7 @@ describe('the OpenAPI document', () => {
     expect(update.responses['200']?.headers).toHaveProperty('ETag');
   });
 
-  it('knows every code', () => {
+  it('lists every code', () => {
     expect(propertiesOf('Error')['code']?.enum).toEqual(errorCodes);
     expect(propertiesOf('Issue')['code']?.enum).toEqual(Object.keys(issueCodes));
     expect(propertiesOf('Warning')['code']?.enum).toEqual(Object.keys(warningCodes));

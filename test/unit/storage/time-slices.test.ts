@@ -10,13 +10,13 @@ function steppingClock(stepMs: number) {
 }
 
 describe('time slices', () => {
-  it('let work begin at once while an iteration of the event loop has time left', () => {
+  it('starts work at once while an iteration of the event loop has time left', () => {
     const slices = createTimeSlices(10, steppingClock(4));
     expect([slices.next(), slices.next(), slices.next()]).toStrictEqual([undefined, undefined, undefined]);
     expect(slices.next()).toBeInstanceOf(Promise);
   });
 
-  it('begin anew in the next iteration', async () => {
+  it('starts again in the next iteration', async () => {
     const slices = createTimeSlices(10, steppingClock(11));
     expect(slices.next()).toBeUndefined();
     expect(slices.next()).toBeInstanceOf(Promise);
@@ -25,7 +25,7 @@ describe('time slices', () => {
     expect(slices.next()).toBeUndefined();
   });
 
-  it('run an immediate of others between two items that take a slice each', async () => {
+  it('runs an immediate of others between two items that take a slice each', async () => {
     const slices = createTimeSlices(10, steppingClock(11));
     const order: string[] = [];
     const work = mapInSlices(slices, ['first', 'second', 'third'], (item) => order.push(item));
@@ -35,7 +35,7 @@ describe('time slices', () => {
     expect(order.indexOf('other')).toBeLessThan(order.indexOf('third'));
   });
 
-  it('continue requests in the order in which they asked', async () => {
+  it('continues requests in the order of their calls', async () => {
     const slices = createTimeSlices(10, steppingClock(11));
     const order: number[] = [];
     const one = async (number: number) => {
@@ -47,7 +47,7 @@ describe('time slices', () => {
     expect(order).toStrictEqual([1, 2, 3, 4]);
   });
 
-  it('end the work of a request whose time is up', async () => {
+  it('ends the work of a request after its deadline', async () => {
     let nowMs = 0;
     const reads = createReadBudget(5_000, 1_000, () => nowMs);
     const seen: number[] = [];
