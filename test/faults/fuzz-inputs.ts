@@ -176,7 +176,7 @@ const documents = [
   'mutation($id: ID!, $input: UpdateKeyInput!) { updateOrgKey(keyID: $id, input: $input) { action key keyHash status version definition { alias expires metaData } } }',
   'mutation M($id: ID!, $input: UpdateKeyInput!) { a: updateOrgKey(keyID: $id, input: $input, resetQuota: true, expectedVersion: 1) { version } }',
   'query Q($input: PreviewKeyInput!) { ...F } fragment F on Query { previewKey(input: $input) { ... on KeyPreview { keyHash apiModel } } }',
-  '{ previewKey(input: {alias: "a", rate: 1.5, expires: 9007199254740993, tags: ["a"], metaData: {a: [1, null, {b: true}]}, accessRights: [{label: "x", limit: {rate: 1}}]}) { keyHash data { metaData expires } } }',
+  '{ previewKey(input: {alias: "a", rate: 1.5, expires: "9007199254740993", tags: ["a"], metaData: {a: [1, null, {b: true}]}, accessRights: [{label: "x", limit: {rate: 1}}]}) { keyHash data { metaData expires } } }',
   'mutation { updateOrgKey(keyID: "no-such-key", input: {alias: "a"}) { version } }',
   '{ __schema { queryType { name } types { name } } }',
   '{ __typename a: __typename }',

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { changeKinds, keyStates } from '../../keys/key.js';
 import type { KeyFilter } from '../../keys/key-query.js';
 import { resetStatuses } from '../../keys/quota/quota-manager.js';
+import { decimalStringOf, keepStoredIntegers } from '../../keys/definition/decimal-strings.js';
+import { AppError } from '../../lib/errors.js';
+import { stringifyJSON } from '../../lib/json.js';
 import { definitionFromWire } from '../../wire/field-names.js';
 import { toAppError, type SendRequest } from './connection.js';
 import type { KeyClient } from './port.js';
@@ -108,6 +111,15 @@ function listQuery(filter: KeyFilter, limit: number, after: string | undefined):
   return new URLSearchParams([...given, ['limit', String(limit)]]);
 }
 
+/** Integers beyond 2^53-1 are decimal strings in GraphQL. */
+function withDecimalStrings(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return decimalStringOf(value) ?? value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withDecimalStrings);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withDecimalStrings(member)]));
+}
+
 /** Uses a service over GraphQL: in the body, identifiers of keys stay out of the logs of proxies. */
 export function createRemoteKeys(send: SendRequest): KeyClient {
   async function query<T>(document: string, variables: object, schema: z.ZodType<T>): Promise<T> {
@@ -126,24 +138,50 @@ export function createRemoteKeys(send: SendRequest): KeyClient {
 
   const ChangeResponse = z.object({ change: ChangeResult });
 
+  /** Over REST, whose integers are exact. */
+  async function read(keyID: string): ReturnType<KeyClient['read']> {
+    const response = await send(`/svc/org/keys/${encodeURIComponent(keyID)}`);
+    if (response['status'] === 'error') throw toAppError(response);
+    const { key_hash: keyHash, version, data } = KeyResponse.parse(response);
+    const { date_created: created, last_updated: updated, ...definition } = data;
+    return { keyHash, version, definition: definitionFromWire(definition) as object };
+  }
+
+  /**
+   * The definition as the service accepts it. In free-form JSON, a decimal string stands for the integer that is stored.
+   *
+   * @throws {AppError} INVALID when another integer beyond 2^53-1 is in free-form JSON, which would become text.
+   */
+  async function toInput(keyID: string, definition: unknown, stored?: object): Promise<unknown> {
+    const input = withDecimalStrings(definition);
+    for (const name of ['metaData', 'oauthKeys']) {
+      const [given, sent] = [
+        Reflect.get(Object(definition), name) as unknown,
+        Reflect.get(Object(input), name) as unknown,
+      ];
+      if (stringifyJSON(sent ?? null) === stringifyJSON(given ?? null)) continue;
+      const current: object = stored ?? (await read(keyID)).definition;
+      const kept = keepStoredIntegers(Reflect.get(current, name), sent);
+      if (stringifyJSON(kept) === stringifyJSON(given)) continue;
+      const message = 'has a new integer beyond 2^53-1, which a service accepts over REST only; write it as text';
+      throw new AppError('INVALID', 'The key definition has a problem.', {
+        issues: [{ path: [name], code: 'IMPRECISE', message }],
+      });
+    }
+    return input;
+  }
+
   return {
     keyIDOf: async (keyHash) => {
       const { orgKey } = await query(documents.keyIDOf, { keyHash }, OrgKeyResponse({ keyID: z.string() }));
       if (!orgKey) throw keyNotFound();
       return orgKey.keyID;
     },
-    // Over REST, whose integers are exact: `reset` writes the definition back.
-    read: async (keyID) => {
-      const response = await send(`/svc/org/keys/${encodeURIComponent(keyID)}`);
-      if (response['status'] === 'error') throw toAppError(response);
-      const { key_hash: keyHash, version, data } = KeyResponse.parse(response);
-      const { date_created: created, last_updated: updated, ...definition } = data;
-      return { keyHash, version, definition: definitionFromWire(definition) as object };
-    },
+    read,
     previewUpdate: async (keyID, input, options) => {
       const { orgKey, change: preview } = await query(
         documents.compare,
-        { keyID, input, ...options },
+        { keyID, input: await toInput(keyID, input), ...options },
         z.object({ orgKey: z.object({ keyHash: z.string() }).nullable(), change: z.object({}).loose() }),
       );
       const { data } = ChangeResult.safeParse({ ...preview, keyHash: orgKey?.keyHash });
@@ -151,9 +189,10 @@ export function createRemoteKeys(send: SendRequest): KeyClient {
       return data;
     },
     update: async (keyID, input, options) =>
-      (await query(documents.update, { keyID, input, ...options }, ChangeResponse)).change,
+      (await query(documents.update, { keyID, input: await toInput(keyID, input), ...options }, ChangeResponse)).change,
     create: async (keyID, input, options) =>
-      (await query(documents.create, { keyID, input, ...options }, ChangeResponse)).change,
+      (await query(documents.create, { keyID, input: await toInput(keyID, input, {}), ...options }, ChangeResponse))
+        .change,
     revert: async (keyID, toVersion, options) =>
       (await query(documents.revert, { keyID, toVersion, ...options }, ChangeResponse)).change,
     delete: async (keyID, options) => (await query(documents.delete, { keyID, ...options }, ChangeResponse)).change,

@@ -301,7 +301,7 @@ export type UpdateKeyInput = {
   /** Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10. */
   maxQueryDepth?: number | null | undefined;
   /** Your own data about the key, as a JSON object. It is returned by reads: do not store secrets in it. At most 32 levels deep, with at most 10000 members in total. */
-  metaData?: Record<string, unknown> | null | undefined;
+  metaData?: unknown;
   /** Events that the gateway raises when quota usage reaches a limit. */
   monitor?: MonitorInput | null | undefined;
   /** Identifier, in the gateway, of the OAuth client that the key belongs to. At most 256 characters. */

@@ -19,7 +19,8 @@ export interface RequestedOperation {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
-interface RootFields {
+export interface RootFields {
+  readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
   readonly fields: readonly { readonly node: FieldNode; readonly field: GraphQLField<unknown, unknown> }[];
 }
@@ -38,7 +39,7 @@ export function rootFieldsOf(schema: GraphQLSchema, operation: RequestedOperatio
     const field = root?.getFields()[node.name.value];
     return field ? [{ node, field }] : [];
   });
-  return { definition, fields };
+  return { document, definition, fields };
 }
 
 function parsed(query: string | undefined): DocumentNode | undefined {

@@ -1,3 +1,4 @@
+import type { InputShapeFromFields } from '@pothos/core';
 import type { KeyChangeOptions } from '../../keys/commands/execute-change.js';
 import { builder } from '../schema/builder.js';
 import { UpdateKeyInput } from '../types/key-definition.js';
@@ -45,3 +46,17 @@ export const updateArgs = {
   })),
   ...changeArgs,
 };
+
+/** The request of an update or of its preview. */
+export function toUpdateRequest({ keyID, input, resetQuota, ...options }: UpdateArgs) {
+  return {
+    keyID: String(keyID),
+    input,
+    resetQuota: resetQuota ?? false,
+    // GraphQL returns large integers as decimal strings.
+    hasDecimalStrings: true,
+    ...toChangeOptions(options),
+  };
+}
+
+type UpdateArgs = InputShapeFromFields<typeof updateArgs>;

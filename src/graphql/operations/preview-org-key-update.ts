@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdatePreview } from '../types/org-key-update.js';
-import { toChangeOptions, updateArgs } from './args.js';
+import { toUpdateRequest, updateArgs } from './args.js';
 
 builder.queryField('previewOrgKeyUpdate', (t) =>
   t.field({
@@ -10,9 +10,7 @@ builder.queryField('previewOrgKeyUpdate', (t) =>
       'Predicts the result of `updateOrgKey` with the same arguments: definition, changes and effect on the quota. Stores nothing. Requires a service credential. Errors: those of `updateOrgKey`.',
     extensions: { credential: 'service' },
     args: updateArgs,
-    resolve: (_, { keyID, input, resetQuota, ...options }, context) => {
-      const request = { keyID: String(keyID), input, resetQuota: resetQuota ?? false, ...toChangeOptions(options) };
-      return context.keys.previewOrgKeyUpdate(callerOf(context, 'service'), request);
-    },
+    resolve: (_, args, context) =>
+      context.keys.previewOrgKeyUpdate(callerOf(context, 'service'), toUpdateRequest(args)),
   }),
 );

@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { toChangeOptions, updateArgs } from './args.js';
+import { toUpdateRequest, updateArgs } from './args.js';
 
 builder.mutationField('updateOrgKey', (t) =>
   t.field({
@@ -10,12 +10,9 @@ builder.mutationField('updateOrgKey', (t) =>
       'Replaces the definition of a key and optionally resets its quota, in one transaction. Requires a service credential (`X-Svc-Authorization: …`). Errors: INVALID with all problems in `extensions.issues`, NOT_FOUND, CONFLICT if the key does not have `expectedVersion`.',
     extensions: { credential: 'service' },
     args: updateArgs,
-    resolve: async (_, { keyID, input, resetQuota, ...options }, context) => {
-      const request = { keyID: String(keyID), input, resetQuota: resetQuota ?? false, ...toChangeOptions(options) };
-      return {
-        action: 'modified' as const,
-        ...(await context.keys.updateOrgKey(callerOf(context, 'service'), request)),
-      };
-    },
+    resolve: async (_, args, context) => ({
+      action: 'modified' as const,
+      ...(await context.keys.updateOrgKey(callerOf(context, 'service'), toUpdateRequest(args))),
+    }),
   }),
 );

@@ -1,21 +1,31 @@
-import { getNamedType, type FieldNode, type GraphQLField, type GraphQLSchema } from 'graphql';
+import {
+  getNamedType,
+  Kind,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+  type FieldNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+} from 'graphql';
 import type { z } from 'zod';
 import { requirePrincipal, type AuthContext } from '../../credentials/credential.js';
-import { AppError, type Issue } from '../../lib/errors.js';
+import { AppError, pathText, type Issue } from '../../lib/errors.js';
 import type { Variant } from '../../keys/definition/schema.js';
 import { inputs, definitionIssues } from '../../keys/definition/parse.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
 import { unwrapSchema, memberOf, shapeOf, traitsOf } from '../../keys/definition/introspection.js';
+import { inputIssues } from '../schema/input-issues.js';
 import { valueOfLiteral } from '../schema/literals.js';
-import { rootFieldsOf, type RequestedOperation } from '../operation/root-fields.js';
+import { rootFieldsOf, type RequestedOperation, type RootFields } from '../operation/root-fields.js';
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
 
 /**
  * The error of an operation that GraphQL rejects before it is executed: UNAUTHENTICATED or RATE_LIMITED without a credential
- * that it needs, else INVALID with every issue of the definitions in it, as in REST. Undefined when GraphQL's own errors
- * are more precise.
+ * that it needs, else INVALID with every issue of the definitions and of other arguments. Undefined when the document
+ * itself is not valid, for which GraphQL's own errors are more precise.
  */
 export function describeValidationFailure(
   schema: GraphQLSchema,
@@ -38,32 +48,76 @@ export function describeValidationFailure(
       defaultValue ? [[variable.name.value, valueOfLiteral(defaultValue)] as const] : [],
     ),
   );
-  const variables = { ...defaults, ...operation.variables };
   const issues: Issue[] = [];
+  let isDefinition = false;
   // Aliases may share a variable, whose value is validated once.
   const known = new Map<unknown, readonly Issue[]>();
-  for (const { node, field } of fields) {
-    if (issues.length <= maxIssues) issues.push(...issuesIn(node, field, variables, known));
+  for (const { name, type, value } of argumentsIn(schema, found, { ...defaults, ...operation.variables })) {
+    if (issues.length > maxIssues) break;
+    const variant = variants[getNamedType(type).name];
+    if (!variant || value === null || value === undefined) issues.push(...firstOf(inputIssues(type, value, [name])));
+    else {
+      isDefinition = true;
+      const own = known.get(value) ?? issuesInDefinition(variant, type, value);
+      known.set(value, own);
+      issues.push(...own);
+    }
   }
-  return issues.length > 0 ? invalidDefinition(issues) : undefined;
+  if (issues.length === 0) return undefined;
+  return isDefinition ? invalidDefinition(issues) : invalidArguments(issues);
 }
 
-function issuesIn(
-  node: FieldNode,
-  field: GraphQLField<unknown, unknown>,
+interface Argument {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  readonly value: unknown;
+}
+
+/** The arguments of all fields that have a value or need one. */
+function argumentsIn(
+  schema: GraphQLSchema,
+  { document, definition }: RootFields,
   variables: Readonly<Record<string, unknown>>,
-  known: Map<unknown, readonly Issue[]>,
-): readonly Issue[] {
-  return field.args.flatMap((argument) => {
-    const variant = variants[getNamedType(argument.type).name];
-    const given = node.arguments?.find(({ name }) => name.value === argument.name);
-    const value = given && valueOfLiteral(given.value, variables);
-    // GraphQL reports a missing definition itself.
-    if (!variant || value === undefined || value === null) return [];
-    const issues = known.get(value) ?? definitionIssues(variant, asGraphQLReads(inputs[variant], value));
-    known.set(value, issues);
-    return issues;
-  });
+): Argument[] {
+  const found: Argument[] = [];
+  const types = new TypeInfo(schema);
+  const Field = (node: FieldNode) => {
+    for (const { name, type, defaultValue } of types.getFieldDef()?.args ?? []) {
+      const given = node.arguments?.find((argument) => argument.name.value === name);
+      const value = given && valueOfLiteral(given.value, variables);
+      if (value !== undefined || defaultValue === undefined) found.push({ name, type, value });
+    }
+  };
+  for (const node of document.definitions) {
+    if (node === definition || node.kind === Kind.FRAGMENT_DEFINITION) visit(node, visitWithTypeInfo(types, { Field }));
+  }
+  return found;
+}
+
+/** The issues of our rules, and those for which GraphQL alone rejects a value. */
+function issuesInDefinition(variant: Variant, type: GraphQLInputType, value: unknown): readonly Issue[] {
+  const issues = definitionIssues(variant, asGraphQLReads(inputs[variant], value));
+  const isReported = ({ path }: Issue) => issues.some((issue) => issue.path.every((step, at) => step === path[at]));
+  return [...issues, ...firstOf(inputIssues(type, value, [])).filter((issue) => !isReported(issue))];
+}
+
+function firstOf(issues: Iterable<Issue>): Issue[] {
+  const first: Issue[] = [];
+  for (const issue of issues) {
+    first.push(issue);
+    if (first.length > maxIssues) break;
+  }
+  return first;
+}
+
+function invalidArguments(all: readonly Issue[]): AppError {
+  const issues = all.slice(0, maxIssues);
+  const [first] = issues;
+  const message =
+    first && issues.length === 1
+      ? `\`${pathText(first.path)}\` ${first.message}.`
+      : `${issues.length}${all.length > maxIssues ? ' and more' : ''} values of arguments are not valid.`;
+  return new AppError('INVALID', message, { issues });
 }
 
 /** Coerces as GraphQL does: integers in strings, one item for a list, safe integers for an ID. */

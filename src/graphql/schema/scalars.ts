@@ -1,6 +1,7 @@
 import { GraphQLError, GraphQLID, Kind } from 'graphql';
 import { integerOf, isInt64 } from '../../lib/int64.js';
 import { builder } from './builder.js';
+import { isJSONSafe } from './input-issues.js';
 import { valueOfLiteral } from './literals.js';
 
 /** Reads a 64-bit integer from a number or a decimal string; undefined for other values. */
@@ -10,6 +11,7 @@ function readInt64(value: unknown): bigint | undefined {
 }
 
 function parseInt64(value: unknown): bigint {
+  if (!isJSONSafe(value)) throw roundedNumber('Int64');
   const integer = readInt64(value);
   // The value is not quoted: it may be a misplaced secret.
   if (integer === undefined)
@@ -30,9 +32,10 @@ GraphQLID.parseValue = (value) => {
 const isNumeric = (value: unknown) => typeof value === 'bigint' || Number.isInteger(value);
 
 builder.scalarType('Int64', {
-  // No `specifiedByURL`: no specification mixes numbers and decimal strings.
+  // I-JSON (RFC 7493) recommends decimal strings for integers beyond 2^53-1.
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc7493#section-2.2',
   description:
-    'A signed 64-bit integer, exact over its whole range. Accepts an integer or a decimal string. Returns a JSON number up to 2^53-1 in magnitude and a decimal string beyond. Example: 1893456000.',
+    'A signed 64-bit integer, exact over its whole range: a JSON number up to 2^53-1 in magnitude, a decimal string beyond, in input and output. Input may be a decimal string over the whole range; a number beyond 2^53-1 is rejected, because gateways round it. Example: 1893456000.',
   parseValue: parseInt64,
   parseLiteral: (node) =>
     parseInt64(
@@ -55,31 +58,36 @@ builder.scalarType('DateTime', {
 });
 
 builder.scalarType('JSON', {
-  description: 'Any JSON value. Integers beyond 2^53-1 in magnitude are returned as decimal strings.',
+  description:
+    'Any JSON value. Integers beyond 2^53-1 in magnitude are returned as decimal strings; numbers beyond it are rejected in input, because gateways round them.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
-  parseValue: (value) => value,
-  parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
+  parseValue: parseExactJSON,
+  parseLiteral: (node, variables) => parseExactJSON(valueOfLiteral(node, variables ?? {})),
   serialize: toJSONSafe,
 });
 
 builder.scalarType('JSONObject', {
-  description: 'Any JSON object. Integers beyond 2^53-1 in magnitude are returned as decimal strings.',
+  description:
+    'Any JSON object. Integers beyond 2^53-1 in magnitude are returned as decimal strings; numbers beyond it are rejected in input, because gateways round them.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259#section-4',
-  parseValue: (value) => value,
-  parseLiteral: (node, variables) => valueOfLiteral(node, variables ?? {}),
+  parseValue: parseExactJSON,
+  parseLiteral: (node, variables) => parseExactJSON(valueOfLiteral(node, variables ?? {})),
   serialize: toJSONSafe,
 });
+
+function parseExactJSON(value: unknown): unknown {
+  if (isJSONSafe(value)) return value;
+  throw roundedNumber('JSON');
+}
+
+/** Gateways written in JavaScript round such a number before it arrives, so that it may not be the one that was sent. */
+function roundedNumber(scalar: string): GraphQLError {
+  return new GraphQLError(`${scalar} cannot represent a number beyond 2^53-1 exactly; send it as a decimal string.`);
+}
 
 function toJSONInteger(value: bigint): number | string {
   const asNumber = Number(value);
   return Number.isSafeInteger(asNumber) ? asNumber : String(value);
-}
-
-/** Whether a value contains no integer that a JSON parser would round. */
-function isJSONSafe(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isSafeInteger(value) || !Number.isInteger(value);
-  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
-  return Array.isArray(value) ? value.every(isJSONSafe) : Object.values(value).every(isJSONSafe);
 }
 
 /** Objects known to be safe: a response may contain one repeatedly, as in each item of a bulk change. */

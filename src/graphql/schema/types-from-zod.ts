@@ -22,11 +22,15 @@ type ZodSchema = z.core.$ZodType;
 
 const nestedInputs = new Map<string, InputObjectRef<SchemaTypes, unknown>>();
 
-/** Builds an input type with the fields of a zod object. A nested type is named `<Name>Input`. */
+/**
+ * Builds an input type with the fields of a zod object. A nested type is named `<Name>Input`. A field has the type that it
+ * has in `declared`, so that it has one type in every input and output.
+ */
 export function inputTypeFromZod<Shape>(
   name: string,
   schema: ZodSchema,
   description: string,
+  declared: ZodSchema = schema,
 ): InputObjectRef<SchemaTypes, Shape> {
   const ref = builder.inputRef<object>(name);
   ref.implement({
@@ -39,8 +43,9 @@ export function inputTypeFromZod<Shape>(
           required: !isOptional(inner),
           ...(deprecated && { deprecationReason: deprecated }),
         };
-        const member = memberOf(inner);
-        const type = inputType(member ?? inner);
+        const typed = shapeOf(declared)?.[field] ?? inner;
+        const member = memberOf(typed);
+        const type = inputType(member ?? typed);
         return [field, t.field({ ...options, type: (member ? [type] : type) as 'String' })];
       });
       return Object.fromEntries(fields) as InputFieldMap;

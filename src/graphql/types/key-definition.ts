@@ -8,6 +8,7 @@ export const PreviewKeyInput = inputTypeFromZod<object>(
   'PreviewKeyInput',
   PreviewInput,
   'A key definition to preview. All fields are optional; null is the same as omitted.',
+  keyDefinitionSchema,
 ).validate(standardSchema('preview'));
 
 /** The definition of an update as an input type. */
@@ -15,6 +16,7 @@ export const UpdateKeyInput = inputTypeFromZod<object>(
   'UpdateKeyInput',
   UpdateInput,
   'A key definition. In `updateOrgKey` it replaces the stored one: omitted fields are removed, except secrets, which are kept; null removes a secret. In `updateOrgKeys` it is a patch: omitted fields are kept; null removes a field.',
+  keyDefinitionSchema,
 ).validate(standardSchema('update'));
 
 /** The definition of a stored key as an output type. */

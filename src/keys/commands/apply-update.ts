@@ -1,5 +1,6 @@
 import type { Issue } from '../../lib/errors.js';
 import { maxInt64, unixSeconds } from '../../lib/int64.js';
+import { keepStoredIntegers } from '../definition/decimal-strings.js';
 import type { HashType } from '../definition/field-rules.js';
 import { invalidDefinition } from '../definition/issues.js';
 import type { Definition } from '../definition/normalize.js';
@@ -13,6 +14,8 @@ export interface PreparedUpdate {
   readonly definition: Definition;
   readonly secrets: ProtectedSecrets;
   readonly resetQuota: boolean;
+  /** Whether decimal strings in free-form JSON may stand for stored integers. */
+  readonly hasDecimalStrings: boolean;
 }
 
 /** Whether two sealed values contain the same secret. */
@@ -28,7 +31,8 @@ export function secretComparison({ open }: Pick<Ports, 'open'>, keyHash: string)
  *
  * @throws {AppError} INVALID when the definition contradicts the stored key.
  */
-export function applyUpdate(stored: StoredKey, update: PreparedUpdate, now: Date, isSame: IsSameSecret): StoredKey {
+export function applyUpdate(stored: StoredKey, sent: PreparedUpdate, now: Date, isSame: IsSameSecret): StoredKey {
+  const update = sent.hasDecimalStrings ? withStoredIntegers(stored, sent) : sent;
   const secrets = nextSecrets(stored.secrets, update.secrets, isSame);
   const issues = [...ownerIssues(stored, update), ...passwordIssues(secrets, update)];
   const quota = update.resetQuota
@@ -93,6 +97,14 @@ function nextQuota(quota: QuotaState, definition: Definition, now: bigint, issue
   const period = definition.quotaRenewalRate ?? 0n;
   if (period > 0n && now + period > maxInt64) issues.push(renewalOutOfRange);
   return resetQuota(quota, period, now);
+}
+
+function withStoredIntegers({ definition: stored }: StoredKey, update: PreparedUpdate): PreparedUpdate {
+  const definition = { ...update.definition };
+  for (const name of ['metaData', 'oauthKeys'] as const) {
+    if (name in definition) Object.assign(definition, { [name]: keepStoredIntegers(stored[name], definition[name]) });
+  }
+  return { ...update, definition };
 }
 
 function nextDefinition(update: PreparedUpdate, secrets: StoredSecrets, quota: QuotaState): Definition {

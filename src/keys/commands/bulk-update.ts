@@ -89,6 +89,7 @@ export function createBulkUpdate({ queries, update, preview, reportError }: Bulk
         resetQuota,
         reason,
         expectedVersion,
+        hasDecimalStrings: true,
       });
       // In a dry run the key stays as it is stored: clients cache it by its id. The prediction is in `change` alone.
       return { key: isDryRun ? key : change.key, change, error: undefined };

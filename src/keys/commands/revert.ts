@@ -32,6 +32,7 @@ export function createRevertCommand(ports: Ports, { executeChange }: ChangeExecu
       definition: definition.basicAuthData ? { ...definition, basicAuthData } : definition,
       secrets: {},
       resetQuota: false,
+      hasDecimalStrings: false,
     };
     return executeChange(caller, keyHash, {
       expectedVersion,

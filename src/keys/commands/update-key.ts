@@ -11,6 +11,8 @@ import { protectSecrets } from './protect-secrets.js';
 export interface UpdateRequest extends KeyChangeOptions {
   readonly input: KeyDefinition;
   readonly resetQuota: boolean;
+  /** Whether the client reads integers beyond 2^53-1 in free-form JSON as decimal strings, and writes them back so. */
+  readonly hasDecimalStrings?: boolean;
 }
 
 /** Replaces the definition of a key, or previews that. */
@@ -69,6 +71,7 @@ export function createUpdateCommands(ports: Ports, { executeChange, previewChang
       definition,
       secrets: await protectSecrets(deps, keyHash, secrets, hashType),
       resetQuota: request.resetQuota,
+      hasDecimalStrings: request.hasDecimalStrings ?? false,
     };
   }
 

@@ -4,7 +4,8 @@ export const issueCodes = {
   MISSING: 'The field is required and absent.',
   NOT_INTEGER: 'An integer field has a fraction.',
   OUT_OF_RANGE: 'The number is not finite, or not in the range of the field.',
-  IMPRECISE: 'The number cannot be stored exactly in this field; use fewer digits.',
+  IMPRECISE:
+    'The number cannot be read or stored exactly in this field: use fewer digits, or in GraphQL a decimal string beyond 2^53-1.',
   TOO_LONG: 'The text is longer than the field allows.',
   TOO_MANY: 'The list or object has more members than allowed.',
   TOO_DEEP: 'The value is nested more deeply than allowed.',

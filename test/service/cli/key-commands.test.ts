@@ -193,10 +193,15 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     const missing = await keyfront(['put', 'acme-new', await definition(plain)]);
     expect(missing.code).toBe(1);
     expect(reply(missing)).toMatchObject({ code: 'NOT_FOUND', message: 'There is no such key.' });
-    const created = await c.keyfront(['put', 'acme-new', '-', '--create'], env, false, { input: stringifyJSON(plain) });
+    if (place === 'a service') {
+      const rejected = await keyfront(['put', 'acme-new', await definition(plain), '--create']);
+      expect(reply(rejected)).toMatchObject({ code: 'INVALID', issues: [{ path: 'meta_data', code: 'IMPRECISE' }] });
+    }
+    const added = { ...plain, meta_data: { small: 1 } };
+    const created = await c.keyfront(['put', 'acme-new', '-', '--create'], env, false, { input: stringifyJSON(added) });
     expect(created.code).toBe(0);
     expect(reply(created)).toMatchObject({ action: 'added', version: 1 });
-    const updated = await keyfront(['put', 'acme-new', await definition(plain), '--create']);
+    const updated = await keyfront(['put', 'acme-new', await definition({ ...added, rate: 101 }), '--create']);
     expect(reply(updated)).toMatchObject({ action: 'modified', version: 2 });
   });
 

@@ -167,7 +167,10 @@ describe(`The response of the service (FUZZ_SEED=${seed})`, () => {
       expect(answer.status).toBe(status);
       expect(answer.body).toMatchObject({
         errors: [
-          { message: 'Variable "$first": Int cannot represent non-integer value.', extensions: { code: 'INVALID' } },
+          {
+            message: '`first` must be a 32-bit integer.',
+            extensions: { code: 'INVALID', issues: [{ path: 'first', code: 'WRONG_TYPE' }] },
+          },
         ],
       });
       expect(answer.body).not.toHaveProperty('data');

@@ -34,8 +34,8 @@ describe('a number as an identifier', () => {
         body: `{"query":"query($k: ID!) { orgKey(keyID: $k) { version } }","variables":{"k":${value}}}`,
       });
       expect(errorOf(body)).toMatchObject({
-        message: 'Variable "$k": ID cannot represent a number beyond 2^53-1 exactly; send the identifier as a string.',
-        extensions: { code: 'INVALID' },
+        message: '`keyID` must be a decimal string: gateways round numbers beyond 2^53-1.',
+        extensions: { code: 'INVALID', issues: [{ path: 'keyID', code: 'IMPRECISE' }] },
       });
     },
   );

@@ -179,12 +179,19 @@ describe('queries through a gateway', () => {
     expect(stored.data).toEqual({ orgKey: { definition: { expires } } });
   });
 
-  it('rejects a bare number that the gateway has rounded out of range, although the service accepts the exact one', async () => {
-    const query = '{ previewKey(input: { expires: 9223372036854775807 }) { data { expires } } }';
-    const through = await gateway.ask(query, {}, headers);
-    expect(through.errors[0]?.extensions?.['issues']).toMatchObject([{ path: 'expires', code: 'OUT_OF_RANGE' }]);
+  it('rejects a bare number beyond 2^53-1, which the gateway rounds, in literals and variables, also without a gateway', async () => {
+    const issues = [{ path: 'expires', code: 'IMPRECISE' }];
+    const query = '{ previewKey(input: { expires: 9007199254740995 }) { data { expires } } }';
+    const literal = await gateway.ask(query, {}, headers);
+    expect(literal.errors[0]?.extensions?.['issues']).toMatchObject(issues);
+    const variable = await gateway.ask(
+      'query ($n: Int64) { previewKey(input: { expires: $n }) { data { expires } } }',
+      { n: 9007199254740996 },
+      headers,
+    );
+    expect(variable.errors[0]?.extensions?.['issues']).toMatchObject(issues);
     const direct = await t.graphql(query);
-    expect(direct.body['data']).toEqual({ previewKey: { data: { expires: '9223372036854775807' } } });
+    expect(direct.body['errors']).toMatchObject([{ extensions: { issues } }]);
   });
 });
 

@@ -151,8 +151,43 @@ function renamed(value: Wire, inside: Inside | undefined): Wire {
 function membersRenamed(value: Wire, within: Fields): Wire {
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [otherName(name), renamed(member, fieldIn(within, name)?.[1])]),
+    Object.entries(value).map(([name, member]) => {
+      const exact = int64Fields.has(name) ? asDecimalString(member) : member;
+      return [otherName(name), renamed(exact, fieldIn(within, name)?.[1])];
+    }),
   );
+}
+
+/** The fields of 64-bit integers, in which GraphQL takes numbers up to 2^53-1 only. */
+const int64Fields = new Set([
+  'data_expires',
+  'expires',
+  'id_extractor_deadline',
+  'last_check',
+  'quota_max',
+  'quota_remaining',
+  'quota_renewal_rate',
+  'quota_renews',
+  'session_lifetime',
+]);
+
+/** An integer beyond 2^53-1 as a decimal string; one beyond 64 bits stays as it is. */
+function asDecimalString(value: Wire): Wire {
+  const integer = value instanceof NumberText ? integerIn(value.text) : undefined;
+  const isBeyondDoubles = integer !== undefined && (integer > 2n ** 53n - 1n || integer < 1n - 2n ** 53n);
+  return isBeyondDoubles && BigInt.asIntN(64, integer) === integer ? String(integer) : value;
+}
+
+/** The integer that a JSON number stands for; undefined for a fraction and for a very large exponent. */
+function integerIn(text: string): bigint | undefined {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const shift = Number(exponent) - fraction.length;
+  if (whole === '' || Math.abs(shift) > 400) return undefined;
+  const digits = BigInt(`${whole}${fraction}${'0'.repeat(Math.max(shift, 0))}`);
+  const divisor = 10n ** BigInt(Math.max(-shift, 0));
+  if (digits % divisor !== 0n) return undefined;
+  return sign === '-' ? -(digits / divisor) : digits / divisor;
 }
 
 /** In a map, null stands for an entry that is not there. */
