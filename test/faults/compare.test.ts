@@ -37,39 +37,40 @@ function stored(
 
 const consumed = (amount: number, outcome: Entry['outcome']) => entry('c', outcome, { kind: 'consume', amount });
 
-describe('comparing a database with what its clients know', () => {
+describe('the comparison of a database with the acknowledged changes', () => {
   it.each<[string, Entry[], Stored]>([
-    ['what was acknowledged is there', [entry('a', 'ok', { version: 2 })], stored(['a'])],
-    ['what may have been done was done', [entry('a', 'maybe')], stored(['a'])],
-    ['what may have been done was not', [entry('a', 'maybe')], stored([])],
-    ['what was refused was not done', [entry('a', 'refused')], stored([])],
-    [
-      'consumption that may have been done was done',
-      [consumed(3, 'ok'), consumed(4, 'maybe')],
-      stored([], { used: 7 }),
-    ],
-    ['consumption that may have been done was not', [consumed(3, 'ok'), consumed(4, 'maybe')], stored([], { used: 3 })],
-  ])('finds nothing where %s', (_, ledger, database) => {
+    ['an acknowledged change is stored', [entry('a', 'ok', { version: 2 })], stored(['a'])],
+    ['an undecided change is stored', [entry('a', 'maybe')], stored(['a'])],
+    ['an undecided change is not stored', [entry('a', 'maybe')], stored([])],
+    ['a rejected change is not stored', [entry('a', 'refused')], stored([])],
+    ['undecided consumption is counted', [consumed(3, 'ok'), consumed(4, 'maybe')], stored([], { used: 7 })],
+    ['undecided consumption is not counted', [consumed(3, 'ok'), consumed(4, 'maybe')], stored([], { used: 3 })],
+  ])('reports nothing if %s', (_, ledger, database) => {
     expect(compare(ledger, database)).toEqual([]);
   });
 
   it.each<[string, string, Entry[], Stored]>([
-    ['lost', 'is not there', [entry('a', 'ok', { version: 2 })], stored([])],
-    ['lost', 'is another at its version', [entry('a', 'ok', { version: 2 }), entry('b', 'maybe')], stored(['b'])],
-    ['lost', 'is of a quota and not counted', [consumed(3, 'ok')], stored([], { used: 2 })],
-    ['invented', 'was refused', [entry('a', 'refused')], stored(['a'])],
-    ['invented', 'nobody asked for', [], stored(['a'])],
-    ['invented', 'was done twice', [entry('a', 'ok', { version: 2 })], stored(['a', 'a'])],
-    ['invented', 'was meant for another key', [entry('a', 'maybe', { keyID: 'other' })], stored(['a'])],
-    ['invented', 'is counted of a quota though it was refused', [consumed(3, 'refused')], stored([], { used: 3 })],
+    ['lost', 'is not stored', [entry('a', 'ok', { version: 2 })], stored([])],
+    [
+      'lost',
+      'has the version of another change',
+      [entry('a', 'ok', { version: 2 }), entry('b', 'maybe')],
+      stored(['b']),
+    ],
+    ['lost', 'consumed quota and is not counted', [consumed(3, 'ok')], stored([], { used: 2 })],
+    ['invented', 'was rejected', [entry('a', 'refused')], stored(['a'])],
+    ['invented', 'no client requested', [], stored(['a'])],
+    ['invented', 'is stored twice', [entry('a', 'ok', { version: 2 })], stored(['a', 'a'])],
+    ['invented', 'belongs to another key', [entry('a', 'maybe', { keyID: 'other' })], stored(['a'])],
+    ['invented', 'is counted although it was rejected', [consumed(3, 'refused')], stored([], { used: 3 })],
     ['half', 'is in the history and not in the key', [entry('a', 'maybe')], stored(['a'], { mark: 'start' })],
     ['half', 'is in the key and not in the history', [], stored([], { mark: 'a', version: 2 })],
     ['half', 'is in the key and not in its tags', [entry('a', 'maybe')], stored(['a'], { terms: ['start'] })],
-  ])('finds %s what %s', (kind, _, ledger, database) => {
+  ])('reports as %s a change that %s', (kind, _, ledger, database) => {
     expect(compare(ledger, database).map((finding) => finding.kind)).toContain(kind);
   });
 
-  it('finds answers that are wrong in themselves', () => {
+  it('reports responses that contradict themselves', () => {
     expect(wrongAnswers([entry('a', 'ok'), entry('b', 'maybe', { wrong: 'is no JSON object' })])).toMatchObject([
       { kind: 'wrong answer', what: expect.stringContaining('update b of k (rest): the answer is no JSON object') },
     ]);

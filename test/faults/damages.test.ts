@@ -151,7 +151,7 @@ function strangers(question: string, answer = ''): number {
 
 describe('D-08 a damaged database', () => {
   it(
-    `is refused in one line that names the file, or answers nothing but what was written, in ${images} images`,
+    `is rejected in one line that names the file, or returns only what was written, in ${images} images`,
     async () => {
       const count = { refused: 0, withErrors: 0, untouched: 0, refusedUnseen: 0, withErrorsUnseen: 0 };
       for (let index = 0; index < images; index += 1) {

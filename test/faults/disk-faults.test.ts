@@ -18,9 +18,9 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => workspace?.remove());
 
-describe.skipIf(!hasDisk)(`A disk that fails at a write, a sync or a truncation${unlessDisk}`, () => {
+describe.skipIf(!hasDisk)(`a disk that fails at a write, a sync or a truncation${unlessDisk}`, () => {
   it(
-    'loses no change that was acknowledged, leaves none by half, and after a failed sync nothing is acknowledged any more',
+    'loses no acknowledged change, leaves none partly written, and acknowledges nothing after a failed sync',
     { timeout: 7_200_000 },
     async () => {
       const report = await failDisk({ main, workspace, library, points: sizeOf('DISK_FAULT_POINTS') });
@@ -29,7 +29,7 @@ describe.skipIf(!hasDisk)(`A disk that fails at a write, a sync or a truncation$
     },
   );
 
-  it('would be found to lose changes, if errors of the disk were taken for success', { timeout: 600_000 }, async () => {
+  it('loses changes in a mutant that ignores disk errors, which this suite detects', { timeout: 600_000 }, async () => {
     const planted = plant('takes-errors-for-success');
     const { findings } = await failDisk({ main, workspace, library, points: 4, plant: planted });
     expect(findings.map(({ kind }) => kind)).toContain('lost');

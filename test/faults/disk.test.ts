@@ -21,8 +21,8 @@ function found(fate: Fate, ...steps: readonly Step[]): Set<string | undefined> {
 
 const everyFate = Object.keys(fates) as Fate[];
 
-describe('the disk that loses its power', () => {
-  it.each(everyFate)('keeps what was synced, with its name, whatever the fate of the rest: %s', (fate) => {
+describe('the simulated disk after a power loss', () => {
+  it.each(everyFate)('keeps what was synced, with its name, for every fate of the rest: %s', (fate) => {
     expect(found(fate, create, write('one'), sync, syncFolder)).toEqual(new Set(['one']));
   });
 
@@ -35,11 +35,11 @@ describe('the disk that loses its power', () => {
     expect(found('prefix', create, syncFolder, write('one'))).toEqual(new Set(['', 'one']));
   });
 
-  it('drops all that was not synced', () => {
+  it('drops everything that was not synced', () => {
     expect(found('dropped', create, syncFolder, write('one'), sync, write('TWO'))).toEqual(new Set(['one']));
   });
 
-  it('keeps a beginning of what was written', () => {
+  it('keeps a prefix of what was written', () => {
     const steps = [create, syncFolder, write('1'), write('2', 1), write('3', 2)];
     expect(found('prefix', ...steps)).toEqual(new Set(['', '1', '12', '123']));
   });
@@ -50,19 +50,19 @@ describe('the disk that loses its power', () => {
     );
   });
 
-  it('tears writes at sectors of 512 bytes, counted on the disk', () => {
+  it('tears writes at sectors of 512 bytes of the disk', () => {
     const texts = found('torn', create, syncFolder, write('x'.repeat(600)), sync, write('y'.repeat(600)));
     const y = (from: number, to: number) => 'x'.repeat(from) + 'y'.repeat(to - from) + 'x'.repeat(600 - to);
     expect(texts).toEqual(new Set([y(0, 0), y(0, 512), y(512, 600), y(0, 600)]));
   });
 
-  it('forgets a file that was unlinked and not one whose unlinking was not synced', () => {
+  it('drops a file that was unlinked, and keeps one whose unlinking was not synced', () => {
     const unlink: Step = { kind: 'unlink', name: 'a' };
     expect(found('dropped', create, write('one'), sync, syncFolder, unlink)).toEqual(new Set(['one']));
     expect(found('dropped', create, write('one'), sync, syncFolder, unlink, syncFolder)).toEqual(new Set([undefined]));
   });
 
-  it('truncates and grows, with zeros where nothing was written', () => {
+  it('truncates and extends files, with zeros for unwritten bytes', () => {
     const steps: Step[] = [
       create,
       syncFolder,

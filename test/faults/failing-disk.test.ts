@@ -25,9 +25,9 @@ beforeEach(async () => {
 });
 afterEach(async () => rm(folder, { recursive: true }));
 
-describe('D-05 a service whose disk fails in the middle', () => {
+describe('D-05 a service whose disk fails during a write', () => {
   it.skipIf(!mayLimit)(
-    'says of that write that it may have happened, acknowledges none after, and ends with an exit code of 1; a new one has all it acknowledged (needs prlimit)',
+    'reports that write as undecided, acknowledges none after it, and exits with 1; a new process has all acknowledged changes (needs prlimit)',
     async () => {
       let out = '';
       const ended = run(['serve', '--sample'], {

@@ -22,9 +22,9 @@ function ours(): Service {
   return service;
 }
 
-describe(`The service under generated requests (FUZZ_SEED=${seed})`, () => {
+describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
   it(
-    'answers each within a second and below 500, shows no secret, and changes nothing that it refuses',
+    'responds within a second and below 500, shows no secret, and changes nothing when it rejects',
     { timeout: 3_600_000 },
     async () => {
       const inputs = runs('FUZZ_RUNS', 2000);
@@ -79,7 +79,7 @@ describe(`The service under generated requests (FUZZ_SEED=${seed})`, () => {
       /versions went up by/,
     ],
     [
-      'a key out of nowhere',
+      'a key that no request created',
       {
         beforeCheck: ({ database }) =>
           void database.exec(
@@ -92,16 +92,16 @@ describe(`The service under generated requests (FUZZ_SEED=${seed})`, () => {
       /there are 4 keys, and there were 3/,
     ],
     [
-      'an update that is answered and lost',
+      'an update that is acknowledged and lost',
       { answer: (answer) => (answer.status === 400 ? { ...answer, status: 200, text: '{}' } : answer) },
       /accepted has changed nothing/,
     ],
     [
-      'a refusal that writes',
+      'a rejection that writes',
       { answer: (answer) => (answer.status === 200 ? { ...answer, status: 400, text: '{}' } : answer) },
       /refused has changed a key/,
     ],
-  ])('would find %s', { timeout: 120_000 }, async (_, plant, finding) => {
+  ])('detects a mutant: %s', { timeout: 120_000 }, async (_, plant, finding) => {
     const { findings } = await fuzz(ours(), 1, 200, plant);
     expect(findings.join('\n')).toMatch(finding);
   });

@@ -29,7 +29,7 @@ async function findingsOf(name: string, victim: Victim) {
 
 describe.skipIf(!hasDisk)(`kill -9 at each call to the disk${unlessDisk}`, () => {
   it.each(Object.entries(victims))(
-    'of %s leaves a data folder with all that was in it, on which the next attempt succeeds',
+    'leaves a complete data folder during %s, on which the next attempt succeeds',
     { timeout },
     async (name, victim) => {
       expect(await findingsOf(name, victim)).toEqual([]);
@@ -37,14 +37,14 @@ describe.skipIf(!hasDisk)(`kill -9 at each call to the disk${unlessDisk}`, () =>
   );
 
   it.each(Object.entries(backupVictims))(
-    'of %s leaves no copy that is incomplete and looks complete',
+    'leaves no incomplete copy that looks complete during %s',
     { timeout },
     async (name, victim) => {
       expect(await findingsOf(name, victim)).toEqual([]);
     },
   );
 
-  it('would be found to leave half a key, if a batch were not one transaction', { timeout }, async () => {
+  it('leaves half a key in a mutant without transactions, which this suite detects', { timeout }, async () => {
     const victim = victims['keys import'];
     // A key takes some ten calls of the disk where each of its statements is brought there by itself.
     const points = [1_000, 1_002, 1_004, 1_006, 1_008, 1_010];

@@ -13,7 +13,7 @@ beforeAll(async () => {
   main = await builtMain();
 }, 120_000);
 
-describe.skipIf(postgres.isMissing)(`migrate-store, to ${postgres.name}, killed at any moment and run again`, () => {
+describe.skipIf(postgres.isMissing)(`migrate-store to ${postgres.name}, killed at any time and run again`, () => {
   const run = async (kills: number, plant?: string) => {
     const server = await testPostgres();
     const workspace = await makeWorkspace('moving');
@@ -26,7 +26,7 @@ describe.skipIf(postgres.isMissing)(`migrate-store, to ${postgres.name}, killed 
   };
 
   it(
-    'D-16 loses no row, doubles none, and carries over what has changed in the file since',
+    'D-16 loses and duplicates no row, and copies what has changed in the file since',
     { timeout: 3_600_000 },
     async () => {
       const report = await run(sizeOf('MOVING_KILLS'));
@@ -36,7 +36,7 @@ describe.skipIf(postgres.isMissing)(`migrate-store, to ${postgres.name}, killed 
     },
   );
 
-  it('would find a row that is lost, and one that is there without cause', { timeout: 600_000 }, async () => {
+  it('detects a row that is lost and one without a cause', { timeout: 600_000 }, async () => {
     const { findings } = await run(
       1,
       `DELETE FROM audit WHERE id = (SELECT max(id) FROM audit); INSERT INTO key_terms VALUES ('t:x', 'x', 'acme')`,

@@ -59,9 +59,9 @@ function expectComplete({ steps, rest }: Recording): void {
   for (const [name, bytes] of rest.files) expect(replayed.get(name)?.equals(bytes), name).toBe(true);
 }
 
-describe.skipIf(!hasDisk)(`A loss of power at any moment (FUZZ_SEED=${seed})${unlessDisk}`, () => {
+describe.skipIf(!hasDisk)(`a power loss at any time (FUZZ_SEED=${seed})${unlessDisk}`, () => {
   it(
-    'leaves a data folder that opens, with every change that was acknowledged and none by half',
+    'leaves a data folder that opens, with every acknowledged change and none partly written',
     { timeout: 7_200_000 },
     async () => {
       const recording = await recorded();
@@ -75,9 +75,9 @@ describe.skipIf(!hasDisk)(`A loss of power at any moment (FUZZ_SEED=${seed})${un
   );
 
   it.each([
-    ['commits that do not wait for the disk', plant('does-not-wait-for-the-disk')],
-    ['changes that are answered before they are committed', plant('answers-before-commit')],
-  ])('D-03 would be found to lose changes with %s', { timeout: 600_000 }, async (name, planted) => {
+    ['commits without a disk sync', plant('does-not-wait-for-the-disk')],
+    ['changes that are acknowledged before their commit', plant('answers-before-commit')],
+  ])('D-03 loses changes with %s, which this suite detects', { timeout: 600_000 }, async (name, planted) => {
     const recording = await recordLives({ main, workspace, library, seed, name, lives: 1, plant: planted });
     const report = await losePower({ recording, workspace, seed, images: 100, parent: quick.folder, endEarly: true });
     expect(report.findings.map(({ kind }) => kind)).toContain('lost');

@@ -35,7 +35,7 @@ describe.skipIf(postgres.isMissing || !hasOwnRedis)(`${name} (FUZZ_SEED=${seed})
   }
 
   it.concurrent(
-    'loses no request that was counted and no reset, carries none out twice, and exceeds no quota',
+    'loses no counted request and no reset, applies none twice, and exceeds no quota',
     { timeout: 7_200_000 },
     async () => {
       const report = await around(sizeOf('REDIS_CYCLES'));
@@ -48,9 +48,9 @@ describe.skipIf(postgres.isMissing || !hasOwnRedis)(`${name} (FUZZ_SEED=${seed})
   );
 
   it.concurrent.each([
-    ['a reset that is carried out twice', 'resets-again', 'lost'],
-    ['a reset that is answered and forgotten', 'forgets-resets', 'invented'],
-  ])('would find %s', { timeout: 600_000 }, async (_, planted, kind) => {
+    ['a reset that is applied twice', 'resets-again', 'lost'],
+    ['a reset that is acknowledged and lost', 'forgets-resets', 'invented'],
+  ])('detects a mutant: %s', { timeout: 600_000 }, async (_, planted, kind) => {
     const { findings } = await around(3, planted);
     expect(findings.map((finding) => finding.kind)).toContain(kind);
   });

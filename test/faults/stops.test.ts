@@ -16,7 +16,7 @@ afterAll(async () => workspace.remove());
 
 describe(`SIGTERM under load (FUZZ_SEED=${seed})`, () => {
   it(
-    'ends the process within 10 seconds with exit code 0, every request answered that it had taken, and no change lost',
+    'ends the process within 10 seconds with exit code 0, responds to every accepted request, and loses no change',
     { timeout: 3_600_000 },
     async () => {
       const report = await stopUnderLoad({ main, workspace, seed, stops: sizeOf('STOPS') });
@@ -26,9 +26,13 @@ describe(`SIGTERM under load (FUZZ_SEED=${seed})`, () => {
     },
   );
 
-  it('would be found to leave requests unanswered, if the process stopped at once', { timeout: 600_000 }, async () => {
-    const planted = plant('stops-at-once');
-    const { findings } = await stopUnderLoad({ main, workspace, seed, stops: 20, plant: planted });
-    expect(findings.map(({ what }) => what).join('\n')).toMatch(/never answered/);
-  });
+  it(
+    'leaves requests without a response in a mutant that stops at once, which this suite detects',
+    { timeout: 600_000 },
+    async () => {
+      const planted = plant('stops-at-once');
+      const { findings } = await stopUnderLoad({ main, workspace, seed, stops: 20, plant: planted });
+      expect(findings.map(({ what }) => what).join('\n')).toMatch(/never answered/);
+    },
+  );
 });

@@ -20,10 +20,10 @@ const around = async (engine: (typeof engines)[number], given: Pick<WebhookRun, 
   }
 };
 
-describe.concurrent(`kill -9 of the service that sends webhooks, under load (FUZZ_SEED=${seed})`, () => {
+describe.concurrent(`kill -9 of a service that sends webhooks, under load (FUZZ_SEED=${seed})`, () => {
   for (const engine of engines) {
     it.skipIf(engine.isMissing)(
-      `loses no change and leaves every key's in order for a receiver that fails twice, on ${engine.name}`,
+      `loses no change and keeps the order of each key for a receiver that fails twice, on ${engine.name}`,
       { timeout: 7_200_000 },
       async ({ expect: expectHere }) => {
         const report = await around(engine, { kills: sizeOf('WEBHOOK_KILLS') });
@@ -34,7 +34,7 @@ describe.concurrent(`kill -9 of the service that sends webhooks, under load (FUZ
     );
   }
 
-  it('would find a service that takes refusals for success', { timeout: 600_000 }, async ({ expect: expectHere }) => {
+  it('detects a mutant that takes rejections for success', { timeout: 600_000 }, async ({ expect: expectHere }) => {
     const planted = { kills: 1, plant: plant('takes-refusals-for-success'), patienceMs: 8_000 };
     const { findings } = await around(sqlite, planted);
     expectHere(findings.filter((finding) => finding.startsWith('lost'))).not.toEqual([]);

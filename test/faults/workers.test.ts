@@ -15,9 +15,9 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => workspace.remove());
 
-describe(`A service of two workers (FUZZ_SEED=${seed})`, () => {
+describe(`a service of two workers (FUZZ_SEED=${seed})`, () => {
   it(
-    'loses no change that was acknowledged when a worker is killed under load, keeps no client waiting, and gets a new one',
+    'loses no acknowledged change when a worker is killed under load, keeps no client waiting, and replaces it',
     { timeout: 3_600_000 },
     async () => {
       const report = await killWorkers({ main, workspace, seed, services: sizeOf('WORKER_KILLS') });
@@ -27,14 +27,14 @@ describe(`A service of two workers (FUZZ_SEED=${seed})`, () => {
     },
   );
 
-  it('would be found to answer before it commits', { timeout: 600_000 }, async () => {
+  it('detects a mutant that responds before the commit', { timeout: 600_000 }, async () => {
     const planted = plant('answers-before-commit');
     const { findings } = await killWorkers({ main, workspace, seed, services: 5, plant: planted });
     expect(findings.map(({ kind }) => kind)).toContain('lost');
   });
 
   it(
-    'answers every request that it had taken when it is asked to stop under load, and ends with exit code 0',
+    'responds to every accepted request when it is stopped under load, and exits with 0',
     { timeout: 3_600_000 },
     async () => {
       const args = ['serve', '--workers', '2'];

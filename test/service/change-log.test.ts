@@ -141,7 +141,7 @@ describe('the audit log line of an attempt to change a key', () => {
       [{ operation: 'updateOrgKey', code: 'TOO_LARGE', keyHash: true }],
     ],
     [
-      'a parameter that is wrong',
+      'an invalid parameter',
       () => t.update('k1', {}, '?reset_quota=2'),
       [{ operation: 'updateOrgKey', code: 'INVALID', keyHash: true }],
     ],
@@ -151,7 +151,7 @@ describe('the audit log line of an attempt to change a key', () => {
       [{ operation: 'updateOrgKey', code: 'CONFLICT', keyHash: true }],
     ],
     [
-      'a key identifier that is none',
+      'an invalid key identifier',
       () => ask(t, 'DELETE', '/svc/org/keys/%00'),
       [{ operation: 'deleteOrgKey', code: 'INVALID', keyHash: false }],
     ],
@@ -161,7 +161,7 @@ describe('the audit log line of an attempt to change a key', () => {
       [{ operation: 'deleteOrgKey', code: 'INVALID', keyHash: false }],
     ],
     [
-      'a key that is not there',
+      'an unknown key',
       () => ask(t, 'DELETE', '/svc/org/keys/none'),
       [{ operation: 'deleteOrgKey', code: 'NOT_FOUND', keyHash: true }],
     ],
@@ -171,7 +171,7 @@ describe('the audit log line of an attempt to change a key', () => {
       [{ operation: 'updateOrgKey', code: 'INVALID', keyHash: true }],
     ],
     [
-      'a value that GraphQL refuses',
+      'a value that GraphQL rejects',
       () =>
         t.graphql('mutation ($rate: Float) { updateOrgKey(keyID: "k1", input: {rate: $rate}) { status } }', {
           rate: 'x',
@@ -179,7 +179,7 @@ describe('the audit log line of an attempt to change a key', () => {
       [{ operation: 'updateOrgKey', code: 'INVALID', keyHash: false }],
     ],
     [
-      'a field that there is not, in an operation with two mutations',
+      'an unknown field, in an operation with two mutations',
       () =>
         t.graphql(
           'mutation { deleteOrgKey(keyID: "k1") { status } ...F } fragment F on Mutation { restoreOrgKey(keyID: "k1") { nonsense } }',
@@ -198,7 +198,7 @@ describe('the audit log line of an attempt to change a key', () => {
       [{ operation: 'deleteOrgKey', code: 'INVALID', keyHash: false }],
     ],
     [
-      'a page that is none',
+      'an invalid page',
       () => t.graphql('mutation { updateOrgKeys(filter: {}, patch: {}, first: 0, dryRun: false) { dryRun } }'),
       [{ operation: 'updateOrgKeys', code: 'INVALID', keyHash: false }],
     ],

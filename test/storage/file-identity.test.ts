@@ -43,10 +43,10 @@ async function replace(): Promise<void> {
 }
 
 const faults: [string, RegExp, () => Promise<void>][] = [
-  ['replaced', /keyfront\.db was replaced by another file/, replace],
-  ['deleted', /keyfront\.db was deleted/, () => rm(file)],
-  ['whose -wal was deleted', /keyfront\.db-wal was deleted/, () => rm(`${file}-wal`)],
-  ['whose -shm was deleted', /keyfront\.db-shm was deleted/, () => rm(`${file}-shm`)],
+  ['replacement of the file', /keyfront\.db was replaced by another file/, replace],
+  ['deletion of the file', /keyfront\.db was deleted/, () => rm(file)],
+  ['deletion of its -wal', /keyfront\.db-wal was deleted/, () => rm(`${file}-wal`)],
+  ['deletion of its -shm', /keyfront\.db-shm was deleted/, () => rm(`${file}-shm`)],
   [
     'deleted with its -wal',
     /keyfront\.db was deleted/,
@@ -56,7 +56,7 @@ const faults: [string, RegExp, () => Promise<void>][] = [
     },
   ],
   [
-    'whose -wal was replaced',
+    'replacement of its -wal',
     /keyfront\.db-wal was replaced/,
     async () => {
       await copyFile(`${file}-wal`, `${file}.other`);
@@ -66,7 +66,7 @@ const faults: [string, RegExp, () => Promise<void>][] = [
 ];
 
 describe('D-05 a database file in use', () => {
-  it.each(faults)('acknowledges no write after it is %s', async (_, reason, fault) => {
+  it.each(faults)('acknowledges no write after the %s', async (_, reason, fault) => {
     await update();
     await fault();
     const unknown = {
@@ -85,7 +85,7 @@ describe('D-05 a database file in use', () => {
     await opened.close();
   });
 
-  it.each(faults)('is monitored without a write: detects that it is %s', async (_, reason, fault) => {
+  it.each(faults)('reports, without a write, the %s', async (_, reason, fault) => {
     expect(await engine.checkWritable()).toBe(true);
     await fault();
     expect(await engine.checkWritable()).toBe(false);

@@ -81,7 +81,7 @@ async function checkClient(module: string): Promise<void> {
   });
 }
 
-describe('The package keyfront-client', () => {
+describe('the package keyfront-client', () => {
   it('is smaller than 60 kB, an ECMAScript module without dependencies, with the version of the server', async () => {
     expect(await install(join(project, 'dist', 'client'))).toBeLessThan(60_000);
     const manifest = await manifestOf(join(fresh, 'node_modules', 'keyfront-client'));
@@ -91,7 +91,7 @@ describe('The package keyfront-client', () => {
 
   it('runs and has types in a project without other packages', () => checkClient('keyfront-client'));
 
-  it('is bundled for browsers, alone and without a module of Node', async () => {
+  it('is bundled for browsers, without other packages and without a module of Node', async () => {
     const entry = join(fresh, 'entry.mjs');
     await writeFile(entry, use('keyfront-client'));
     const { outputFiles, metafile } = await bundleForBrowsers({
@@ -110,7 +110,7 @@ describe('The package keyfront-client', () => {
   });
 });
 
-describe('The package keyfront', () => {
+describe('the package keyfront', () => {
   it('runs its command after npm has installed it', async () => {
     await install(project);
     const env = { PATH: process.env['PATH'], HOME: place, KEYFRONT_DATA: join(place, 'data') };

@@ -40,8 +40,8 @@ const folders = ['test/system/federation/apollo', 'test/bench/peers'];
 const inProduction = packages.filter(([, { dev }]) => dev !== true);
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-describe('The lockfile', () => {
-  it.each(['.', ...folders])('P-01 of %s has every package from the public registry, with its hash', (folder) => {
+describe('the lockfile', () => {
+  it.each(['.', ...folders])('P-01 has for %s every package from the public registry, with its hash', (folder) => {
     const { packages } = JSON.parse(readFileSync(join(root, folder, 'package-lock.json'), 'utf8')) as typeof lockfile;
     const entries = Object.entries(packages).filter(([path, { resolved = '', link }]) => {
       // The benchmark's peers share our copy of graphql.
@@ -60,7 +60,7 @@ describe('The lockfile', () => {
     expect(strays).toEqual([]);
   });
 
-  it('is what package.json asks for, which names every version to the letter', () => {
+  it('matches package.json, which names every version exactly', () => {
     const asked = { ...manifest.dependencies, ...manifest.devDependencies };
     for (const [name, version] of Object.entries({ ...asked, ...manifest.overrides })) {
       expect(`${name} ${version}`).toMatch(/ (npm:[\w-]+@)?\d+\.\d+\.\d+(-beta\.\d+)?$/);
@@ -70,7 +70,7 @@ describe('The lockfile', () => {
     }
   });
 
-  it('P-01 has scripts that run at installation in those packages only of which package.json says whether they may', () => {
+  it('P-01 has install scripts only in packages for which package.json allows or denies them', () => {
     const scripted = packages.flatMap(([path, { hasInstallScript }]) =>
       hasInstallScript === true ? [nameOf(path)] : [],
     );
@@ -96,8 +96,8 @@ const isAllowed = (licence: string) =>
     .split(' OR ')
     .some((one) => licences.includes(one));
 
-describe('The packages of the root lockfile', () => {
-  it('P-02 are all free software, with Apollo’s in a folder of its own', () => {
+describe('the packages of the root lockfile', () => {
+  it('P-02 have free licences, with those of Apollo in a folder of its own', () => {
     const strays = packages.filter(
       ([, { license = 'none' }]) => !isAllowed(license) && !developmentLicences.includes(license),
     );
@@ -105,8 +105,8 @@ describe('The packages of the root lockfile', () => {
   });
 });
 
-describe('The packages that run in production', () => {
-  it('P-02 are few that we ask for, each for a reason that the README names, and what those bring', () => {
+describe('the packages that run in production', () => {
+  it('P-02 are few direct dependencies, each with a reason in the README, and their dependencies', () => {
     expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(6);
     expect(inProduction.length).toBeLessThan(95);
   });
@@ -116,7 +116,7 @@ describe('The packages that run in production', () => {
     expect(strays).toEqual([]);
   });
 
-  it('say the same of their licence themselves', async () => {
+  it('name the same licence in their own files', async () => {
     for (const [path, { license, version }] of inProduction) {
       const file = join(root, path, 'package.json');
       // Those for other systems are not installed.
@@ -135,12 +135,12 @@ describe('The packages that run in production', () => {
     'none',
     '(GPL-2.0 OR LGPL-3.0)',
     'MIT AND GPL-2.0',
-  ])('would be found under %s', (licence) => {
+  ])('fail this test under %s', (licence) => {
     expect(isAllowed(licence)).toBe(false);
   });
 });
 
-describe('What is packed', () => {
+describe('the packed package', () => {
   let built: Build;
   let folder: string;
   beforeAll(async () => {
@@ -170,7 +170,7 @@ describe('What is packed', () => {
     return { hash, files: files.map(({ path }) => path) };
   }
 
-  it('P-03 is the same twice to the byte, whenever the files were written', async () => {
+  it('P-03 is byte-identical twice, whenever the files were written', async () => {
     const first = await pack();
     for (const name of await readdir(join(folder, 'dist'))) await utimes(join(folder, 'dist', name), 1, 1);
     expect((await pack()).hash).toBe(first.hash);
@@ -210,7 +210,7 @@ describe('What is packed', () => {
     }
   });
 
-  it('P-05 is the program, its schema, the README and the licence, and neither a test nor a secret', async () => {
+  it('P-05 contains the program, its schema, the README and the licence, and neither a test nor a secret', async () => {
     const { files } = await pack();
     expect(
       files.filter(
@@ -258,7 +258,7 @@ function secretsIn(path: string, text: string): string[] {
   });
 }
 
-describe('The repository', () => {
+describe('the repository', () => {
   const skipped = ['.git', 'node_modules', 'dist', 'build', 'data', 'coverage', '.stryker-tmp'];
 
   async function filesBelow(folder: string): Promise<string[]> {
@@ -272,7 +272,7 @@ describe('The repository', () => {
     return (await Promise.all(found)).flat();
   }
 
-  it('P-05 holds no secret, but for fixtures that say so', async () => {
+  it('P-05 contains no secret but marked fixtures', async () => {
     const files = await filesBelow('.');
     expect(files.length).toBeGreaterThan(150);
     const found: string[] = [];
@@ -287,7 +287,7 @@ describe('The repository', () => {
     ['a password in an address', `https://user:${'x'.repeat(9)}@example.com`],
     ['a key of a key ring', `"key": "${'A'.repeat(43)}="`],
     ['a token of the registry', `npm_${'a'.repeat(36)}`],
-  ])('would be seen to hold %s', (_what, text) => {
+  ])('fails this test with %s', (_what, text) => {
     expect(secretsIn('file', `first\nconst x = '${text}';\nlast`)).toEqual(['file:2']);
     expect(secretsIn('file', `first\n// secret-scan: fixture\nconst x = '${text}';`)).toEqual([]);
   });

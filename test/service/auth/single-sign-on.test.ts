@@ -83,18 +83,18 @@ describe('a token of single sign-on', () => {
 
   it.each<[string, () => JWTPayload, string]>([
     ['of another issuer', () => claims({ iss: 'https://evil.example' }), 'issuer'],
-    ['of an issuer that ours is the beginning of', () => claims({ iss: `${issuer.url}/` }), 'issuer'],
+    ['of an issuer whose URL starts with ours', () => claims({ iss: `${issuer.url}/` }), 'issuer'],
     ['without an issuer', () => without('iss'), 'issuer'],
     ['for another audience', () => claims({ aud: 'other' }), 'claim aud'],
     ['for several other audiences', () => claims({ aud: ['other', 'keyfront2'] }), 'claim aud'],
     ['without an audience', () => without('aud'), 'claim aud'],
     ['that has expired', () => claims({ exp: seconds(-60) }), 'expired'],
     ['that never expires', () => without('exp'), 'claim exp'],
-    ['whose end is no number', () => ({ ...claims(), exp: 'tomorrow' as unknown as number }), 'claim exp'],
+    ['whose expiry is no number', () => ({ ...claims(), exp: 'tomorrow' as unknown as number }), 'claim exp'],
     ['that is not valid yet', () => claims({ nbf: seconds(61) }), 'claim nbf'],
     ['without a subject', () => without('sub'), 'claim sub'],
     ['with an empty subject', () => claims({ sub: ' ' }), 'subject'],
-  ])('rejects %s', async (_what, make, reason) => {
+  ])('rejects a token %s', async (_what, make, reason) => {
     const token = await issuer.sign(make());
     expectRefusal(await preview(token));
     expect(await reasons()).toStrictEqual([reason]);
@@ -431,11 +431,11 @@ describe('the keys of the single sign-on issuer', () => {
     ['names no issuer', () => ({ jwks_uri: `${issuer.url}/keys` })],
     ['names no keys', () => ({ issuer: issuer.url })],
     [
-      'names keys that anybody on the way can exchange',
+      'names keys that an attacker in the network can replace',
       () => ({ issuer: issuer.url, jwks_uri: `${issuer.url.replace('127.0.0.1', '0.0.0.0')}/keys` }),
     ],
     [
-      'names keys that are no such thing',
+      'names a document that contains no keys',
       () => ({ issuer: issuer.url, jwks_uri: `${issuer.url}/.well-known/openid-configuration` }),
     ],
   ])('are rejected when the discovery document %s', async (_what, discovery) => {

@@ -44,8 +44,8 @@ async function killAndRestart(): Promise<void> {
   one = await start(built.main, join(folder, 'data'));
 }
 
-describe('a credential, while a service runs', () => {
-  it('opens from the moment another process issued it until the moment another revoked it, and kill -9 changes neither', async () => {
+describe('a credential while a service runs', () => {
+  it('is valid from its issue by another process until its revocation by another, also after kill -9', async () => {
     const { id, secret } = await issue();
     expect(await statusOf(secret)).toBe(200);
     await killAndRestart();
@@ -57,7 +57,7 @@ describe('a credential, while a service runs', () => {
     expect(await statusOf(secret)).toBe(401);
   });
 
-  it('is rotated without a restart: at once with an overlap of 0, else both open; kill -9 changes neither', async () => {
+  it('is rotated without a restart: at once with an overlap of 0, otherwise both are valid; also after kill -9', async () => {
     const old = await issue();
     const { stdout: next, stderr } = await keyfront('credentials', 'rotate', old.id);
     expect([await statusOf(old.secret), await statusOf(next.trim())]).toStrictEqual([200, 200]);
@@ -69,7 +69,7 @@ describe('a credential, while a service runs', () => {
     expect(await all()).toStrictEqual([200, 401, 200]);
   });
 
-  it('that was used shows when, once the service has stopped', async () => {
+  it('has the time of its last use once the service has stopped', async () => {
     const { id, secret } = await issue();
     const before = Date.now();
     expect(await statusOf(secret)).toBe(200);

@@ -69,7 +69,7 @@ async function stored(): Promise<Record<string, unknown>> {
 }
 
 describe('the form of a dashboard', () => {
-  it('is previewed as it is typed, and shows each problem at its field until it is mended', async () => {
+  it('is previewed while a user types, and shows each problem at its field until it is corrected', async () => {
     const form = await open();
     form.type('rate', -5);
     form.type('accessRights', [{ label: 'invoices', limit: { quotaMax: -2 } }]);
@@ -83,7 +83,7 @@ describe('the form of a dashboard', () => {
     expect(await stored()).toMatchObject({ version: 1, rate: 100 });
   });
 
-  it('asks once for what is typed in one go, and shows nothing of an answer that comes too late', async () => {
+  it('sends one request for quick typing, and ignores a response that arrives too late', async () => {
     const asked: string[] = [];
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
@@ -113,7 +113,7 @@ describe('the form of a dashboard', () => {
     expect(states.flatMap(({ problems }) => Object.keys(problems))).not.toContain('rate');
   });
 
-  it('tells by a dry run what a save would change, then saves that and nothing else', async () => {
+  it('shows by a dry run what a save would change, then saves exactly that', async () => {
     const form = await open();
     form.type('alias', 'Billing, renamed');
     await form.dryRun();
@@ -132,7 +132,7 @@ describe('the form of a dashboard', () => {
     });
   });
 
-  it('keeps integers beyond 2^53 to the digit, through reading, computing and saving', async () => {
+  it('keeps every digit of integers beyond 2^53 through reading, computing and saving', async () => {
     const form = await open();
     expect(form.state().fields['quotaMax']).toBe('9223372036854775807');
     form.type('quotaMax', String(BigInt(String(form.state().fields['quotaMax'])) - 1n));
@@ -141,7 +141,7 @@ describe('the form of a dashboard', () => {
     expect((await stored())['quotaMax']).toBe('9223372036854775806');
   });
 
-  it('refuses to save a mistake, and says at which field', async () => {
+  it('rejects an invalid value, and shows its field', async () => {
     const form = await open();
     form.type('tags', ['a', 7]);
     form.type('orgID', 'globex');
@@ -150,7 +150,7 @@ describe('the form of a dashboard', () => {
     expect(Object.keys(form.state().problems)).toContain('tags[1]');
   });
 
-  it('learns from a CONFLICT what others changed, takes it over, keeps what is chosen, and saves', async () => {
+  it("merges the changes of others after a CONFLICT, keeps the user's changes, and saves", async () => {
     const mine = await open();
     const other = await open();
     other.type('alias', 'Theirs');
@@ -177,7 +177,7 @@ describe('the form of a dashboard', () => {
     expect(await stored()).toMatchObject({ version: 3, alias: 'Theirs', rate: 2, per: 10, tags: ['mine'] });
   });
 
-  it('says when to try again where storage is busy, has lost nothing, and saves then', async () => {
+  it('shows when to retry if storage is busy, loses nothing, and then saves', async () => {
     const form = await open();
     form.type('alias', 'Later');
     const other = new Database(join(folder, 'keyfront.db'));
@@ -199,7 +199,7 @@ describe('the form of a dashboard', () => {
     expect(await stored()).toMatchObject({ alias: 'Later', version: 2 });
   });
 
-  it('says that no credential opens it, whatever it wanted', async () => {
+  it('reports invalid credentials with one message', async () => {
     await expect(open({ client: client({ service: 'nonsense' }) })).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     const form = await open({ client: client({ management: undefined }) });
     form.type('alias', 'x');
@@ -208,7 +208,7 @@ describe('the form of a dashboard', () => {
 });
 
 describe('keyfront/client', () => {
-  it('knows every code that the service has', () => {
+  it('contains every error code of the service', () => {
     const known: Record<KeyfrontErrorCode, true> = {} as Record<ErrorCode, true>;
     const served: Record<ErrorCode, true> = known;
     expect(served).toBe(known);
@@ -223,7 +223,7 @@ describe('keyfront/client', () => {
     expect((error as KeyfrontError).issues.length).toBeGreaterThan(0);
   });
 
-  it('asks for credentials that change, such as tokens of single sign-on, before each request', async () => {
+  it('calls a function for credentials that change, such as tokens of single sign-on, before each request', async () => {
     const given = ['nonsense', server.t.management];
     const changing = client({ management: async () => given.shift() ?? '' });
     const ask = () => changing.send(PreviewKeyDocument, { input: { keyID: 'k' } });
@@ -241,13 +241,13 @@ describe('keyfront/client', () => {
     ['a proxy that reaches nobody', 502, '<html>Bad gateway</html>', 'UNAVAILABLE'],
     ['a proxy that wants a sign-on', 401, '', 'UNAUTHENTICATED'],
     ['something else', 200, '"hello"', 'INTERNAL'],
-  ])('makes an error of what %s answers', async (_, status, body, code) => {
+  ])('throws an error for a response with %s', async (_, status, body, code) => {
     const answering: typeof fetch = async () => new Response(body, { status, headers: { 'retry-after': '3' } });
     const asked = client({ fetch: answering }).send(PreviewKeyDocument, { input: {} });
     await expect(asked).rejects.toMatchObject({ name: 'KeyfrontError', code, retryAfterSeconds: 3 });
   });
 
-  it('sends credentials to the service alone: no cookies, and none that it does not have', async () => {
+  it('sends credentials to the service only: no cookies, and none that it does not have', async () => {
     let sent: RequestInit | undefined;
     const looking: typeof fetch = async (input, init) => {
       sent = init;
@@ -260,8 +260,8 @@ describe('keyfront/client', () => {
   });
 });
 
-describe('differences', () => {
-  it('are what others changed, and a clash only where both changed a field to different values', () => {
+describe('the differences of a form', () => {
+  it('are the changes of others, with a conflict only if both changed a field to different values', () => {
     const before = { a: 1, b: 1, c: 1, d: 1 };
     expect(differences(before, { a: 2, b: 2, c: 2 }, { a: 1, b: 3, c: 2, d: 5 })).toEqual([
       { field: 'a', before: 1, theirs: 2, mine: 1, isClash: false },

@@ -102,7 +102,7 @@ async function expectEachOnce(keyIDs: readonly string[]): Promise<void> {
 }
 
 describe('a client that follows the changes', () => {
-  it('yields every change once though its process is killed again and again', async () => {
+  it('yields every change once though its process is killed repeatedly', async () => {
     const { seen } = await setStage(sqlite);
     let { process, port } = await stage.start();
     stage.moveTo(port);
@@ -129,7 +129,7 @@ describe('a client that follows the changes', () => {
     expect(seen.length).toBeGreaterThanOrEqual(acknowledged);
   });
 
-  it('O-01 ends a stream with the reason when the process stops, which exits with code 0 without waiting for the client', async () => {
+  it('O-01 receives the reason when the process stops, which exits with 0 without waiting for the client', async () => {
     await setStage(sqlite);
     const { process, port } = await stage.start();
     const url = `http://127.0.0.1:${port}`;
@@ -146,7 +146,7 @@ describe('a client that follows the changes', () => {
     expect(performance.now() - began).toBeLessThan(6_000);
   });
 
-  it('of one worker yields what another worker has changed', async () => {
+  it('yields changes by another worker', async () => {
     await setStage(sqlite);
     const { port } = await stage.start(['serve', '--workers', '2']);
     const url = `http://127.0.0.1:${port}`;
@@ -166,7 +166,7 @@ describe('a client that follows the changes', () => {
   });
 
   it.skipIf(postgres.isMissing)(
-    `of one process is told what another has changed, and goes on at that one when its own is killed, on ${postgres.name}`,
+    `yields changes by another process, and continues there when its own is killed, on ${postgres.name}`,
     async () => {
       await setStage(postgres);
       const [first, second] = await Promise.all([stage.start(), stage.start()]);

@@ -117,12 +117,12 @@ describe('the command keyfront', () => {
 });
 
 describe('Node without its hardening options', () => {
-  it('is warned of in production', async () => {
+  it('logs a warning in production', async () => {
     const one = await started(process.execPath, [built.main, 'serve'], { NODE_ENV: 'production' });
     await one.said('"missing":["--max-semi-space-size=32","--disable-proto=delete"');
   });
 
-  it('is not warned of when it has them', async () => {
+  it('logs no warning with them', async () => {
     const one = await start(built.main, join(place, 'hardened'), [], { NODE_ENV: 'production' });
     running.push(one);
     expect(one.stderr()).not.toContain('hardening options');

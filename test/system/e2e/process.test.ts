@@ -75,7 +75,7 @@ async function curl(command: string): Promise<Response> {
 }
 
 describe('the first start', () => {
-  it('shows one credential of each kind and commands that work as they are printed', async () => {
+  it('prints one credential of each kind and commands that work as printed', async () => {
     const { stdout, stderr, url } = await started();
     const { management, service } = tokensIn(stdout());
     expect(management).not.toBe('');
@@ -96,7 +96,7 @@ describe('the first start', () => {
     expect(stderr()).not.toContain(service);
   });
 
-  it('in production advertises only addresses that are served, and none that cannot be opened', async () => {
+  it('prints only served addresses in production, and none that cannot be opened', async () => {
     const { stdout } = await started([], { NODE_ENV: 'production', HOST: '0.0.0.0' });
     const advertised = [...stdout().matchAll(/https?:\/\/[^\s']+/g)].map(([url]) => url);
     const [listening = '', ...others] = advertised;
@@ -108,7 +108,7 @@ describe('the first start', () => {
     expect(stdout()).not.toMatch(/GraphiQL: |REST API: /);
   });
 
-  it('with --sample has keys that an update finds', async () => {
+  it('creates with --sample the keys that the printed update finds', async () => {
     const { stdout, url } = await started(['--sample']);
     expect(stdout()).toContain('Sample keys: 3 imported, 0 skipped (already exist). Try acme-billing.');
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokensIn(stdout()).service };
@@ -121,7 +121,7 @@ describe('the first start', () => {
     expect(await response.json()).toMatchObject({ action: 'modified', status: 'ok', key: 'acme-billing' });
   });
 
-  it('without --sample has no keys', async () => {
+  it('creates no keys without --sample', async () => {
     const { stdout, url } = await started();
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokensIn(stdout()).service };
     expect((await fetch(`${url}/svc/org/keys/acme-billing`, { method: 'PUT', headers, body: '{}' })).status).toBe(404);
@@ -129,7 +129,7 @@ describe('the first start', () => {
 });
 
 describe('a later start', () => {
-  it('shows no credential, and those of the first still open', async () => {
+  it('prints no credential, and accepts those of the first start', async () => {
     const first = await started(['--sample']);
     const { management } = tokensIn(first.stdout());
     await stopped(first);
@@ -141,7 +141,7 @@ describe('a later start', () => {
     expect((await fetch(`${second.url}/api/keys/preview`, { method: 'POST', headers, body: '{}' })).status).toBe(200);
   });
 
-  it('D-02 after the process was killed finds every update that was acknowledged', async () => {
+  it('D-02 finds every acknowledged update after the process was killed', async () => {
     const first = await started(['--sample']);
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokensIn(first.stdout()).service };
     const put = async ({ url }: Running) => {
@@ -154,7 +154,7 @@ describe('a later start', () => {
     expect(await put(await started())).toBe('"7"');
   });
 
-  it('after one that failed at its port, which it says, shows the credentials that nobody has seen', async () => {
+  it('prints the credentials that were not shown, after a start that failed at its port with a message', async () => {
     const { port } = await started();
     const other = join(folder, 'other');
     await expect(start(built.main, other, [], { PORT: String(port) })).rejects.toThrow(
@@ -179,7 +179,7 @@ async function isRefused(port: number): Promise<boolean> {
 }
 
 describe('SIGTERM', () => {
-  it('O-01 lets requests under way be answered, takes no new ones, closes the database and ends with exit code 0', async () => {
+  it('O-01 completes requests in progress, accepts no new ones, closes the database and exits with 0', async () => {
     const one = await started(['--sample']);
     const { service } = tokensIn(one.stdout());
     const body = '{"alias":"in flight"}';
@@ -213,7 +213,7 @@ describe('SIGTERM', () => {
 
   // The limit is that of a wait for something: requests that are never finished are given up only after 8 seconds.
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'or %s does not wait for connections on which nobody asks anything',
+    'does not wait for idle connections, and neither does %s',
     async (signal) => {
       const one = await started();
       const silent = connect(one.port, '127.0.0.1');
@@ -237,7 +237,7 @@ describe('the server', () => {
   });
   const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
 
-  it('answers /health and /ready, and no path that only ends like them', async () => {
+  it('responds at /health and /ready, and at no path that only ends like them', async () => {
     expect(await (await fetch(`${one.url}/health`)).text()).toBe('ok\n');
     expect(await (await fetch(`${one.url}/ready`)).text()).toBe('ready\n');
     for (const path of [
@@ -253,7 +253,7 @@ describe('the server', () => {
     }
   });
 
-  it('A-03 refuses a credential header that comes twice, whichever of the two is valid', async () => {
+  it('A-03 rejects a credential header that is sent twice, whichever of the two is valid', async () => {
     const preview = (...values: string[]) =>
       raw(
         one.port,
@@ -303,7 +303,7 @@ describe('the server', () => {
     'svc/org/keys/acme-billing',
     'http://other.example/svc/org/keys/acme-billing',
     '*',
-  ])('R-01 answers the target %s with 400 and touches no key', async (target) => {
+  ])('R-01 rejects the target %s with 400 and changes no key', async (target) => {
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokens.service };
     const version = async () => {
       const response = await fetch(`${one.url}/svc/org/keys/acme-billing`, { method: 'PUT', headers, body: '{}' });
@@ -318,14 +318,14 @@ describe('the server', () => {
     expect(await version()).toBe(before + 1);
   });
 
-  it('takes dots in a key identifier that are no dot segment', async () => {
+  it('accepts dots in a key identifier that are no dot segment', async () => {
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokens.service };
     for (const key of ['...', 'a..b', '.a', '%2e%2e%2e']) {
       expect((await fetch(`${one.url}/svc/org/keys/${key}`, { method: 'PUT', headers, body: '{}' })).status).toBe(404);
     }
   });
 
-  it('takes a body over the limit for too large whatever length it announces, and goes on', async () => {
+  it('rejects a body over the limit as too large for every announced length, and continues', async () => {
     const head = `POST /api/keys/preview HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${tokens.management}\r\nContent-Type: application/json\r\n`;
     expect(statusOf(await raw(one.port, `${head}Content-Length: 999999999\r\n\r\n{`))).toBe(413);
     const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`;
@@ -359,7 +359,7 @@ describe('the server', () => {
   });
 });
 
-describe('GraphiQL', () => {
+describe('GraphiQL on a running service', () => {
   const shared = sharedProcess();
   let one: Running;
   beforeAll(() => {
@@ -386,7 +386,7 @@ describe('GraphiQL', () => {
     return Buffer.concat(await Promise.all(paths.map(async (path) => (await get(path, headers)).body)));
   }
 
-  it('is served at the root, and asked for at /graphql by a browser leads there', async () => {
+  it('is served at the root, and a browser at /graphql is redirected to it', async () => {
     const { response, body } = await get('/', { accept: 'text/html' });
     expect(response.statusCode).toBe(200);
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -398,7 +398,7 @@ describe('GraphiQL', () => {
     expect([moved.response.statusCode, moved.response.headers.location]).toStrictEqual([302, '/']);
   });
 
-  it('is compressed where the browser takes it, and not sent again where the browser has it', async () => {
+  it('is compressed if the browser accepts that, and not sent again if the browser has it', async () => {
     const path = '/graphiql/graphiql.js';
     const plain = await get(path);
     const packed = await get(path, { 'accept-encoding': 'gzip, deflate, br' });
@@ -416,7 +416,7 @@ describe('GraphiQL', () => {
     expect((await get('/', { 'if-none-match': '"other"' })).response.statusCode).toBe(200);
   });
 
-  it('G-22 asks no other host for anything: its policy forbids it, and nothing in the page tries', async () => {
+  it('G-22 requests nothing from other hosts: its policy forbids it, and nothing in the page tries', async () => {
     const { response, body } = await get('/');
     // The policy is what counts: a browser that has it asks nobody but us, whatever the scripts do.
     const policy = String(response.headers['content-security-policy']);
@@ -438,7 +438,7 @@ describe('GraphiQL', () => {
     expect((await whole()).toString('utf8').match(loads)).toBeNull();
   });
 
-  it('names only hosts in its text that are namespaces, examples and pages to read', async () => {
+  it('contains only hosts of namespaces, examples and documents', async () => {
     const page = (await whole()).toString('utf8');
     const hosts = new Set([...page.matchAll(/\bhttps?:\/\/([a-z0-9.-]+\.[a-z]{2,})/gi)].map(([, host]) => host));
     const known = [
@@ -463,7 +463,7 @@ describe('GraphiQL', () => {
     expect([...hosts].filter((host) => !known.includes(String(host)))).toStrictEqual([]);
   });
 
-  it('G-22 is off in production unless switched on', async () => {
+  it('G-22 is off in production unless it is enabled', async () => {
     const production = await started([], { NODE_ENV: 'production' });
     expect((await fetch(`${production.url}/`, { headers: { accept: 'text/html' } })).status).toBe(404);
     const on = await started([], { NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' });

@@ -67,7 +67,7 @@ describe.each([
     return running;
   };
 
-  it('whose database file is replaced acknowledges nothing more, and exits with 1 and the reason', async () => {
+  it('acknowledges nothing more after its database file was replaced, and exits with 1 and the reason', async () => {
     const one = await started();
     expect(await update(one, 'in the backup')).toBe(200);
     await copyFile(await backup(), fileOf('restored.db'));
@@ -80,7 +80,7 @@ describe.each([
     expect(await checked()).toContain('"alias":"in the backup"');
   });
 
-  it('whose -wal is deleted exits with 1 without a write, and keeps what it acknowledged', async () => {
+  it('exits with 1 without a write after its -wal was deleted, and keeps what it acknowledged', async () => {
     const one = await started();
     expect(await update(one, 'acknowledged')).toBe(200);
     await rm(fileOf('keyfront.db-wal'));
@@ -91,7 +91,7 @@ describe.each([
 });
 
 describe('D-05 a service whose -wal is deleted', () => {
-  it('answers writes and /ready with 503', async () => {
+  it('rejects writes and /ready with 503', async () => {
     const t = await startApp({ KEYFRONT_DATA: join(folder, 'data') });
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     expect((await t.send('/ready')).status).toBe(200);

@@ -49,10 +49,10 @@ async function halfAnUpdate(one: Running): Promise<{ socket: Socket; finish: () 
   return { socket, finish: () => socket.write('s":"late"}') };
 }
 
-describe('A fault that nobody caught', () => {
+describe('an uncaught exception', () => {
   const plant = new URL('plant-fault.mjs', import.meta.url).href;
   it.each(['throw', 'reject', 'string'])(
-    'O-03 (%s) is logged without secrets, lets requests under way be answered, and ends the process with exit code 1',
+    'O-03 (%s) is logged without secrets, lets requests in progress complete, and ends the process with exit code 1',
     async (fault) => {
       const one = await started({ NODE_OPTIONS: `--import=${plant}`, PLANTED_FAULT: fault }, ['--sample']);
       const { socket, finish } = await halfAnUpdate(one);
@@ -76,12 +76,12 @@ describe('A fault that nobody caught', () => {
   );
 });
 
-describe('A second signal', () => {
+describe('a second signal', () => {
   it.each([
     ['SIGTERM', 'SIGTERM'],
     ['SIGTERM', 'SIGINT'],
     ['SIGINT', 'SIGTERM'],
-  ] as const)('O-01 (%s, then %s) ends a process at once that waits for a request to end', async (first, second) => {
+  ] as const)('O-01 (%s, then %s) ends at once a process that waits for a request', async (first, second) => {
     const one = await started({}, ['--sample']);
     const { socket } = await halfAnUpdate(one);
     one.signal(first);
@@ -95,8 +95,8 @@ describe('A second signal', () => {
   });
 });
 
-describe('Memory', () => {
-  it('S-12 is not opened to a debugger by SIGUSR1 in production, as it would be in development', async () => {
+describe('the memory of the process', () => {
+  it('S-12 is not opened to a debugger by SIGUSR1 in production, unlike in development', async () => {
     const production = await started({ NODE_ENV: 'production' });
     production.signal('SIGUSR1');
     expect((await fetch(`${production.url}/health`)).status).toBe(200);
@@ -117,30 +117,25 @@ describe('Memory', () => {
     '--report-on-fatalerror',
     '--report-on-signal',
     '--report-uncaught-exception',
-  ])(
-    'S-12 is not given away by Node in production: the service does not start with %s, and names it',
-    async (option) => {
-      let said = '';
-      const io: IO = {
-        env: { NODE_ENV: 'production', KEYFRONT_DATA: join(folder, 'data'), PORT: '0' },
-        stdout: () => undefined,
-        stderr: (text) => (said += text),
-        isStderrTTY: false,
-        onStop: (callback) => callback(),
-        nodeOptions: ['--no-warnings', option, ''],
-      };
-      expect(await run(['serve'], io)).toBe(1);
-      expect(said).toBe(
-        `In production, Node must not run with ${option.split('=', 1)[0]}, which exposes its memory.\n`,
-      );
-      expect(await run(['serve'], { ...io, env: { ...io.env, NODE_ENV: 'development' } })).toBe(0);
-      expect(await run(['serve'], { ...io, nodeOptions: ['--disable-proto=delete', '--max-old-space-size=200'] })).toBe(
-        0,
-      );
-    },
-  );
+  ])('S-12 is not exposed by options of Node in production: rejects a start with %s, and names it', async (option) => {
+    let said = '';
+    const io: IO = {
+      env: { NODE_ENV: 'production', KEYFRONT_DATA: join(folder, 'data'), PORT: '0' },
+      stdout: () => undefined,
+      stderr: (text) => (said += text),
+      isStderrTTY: false,
+      onStop: (callback) => callback(),
+      nodeOptions: ['--no-warnings', option, ''],
+    };
+    expect(await run(['serve'], io)).toBe(1);
+    expect(said).toBe(`In production, Node must not run with ${option.split('=', 1)[0]}, which exposes its memory.\n`);
+    expect(await run(['serve'], { ...io, env: { ...io.env, NODE_ENV: 'development' } })).toBe(0);
+    expect(await run(['serve'], { ...io, nodeOptions: ['--disable-proto=delete', '--max-old-space-size=200'] })).toBe(
+      0,
+    );
+  });
 
-  it('is not given away by an option in the environment either', async () => {
+  it('is not exposed by an option in the environment either', async () => {
     const refused = start(built.main, join(folder, 'data'), [], {
       NODE_ENV: 'production',
       NODE_OPTIONS: '--inspect=0',
@@ -149,21 +144,21 @@ describe('Memory', () => {
   });
 });
 
-describe('Beyond this machine', () => {
-  it('T-01 plain HTTP is served in production only, with a warning in the log', async () => {
+describe('serving beyond loopback', () => {
+  it('T-01 uses plain HTTP in production only, with a warning in the log', async () => {
     const one = await started({ NODE_ENV: 'production', HOST: '0.0.0.0' });
     await one.said('serving plain HTTP on a non-loopback address');
     await expect(start(built.main, join(folder, 'other'), [], { HOST: '0.0.0.0' })).rejects.toThrow(/loopback only/);
   });
 
-  it('nothing is said of it where only this machine listens', async () => {
+  it('logs no warning on loopback', async () => {
     const one = await started({ NODE_ENV: 'production' });
     expect(one.stderr()).not.toContain('plain HTTP');
   });
 });
 
-describe('Under Node without __proto__', () => {
-  it('P-04 a preview, an update and a page work as ever', async () => {
+describe('the service under Node without __proto__', () => {
+  it('P-04 returns a preview, an update and a page as usual', async () => {
     const one = await started({ NODE_OPTIONS: '--disable-proto=delete' }, ['--sample']);
     const json = { 'content-type': 'application/json' };
     const preview = await fetch(`${one.url}/api/keys/preview`, {

@@ -56,7 +56,7 @@ async function gone(pids: readonly number[]): Promise<void> {
 }
 
 describe('serve --workers 2', () => {
-  it('answers from two processes, which see each other’s changes, and shows credentials and the sample once', async () => {
+  it('serves from two processes that read each other’s changes, and prints credentials and the sample once', async () => {
     const one = await started('first', ['--sample']);
     expect(await workersOf(one)).toHaveLength(2);
     expect(one.stdout().match(/kf_svc_\w+/g)?.length).toBe(1);
@@ -78,7 +78,7 @@ describe('serve --workers 2', () => {
     expect(stdout()).not.toContain('kf_svc_');
   });
 
-  it('goes on when a worker is asked to stop by somebody else, and ends as a whole by SIGINT', async () => {
+  it('continues when a worker gets a signal from another program, and stops as a whole with SIGINT', async () => {
     const one = await started('signals');
     const pids = await workersOf(one);
     for (const pid of pids) process.kill(pid, 'SIGTERM');
@@ -90,7 +90,7 @@ describe('serve --workers 2', () => {
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
-  it('kills a worker that is stopped (SIGSTOP), replaces it and answers every new connection', async () => {
+  it('kills a suspended worker (SIGSTOP), replaces it and serves every new connection', async () => {
     const one = await started('stopped', [], { KEYFRONT_WORKER_TIMEOUT_SECONDS: '5' });
     const [stopped = 0, other = 0] = await workersOf(one);
     process.kill(stopped, 'SIGSTOP');
@@ -108,14 +108,14 @@ describe('serve --workers 2', () => {
     expect(await one.exited).toStrictEqual({ code: 0, signal: null });
   });
 
-  it('leaves no worker behind when the process that accepts connections is killed', async () => {
+  it('leaves no worker behind when the primary is killed', async () => {
     const one = await started('orphans');
     const pids = await workersOf(one);
     one.signal('SIGKILL');
     await gone(pids);
   });
 
-  it('logs one line per worker, and no fault, when the primary is killed under load', async () => {
+  it('logs one line per worker, and no error, when the primary is killed under load', async () => {
     const one = await started('killed', ['--sample']);
     const pids = await workersOf(one);
     const headers = {
@@ -150,7 +150,7 @@ describe('serve --workers 2', () => {
     expect(one.stderr().split('the primary process has ended; stopping')).toHaveLength(pids.length + 1);
   });
 
-  it('ends with exit code 1 where workers end as soon as they are replaced', async () => {
+  it('exits with 1 when workers end as soon as they are replaced', async () => {
     const one = await started('crashes');
     const killed: number[] = [];
     let isOver = false;
@@ -166,7 +166,7 @@ describe('serve --workers 2', () => {
     expect(killed.length).toBeGreaterThanOrEqual(6);
   }, 120_000);
 
-  it('says once that a port is taken, leaves nothing running and has shown no credential', async () => {
+  it('reports once that a port is in use, leaves no process behind and prints no credential', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -175,7 +175,7 @@ describe('serve --workers 2', () => {
     expect((await started('port')).stdout()).toContain('kf_mgt_');
   });
 
-  it('answers with the metrics of all workers at one port, and keeps what a worker counted that was killed', async () => {
+  it('serves the metrics of all workers at one port, and keeps the counts of a killed worker', async () => {
     const one = await started('measured', [], { KEYFRONT_METRICS_PORT: '0' });
     const [victim = 0] = await workersOf(one);
     const url = /"url":"(http:[^"]+\/metrics)"/.exec(one.stderr())?.[1] ?? '';
@@ -198,15 +198,15 @@ describe('serve --workers 2', () => {
     expect(valueIn(after, health)).toBeGreaterThan(total);
   });
 
-  it('serves TLS, and refuses files of it that cannot be used with one message', async () => {
+  it('serves TLS, and rejects unusable TLS files with one message', async () => {
     const files = { KEYFRONT_TLS_CERT: '/dev/null', KEYFRONT_TLS_KEY: '/dev/null' };
     await expect(started('tls', [], files)).rejects.toThrow(/KEYFRONT_TLS|certificate/i);
   });
 });
 
-describe('--workers', () => {
+describe('the option --workers', () => {
   it.each(['0', '1.5', '-1', '65', '1e1', '', 'two'])(
-    'refuses %j in words, before it touches anything',
+    'rejects %j with a message, before it changes anything',
     async (given) => {
       const line = await makeCommandLine();
       const { code, said } = await line.keyfront(['serve', `--workers=${given}`]);
@@ -218,7 +218,7 @@ describe('--workers', () => {
 });
 
 describe.skipIf(postgres.isMissing)(`serve --workers 2 on ${postgres.name}`, () => {
-  it('answers from two processes, which see each other’s changes, shows credentials once and goes on without a worker', async () => {
+  it('serves from two processes that read each other’s changes, prints credentials once and continues without a worker', async () => {
     const place = await postgres.make();
     try {
       const one = await started('postgres', ['--sample'], place.env);

@@ -49,8 +49,8 @@ const strangers = [
   'https://dash.example.com%00.evil.test',
 ];
 
-describe('A page of another origin', () => {
-  it.each([dashboard, other])('that is allowed, such as %s, may ask and read', async (origin) => {
+describe('a page of another origin', () => {
+  it.each([dashboard, other])('is allowed to send requests and read responses, such as %s', async (origin) => {
     const asked = await preflight(open, origin);
     expect(asked.status).toBe(204);
     expect(asked.text).toBe('');
@@ -78,7 +78,7 @@ describe('A page of another origin', () => {
     }
   });
 
-  it.each(strangers)('T-10 that is not allowed hears nothing of it: %s', async (origin) => {
+  it.each(strangers)('T-10 receives no CORS headers if it is not allowed: %s', async (origin) => {
     const asked = await preflight(open, origin);
     expect([asked.status, corsOf(asked)]).toEqual([405, {}]);
     // The request itself is answered as to anybody: the browser keeps the answer from the page.
@@ -86,19 +86,16 @@ describe('A page of another origin', () => {
     expect([answer.status, corsOf(answer)]).toEqual([200, {}]);
   });
 
-  it.each([dashboard, ...strangers])(
-    'hears nothing where none is allowed, which is so at first: %s',
-    async (origin) => {
-      for (const path of ['/graphql', '/api/keys/preview', '/svc/org/keys/k1', '/health']) {
-        const asked = await preflight(closed, origin, path);
-        expect([asked.status, corsOf(asked)]).toEqual([405, {}]);
-      }
-      const answer = await closed.preview({}, { origin });
-      expect([answer.status, corsOf(answer), answer.headers.get('vary')]).toEqual([200, {}, null]);
-    },
-  );
+  it.each([dashboard, ...strangers])('receives no CORS headers by default: %s', async (origin) => {
+    for (const path of ['/graphql', '/api/keys/preview', '/svc/org/keys/k1', '/health']) {
+      const asked = await preflight(closed, origin, path);
+      expect([asked.status, corsOf(asked)]).toEqual([405, {}]);
+    }
+    const answer = await closed.preview({}, { origin });
+    expect([answer.status, corsOf(answer), answer.headers.get('vary')]).toEqual([200, {}, null]);
+  });
 
-  it('T-10 is never let through with what a browser adds by itself, nor all of them at once', async () => {
+  it('T-10 is never allowed with credentials of the browser, nor by a wildcard', async () => {
     for (const origin of [dashboard, ...strangers]) {
       for (const answer of [await preflight(open, origin), await open.preview({}, { origin, cookie: 'a=b' })]) {
         expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
@@ -108,7 +105,7 @@ describe('A page of another origin', () => {
     }
   });
 
-  it('makes no cache give one origin the answer to another', async () => {
+  it('makes no cache return the response for one origin to another', async () => {
     for (const origin of [dashboard, other, 'https://evil.test']) {
       expect((await open.preview({}, { origin })).headers.get('vary')).toBe('Origin');
     }
@@ -117,13 +114,13 @@ describe('A page of another origin', () => {
     expect(page.headers.get('vary')?.toLowerCase()).toBe('accept-encoding, origin');
   });
 
-  it('that sends OPTIONS without asking gets what anybody gets', async () => {
+  it('receives the usual response to OPTIONS that is no preflight request', async () => {
     const answer = await open.send('/graphql', { method: 'OPTIONS', headers: { origin: dashboard } });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
 });
 
-describe('A form on another page', () => {
+describe('a form on another page', () => {
   const query = '{"query":"mutation { updateOrgKey(keyID: \\"k1\\", input: {}) { status } }"}';
   it.each([
     [
@@ -135,7 +132,7 @@ describe('A form on another page', () => {
       `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${query}\r\n--x--\r\n`,
     ],
     ['text/plain', query],
-  ])('G-13 can send %s without asking, and is refused even with a credential', async (type, body) => {
+  ])('G-13 can send %s without a preflight, and is rejected even with a credential', async (type, body) => {
     await open.importKeys({ key_id: 'k1', org_id: 'acme' });
     for (const [path, method] of [
       ['/graphql', 'POST'],
@@ -181,7 +178,7 @@ describe('KEYFRONT_CORS_ORIGINS', () => {
     'https://dash.example.com https://other.example.com',
     'https://dash.example.com,*',
     'https://münchen.example',
-  ])('refuses to start with %j', async (origins) => {
+  ])('rejects %j at start', async (origins) => {
     const c = await makeCommandLine();
     const { code, said } = await c.keyfront(['credentials', 'list'], { KEYFRONT_CORS_ORIGINS: origins });
     expect(code).toBe(1);

@@ -21,7 +21,7 @@ async function versionOfKey(): Promise<unknown> {
   return (await s.t.app.services.store.find(s.t.app.services.ports.hashKeyID('k1')))?.version;
 }
 
-describe.each([0, 1_000, 15_000])('After %i header lines', (lines) => {
+describe.each([0, 1_000, 15_000])('a request with %i header lines', (lines) => {
   it.each<[string, string, number]>([
     ['a second service credential', 'X-Svc-Authorization: other\r\n', 401],
     ['a second Host', 'Host: other.test\r\n', 400],
@@ -29,18 +29,18 @@ describe.each([0, 1_000, 15_000])('After %i header lines', (lines) => {
     ['Content-Encoding', 'Content-Encoding: gzip\r\n', 415],
     ['an unknown Expect', 'Expect: nonsense\r\n', 417],
     ['an If-Match that is stale', 'If-Match: "1"\r\n', 412],
-  ])('rejects an update with %s', async (_what, header, status) => {
+  ])('is rejected as an update with %s', async (_what, header, status) => {
     const before = await versionOfKey();
     expect((await exchange(s.port, updateAfter(lines, header))).status).toBe(status);
     expect(await versionOfKey()).toBe(before);
   });
 
-  it('T-04 rejects an update with the transfer coding gzip, chunked', async () => {
+  it('T-04 is rejected as an update with the transfer coding gzip, chunked', async () => {
     const bytes = updateAfter(lines, 'Transfer-Encoding: gzip, chunked\r\n', '', '2\r\n{}\r\n0\r\n\r\n');
     expect((await exchange(s.port, bytes)).status).toBe(400);
   });
 
-  it('A-03 rejects a preview with a second management credential', async () => {
+  it('A-03 is rejected as a preview with a second management credential', async () => {
     const credential = (token: string) => `Authorization: Bearer ${token}\r\n`;
     const first = `POST /api/keys/preview HTTP/1.1\r\n${common()}Content-Length: 2\r\n${credential(s.t.management)}`;
     const preview = (second: string) => exchange(s.port, `${first}${filler(lines)}${second}\r\n{}`);
@@ -48,7 +48,7 @@ describe.each([0, 1_000, 15_000])('After %i header lines', (lines) => {
     expect((await preview(credential('other'))).status).toBe(401);
   });
 
-  it('logs the client address that a trusted proxy has appended', async () => {
+  it('is logged with the client address that a trusted proxy has appended', async () => {
     const address = `192.0.2.${lines % 251}`;
     const proxied = `X-Forwarded-For: 198.51.100.1\r\n${filler(lines)}X-Forwarded-For: ${address}\r\n`;
     const bytes = `GET /svc/org/keys HTTP/1.1\r\nHost: keyfront.test\r\nConnection: close\r\nX-Svc-Authorization: no\r\n${proxied}\r\n`;
@@ -58,7 +58,7 @@ describe.each([0, 1_000, 15_000])('After %i header lines', (lines) => {
   });
 });
 
-describe('The HTTP server', () => {
+describe('the HTTP server', () => {
   it('rejects headers of more than 16 KiB with 431, however short each line is', async () => {
     expect((await exchange(s.port, updateAfter(17_000, 'If-Match: "1"\r\n'))).status).toBe(431);
   });

@@ -79,7 +79,7 @@ const listed = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"m${index}":1`).join(',')}}`;
 const text = (length: number) => `"${'x'.repeat(length)}"`;
 
-describe('R-04 R-06 R-08 A definition is answered alike in both faces and both operations', () => {
+describe('R-04 R-06 R-08 a definition gets the same response in both APIs and both operations:', () => {
   it.each<[string, string, string]>([
     ['a member that comes twice', '{"alias":"a","alias":"a"}', 'DUPLICATE_MEMBER alias'],
     ['a member that comes twice, once escaped', '{"alias":"a","\\u0061lias":"b"}', 'DUPLICATE_MEMBER alias'],
@@ -176,7 +176,7 @@ describe('R-04 R-06 R-08 A definition is answered alike in both faces and both o
   });
 });
 
-describe('R-09 A body as a whole is answered alike in both faces', () => {
+describe('R-09 a whole body gets the same response in both APIs:', () => {
   const inREST = async (change: (body: string) => Body) =>
     verdict(await post('/api/keys/preview', change('{"alias":"a"}')));
   const inGraphQL = async (change: (body: string) => Body) =>
@@ -203,35 +203,35 @@ describe('R-09 A body as a whole is answered alike in both faces', () => {
     expect([await inREST(change), await inGraphQL(change)]).toEqual([expected, expected]);
   });
 
-  it.each(['null', '[]', '"x"', '1', 'true'])('that is %s, which is no definition and no operation', async (body) => {
+  it.each(['null', '[]', '"x"', '1', 'true'])('%s, which is no definition and no operation', async (body) => {
     expect(verdict(await post('/api/keys/preview', body))).toBe('WRONG_TYPE');
     expect(verdict(await post('/svc/org/keys/k', body))).toBe('WRONG_TYPE');
     expect(verdict(await post('/graphql', body))).toBe('INVALID');
   });
 });
 
-it.each(['__proto__', 'constructor', 'prototype'])('R-05 A label must not be %s', async (label) => {
+it.each(['__proto__', 'constructor', 'prototype'])('R-05 rejects the label %s', async (label) => {
   const rest = await post('/api/keys/preview', `{"access_rights":{"a":{},"${label}":{"api_id":"x"}}}`);
   expect(verdict(rest)).toBe(`RESERVED_NAME access_rights.${label}`);
   const graphql = await post('/graphql', wrapped(query, `{"access_rights":[{"label":"a"},{"label":"${label}"}]}`));
   expect(verdict(graphql)).toBe('RESERVED_NAME access_rights[1].label');
 });
 
-it('R-04 A label must not come twice', async () => {
+it('R-04 rejects a repeated label', async () => {
   const rest = await post('/api/keys/preview', '{"access_rights":{"a":{},"\\u0061":{}}}');
   expect(verdict(rest)).toBe('DUPLICATE_MEMBER access_rights.a');
   const graphql = await post('/graphql', wrapped(query, '{"access_rights":[{"label":"a"},{"label":"a"}]}'));
   expect(verdict(graphql)).toBe('DUPLICATE_LABEL access_rights[1].label');
 });
 
-it('R-08 What is kept is what was sent: emoji, joiners, marks of direction and zero', async () => {
+it('R-08 stores exactly what was sent: emoji, joiners, direction marks and zero', async () => {
   const sent = { alias: '👩‍👩‍👧‍👦 e\u0301 \u202ertl\u202c', meta_data: { '🗝️': 'ﷺ\u2028' }, rate: -0 };
   const answer = await t.preview(sent);
   expect(answer.body['data']).toEqual({ ...sent, rate: 0 });
   expect(answer.text).toContain('"rate":0');
 });
 
-describe(`A suite of ${jsonCases.length} JSON texts, good, bad and doubtful`, () => {
+describe(`a suite of ${jsonCases.length} JSON texts, valid, invalid and doubtful`, () => {
   it.each(jsonCases)('$name', async ({ name, json, verdict: doubtful }) => {
     const body = typeof json === 'string' ? json : bytes([...json]);
     const inMetadata = typeof body === 'string' ? `{"meta_data":${body}}` : bytes('{"meta_data":', [...body], '}');
@@ -244,7 +244,7 @@ describe(`A suite of ${jsonCases.length} JSON texts, good, bad and doubtful`, ()
   });
 });
 
-it('R-05 After all of it no prototype has been touched', () => {
+it('R-05 changes no prototype', () => {
   const { polluted } = {} as { polluted?: unknown };
   expect(polluted).toBeUndefined();
   expect(Object.keys(Object.prototype)).toEqual([]);

@@ -70,9 +70,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe(`Under ${clients} clients that update at once, the service`, () => {
+describe(`the service under ${clients} concurrent updating clients`, () => {
   it(
-    'O-06 does all it can and refuses the rest with 503 and a time to try again, answers health checks, and loses nothing it has acknowledged',
+    'O-06 serves what it can and rejects the rest with 503 and Retry-After, responds to health checks, and loses no acknowledged change',
     { timeout: 240_000 + 10 * milliseconds },
     async () => {
       const report = await load({ port: s.port, clients, milliseconds, keys, service: s.t.service });
@@ -89,7 +89,7 @@ describe(`Under ${clients} clients that update at once, the service`, () => {
     },
   );
 
-  it('would be seen to lose something, if an answer came without a change', async () => {
+  it('loses changes in a mutant that responds without a change, which this suite detects', async () => {
     let number = 0;
     const liar = createServer((request, response) => {
       number += 1;
@@ -106,7 +106,7 @@ describe(`Under ${clients} clients that update at once, the service`, () => {
     expect((await lost(s, report)).join()).toMatch(/was acknowledged as version 2 of load-/);
   });
 
-  it('would be seen to have changed what it rejected', async () => {
+  it('writes rejected changes in a mutant, which this suite detects', async () => {
     let number = 0;
     const liar = createServer((request, response) => {
       number += 1;
@@ -128,7 +128,7 @@ describe(`Under ${clients} clients that update at once, the service`, () => {
   });
 });
 
-describe('Admission', () => {
+describe('admission control', () => {
   const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
   const busyFor = (ms: number) => {
     const until = performance.now() + ms;

@@ -75,9 +75,9 @@ function figures(times: number[]): object {
 const host = 'Host: x\r\n';
 const body = () => `${host}Authorization: Bearer ${s.t.management}\r\nContent-Type: application/json\r\n`;
 
-describe(`${sockets} connections that`, () => {
+describe(`${sockets} slow connections`, () => {
   it.each<[string, () => Slow, number, RegExp]>([
-    ['say nothing at all', () => slow('', ''), timeouts.headersMs, /^(HTTP\/1\.1 408 [^]*)?$/],
+    ['send nothing at all', () => slow('', ''), timeouts.headersMs, /^(HTTP\/1\.1 408 [^]*)?$/],
     [
       'send their headers a few bytes at a time',
       () => slow(`GET /health HTTP/1.1\r\n${host}`, 'X: y\r\n'),
@@ -103,19 +103,19 @@ describe(`${sockets} connections that`, () => {
       /^HTTP\/1\.1 408 [^]*nosniff/,
     ],
     [
-      'ask once and then keep the connection',
+      'send one request and then keep the connection',
       () => slow(`GET /health HTTP/1.1\r\n${host}\r\n`, ''),
       timeouts.idleMs,
       /^HTTP\/1\.1 200 /,
     ],
     [
-      'ask once and then never finish asking again',
+      'send one request and never finish the next one',
       () => slow(`GET /health HTTP/1.1\r\n${host}\r\nGET /hea`, 'l'),
       timeouts.headersMs,
       /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 408 /,
     ],
   ])(
-    'T-02 %s are cut in time, while good requests are answered',
+    'T-02 that %s are closed in time, while normal requests are served',
     { timeout: 240_000 },
     async (what, open, limitMs, said) => {
       const alone = goodClient();
@@ -137,7 +137,7 @@ describe(`${sockets} connections that`, () => {
   );
 
   // Ten, because GraphiQL's program has megabytes: the buffers between the two would swallow a small answer.
-  it('T-02 never read their answer are cut in time (ten of them)', async () => {
+  it('T-02 that never read their response are closed in time (ten of them)', async () => {
     const page = Buffer.byteLength((await s.t.send('/graphiql/graphiql.js')).text);
     const opened = Array.from({ length: 10 }, () => {
       const socket = connect(s.port, '127.0.0.1').pause();
@@ -159,7 +159,7 @@ describe(`${sockets} connections that`, () => {
     }
   });
 
-  it('have sent all they will and still listen are answered', async () => {
+  it('that have sent everything and still listen get a response', async () => {
     const answers = Array.from({ length: sockets }, async () => {
       const socket = connect({ port: s.port, host: '127.0.0.1', allowHalfOpen: true });
       socket.end(`GET /svc/org/keys/k1 HTTP/1.1\r\n${host}X-Svc-Authorization: ${s.t.service}\r\n\r\n`);
@@ -170,7 +170,7 @@ describe(`${sockets} connections that`, () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']));
   });
 
-  it('hang up in the middle of their request or before its answer leave nothing behind', async () => {
+  it('that close during their request or before its response leave nothing behind', async () => {
     const update = `PUT /svc/org/keys/k1 HTTP/1.1\r\n${host}X-Svc-Authorization: ${s.t.service}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n`;
     const hung = Array.from({ length: sockets }, async (_, number) => {
       const socket = connect(s.port, '127.0.0.1');

@@ -32,8 +32,8 @@ async function spoken(options: ConnectionOptions): Promise<string> {
   });
 }
 
-describe('With a certificate and its key the service', () => {
-  it('speaks HTTP over TLS, and says so where it says where it listens', async () => {
+describe('a service with a certificate and its key', () => {
+  it('serves HTTPS, and prints the https address', async () => {
     expect(s.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     const body = await new Promise<string>((resolve, reject) => {
       get(`${s.url}/health`, { ca: certificate, agent: false }, (response) => {
@@ -45,7 +45,7 @@ describe('With a certificate and its key the service', () => {
     expect(body).toBe('200 ok\n');
   });
 
-  it('T-01 speaks TLS 1.2 and 1.3, and nothing older', async () => {
+  it('T-01 accepts TLS 1.2 and 1.3, and nothing older', async () => {
     expect(await spoken({ minVersion: 'TLSv1.3' })).toBe('TLSv1.3');
     expect(await spoken({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })).toBe('TLSv1.2');
     for (const version of ['TLSv1', 'TLSv1.1'] as const) {
@@ -60,12 +60,12 @@ describe('With a certificate and its key the service', () => {
     expect(answer).toMatchObject({ status: 0, text: '', isClosed: true });
   });
 
-  it('goes on after rubbish instead of a handshake', async () => {
+  it('continues after random bytes instead of a handshake', async () => {
     await exchange(s.port, '\x16\x03\x01\xff\xff\0\0\0\0');
     expect(await spoken({})).toBe('TLSv1.3');
   });
 
-  it('T-02 cuts a handshake that never ends', async () => {
+  it('T-02 closes the connection of a handshake that never ends', async () => {
     const quick = await startServer(
       {},
       { tls: files, timeouts: { headersMs: 300, requestMs: 500, responseMs: 1_000, idleMs: 500 } },
@@ -75,7 +75,7 @@ describe('With a certificate and its key the service', () => {
     await quick.close();
   });
 
-  it('stops at once, whether connections are idle, silent or in the middle of a handshake', async () => {
+  it('stops at once with connections that are idle, silent or in the middle of a handshake', async () => {
     const own = await startServer({}, { tls: files });
     const options = { port: own.port, host: '127.0.0.1', servername: 'localhost', ca: certificate };
     const idle = connect(options);
@@ -98,7 +98,7 @@ describe('With a certificate and its key the service', () => {
   });
 });
 
-describe('The settings of TLS', () => {
+describe('the settings of TLS', () => {
   async function said(env: Record<string, string>): Promise<string> {
     const c = await makeCommandLine();
     const outcome = await c.keyfront(['serve'], { PORT: '0', ...env });
@@ -109,7 +109,7 @@ describe('The settings of TLS', () => {
   }
   const with_ = (certFile: string, keyFile: string) => ({ KEYFRONT_TLS_CERT: certFile, KEYFRONT_TLS_KEY: keyFile });
 
-  it('O-08 belong together', async () => {
+  it('O-08 are rejected one without the other', async () => {
     for (const name of ['KEYFRONT_TLS_CERT', 'KEYFRONT_TLS_KEY']) {
       expect(await said({ [name]: files.certFile })).toContain(
         'KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY belong together; one of them is missing.',
@@ -117,7 +117,7 @@ describe('The settings of TLS', () => {
     }
   });
 
-  it('name a file that is not there, or cannot be read, without starting and without issuing a credential', async () => {
+  it('are rejected by name for a missing or unreadable file, without issuing a credential', async () => {
     const nowhere = join(files.folder, 'nowhere.pem');
     expect(await said(with_(nowhere, files.keyFile))).toBe(
       `TLS: the certificate ${nowhere} cannot be read (ENOENT).\n`,
@@ -131,7 +131,7 @@ describe('The settings of TLS', () => {
     chmodSync(files.keyFile, 0o600);
   });
 
-  it('name a file that is not PEM, and quote nothing of it', async () => {
+  it('are rejected by name for a file that is not PEM, without quoting it', async () => {
     expect(await said(with_(files.keyFile, files.keyFile))).toBe(
       `TLS: the file ${files.keyFile} contains no certificate in PEM.\n`,
     );
@@ -140,7 +140,7 @@ describe('The settings of TLS', () => {
     );
   });
 
-  it('name a key that belongs to another certificate, and a certificate that is none', async () => {
+  it('are rejected by name for a key of another certificate, and for a text that is no certificate', async () => {
     const other = join(files.folder, 'other.key');
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     writeFileSync(other, privateKey.export({ type: 'pkcs8', format: 'pem' }));

@@ -42,7 +42,7 @@ function expectGuarded({ status, headers, body }: WireAnswer): void {
     expect(headers.get('content-type')).toMatch(/^(application\/json|text\/plain|text\/html); charset=utf-8$/);
 }
 
-describe('T-04 T-05 A request that two readers may understand differently is refused, with', () => {
+describe('T-04 T-05 an ambiguous request is rejected:', () => {
   const chunked = 'Transfer-Encoding: chunked\r\n';
   it.each<[string, string]>([
     ['a length and chunks', `POST /graphql HTTP/1.1\r\n${host}Content-Length: 5\r\n${chunked}\r\n0\r\n\r\n`],
@@ -113,14 +113,14 @@ describe('T-04 T-05 A request that two readers may understand differently is ref
     expectGuarded(answer);
   });
 
-  it.each(['0.9', '2.0', '3.1'])('another version: HTTP/%s is answered with 505', async (version) => {
+  it.each(['0.9', '2.0', '3.1'])('returns 505 for HTTP/%s', async (version) => {
     const answer = await send(version === '0.9' ? 'GET /health\r\n\r\n' : request('/health', { version }));
     // Node's parser knows no other versions at all.
     expect(answer.status).toBe(version === '3.1' ? 400 : 505);
     expectGuarded(answer);
   });
 
-  it('an expectation that nobody knows is answered with 417, and the known one is met', async () => {
+  it('returns 417 for an unknown expectation, and meets the known one', async () => {
     expect((await send(request('/health', { headers: 'Expect: 200-ok\r\n' }))).status).toBe(417);
     const met = await send(
       request('/api/keys/preview', { method: 'POST', headers: 'Expect: 100-continue\r\n', body: '{}' }),
@@ -129,7 +129,7 @@ describe('T-04 T-05 A request that two readers may understand differently is ref
   });
 
   it.each(['200-ok', '100-continue'])(
-    'rejects Expect: 100-continue beside Expect: %s, and asks for no body',
+    'rejects Expect: 100-continue beside Expect: %s, and requests no body',
     async (other) => {
       const headers = `Expect: 100-continue\r\nExpect: ${other}\r\n`;
       const answer = await send(request('/api/keys/preview', { method: 'POST', headers, body: '{}' }));
@@ -161,7 +161,7 @@ describe('T-04 T-05 A request that two readers may understand differently is ref
     ['two hosts', (inner) => `GET /health HTTP/1.1\r\n${host}Host: y\r\n\r\n${inner}`],
     ['an absolute target', (inner) => `GET http://x/ HTTP/1.1\r\n${host}\r\n${inner}`],
     ['a folded header', (inner) => `GET /health HTTP/1.1\r\n${host}X-A: a\r\n b\r\n\r\n${inner}`],
-  ])('T-04 a second request hidden behind it, by %s: that one is not carried out', async (_how, hide) => {
+  ])('T-04 executes no second request hidden by %s', async (_how, hide) => {
     const before = await versionOfKey();
     const answer = await send(hide(update('smuggled')));
     expect(answer.status).toBe(400);
@@ -169,7 +169,7 @@ describe('T-04 T-05 A request that two readers may understand differently is ref
     expect(await versionOfKey()).toBe(before);
   });
 
-  it('nothing wrong, is carried out, also two in a row on one connection', async () => {
+  it('executes a valid request, also two on one connection', async () => {
     const before = Number(await versionOfKey());
     const answer = await send(update('one') + update('two').replace(host, host + last));
     expect(answer.text.match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
@@ -177,7 +177,7 @@ describe('T-04 T-05 A request that two readers may understand differently is ref
   });
 
   it.each(['application/json', 'multipart/mixed', 'text/event-stream'])(
-    'Connection: close ends the connection after a response for Accept: %s',
+    'closes the connection with Connection: close after a response for Accept: %s',
     async (accept) => {
       for (const query of ['{ __typename }', '{ nothing }']) {
         const headers = `${json}Accept: ${accept}\r\nAuthorization: Bearer ${s.t.management}\r\n`;
@@ -200,14 +200,14 @@ describe('T-04 T-05 A request that two readers may understand differently is ref
     },
   );
 
-  it('rubbish behind a good one: the good one is answered for itself or not at all, and never with that refusal', async () => {
+  it('responds to a valid request before random bytes for itself or not at all, and never with their rejection', async () => {
     const answer = await send(`${update('good')}\0\0\0\r\n\r\n`);
     expect(answer.text).not.toContain('HTTP/1.1 400');
     expect(answer.isClosed).toBe(true);
   });
 });
 
-describe('T-08 Every answer forbids guessing and keeping, and does not tell what gave it:', () => {
+describe('T-08 every response forbids caching and MIME sniffing, and does not name the server:', () => {
   const authorised = () => `X-Svc-Authorization: ${s.t.service}\r\nAuthorization: Bearer ${s.t.management}\r\n`;
   it.each<[string, number, () => string]>([
     ['health', 200, () => request('/health')],
@@ -289,7 +289,7 @@ describe('T-08 Every answer forbids guessing and keeping, and does not tell what
   });
 });
 
-describe('Methods and paths:', () => {
+describe('methods and paths of the service:', () => {
   it.each<[string, string]>([
     ['/health', 'GET, HEAD'],
     ['/ready', 'GET, HEAD'],
@@ -300,7 +300,7 @@ describe('Methods and paths:', () => {
     ['/svc/org/keys/k1', 'PUT, GET, HEAD, POST, DELETE'],
     ['/svc/org/keys/k1/restore', 'POST'],
     ['/svc/org/keys/k1/quota', 'POST'],
-  ])('T-06 %s answers every other method with 405 and Allow: %s', async (path, allow) => {
+  ])('T-06 %s returns 405 and Allow: %s for every other method', async (path, allow) => {
     const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'LINK'];
     for (const method of methods.filter((name) => !allow.split(', ').includes(name))) {
       const answer = await send(request(path, { method }));
@@ -313,7 +313,7 @@ describe('Methods and paths:', () => {
   });
 
   it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])(
-    'T-06 %s where there is nothing is 404',
+    'T-06 %s returns 404 without a route',
     async (method) => {
       const { status, body } = await send(request('/nothing/here', { method }));
       expect(status).toBe(404);
@@ -330,7 +330,7 @@ describe('Methods and paths:', () => {
     '/svc/org/keys/nobody',
     '/svc/org/keys?limit=0',
     '/nowhere',
-  ])('T-06 HEAD %s answers what GET does, without the body', async (target) => {
+  ])('T-06 HEAD %s returns what GET does, without the body', async (target) => {
     const headers = `X-Svc-Authorization: ${s.t.service}\r\n`;
     const got = await send(request(target, { headers }));
     const head = await send(request(target, { method: 'HEAD', headers }));
@@ -342,7 +342,7 @@ describe('Methods and paths:', () => {
     }
   });
 
-  it('HEAD needs the credential that GET needs', async () => {
+  it('requires for HEAD the credential that GET requires', async () => {
     expect((await send(request('/svc/org/keys/k1', { method: 'HEAD' }))).status).toBe(401);
   });
 
@@ -353,11 +353,11 @@ describe('Methods and paths:', () => {
     ['an encoded letter', ['/he%61lth', '/%67raphql', '/svc/org/%6beys']],
     ['a parameter in the path', ['/health;x=y', '/graphql;x', '/svc/org/keys;x=y']],
     ['white space', ['/health%20', '/%20health', '/graphql%09', '/health%00']],
-  ])('T-06 %s makes it another path, where there is nothing', async (_what, targets) => {
+  ])('T-06 %s makes it another path, which returns 404', async (_what, targets) => {
     for (const target of targets) expect(`${target} ${(await send(request(target))).status}`).toBe(`${target} 404`);
   });
 
-  it('G-13 a mutation by GET is refused with 405 and has no effect', async () => {
+  it('G-13 rejects a mutation by GET with 405 and without effect', async () => {
     const before = await versionOfKey();
     const query = encodeURIComponent('mutation { updateOrgKey(keyID: "k1", input: {}) { status } }');
     const headers = `X-Svc-Authorization: ${s.t.service}\r\nAccept: application/json\r\n`;
@@ -365,7 +365,7 @@ describe('Methods and paths:', () => {
     expect(await versionOfKey()).toBe(before);
   });
 
-  it('G-13 a query by GET needs a header that no page can send across sites without asking', async () => {
+  it('G-13 requires for a query by GET a header that no page can send across sites without a preflight', async () => {
     const target = `/graphql?query=${encodeURIComponent('{ __typename }')}`;
     const accept = 'Accept: application/json\r\n';
     const refused = await send(request(target, { headers: accept }));
@@ -387,7 +387,7 @@ describe('Methods and paths:', () => {
   });
 });
 
-describe('A body', () => {
+describe('a request body', () => {
   const both = () => `X-Svc-Authorization: ${s.t.service}\r\nAuthorization: Bearer ${s.t.management}\r\n`;
   const faces: readonly [string, string, string][] = [
     ['/api/keys/preview', 'POST', '{}'],
@@ -407,7 +407,7 @@ describe('A body', () => {
     'application/graphql',
     '*/*',
     '',
-  ])('T-07 of the type %j is refused with 415 in every face, and does nothing', async (type) => {
+  ])('T-07 is rejected with 415 for the type %j in every API, without effect', async (type) => {
     const before = await versionOfKey();
     for (const [path, method, body] of faces) {
       const answer = await send(request(path, { method, headers: `${both()}Content-Type: ${type}\r\n`, body }));
@@ -417,14 +417,14 @@ describe('A body', () => {
     expect(await versionOfKey()).toBe(before);
   });
 
-  it('without a type is refused with 415', async () => {
+  it('is rejected with 415 without a type', async () => {
     for (const [path, method, body] of faces) {
       expect((await send(request(path, { method, headers: both(), body }))).status).toBe(415);
     }
   });
 
   it.each(['gzip', 'deflate', 'br', 'x-gzip', 'identity, gzip', 'zstd'])(
-    'T-09 with the content encoding %s is refused with 415 in every face, packed or not',
+    'T-09 is rejected with 415 for the content encoding %s in every API, compressed or not',
     async (encoding) => {
       for (const [path, method, body] of faces) {
         const headers = `${both()}${json}Content-Encoding: ${encoding}\r\n`;
@@ -435,7 +435,7 @@ describe('A body', () => {
     },
   );
 
-  it('T-09 that is not UTF-8 is refused with 400, and one byte order mark before it is passed over', async () => {
+  it('T-09 is rejected with 400 if it is not UTF-8, and may start with one byte order mark', async () => {
     for (const [path, method, body] of faces) {
       const withBytes = (before: string) => `${before}${body}`;
       const headers = both() + json;
@@ -455,7 +455,7 @@ describe('A body', () => {
   });
 
   it.each(['text/html', 'application/xml', 'image/png', 'application/json;q=0, text/plain', '*/*', 'nonsense'])(
-    'T-07 returns JSON for every Accept header, in REST (%s)',
+    'T-07 gets JSON for every Accept header, in REST (%s)',
     async (accept) => {
       for (const target of ['/svc/org/keys/k1', '/svc/org/keys/nobody', '/nowhere']) {
         const { headers } = await send(request(target, { headers: `${both()}Accept: ${accept}\r\n` }));
@@ -464,7 +464,7 @@ describe('A body', () => {
     },
   );
 
-  it.each([1, 2, 7])('R-09 that comes in pieces of %i byte each is taken as a whole', async (size) => {
+  it.each([1, 2, 7])('R-09 is read as a whole when it arrives in pieces of %i byte each', async (size) => {
     const body = '{"alias":"añ🔑"}';
     const pieces =
       Buffer.from(body)
@@ -480,7 +480,7 @@ describe('A body', () => {
   it.each([
     ['a length', (body: string) => `Content-Length: ${body.length + 1}\r\n\r\n${body}`],
     ['chunks', (body: string) => `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n`],
-  ])('R-09 that breaks off, by %s, changes nothing', async (_how, framed) => {
+  ])('R-09 changes nothing when it is cut off by %s', async (_how, framed) => {
     const before = await versionOfKey();
     const bytes = `PUT /svc/org/keys/k1 HTTP/1.1\r\n${host}${both()}${json}${framed('{"alias":"half"}')}`;
     await send(bytes, 100);
@@ -492,7 +492,7 @@ describe('A body', () => {
     ['REST', '/api/keys/preview', 256 * 1024],
     ['GraphQL', '/graphql', 128 * 1024],
   ])(
-    'T-03 of exactly the limit is read in %s, and of one byte more is refused with 413, announced or in chunks',
+    'T-03 of exactly the limit is read in %s, and with one byte more is rejected with 413, announced or in chunks',
     async (_face, path, limit) => {
       const start = path === '/graphql' ? '{"query":"{ __typename }"' : '{';
       for (const extra of [0, 1]) {
@@ -511,7 +511,7 @@ describe('A body', () => {
     ['its announced length', 'Content-Length: 1000000000\r\n'],
     ['its chunks', 'Transfer-Encoding: chunked\r\n'],
   ])(
-    'T-03 over the limit by %s is answered before it has come, and its connection is cut without reading it',
+    'T-03 over the limit by %s gets its response before it has arrived, and its connection is closed without reading it',
     async (_how, framing) => {
       const head = request('/api/keys/preview', { method: 'POST', headers: both() + json + framing }).replace(last, '');
       const chunk = framing.startsWith('T') ? `40000\r\n${' '.repeat(0x40000)}\r\n1\r\n \r\n` : ' ';
@@ -523,7 +523,7 @@ describe('A body', () => {
     },
   );
 
-  it('T-03 that is refused and goes on for ever is not read for long', async () => {
+  it('T-03 is not read for long after its rejection', async () => {
     const socket = connect(s.port, '127.0.0.1');
     socket.on('error', () => undefined).resume();
     const over = new Promise<void>((resolve) => socket.on('close', () => resolve()));
@@ -544,7 +544,7 @@ describe('A body', () => {
     expect(sent).toBeLessThan(100);
   });
 
-  it('that is too large leaves a client that sends it all with its answer, and the connection with its order', async () => {
+  it('leaves the client its response when it is too large, and the connection its order', async () => {
     const headers = { authorization: `Bearer ${s.t.management}`, 'content-type': 'application/json' };
     const post = async (body: BodyInit) => {
       const init = { method: 'POST', headers, body, duplex: 'half' } as const;
@@ -566,8 +566,8 @@ describe('A body', () => {
   });
 });
 
-describe('Time:', () => {
-  it('T-02 the limits are those that were promised', () => {
+describe('the time limits', () => {
+  it('T-02 equal the documented ones', () => {
     expect(defaultTimeouts.headersMs).toBeLessThanOrEqual(10_000);
     expect(defaultTimeouts.requestMs).toBeLessThanOrEqual(30_000);
     expect(defaultTimeouts.responseMs).toBeLessThanOrEqual(60_000);

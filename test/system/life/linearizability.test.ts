@@ -44,7 +44,7 @@ async function firstUnexplained(most: number): Promise<string | undefined> {
 
 const lines = (operations: readonly object[]) => operations.map((operation) => JSON.stringify(operation)).join('\n');
 
-describe('the checker', () => {
+describe('the linearizability checker', () => {
   type Register = Operation<{ write?: number }, { read?: number }>;
   const register = {
     initial: 0,
@@ -69,25 +69,25 @@ describe('the checker', () => {
     ['operations one after the other', [write(1, 1, 2), read(1, 3, 4)]],
     ['a read during a write, before it and after it', [write(1, 1, 6), read(0, 2, 3), read(1, 4, 5)]],
     ['two writes at once, in the other order', [write(1, 1, 4), write(2, 2, 3), read(1, 5, 6)]],
-    ['a write without an answer, done late', [write(1, 1, Infinity), read(0, 2, 3), read(1, 4, 5)]],
-    ['a write without an answer, never done', [write(1, 1, Infinity), read(0, 2, 3), read(0, 4, 5)]],
-  ])('explains %s', (_, history) => {
+    ['a write without a response, executed late', [write(1, 1, Infinity), read(0, 2, 3), read(1, 4, 5)]],
+    ['a write without a response, never executed', [write(1, 1, Infinity), read(0, 2, 3), read(0, 4, 5)]],
+  ])('accepts %s', (_, history) => {
     expect(unexplained(history, register)).toBeUndefined();
   });
 
   it.each<[string, Register[]]>([
     ['a stale read', [write(1, 1, 2), read(0, 3, 4)]],
     ['a read that goes back', [write(1, 1, 6), read(1, 2, 3), read(0, 4, 5)]],
-    ['a read of what nobody wrote', [write(1, 1, 2), read(2, 3, 4)]],
-    ['a write that was answered and lost', [write(1, 1, 2), write(2, 3, 4), read(1, 5, 6)]],
+    ['a read of a value that was never written', [write(1, 1, 2), read(2, 3, 4)]],
+    ['an acknowledged write that was lost', [write(1, 1, 2), write(2, 3, 4), read(1, 5, 6)]],
     ['a read before the write', [read(1, 1, 2), write(1, 3, Infinity)]],
-  ])('does not explain %s', (_, history) => {
+  ])('rejects %s', (_, history) => {
     expect(unexplained(history, register)?.length).toBeGreaterThan(0);
   });
 });
 
 describe('C-04 a key under concurrent updates, resets, consumption and reads', () => {
-  it('behaves as if they came one at a time, in memory', { timeout }, async () => {
+  it('is linearizable in memory', { timeout }, async () => {
     await start();
     expect(await firstUnexplained(histories)).toBeUndefined();
   });
@@ -97,7 +97,7 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
     // A server is asked over a connection: fewer histories take as long.
     const most = engine === sqlite ? histories : runs('HISTORIES', 10);
     it.skipIf(engine.isMissing)(
-      `behaves as if they came one at a time, through ${installations === 1 ? 'one installation' : 'two installations'} on ${engine.name}`,
+      `is linearizable through ${installations === 1 ? 'one installation' : 'two installations'} on ${engine.name}`,
       { timeout },
       async () => {
         await start(installations, engine);
@@ -107,7 +107,7 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
   }
 
   it.skipIf(postgresAndRedis.isMissing)(
-    `and its counter behave each as if they came one at a time, through two installations on ${postgresAndRedis.name}`,
+    `is linearizable with its counter through two installations on ${postgresAndRedis.name}`,
     { timeout },
     async () => {
       await start(2, postgresAndRedis);
@@ -121,7 +121,7 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
     },
   );
 
-  it('is asked enough at once for an order to matter, and answers everything', async () => {
+  it('gets enough concurrent calls for an order to matter, and completes all of them', async () => {
     await start();
     // Any one history may happen to lack what is rare, such as a refusal.
     const histories: Awaited<ReturnType<typeof record>>[] = [];
@@ -143,8 +143,8 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
   });
 });
 
-describe('the checker, over a planted fault', () => {
-  it.each(Object.entries(concurrencyPlants))('catches %s', { timeout }, async (_, plant) => {
+describe('the linearizability checker over a mutant', () => {
+  it.each(Object.entries(concurrencyPlants))('detects %s', { timeout }, async (_, plant) => {
     const [app] = await start();
     if (app) plant(app.app);
     expect(await firstUnexplained(5)).toMatch(/replay it with FUZZ_SEED=\d+/);

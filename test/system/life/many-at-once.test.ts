@@ -66,16 +66,16 @@ async function used(): Promise<number> {
 
 const ones = (count: number) => Array.from({ length: count }, () => 1);
 
-describeConfigurations('many gateways that consume one quota at once', (engine) => {
+describeConfigurations('many concurrent gateways with one quota', (engine) => {
   onEach(engine);
 
-  it('would be seen to get more than the maximum, if consumption took two steps', async () => {
+  it('get more than the maximum from a mutant with two steps, which this suite detects', async () => {
     await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 50 });
     for (const { app } of apps) concurrencyPlants['consumption in two steps: check, wait, add'](app);
     expect(await consumeAtOnce(ones(100))).toBeGreaterThan(50);
   });
 
-  it('get exactly the maximum where they ask for more, across a restart in between', async () => {
+  it('get exactly the maximum when they request more, across a restart', async () => {
     await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 150 });
     const before = await consumeAtOnce(ones(100));
     await close();
@@ -87,7 +87,7 @@ describeConfigurations('many gateways that consume one quota at once', (engine) 
     expect([await consumeAtOnce(ones(20)), await used()]).toStrictEqual([0, 150]);
   });
 
-  it('never get more than the maximum in sum, whatever the amounts', async () => {
+  it('never get more than the maximum in total, for any amounts', async () => {
     const { below } = createRandom(seed);
     await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 200 });
     const amounts = Array.from({ length: 120 }, () => 1 + below(20));
@@ -99,7 +99,7 @@ describeConfigurations('many gateways that consume one quota at once', (engine) 
     expect(await consumeAtOnce(ones(50))).toBe(200 - sum);
   });
 
-  it('get exactly the maximum in each period, however late it begins and whether or not a restart lies between', async () => {
+  it('get exactly the maximum in each period, however late it begins and with or without a restart', async () => {
     await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 30, quota_renewal_rate: 3600 });
     const sums: number[] = [];
     for (const [index, moment] of [0, 3599, 3600, 7199, 7200, 36_000, 39_599].entries()) {
@@ -113,7 +113,7 @@ describeConfigurations('many gateways that consume one quota at once', (engine) 
     expect(sums).toStrictEqual([30, 0, 30, 0, 30, 30, 0]);
   });
 
-  it('get no more than two maxima while the period ends under their hands', async () => {
+  it('get no more than two maxima while the period ends', async () => {
     await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 30, quota_renewal_rate: 3600 });
     const asking = consumeAtOnce(ones(80));
     const turn = Promise.resolve().then(() => {
@@ -135,7 +135,7 @@ describeConfigurations('many gateways that consume one quota at once', (engine) 
   });
 });
 
-describeEngines('fifty writers that each add a tag to what they read', (engine) => {
+describeEngines('fifty writers that each add a tag to the version they read', (engine) => {
   onEach(engine);
 
   const tags = Array.from({ length: 50 }, (_, index) => `tag-${index}`);
@@ -180,13 +180,13 @@ describeEngines('fifty writers that each add a tag to what they read', (engine) 
     return { found, version: body['version'], mostAttempts: Math.max(...attempts) };
   }
 
-  it('C-01 leave the key with every tag that was acknowledged, and a version for each', async () => {
+  it('C-01 write every acknowledged tag, with one version each', async () => {
     const { mostAttempts, ...key } = await addAll();
     expect(key).toStrictEqual({ found: [...tags].sort(), version: 51 });
     expect(mostAttempts, 'nobody was in the way of anybody').toBeGreaterThan(1);
   });
 
-  it('would be seen to lose some, if the version were checked before the write', async () => {
+  it('lose tags in a mutant that checks the version before the write, which this suite detects', async () => {
     for (const { app } of apps) concurrencyPlants['a lost update: read, wait, write'](app);
     expect((await addAll()).found.length).toBeLessThan(50);
   });

@@ -326,8 +326,8 @@ describe('the life of keys, command by command', () => {
   }
 });
 
-describe('the model, over a planted fault', () => {
-  it.each(Object.entries(lifePlants))('catches %s', { timeout: 240_000 }, async (_, plant) => {
+describe('the model over a mutant', () => {
+  it.each(Object.entries(lifePlants))('detects %s', { timeout: 240_000 }, async (_, plant) => {
     expect(await findDifference(sqlite, 60, plant)).toMatch(/^FUZZ_SEED=/);
   });
 });

@@ -120,7 +120,7 @@ function randomQuery(): KeyQuery {
 
 describe('a page of keys', () => {
   it(
-    'is what a look at every key would find, for any filter, order and place',
+    'equals the result of a full scan, for any filter, order and cursor',
     { timeout: 240_000 + pages * 10 },
     async () => {
       for (let run = 0; run < pages; run += 1) {
@@ -140,7 +140,7 @@ describe('a page of keys', () => {
   );
 
   it.skipIf(postgres.isMissing)(
-    `is what a look at every key would find, on ${postgres.name}`,
+    `equals the result of a full scan, on ${postgres.name}`,
     { timeout: 240_000 + pages * 10 },
     async () => {
       const { database: own, remove } = await postgres.make();
@@ -177,7 +177,7 @@ describe('a page of keys', () => {
       ['LAST_UPDATED', { ...org, updatedSince: 1n }],
     ]),
   ];
-  it.each(inOrder)('in the order %s of %o is read from an index where it begins, not sorted', (orderBy, filter) => {
+  it.each(inOrder)('is read in the order %s of %o from an index at its start, not sorted', (orderBy, filter) => {
     for (const descending of [false, true]) {
       const after = { value: orderBy === 'LAST_UPDATED' ? seconds : 'Ab', keyHash: '8' };
       const { sql, parameters } = pageStatement({ filter, orderBy, descending, after, limit: 20, now });

@@ -54,7 +54,7 @@ export const concurrencyPlants = {
       return ports.quotas.consume(hash, () => ({ next: next.quota, result: { next, revision } }));
     };
   },
-  'a consumption that is answered and not kept': ({ services: { ports } }) => {
+  'acknowledged consumption that is not stored': ({ services: { ports } }) => {
     const consume = ports.quotas.consume.bind(ports.quotas);
     let count = 0;
     ports.quotas.consume = (hash, decide) =>
@@ -67,7 +67,7 @@ export const concurrencyPlants = {
 
 /** What goes wrong in the course of a life. */
 export const lifePlants = {
-  'a change that leaves no entry in the history': ({ services: { store } }, folder) => {
+  'a change without a history entry': ({ services: { store } }, folder) => {
     const update = store.update.bind(store);
     store.update = async (hash, apply) => {
       const changed = await update(hash, apply);
@@ -78,7 +78,7 @@ export const lifePlants = {
       return changed;
     };
   },
-  'a restore that does not raise the version': ({ services: { store } }) => {
+  'a restore that does not increment the version': ({ services: { store } }) => {
     const update = store.update.bind(store);
     store.update = (hash, apply) =>
       update(hash, (found) => {
@@ -86,7 +86,7 @@ export const lifePlants = {
         return { next: revision.operation === 'restore' ? { ...next, version: next.version - 1 } : next, revision };
       });
   },
-  'a time that follows the clock back': ({ services: { store, now } }) => {
+  'a timestamp that follows the clock back': ({ services: { store, now } }) => {
     const update = store.update.bind(store);
     store.update = (hash, apply) =>
       update(hash, (found) => {
@@ -94,13 +94,13 @@ export const lifePlants = {
         return { next: { ...next, lastUpdated: BigInt(Math.floor(now().getTime() / 1000)) }, revision };
       });
   },
-  'counters that a restart forgets': async ({ services: { store, ports } }) => {
+  'counters that a restart resets': async ({ services: { store, ports } }) => {
     for await (const { keyHash, key } of store.all()) {
       if (!key) continue;
       await ports.quotas.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, result: undefined }));
     }
   },
-  'a stale update that is let through': ({ services: { store } }) => {
+  'a stale update that is accepted': ({ services: { store } }) => {
     const update = store.update.bind(store);
     store.update = async (hash, apply) => {
       const stored = await store.find(hash);
@@ -122,14 +122,14 @@ export const lifePlants = {
       });
     };
   },
-  'a deleted key that is still shown': ({ services: { store } }) => {
+  'a deleted key that is still returned': ({ services: { store } }) => {
     const find = store.find.bind(store);
     store.find = async (hash) => {
       const found = await find(hash);
       return found && { ...found, deleted: undefined };
     };
   },
-  'a revert to the version after': ({ services: { store } }) => {
+  'a revert to the next version': ({ services: { store } }) => {
     const definitionAt = store.definitionAt.bind(store);
     store.definitionAt = async (hash, version) =>
       (await definitionAt(hash, version + 1)) ?? (await definitionAt(hash, version));

@@ -69,7 +69,7 @@ describe.skipIf(postgres.isMissing)(`two processes on ${postgres.name}, of which
 
   const start = () => launch({ main, data: place.folder, env: place.env });
 
-  it('answer as if everything came one at a time', { timeout: 240_000 + histories * 10_000 }, async () => {
+  it('are linearizable', { timeout: 240_000 + histories * 10_000 }, async () => {
     const { below } = createRandom(seed);
     const services: Process[] = [start(), start()];
     let open = 0;
@@ -94,7 +94,7 @@ describe.skipIf(postgres.isMissing)(`two processes on ${postgres.name}, of which
     }
   });
 
-  it('would be found out, if one of them had read what is old', async () => {
+  it('fail this test with a mutant that reads old values', async () => {
     const stale = await startApp(place.env);
     concurrencyPlants['a stale read'](stale.app);
     const service = start();

@@ -72,13 +72,13 @@ describeConfigurations('one read of a key', (engine) => {
     expect(dataOf(answer)).toStrictEqual(asRead);
   });
 
-  it('does so for keys of a list', async () => {
+  it('returns the same for keys of a list', async () => {
     changeAfterEachRead(changeAll);
     const answer = await reader.graphql(`{ orgKeys { edges { node { ${fields} } } } }`);
     expect(dataOf(answer)).toStrictEqual({ edges: [{ node: asRead }] });
   });
 
-  it('does so for nodes and entities', async () => {
+  it('returns the same for nodes and entities', async () => {
     const id = dataOf<{ id: string }>(await reader.graphql('{ orgKey(keyID: "k1") { id } }')).id;
     changeAfterEachRead(changeAll);
     const node = await reader.graphql(`query ($id: ID!) { node(id: $id) { ... on OrgKey { ${fields} } } }`, { id });
@@ -129,7 +129,7 @@ describeConfigurations('one read of a key that is purged meanwhile', (engine) =>
     expect(codeOf(await read())).toBe('NOT_FOUND');
   });
 
-  it('rejects reading the history of a key that was created again in its place', async () => {
+  it('rejects reading the history of a key that was created again under its identifier', async () => {
     changeAfterEachRead(async () => {
       await removed();
       writer.clock.now = new Date(writer.clock.now.getTime() + 1000);

@@ -49,7 +49,7 @@ async function startCollector(): Promise<{ endpoint: string; received: () => str
 }
 
 describe('metrics of a process', () => {
-  it('are read at a port of their own, where nothing else is, and not at the service’s', async () => {
+  it('are served at their own port, which serves nothing else, and not at that of the service', async () => {
     const one = await started({ KEYFRONT_METRICS_PORT: '0' });
     const url = metricsURL(one);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
@@ -71,7 +71,7 @@ describe('metrics of a process', () => {
     expect(await one.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('are not measured unless asked for, and a port that is taken keeps the service from starting', async () => {
+  it('are not measured by default, and a port in use prevents the start', async () => {
     const one = await started({});
     expect(metricsURL(one)).toBe('');
     const { port } = new URL(one.url);
@@ -83,7 +83,7 @@ describe('metrics of a process', () => {
 });
 
 describe('traces of a process', () => {
-  it('reach the collector that the standard variables name, the last ones when it stops', async () => {
+  it('reach the collector of the standard variables, the last ones when the service stops', async () => {
     const { endpoint, received, server } = await startCollector();
     const one = await started({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'keys-of-acme' });
     const traceID = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -109,7 +109,7 @@ describe('traces of a process', () => {
     expect(one.stderr()).toContain(`"trace_id":"${traceID}"`);
   });
 
-  it('hold nothing up where the collector never answers, neither requests nor the end', async () => {
+  it('delay nothing when the collector never responds, neither requests nor the stop', async () => {
     const silent = createSocketServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -122,7 +122,7 @@ describe('traces of a process', () => {
     silent.close();
   });
 
-  it('that cannot be sent are said to be so in the log, without what the address holds', async () => {
+  it('that cannot be sent are reported in the log, without the content of the address', async () => {
     const endpoint = Object.assign(new URL('http://127.0.0.1:1'), { username: 'ada', password: 'canary' });
     const one = await started({
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint.href,
