@@ -145,7 +145,9 @@ export function createGraphQLServer({
       method,
       headers: accept === null ? {} : { accept },
     });
-    return fromFetchResponse(await handleRequest(request, { requestContext }));
+    const response = await handleRequest(request, { requestContext });
+    await nextSlice();
+    return fromFetchResponse(response);
   }
 
   return {

@@ -9,20 +9,33 @@ export const responseLimitBytes = 2 * 1024 * 1024;
 
 const maxErrors = 20;
 
+/** A result with its JSON, which Yoga then sends. */
+interface Stringified extends ExecutionResult {
+  readonly stringify?: (result: ExecutionResult) => string;
+}
+
 /**
  * Replaces the data of a response above the limit by a TOO_LARGE error, which states that changes were saved. Keeps up to 20
- * errors, without their issues, because they report what failed.
+ * errors, without their issues, because they report what failed. Large data is stringified in time slices.
  */
 export async function limitResponseSize(
   result: ExecutionResult,
   requestID: string,
   nextSlice: NextSlice,
-): Promise<ExecutionResult> {
+): Promise<Stringified> {
   const { data, errors } = result;
-  const shown = { data, errors: errors?.map((error) => error.toJSON()) };
-  if (!(await isLongerThan(shown, responseLimitBytes, nextSlice))) return result;
+  const shownErrors = errors?.map((error) => error.toJSON());
+  if (isCertainlyWithin({ data, errors: shownErrors }, responseLimitBytes)) return result;
+  const bytesAround = Buffer.byteLength(withData('', shownErrors));
+  const text = data && (await stringifyWithin(data, responseLimitBytes - bytesAround, nextSlice));
+  if (text) return { ...result, stringify: (shown) => withData(text, shown.errors) };
+  if (!data && bytesAround <= responseLimitBytes) return result;
   const kept = errors?.slice(0, maxErrors).map(withoutIssues) ?? [];
   return 'data' in result ? { data: null, errors: [tooLarge(requestID), ...kept] } : { errors: kept };
+}
+
+function withData(text: string, errors: readonly object[] | undefined): string {
+  return errors ? `{"errors":${JSON.stringify(errors)},"data":${text}}` : `{"data":${text}}`;
 }
 
 function tooLarge(requestID: string): GraphQLError {
@@ -35,16 +48,6 @@ function tooLarge(requestID: string): GraphQLError {
 function withoutIssues(error: GraphQLError): GraphQLError {
   const { issues, ...extensions } = error.extensions;
   return new GraphQLError(error.message, { ...locationOf(error), extensions });
-}
-
-/** Whether the JSON of a value has more bytes than the limit. Stops at the limit. */
-export async function isLongerThan(
-  value: unknown,
-  limitBytes: number,
-  nextSlice: NextSlice = () => undefined,
-): Promise<boolean> {
-  // For nearly every response the lengths of its strings decide, in a fifth of the time.
-  return !isCertainlyWithin(value, limitBytes) && !(await isWithin(value, limitBytes, nextSlice));
 }
 
 /** Whether a value is within the limit even if every character takes the maximum of six bytes, as `\u001f` does. */
@@ -72,56 +75,57 @@ function isCertainlyWithin(value: unknown, limitBytes: number): boolean {
 /** Of numbers, such as -1.2345678901234567e-300, and of true, false and null. */
 const maxLiteralBytes = 25;
 
-/** How many objects and lists are examined between two looks at the clock. */
-const partsPerCheck = 64;
+/** Values of up to this length are stringified at once, which takes a millisecond. */
+const partBytes = 64 * 1024;
 
-/** Other requests are served between the parts of a value: a response may have 200,000 members. */
-async function isWithin(value: unknown, limitBytes: number, nextSlice: NextSlice): Promise<boolean> {
-  const pending = [value];
+/**
+ * The JSON of a value; undefined if it has more bytes than the limit. Other requests are served between its parts: a
+ * response may have 200,000 members.
+ */
+export async function stringifyWithin(
+  value: object,
+  limitBytes: number,
+  nextSlice: NextSlice = () => undefined,
+): Promise<string | undefined> {
+  let text = '';
   let left = limitBytes;
-  for (let parts = 1; pending.length > 0; parts += 1) {
-    if (parts % partsPerCheck === 0) {
-      const slice = nextSlice();
-      if (slice) await slice;
-    }
-    left -= bytesOf(pending.pop(), pending, left);
-    if (left < 0) return false;
+  for (const part of partsOf(value)) {
+    left -= Buffer.byteLength(part);
+    if (left < 0) return undefined;
+    text += part;
+    const slice = nextSlice();
+    if (slice) await slice;
   }
-  return true;
+  return text;
 }
 
-/** The bytes of a part without those of the objects and lists in it, which are added to `pending`. */
-function bytesOf(part: unknown, pending: unknown[], maxBytes: number): number {
-  if (typeof part !== 'object' || part === null) return bytesOfPrimitive(part, maxBytes);
-  // Brackets; commas follow.
-  let bytes = 2;
-  const add = (member: unknown): void => {
-    if (typeof member === 'object' && member !== null) pending.push(member);
-    else bytes += bytesOfPrimitive(member, maxBytes);
-  };
-  if (Array.isArray(part)) {
-    for (const item of part) {
-      if (bytes > maxBytes) return bytes;
-      add(item);
-    }
-    return bytes + Math.max(part.length - 1, 0);
+/** The JSON of a value in parts of up to `partBytes`, or of one text. */
+function* partsOf(value: unknown): Generator<string> {
+  let text = '';
+  for (const token of tokensOf(value)) {
+    text += token;
+    if (text.length < partBytes) continue;
+    yield text;
+    text = '';
   }
-  let members = 0;
-  for (const name in part) {
-    if (bytes > maxBytes) return bytes;
-    const member = (part as Record<string, unknown>)[name];
-    if (member === undefined) continue;
-    // The colon, and the comma before every member but the first.
-    bytes += bytesOfPrimitive(name, maxBytes) + (members > 0 ? 2 : 1);
-    members += 1;
-    add(member);
-  }
-  return bytes;
+  yield text;
 }
 
-function bytesOfPrimitive(value: unknown, maxBytes: number): number {
-  if (typeof value !== 'string') return String(value).length;
-  // A character takes at least one byte, so a text that is too long is not encoded.
-  if (value.length > maxBytes) return value.length;
-  return /^[ !#-[\]-~]*$/.test(value) ? value.length + 2 : Buffer.byteLength(JSON.stringify(value));
+function* tokensOf(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null || isCertainlyWithin(value, partBytes)) {
+    const text: string | undefined = JSON.stringify(value);
+    // A list has null in place of a value without a JSON form.
+    yield text ?? 'null';
+    return;
+  }
+  const isList = Array.isArray(value);
+  let before = isList ? '[' : '{';
+  for (const name in value) {
+    const member = (value as Record<string, unknown>)[name];
+    if (member === undefined && !isList) continue;
+    yield isList ? before : `${before}${JSON.stringify(name)}:`;
+    before = ',';
+    yield* tokensOf(member);
+  }
+  yield `${before === ',' ? '' : before}${isList ? ']' : '}'}`;
 }

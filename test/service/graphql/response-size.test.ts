@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { responseLimitBytes, isLongerThan } from '../../../src/graphql/operation/response-size.js';
+import { responseLimitBytes, stringifyWithin } from '../../../src/graphql/operation/response-size.js';
 import { dataOf, errorsOf } from '../../support/answers.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { generated, runs } from '../../support/generated.js';
@@ -87,23 +87,30 @@ describe('the response limit', () => {
   });
 });
 
-describe('the size of a value', () => {
-  it('computes the size of the JSON of a value, to the byte', async () => {
+/** Verifies the text at the limit and one byte below it. */
+const expectJSONOf = async (value: object) => {
+  const text = JSON.stringify(value);
+  const bytes = Buffer.byteLength(text);
+  expect(await stringifyWithin(value, bytes)).toBe(text);
+  expect(await stringifyWithin(value, bytes - 1)).toBeUndefined();
+};
+
+describe('the JSON of a response', () => {
+  it('stringifies a value as JSON.stringify does, up to the limit to the byte', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ stringUnit: 'binary', maxDepth: 5 }), async (value) => {
-        const bytes = Buffer.byteLength(JSON.stringify(value));
-        expect(await isLongerThan(value, bytes)).toBe(false);
-        expect(await isLongerThan(value, bytes - 1)).toBe(true);
+        await expectJSONOf({ value });
+        await expectJSONOf([large, value, { value, large }]);
       }),
       generated(runs('SIZE_RUNS', 500)),
     );
   });
 
   it.each([[{ a: undefined, b: 1 }], [[1e21, -0, 1e-7, 0.1]], ['\u2028\ud800"\\\u0000\u007f'], [{}], [[]], ['']])(
-    'computes the size of the JSON of %j',
+    'stringifies %j as JSON.stringify does',
     async (value) => {
-      const bytes = Buffer.byteLength(JSON.stringify(value));
-      expect([await isLongerThan(value, bytes), await isLongerThan(value, bytes - 1)]).toEqual([false, true]);
+      await expectJSONOf([value]);
+      await expectJSONOf({ large, value, list: [value, large, undefined] });
     },
   );
 });
