@@ -48,7 +48,13 @@ export async function readDefinitionObject(io: IO, file: string): Promise<JSONVa
   throw new AppError('INVALID', 'The key definition has a problem.', { issues: [issue] });
 }
 
-async function* readBytes(io: IO, file: string): AsyncGenerator<Uint8Array> {
+/**
+ * Reads a file; `-` reads standard input.
+ *
+ * @throws {UsageError} if there is no standard input
+ * @throws {Error} if the file cannot be read
+ */
+export async function* readBytes(io: IO, file: string): AsyncGenerator<Uint8Array> {
   if (file === '-' && io.stdin === undefined) throw new UsageError('There is no standard input.');
   try {
     yield* file === '-' && io.stdin ? io.stdin : createReadStream(file);

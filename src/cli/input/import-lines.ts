@@ -3,7 +3,7 @@ import { prepareImport } from '../../keys/commands/import.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
-import type { KeyTransition, Ports } from '../../keys/ports.js';
+import type { KeyStore, KeyTransition, Ports } from '../../keys/ports.js';
 import { AppError, pathText, type Issue } from '../../lib/errors.js';
 import { parseJSON } from '../../lib/json.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
@@ -24,6 +24,9 @@ export interface ImportListener {
   onInvalidLine(line: number, reason: string): void;
   onProgress(lines: number): void;
 }
+
+/** Where an import adds keys. */
+export type ImportStore = Pick<KeyStore, 'add'>;
 
 /** How many lines were imported, skipped and rejected. */
 export interface ImportCounts {
@@ -46,7 +49,7 @@ const actor = { credentialID: 'cli', label: 'keyfront keys import' };
  * to the listener and skipped; keys that exist stay unchanged.
  */
 export async function importLines(
-  { ports, store }: Pick<Services, 'ports'> & { readonly store: Pick<Services['store'], 'add'> },
+  { ports, store }: Pick<Services, 'ports'> & { readonly store: ImportStore },
   lines: AsyncIterable<Line> | Iterable<Line>,
   options: ImportOptions,
   listener: ImportListener,

@@ -1,26 +1,29 @@
 import type { IO } from '../io.js';
 
-/** A progress line on the terminal. */
+/** Progress on standard error: one line that changes on a terminal, otherwise a line every five seconds. */
 export interface ProgressLine {
   /** @param fraction how much of the work is done, 0 to 1; undefined if unknown */
   readonly show: (count: number, fraction?: number) => void;
-  /** Clears the line. */
+  /** Clears the line of the terminal. */
   readonly end: () => void;
 }
 
-const intervalMs = 100;
+const terminalIntervalMs = 100;
+const logIntervalMs = 5_000;
 /** A rate that is measured over a shorter time is not reliable. */
 const minRateMs = 1_000;
 
-/** Creates a line that shows the count, the rate and the remaining time; prints nothing if standard error is no terminal. */
+/** Creates progress that shows the count, the rate, the percentage and the remaining time. */
 export function createProgressLine(io: IO, noun: string, now: () => number = Date.now): ProgressLine {
   const startMs = now();
-  let shownMs = 0;
+  const intervalMs = io.isStderrTTY ? terminalIntervalMs : logIntervalMs;
+  let shownMs = io.isStderrTTY ? -Infinity : startMs;
   return {
     show: (count, fraction) => {
-      if (!io.isStderrTTY || now() - shownMs < intervalMs) return;
+      if (now() - shownMs < intervalMs) return;
       shownMs = now();
-      io.stderr(`\r${count.toLocaleString('en')} ${noun}${formatRate(count, fraction, shownMs - startMs)} …\u001b[K`);
+      const text = `${count.toLocaleString('en')} ${noun}${formatRate(count, fraction, shownMs - startMs)}`;
+      io.stderr(io.isStderrTTY ? `\r${text} …\u001b[K` : `${text}\n`);
     },
     end: () => {
       if (io.isStderrTTY) io.stderr('\r\u001b[K');

@@ -106,6 +106,30 @@ describe('keys import', () => {
     );
   });
 
+  it('reads standard input', async () => {
+    const outcome = await c.keyfront(['keys', 'import', '-'], {}, false, { input: jsonl(k('k1'), k('k2')) });
+    expect(outcome).toMatchObject({ code: 0, said: '2 imported, 0 skipped (already exist), 0 rejected.\n' });
+  });
+
+  it('reports with --dry-run what it would import, and stores nothing', async () => {
+    await imported(jsonl(k('k1')));
+    const lines = jsonl(k('k1'), k('k2'), k('k2'), { key_id: 'k3' }, k('k4', { rate: 'x' }));
+    const dry = await imported(lines, '--dry-run');
+    expect(dry.code).toBe(1);
+    expect(dry.said.split('\n').at(-2)).toBe(
+      'Dry run, nothing was stored: 1 would be imported, 2 skipped (already exist), 2 rejected.',
+    );
+    expect((await exported()).map(({ key_id }) => key_id)).toStrictEqual(['k1']);
+    const done = await imported(lines);
+    expect(done.said).toBe(dry.said.replace('Dry run, nothing was stored: 1 would be imported', '1 imported'));
+  });
+
+  it('creates no data folder with --dry-run', async () => {
+    const { code, said } = await imported(jsonl(k('k1')), '--dry-run');
+    expect(code).toBe(1);
+    expect(said).toContain('There is no installation in ');
+  });
+
   it('can run again after an interruption', async () => {
     const lines = Array.from({ length: 1203 }, (_, index) => k(`k${index}`));
     await imported(jsonl(...lines.slice(0, 700)));

@@ -38,7 +38,11 @@ it('shows the rate and the remaining time, and clears its line', () => {
   expect(end()).toBe('\r\u001b[K');
 });
 
-it('shows no progress without a terminal', () => {
+it('prints a line every five seconds without a terminal', () => {
   const { at, end } = watched(false);
-  expect(at(10_000, 25_000, 0.25) + end()).toBe('');
+  expect(at(4_999, 10_000, 0.1)).toBe('');
+  expect(at(10_000, 25_000, 0.25)).toBe('25,000 keys, 2,500 per second, 25 %, 30 s left\n');
+  expect(at(14_000, 30_000, 0.3)).toBe('');
+  expect(at(15_000, 30_000, 0.3)).toBe('30,000 keys, 2,000 per second, 30 %, 35 s left\n');
+  expect(end()).toBe('');
 });
