@@ -459,10 +459,10 @@ describe('the settings of single sign-on', () => {
   });
 
   it.each<[Record<string, string>, RegExp]>([
-    [{ KEYFRONT_OIDC_AUDIENCE: 'x' }, /KEYFRONT_OIDC_AUDIENCE: single sign-on needs KEYFRONT_OIDC_ISSUER as well\./],
-    [{ KEYFRONT_OIDC_ORG_CLAIM: 'x' }, /KEYFRONT_OIDC_ORG_CLAIM: single sign-on needs KEYFRONT_OIDC_ISSUER as well\./],
-    [{ KEYFRONT_OIDC_JWKS_URL: 'https://x' }, /KEYFRONT_OIDC_JWKS_URL: single sign-on needs KEYFRONT_OIDC_ISSUER/],
-    [{ KEYFRONT_OIDC_ISSUER: 'https://sso.example' }, /KEYFRONT_OIDC_ISSUER needs KEYFRONT_OIDC_AUDIENCE as well\./],
+    [{ KEYFRONT_OIDC_AUDIENCE: 'x' }, /KEYFRONT_OIDC_AUDIENCE: single sign-on requires KEYFRONT_OIDC_ISSUER\./],
+    [{ KEYFRONT_OIDC_ORG_CLAIM: 'x' }, /KEYFRONT_OIDC_ORG_CLAIM: single sign-on requires KEYFRONT_OIDC_ISSUER\./],
+    [{ KEYFRONT_OIDC_JWKS_URL: 'https://x' }, /KEYFRONT_OIDC_JWKS_URL: single sign-on requires KEYFRONT_OIDC_ISSUER/],
+    [{ KEYFRONT_OIDC_ISSUER: 'https://sso.example' }, /KEYFRONT_OIDC_ISSUER requires KEYFRONT_OIDC_AUDIENCE\./],
     [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://sso.example' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
     [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://127.0.0.1.evil.example' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
     [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://localhost.evil.example' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
