@@ -62,6 +62,7 @@ export interface ListedKey {
   readonly quota: Pick<QuotaFigures, 'used' | 'remaining' | 'renewsAt'>;
 }
 
+/** A page of a list of keys. */
 export interface KeyListPage {
   readonly keys: readonly ListedKey[];
   /** Position to continue after; undefined on the last page. */

@@ -19,6 +19,7 @@ export interface RequestedOperation {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** The root fields of an operation. */
 export interface RootFields {
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
