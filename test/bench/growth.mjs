@@ -7,8 +7,10 @@ import { argv, stdout } from 'node:process';
 import { followKeyRing } from '../../build/crypto/key-ring.js';
 import { createRowSigner } from '../../build/crypto/row-signer.js';
 import { openDatabase } from '../../build/storage/sqlite/connection.js';
-import { pageStatement } from '../../build/storage/sqlite/key-query.js';
+import { sqliteDialect } from '../../build/storage/sql/dialect.js';
+import { pageStatement } from '../../build/storage/sql/key-query.js';
 import { createKeyStore } from '../../build/storage/sqlite/key-store.js';
+import { parametersOf } from '../../build/storage/sqlite/session.js';
 import { fill } from './growth-fill.mjs';
 import { importFigures } from './growth-import.mjs';
 import { aliasOf, now, seconds } from './growth-keys.mjs';
@@ -154,8 +156,8 @@ async function walk(store, database, name, { filter, orderBy }, size) {
     found[`${name}: ${where} pages`] = { ...place, text: `${text}${ratio}` };
   }
   for (const after of size === sizes[0] ? [undefined, middle] : []) {
-    const { sql, parameters } = pageStatement({ ...query, after });
-    const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters);
+    const { sql, parameters } = pageStatement(sqliteDialect, { ...query, after });
+    const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parametersOf(parameters));
     const plan = steps.map(({ detail }) => detail).join('; ');
     // An index read in order from its beginning is a scan in name only; from a cursor, it has to be entered there.
     const isEntered = after === undefined ? / USING /.test(plan) : plan.startsWith('SEARCH');

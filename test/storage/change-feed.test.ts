@@ -6,6 +6,8 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChangeEvent, ChangeFeed, FeedQuery } from '../../src/keys/change-feed.js';
 import { createChangeFeed } from '../../src/storage/sql/change-feed.js';
+import { sqliteDialect } from '../../src/storage/sql/dialect.js';
+import type { Prepared, SqlSession, Value } from '../../src/storage/sql/session.js';
 import { createPgPool, inTransaction } from '../../src/storage/postgres/pool.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -382,19 +384,18 @@ it('reads large changes up to 256 KiB together, and at least one', async () => {
   const read: bigint[][] = [];
   const sizes = [300_000n, 100_000n, 100_000n, 100_000n];
   const scanned = sizes.map((size, n) => ({ tx: 0n, id: BigInt(n + 1), key_hash: 'k', org_id: 'acme', size }));
-  const feed = createChangeFeed(
-    {
-      read: ({ id }) =>
-        Promise.resolve({ isBeyond: false, current: undefined, scanned: scanned.filter((row) => row.id > id) }),
-      entries: (ids) => {
-        read.push([...ids]);
-        return Promise.resolve([]);
-      },
-      newest: () => Promise.resolve(undefined),
-      follow: () => () => undefined,
-    },
-    signer,
-  );
+  const all = (_: Prepared, values: readonly Value[] = []): Promise<readonly object[]> => {
+    const [first, id] = values;
+    if (!Array.isArray(first)) {
+      return Promise.resolve([{ is_beyond: 0n, tx: null }, ...scanned.filter((row) => row.id > Number(id))]);
+    }
+    read.push([...(first as bigint[])]);
+    return Promise.resolve([]);
+  };
+  const unused = () => Promise.reject(new Error('The feed only reads.'));
+  const session = { dialect: sqliteDialect, all, run: unused, transaction: unused, snapshot: unused } as SqlSession;
+  const notifier = { follow: () => () => undefined, hint: () => undefined, stop: () => undefined };
+  const feed = createChangeFeed(session, signer, notifier);
   await readAll(feed);
   expect(read).toEqual([[1n], [2n, 3n], [4n]]);
 });

@@ -3,7 +3,8 @@ import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../src/keys/
 import type { KeyRow } from '../../src/storage/records/key.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
-import { countStatement, pageStatement, type PostgresStatement } from '../../src/storage/postgres/key-query.js';
+import { postgresDialect } from '../../src/storage/sql/dialect.js';
+import { countStatement, pageStatement, type KeyQueryStatement } from '../../src/storage/sql/key-query.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
 import { openPlans, recorded, type Sent, type Work } from '../support/postgres-plans.js';
@@ -57,7 +58,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     await place.remove();
   });
 
-  const work = async ({ sql, parameters }: PostgresStatement): Promise<Work> => {
+  const work = async ({ sql, parameters }: KeyQueryStatement): Promise<Work> => {
     const [found] = await plans.of({ statement: sql, values: parameters });
     return found ?? { scanned: ['none'], touched: Number.NaN, sorted: true };
   };
@@ -67,9 +68,15 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
   });
   /** The place that the last page begins at; undefined where there is one page only. */
   const lastPlace = async (asked: KeyQuery): Promise<KeyPosition | undefined> => {
-    const { sql, parameters } = pageStatement({ ...asked, descending: !asked.descending, limit: limit + 1 });
-    const rows = await connections.run((session) => session.query<KeyRow>(sql, parameters));
-    const row = rows[limit];
+    const { sql, parameters } = pageStatement(postgresDialect, {
+      ...asked,
+      descending: !asked.descending,
+      limit: limit + 1,
+    });
+    const [row] = await connections.run(async (session) => {
+      const places = await session.query<{ place: string }>(sql, parameters);
+      return session.query<KeyRow>('SELECT * FROM keys WHERE key_hash = $1', [places[limit]?.place]);
+    });
     return (
       row && {
         value: { KEY_HASH: '', ALIAS: row.alias, LAST_UPDATED: row.last_updated }[asked.orderBy],
@@ -97,7 +104,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
       for (const descending of [false, true]) {
         const asked = query(orderBy, filter, { descending });
         for (const after of [undefined, await lastPlace(asked)]) {
-          const { scanned, touched } = await work(pageStatement({ ...asked, after }));
+          const { scanned, touched } = await work(pageStatement(postgresDialect, { ...asked, after }));
           const which = `${orderBy}, ${descending ? 'descending' : 'ascending'}, the ${after ? 'last' : 'first'}`;
           expect([which, ...scanned]).toStrictEqual([which]);
           expect(touched, which).toBeLessThan(keys / 2);
@@ -127,8 +134,8 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
       for (const descending of [false, true]) {
         const asked = query(orderBy, filter, { descending });
         const after = await lastPlace(asked);
-        const first = await work(pageStatement(asked));
-        const last = await work(pageStatement({ ...asked, after }));
+        const first = await work(pageStatement(postgresDialect, asked));
+        const last = await work(pageStatement(postgresDialect, { ...asked, after }));
         expect(first.touched).toBeLessThan(limit * 6);
         expect(last.touched).toBeLessThan(limit * 6);
       }
@@ -137,7 +144,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
 
   it('read for a count only the keys of its organisation or its term', async () => {
     for (const filter of filters.filter(({ orgID, tag }) => orgID === 'org-7' || tag !== undefined)) {
-      const { scanned, touched } = await work(countStatement(filter, now));
+      const { scanned, touched } = await work(countStatement(postgresDialect, filter, now));
       expect([filter, ...scanned]).toStrictEqual([filter]);
       expect(
         touched,

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOrders, type KeyOrder } from '../../src/keys/key-query.js';
-import * as postgres from '../../src/storage/postgres/key-query.js';
-import { countStatement, pageStatement, termCountStatement } from '../../src/storage/sqlite/key-query.js';
+import { postgresDialect, sqliteDialect } from '../../src/storage/sql/dialect.js';
+import { countStatement, pageStatement, termCountStatement } from '../../src/storage/sql/key-query.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { nodesOf, sourceFiles } from '../support/source.js';
@@ -34,16 +34,7 @@ describe('D-15 a statement', () => {
     // Lists of our columns, names of our tables, fragments of our SQL and numbers of parameters. Update with `vitest -u`.
     expect([...new Set(interpolations())].toSorted().join('\n')).toMatchInlineSnapshot(`
       "storage/postgres/advisory-lock.ts: key
-      storage/postgres/counters.ts: pageSize
       storage/postgres/feed-horizon.ts: next
-      storage/postgres/feed.ts: horizon
-      storage/postgres/key-query.ts: columns
-      storage/postgres/key-query.ts: conditions.join(' AND ')
-      storage/postgres/key-query.ts: from
-      storage/postgres/key-query.ts: isWithin
-      storage/postgres/key-query.ts: limit
-      storage/postgres/key-query.ts: order
-      storage/postgres/key-query.ts: sql
       storage/postgres/key-writes.ts: assignments.join(', ')
       storage/postgres/key-writes.ts: currentPosition
       storage/postgres/key-writes.ts: entry.sql
@@ -59,27 +50,56 @@ describe('D-15 a statement', () => {
       storage/postgres/key-writes.ts: terms.dropped
       storage/postgres/key-writes.ts: terms.dropped + 1
       storage/postgres/notifier.ts: channel
-      storage/postgres/rows.ts: after.where
-      storage/postgres/rows.ts: chunkSize
-      storage/postgres/rows.ts: columns
       storage/postgres/rows.ts: columns.join(', ')
-      storage/postgres/rows.ts: smallTables[table]
       storage/postgres/rows.ts: table
-      storage/postgres/rows.ts: tables[table].order.join(', ')
       storage/postgres/rows.ts: txColumn
       storage/postgres/rows.ts: txValue
       storage/postgres/rows.ts: unnestRows('r', typed, 1).sql
+      storage/postgres/wide-reader.ts: isWithin
+      storage/postgres/wide-reader.ts: sql
+      storage/sql/change-feed.ts: feed.horizon
+      storage/sql/change-feed.ts: feed.isAfter
+      storage/sql/change-feed.ts: feed.order('ASC')
+      storage/sql/change-feed.ts: feed.order('DESC')
+      storage/sql/change-feed.ts: feed.tx
+      storage/sql/change-feed.ts: flag(\`EXISTS (SELECT 1 FROM audit WHERE \${feed.tx} >= (SELECT \${feed.horizon}))\`)
+      storage/sql/change-feed.ts: flag(feed.isBeyond)
+      storage/sql/change-feed.ts: inList('$1', 'bigint')
+      storage/sql/change-feed.ts: isComplete
+      storage/sql/change-feed.ts: newest
+      storage/sql/change-feed.ts: types.bytes
+      storage/sql/copy-rows.ts: chunkSize
+      storage/sql/copy-rows.ts: columns.join(', ')
+      storage/sql/copy-rows.ts: order
+      storage/sql/copy-rows.ts: second
+      storage/sql/copy-rows.ts: select
+      storage/sql/copy-rows.ts: smallTables[table]
+      storage/sql/copy-rows.ts: table
+      storage/sql/counters.ts: inList('$1', 'text')
+      storage/sql/counters.ts: integerMember('definition', 'quotaMax')
+      storage/sql/counters.ts: integerMember('definition', 'quotaRenewalRate')
+      storage/sql/counters.ts: isInTime
+      storage/sql/counters.ts: pageSize
+      storage/sql/counters.ts: select
       storage/sql/credential-store.ts: forUpdate
       storage/sql/credential-store.ts: inList('$1', 'text')
       storage/sql/credential-store.ts: withState
       storage/sql/dialect.ts: column
       storage/sql/dialect.ts: columns.join(', ')
+      storage/sql/dialect.ts: feedHorizon
       storage/sql/dialect.ts: message
       storage/sql/dialect.ts: parameter
       storage/sql/dialect.ts: table
       storage/sql/key-maintenance.ts: forUpdate
       storage/sql/key-maintenance.ts: inList('$1', 'text')
       storage/sql/key-maintenance.ts: table
+      storage/sql/key-query.ts: conditions.join(' AND ')
+      storage/sql/key-query.ts: from
+      storage/sql/key-query.ts: isOfOrg
+      storage/sql/key-query.ts: isOfTerm
+      storage/sql/key-query.ts: limit
+      storage/sql/key-query.ts: maxSortedRows + 1
+      storage/sql/key-query.ts: order
       storage/sql/schema.ts: bytes
       storage/sql/schema.ts: bytesLiteral(emptySHA256)
       storage/sql/schema.ts: clustered
@@ -116,23 +136,12 @@ describe('D-15 a statement', () => {
       storage/sql/webhook-statements.ts: table
       storage/sql/webhook-statements.ts: updateFrom(['died', 'attempts', 'why', 'due'])
       storage/sql/webhook-statements.ts: updateFrom(['next_version', 'last_version', 'attempts', 'due', 'why'])
-      storage/sqlite/counters.ts: pageSize
-      storage/sqlite/counters.ts: select
-      storage/sqlite/key-query.ts: conditions.join(' AND ')
-      storage/sqlite/key-query.ts: from
-      storage/sqlite/key-query.ts: maxSortedRows + 1
-      storage/sqlite/key-query.ts: order
-      storage/sqlite/key-query.ts: owner
       storage/sqlite/key-store.ts: columns.map((column) => \`\${column} = @\${column}\`).join(', ')
       storage/sqlite/key-store.ts: names.join(', ')
       storage/sqlite/key-store.ts: names.map((column) => \`@\${column}\`).join(', ')
       storage/sqlite/key-store.ts: revisionNames.join(', ')
       storage/sqlite/key-store.ts: revisionNames.map((column) => \`@\${column}\`).join(', ')
-      storage/sqlite/migrate.ts: index + 1
-      storage/sqlite/rows.ts: entriesAtOnce
-      storage/sqlite/rows.ts: keysAtOnce
-      storage/sqlite/rows.ts: smallTables[table]
-      storage/sqlite/rows.ts: table"
+      storage/sqlite/migrate.ts: index + 1"
     `);
   });
 
@@ -144,12 +153,12 @@ describe('D-15 a statement', () => {
         const position = { value, keyHash: value };
         const query = { filter, orderBy, descending, limit: 7, now: new Date(0) };
         return [
-          pageStatement({ ...query, after: position, before: position }),
-          pageStatement(query, true),
           termCountStatement(query),
-          countStatement(filter, query.now),
-          postgres.pageStatement({ ...query, after: position, before: position }),
-          postgres.countStatement(filter, query.now),
+          ...[sqliteDialect, postgresDialect].flatMap((dialect) => [
+            pageStatement(dialect, { ...query, after: position, before: position }),
+            pageStatement(dialect, query, true),
+            countStatement(dialect, filter, query.now),
+          ]),
         ];
       }),
     );

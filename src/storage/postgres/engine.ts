@@ -1,29 +1,25 @@
 import { AppError } from '../../lib/errors.js';
-import { createChangeFeed } from '../sql/change-feed.js';
-import {
-  InstallationNotFoundError,
-  type Access,
-  type Contents,
-  type Storage,
-  type DatabaseHandle,
-} from '../storage.js';
-import { withChangeNotifications } from '../sql/notifying-store.js';
+import { createChangeFeed, createFeedNotifier } from '../sql/change-feed.js';
+import { InstallationNotFoundError, type Access, type Storage, type DatabaseHandle } from '../storage.js';
+import { withChangeNotifications, type ChangeNotifier } from '../sql/change-notifier.js';
+import { createSettings, readContents } from '../sql/settings.js';
 import { withTimeout } from '../../lib/timeout.js';
-import { prepared } from '../sql/session.js';
+import type { SqlSession } from '../sql/session.js';
 import { wideReadLimits, createPgPool, type PgPool, type Session } from './pool.js';
 import { createCredentialStore } from '../sql/credential-store.js';
 import { forLog, classifyError } from './errors.js';
-import { createFeedRows } from './feed.js';
 import { goOnAfterHistory } from './feed-horizon.js';
 import { createKeyStore } from './key-store.js';
 import { requireSchema, schemaVersion } from '../sql/schema.js';
 import { migrate, versionOf } from './migrate.js';
 import { acquireDatabaseLock } from './advisory-lock.js';
 import { createPgSession } from './session.js';
-import { createSettings } from './settings.js';
 import { createPgNotifier } from './notifier.js';
 import { createSignatures } from '../sql/signatures.js';
 import { createWebhookStore } from '../sql/webhook-store.js';
+
+/** The polling interval, for when a notification was lost. */
+const pollIntervalMs = 1_000;
 
 /** The setting of a database into which `migrate-store` is copying a data folder. */
 export const migrationSourceSetting = 'moving_from';
@@ -74,7 +70,8 @@ export async function openForMigration(
         `SELECT EXISTS (SELECT FROM keys) AS "hasKeys", EXISTS (SELECT FROM credentials) AS "hasCredentials"`,
       );
     });
-    const settings = createSettings(connections);
+    const session = createPgSession(connections);
+    const settings = createSettings(session);
     const hasRows =
       is?.hasKeys === true || is?.hasCredentials === true || (await settings.get('key_ring')) !== undefined;
     return {
@@ -86,9 +83,14 @@ export async function openForMigration(
       start: async (signer, deps) => {
         await releaseLock();
         releaseLock = () => Promise.resolve();
-        const feed = createFeedRows(connections, createPgNotifier(url, connections));
-        stopFollowing = feed.stop;
-        return createEngine(connections, wide, feed, signer, deps);
+        const { listen, notify } = createPgNotifier(url, connections);
+        const notifier = createFeedNotifier(session, { everyMs: pollIntervalMs, listen });
+        stopFollowing = notifier.stop;
+        const hint = () => {
+          notifier.hint();
+          notify();
+        };
+        return createEngine(connections, wide, session, { ...notifier, hint }, signer, deps);
       },
       close,
       connections,
@@ -146,25 +148,22 @@ function nameOf(url: string): string {
   return `${decodeURIComponent(pathname.slice(1))} on ${host}`;
 }
 
-const probe = prepared(
-  `INSERT INTO settings (name, value) VALUES ('probe', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-);
 const probeTimeoutMs = 1_500;
 
 function createEngine(
   connections: PgPool,
   wide: PgPool,
-  feed: ReturnType<typeof createFeedRows>,
+  session: SqlSession,
+  notifier: ChangeNotifier,
   ...[signer, { now, watch, slices }]: Parameters<DatabaseHandle['start']>
 ): Storage {
   const { run } = connections;
-
-  const session = createPgSession(connections);
+  const settings = createSettings(session);
 
   async function whyUnusable(): Promise<string | undefined> {
     try {
       if ((await run(versionOf)) < schemaVersion) return 'the database has the schema of an older version';
-      await run((session) => session.write(probe, [now().toISOString()]));
+      await settings.set('probe', now().toISOString());
       return undefined;
     } catch (error) {
       const cause = error instanceof AppError && error.cause instanceof Error ? error.cause : forLog(error);
@@ -173,34 +172,19 @@ function createEngine(
   }
 
   return {
-    store: withChangeNotifications(createKeyStore(connections, signer, watch, wide, slices), feed.changed),
-    feed: createChangeFeed(feed.rows, signer),
+    store: withChangeNotifications(createKeyStore(connections, signer, watch, wide, slices), notifier.hint),
+    feed: createChangeFeed(session, signer, notifier),
     credentials: createCredentialStore(session, signer),
     webhooks: createWebhookStore(session, signer),
     signatures: createSignatures(session, signer),
-    settings: createSettings(connections),
+    settings,
     whyNotReady: () => withTimeout(probeTimeoutMs, whyUnusable(), () => 'the database does not respond'),
     // Connections to a server are renewed by the pool; a restart of this process would change nothing.
     checkWritable: () => Promise.resolve(true),
     failed: new Promise<Error>(() => undefined),
     // The files of a server are not accessible; `verifyIntegrity` reads every row.
     damages: () => Promise.resolve([]),
-    contents: () =>
-      run(async (session): Promise<Contents> => {
-        const [count] = await session.query<{ keys: bigint }>('SELECT count(*) AS keys FROM keys');
-        const [newest] = await session.query<{ at: bigint; key_hash: string; version_after: bigint }>(
-          'SELECT at, key_hash, version_after FROM audit ORDER BY id DESC LIMIT 1',
-        );
-        return {
-          schemaVersion: await versionOf(session),
-          keys: Number(count?.keys ?? 0n),
-          newestChange: newest && {
-            at: new Date(Number(newest.at)),
-            keyHash: newest.key_hash,
-            version: Number(newest.version_after),
-          },
-        };
-      }),
+    contents: async () => ({ schemaVersion: await run(versionOf), ...(await readContents(session)) }),
     copyTo: () =>
       Promise.reject(
         new Error('A backup copies a SQLite file. PostgreSQL has pg_dump, and its own continuous archiving.'),

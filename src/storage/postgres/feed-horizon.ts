@@ -1,15 +1,10 @@
+import { feedOffset } from '../sql/dialect.js';
 import type { Session } from './pool.js';
 
-/** The setting that is added to the transaction numbers of this server, so that new entries come after all existing ones. */
-const offset = `(SELECT value::bigint FROM settings WHERE name = 'feed_offset')`;
-
 /** The transaction part of the position of entries that are written now. */
-export const currentPosition = `pg_current_xact_id()::text::bigint + ${offset}`;
+export const currentPosition = `pg_current_xact_id()::text::bigint + ${feedOffset}`;
 
-/** All transactions below have ended, so no entry is added below. */
-export const horizon = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${offset}`;
-
-const next = `pg_snapshot_xmax(pg_current_snapshot())::text::bigint + ${offset}`;
+const next = `pg_snapshot_xmax(pg_current_snapshot())::text::bigint + ${feedOffset}`;
 
 /**
  * After a dump was restored, the server may count its transactions from a lower number: new entries would come before

@@ -3,32 +3,24 @@ import type { ReadBudget } from '../../keys/read-budget.js';
 import type { KeyTransition, KeyStore } from '../../keys/ports.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
-import { matchesFilter } from '../sql/key-filter.js';
 import { keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
 import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
-import { withinBudget } from '../within-budget.js';
 import { prepared } from '../sql/session.js';
 import { type PgPool, type Session } from './pool.js';
-import { readCounters } from './counters.js';
+import { readCounters } from '../sql/counters.js';
 import { createGroupWrite, type WriteCommand } from './group-write.js';
 import { createHistory } from '../sql/history.js';
 import { createKeyMaintenance } from '../sql/key-maintenance.js';
 import { revisionLayouts, type RevisionRow } from '../records/revision.js';
-import { boundedPageStatement, countStatement } from './key-query.js';
+import { countStatement, matchesFilter, pageStatement } from '../sql/key-query.js';
+import { createPgWideReader } from './wide-reader.js';
 import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
 import { createQuotaOutbox } from '../sql/quota-outbox.js';
 import { createPgSession } from './session.js';
-import { isBindableText } from '../sql/dialect.js';
-
-/** A row of a page, or what is known of one that was not read. */
-type PageRow = { readonly page_count: bigint; readonly page_bytes: bigint } & (
-  SignedRow<KeyRow> | { readonly [column in keyof SignedRow<KeyRow>]: null }
-);
-
-const isRead = (row: PageRow): row is PageRow & SignedRow<KeyRow> => row.key_hash !== null;
+import { isBindableText, postgresDialect } from '../sql/dialect.js';
 
 const sizes = prepared(
   `SELECT count(*) AS count, coalesce(sum(octet_length(definition)), 0)::bigint AS bytes FROM keys
@@ -62,6 +54,7 @@ export function createKeyStore(
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { run } = connections;
   const rows = createKeyRows(signer);
+  const reader = createPgWideReader(wide);
   const { table } = rows;
   const session = createPgSession(connections);
   const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
@@ -116,26 +109,18 @@ export function createKeyStore(
     async list(query, reads) {
       const mayCut = query.maxBytes !== undefined;
       const maxBytes = query.maxBytes ?? reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER;
-      const { sql, parameters } = boundedPageStatement(query, BigInt(maxBytes), mayCut);
-      const found = await withinBudget(reads, () =>
-        wide.run((connection) => connection.query<PageRow>(sql, parameters)),
-      );
-      const [first] = found;
-      if (!first) return { keys: [], isCut: false };
-      if (!mayCut) reads?.take('keys', Number(first.page_count), Number(first.page_bytes));
-      const keys = await mapInSlices(slices, found.filter(isRead), (row) => keyFromRow(rows.authentic(row)), reads);
+      const statement = pageStatement(postgresDialect, query);
+      const { rows: read, found } = await reader.keys<SignedRow<KeyRow>>(statement, { maxBytes, mayCut }, reads);
+      if (!mayCut) reads?.take('keys', found.count, found.bytes);
+      const keys = await mapInSlices(slices, read, (row) => keyFromRow(rows.authentic(row)), reads);
       // A damaged index finds authentic rows that are not of the query, such as another organisation's.
       if (!keys.every((key) => matchesFilter(query, key))) throw integrityError('An index of the keys');
-      return { keys, isCut: keys.length < found.length };
+      return { keys, isCut: keys.length < found.count };
     },
-    count: (filter, now, reads) =>
-      withinBudget(reads, () =>
-        wide.run(async (connection) => {
-          const { sql, parameters } = countStatement(filter, now);
-          const [row] = await connection.query<{ count: bigint }>(sql, parameters);
-          return Number(row?.count ?? 0n);
-        }),
-      ),
+    async count(filter, now, reads) {
+      const [row] = await reader.many<{ count: bigint }>(countStatement(postgresDialect, filter, now), reads);
+      return Number(row?.count ?? 0n);
+    },
     update: (keyHash, apply, orgID) =>
       change(
         keyHash,
@@ -149,7 +134,7 @@ export function createKeyStore(
         result: undefined,
       })),
     add: (keys) => (keys.length === 0 ? Promise.resolve([]) : addAll(keys)),
-    counters: readCounters(wide),
+    counters: readCounters(postgresDialect, reader),
     consume: (keyHash, decide, orgID) =>
       change(
         keyHash,

@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { postgresDialect } from '../sql/dialect.js';
 import { migrations, requireSchema } from '../sql/schema.js';
+import { settingStatements } from '../sql/settings.js';
 import { inTransaction, type Session } from './pool.js';
 
 const statements = migrations.map((migration) => migration(postgresDialect));
@@ -20,10 +21,7 @@ export async function migrate(session: Session, steps: readonly string[] = state
     if (index < found) continue;
     await inTransaction(session, async () => {
       await session.query(step);
-      await session.query(
-        'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-        [name, String(index + 1)],
-      );
+      await session.query(settingStatements.set, [name, String(index + 1)]);
     });
   }
 }
@@ -48,7 +46,7 @@ export async function versionOf(session: Session): Promise<number> {
 
 async function versionSetting(session: Session): Promise<string | undefined> {
   try {
-    const [row] = await session.query<{ value: string }>('SELECT value FROM settings WHERE name = $1', [name]);
+    const [row] = await session.query<{ value: string }>(settingStatements.get, [name]);
     return row?.value;
   } catch (error) {
     if (error instanceof DatabaseError && foreignTableCodes.has(error.code ?? '')) return undefined;

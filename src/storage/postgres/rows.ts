@@ -1,23 +1,10 @@
-import { revisionColumns } from '../records/revision.js';
-import { keyColumns } from '../records/key.js';
 import { migratedFrom } from '../migrated.js';
-import { smallTables, type HashRange, type RowSource, type RowTarget, type SmallTable } from '../sql/copy-store.js';
+import { createRowSource, endOfHashes, rangeTables, type RangeTable } from '../sql/copy-rows.js';
+import type { CopiedRow, HashRange, RowTarget, SmallTable } from '../sql/copy-store.js';
+import { settingStatements } from '../sql/settings.js';
 import { unnestRows } from './columns.js';
 import { inTransaction, type PgPool, type Session } from './pool.js';
-import { createSettings } from './settings.js';
-
-type PostgresRow = Readonly<Record<string, unknown>>;
-
-const chunkSize = 500;
-
-/** Statements for a table that is moved, in the order that a moving reads it. */
-const tables = {
-  keys: { columns: [...keyColumns, 'mac'], order: ['key_hash'] },
-  audit: { columns: ['id', ...revisionColumns, 'mac'], order: ['key_hash', 'version_after'] },
-  key_terms: { columns: ['term', 'key_hash', 'org_id'], order: ['key_hash', 'term'] },
-} as const;
-
-type Table = keyof typeof tables;
+import { createPgSession } from './session.js';
 
 /**
  * A database that is being filled. At the end, `migratedFrom` takes the place of the setting `migrationSourceSetting`, which holds the
@@ -25,46 +12,17 @@ type Table = keyof typeof tables;
  */
 export function createRowTarget(connections: PgPool, migrationSourceSetting: string): RowTarget {
   const { run } = connections;
-  const settings = createSettings(connections);
-  const rowsOf = (table: Table): RowSource['keys'] =>
-    async function* (range) {
-      const [first, second] = tables[table].order;
-      const place = second === undefined ? '(key_hash) > ($1)' : `(key_hash, ${second}) > ($1, $3)`;
-      const columns = tables[table].columns.join(', ');
-      for (let last: PostgresRow | undefined, isFirst = true; isFirst || last !== undefined; isFirst = false) {
-        const after = isFirst
-          ? { where: '(key_hash) > ($1)', values: [range.after, range.upTo ?? null] }
-          : {
-              where: place,
-              values: [last?.[first], range.upTo ?? null, ...(second === undefined ? [] : [last?.[second]])],
-            };
-        const rows = await run((session) =>
-          session.query<PostgresRow>(
-            `SELECT ${columns} FROM ${table} WHERE ${after.where} AND ($2::text IS NULL OR key_hash <= $2)
-             ORDER BY ${tables[table].order.join(', ')} LIMIT ${chunkSize}`,
-            after.values,
-          ),
-        );
-        yield rows;
-        last = rows.length === chunkSize ? rows.at(-1) : undefined;
-      }
-    };
 
   return {
-    keys: rowsOf('keys'),
-    audit: rowsOf('audit'),
-    terms: rowsOf('key_terms'),
-    small: (table) =>
-      run((session) => session.query<PostgresRow>(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`)),
-    setting: (name) => settings.get(name),
+    ...createRowSource(createPgSession(connections)),
     replace: (range, from) =>
       run((session) =>
         inTransaction(session, async () => {
           for (const table of ['keys', 'audit', 'key_terms'] as const) await clear(session, table, range);
-          for await (const rows of from.keys(range)) await insert(session, 'keys', tables.keys.columns, rows);
-          for await (const rows of from.audit(range)) await insert(session, 'audit', tables.audit.columns, rows);
+          for await (const rows of from.keys(range)) await insert(session, 'keys', rangeTables.keys.columns, rows);
+          for await (const rows of from.audit(range)) await insert(session, 'audit', rangeTables.audit.columns, rows);
           for await (const rows of from.terms(range))
-            await insert(session, 'key_terms', tables.key_terms.columns, rows);
+            await insert(session, 'key_terms', rangeTables.key_terms.columns, rows);
         }),
       ),
     replaceSmall: (table, rows) =>
@@ -85,7 +43,7 @@ export function createRowTarget(connections: PgPool, migrationSourceSetting: str
             );
           }
           for (const [name, value] of values) {
-            await session.query('INSERT INTO settings (name, value) VALUES ($1, $2)', [name, value]);
+            await session.query(settingStatements.set, [name, value]);
           }
           await session.query('UPDATE settings SET name = $2 WHERE name = $1', [migrationSourceSetting, migratedFrom]);
         }),
@@ -96,18 +54,15 @@ export function createRowTarget(connections: PgPool, migrationSourceSetting: str
 /** Tables whose rows have numbers of their own. */
 const numbered = ['audit', 'quota_changes'] as const;
 
-async function clear(session: Session, table: Table, { after, upTo }: HashRange): Promise<void> {
-  await session.query(`DELETE FROM ${table} WHERE key_hash > $1 AND ($2::text IS NULL OR key_hash <= $2)`, [
-    after,
-    upTo ?? null,
-  ]);
+async function clear(session: Session, table: RangeTable, { after, upTo = endOfHashes }: HashRange): Promise<void> {
+  await session.query(`DELETE FROM ${table} WHERE key_hash > $1 AND key_hash <= $2`, [after, upTo]);
 }
 
 async function insert(
   session: Session,
-  table: Table | SmallTable,
+  table: RangeTable | SmallTable,
   columns: readonly string[],
-  rows: readonly PostgresRow[],
+  rows: readonly CopiedRow[],
 ): Promise<void> {
   // The number of an entry and the name of a credential are called alike.
   const typed = numbered.some((one) => one === table)

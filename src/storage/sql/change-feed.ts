@@ -1,34 +1,77 @@
 import type { ChangeFeed, FeedQuery } from '../../keys/change-feed.js';
 import { revisionLayouts, revisionFromRow, type RevisionRow } from '../records/revision.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
-import { cursorOf, foreignCursor, fingerprintOf, positionOfCursor, start, type FeedPosition } from './feed-cursor.js';
+import {
+  cursorOf,
+  foreignCursor,
+  fingerprintOf,
+  positionOfCursor,
+  start,
+  type FeedPosition,
+  type FingerprintedPosition,
+} from './feed-cursor.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
+import { createChangeNotifier, type ChangeNotifier, type ChangeSource } from './change-notifier.js';
+import type { Dialect } from './dialect.js';
+import { prepared, type SqlSession } from './session.js';
 
 /** The part of a change that the filters of a query need. */
-export interface ScannedRow extends FeedPosition {
+interface ScannedRow extends FeedPosition {
   readonly key_hash: string;
   readonly org_id: string;
   /** The size of the definition and the changes of the entry, in bytes. */
   readonly size: bigint;
 }
 
-/** The changes from a position on. */
-export interface FeedSlice {
-  /** Whether the position is after every change that this database has had. */
-  readonly isBeyond: boolean;
-  /** The change at the position; undefined if it has been purged. */
-  readonly current: (FeedPosition & { readonly link: Uint8Array }) | undefined;
-  /** The changes after it, in order, up to the first before which others may still be committed. */
-  readonly scanned: readonly ScannedRow[];
+/** The first row of a read. */
+type BoundsRow = {
+  /** 1 if the position is after every change that this database has had, else 0. */
+  readonly is_beyond: bigint;
+} & (LinkedPosition | { readonly [column in keyof LinkedPosition]: null });
+
+type LinkedPosition = FeedPosition & { readonly link: Uint8Array };
+
+/** The history, as rows in the order of all changes. It ends before the first entry before which others may be committed. */
+function feedStatements({ feed, inList, types }: Dialect) {
+  const flag = (condition: string) => `CAST(CASE WHEN ${condition} THEN 1 ELSE 0 END AS bigint)`;
+  const isComplete = `${feed.tx} < (SELECT ${feed.horizon})`;
+  const newest = `FROM audit WHERE ${isComplete} ORDER BY ${feed.order('DESC')} LIMIT 1`;
+  return {
+    // The first row has the entry at the position, if it has not been purged; the others are the entries after it.
+    read: prepared(
+      `SELECT * FROM (
+         SELECT ${flag(feed.isBeyond)} AS is_beyond, a.tx, a.id, a.link,
+           CAST(NULL AS text) AS key_hash, CAST(NULL AS text) AS org_id, CAST(NULL AS bigint) AS size
+         FROM (SELECT 1 AS one) AS always LEFT JOIN (SELECT ${feed.tx} AS tx, id, link FROM audit) a ON a.id = $2
+       ) AS bounds
+       UNION ALL SELECT * FROM (
+         SELECT CAST(NULL AS bigint), ${feed.tx}, id, CAST(NULL AS ${types.bytes}), key_hash, org_id,
+           CAST(octet_length(definition) + octet_length(changes) AS bigint)
+         FROM audit WHERE ${feed.isAfter} AND ${isComplete} ORDER BY ${feed.order('ASC')} LIMIT $3
+       ) AS scanned`,
+    ),
+    entries: prepared(`SELECT * FROM audit WHERE id ${inList('$1', 'bigint')}`),
+    newest: prepared(`SELECT ${feed.tx} AS tx, id, link ${newest}`),
+    state: prepared(
+      `SELECT (SELECT ${feed.tx} || '.' || id ${newest}) AS newest,
+         ${flag(`EXISTS (SELECT 1 FROM audit WHERE ${feed.tx} >= (SELECT ${feed.horizon}))`)} AS is_pending`,
+    ),
+  };
 }
 
-/** The rows of the history in the order of all changes. */
-export interface FeedRows {
-  readonly read: (after: FeedPosition, limit: number) => Promise<FeedSlice>;
-  /** The rows with these numbers, in any order. Those that were purged meanwhile are left out. */
-  readonly entries: (ids: readonly bigint[]) => Promise<readonly (SignedRow<RevisionRow> & { readonly id: bigint })[]>;
-  readonly newest: () => Promise<(FeedPosition & { readonly link: Uint8Array }) | undefined>;
-  readonly follow: (onMore: () => void) => () => void;
+/** Finds new changes of the history. */
+export function createFeedNotifier(
+  { dialect, all }: SqlSession,
+  source: Pick<ChangeSource, 'everyMs' | 'listen'>,
+): ChangeNotifier {
+  const sql = feedStatements(dialect);
+  return createChangeNotifier({
+    ...source,
+    read: async () => {
+      const [row] = await all<{ newest: string | null; is_pending: bigint }>(sql.state);
+      return { newest: row?.newest ?? '', isPending: row?.is_pending === 1n };
+    },
+  });
 }
 
 /** The maximum number of changes that one read filters. */
@@ -44,17 +87,29 @@ function countWithin(matching: readonly ScannedRow[], limit: number): number {
   return Math.min(limit, cut === -1 ? matching.length : cut);
 }
 
+type EntryRow = SignedRow<RevisionRow> & { readonly id: bigint };
+
+/** Whether the position is not one of this history. */
+function isForeign({ is_beyond: isBeyond, tx, link }: BoundsRow, from: FingerprintedPosition): boolean {
+  if (isBeyond === 1n || tx === null) return isBeyond === 1n;
+  return tx !== from.tx || (from.mark !== '' && fingerprintOf(link) !== from.mark);
+}
+
 /** The change feed: the history, which every change writes to in its transaction. */
-export function createChangeFeed(rows: FeedRows, signer: RowSigner): ChangeFeed {
+export function createChangeFeed(
+  { dialect, all }: SqlSession,
+  signer: RowSigner,
+  { follow }: ChangeNotifier,
+): ChangeFeed {
+  const sql = feedStatements(dialect);
   const table = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
 
   return {
     async read({ after, orgID, keyHash, limit }: FeedQuery) {
       const from = after === undefined ? { ...start, mark: '' } : positionOfCursor(after);
-      const { isBeyond, current, scanned } = await rows.read(from, maxScanned);
-      const isOther =
-        current && (current.tx !== from.tx || (from.mark !== '' && fingerprintOf(current.link) !== from.mark));
-      if (isBeyond || isOther) throw foreignCursor();
+      const [bounds, ...found] = await all<object>(sql.read, [from.tx, from.id, maxScanned]);
+      if (isForeign(bounds as BoundsRow, from)) throw foreignCursor();
+      const scanned = found as ScannedRow[];
 
       const matching = scanned.filter(
         (row) => (orgID === undefined || row.org_id === orgID) && (keyHash === undefined || row.key_hash === keyHash),
@@ -63,8 +118,8 @@ export function createChangeFeed(rows: FeedRows, signer: RowSigner): ChangeFeed 
       const isFull = matching.length > page.length;
       const last = isFull ? page.at(-1) : scanned.at(-1);
       const wanted = new Map([...page, ...(last ? [last] : [])].map((place) => [place.id, place]));
-      const found = wanted.size === 0 ? [] : await rows.entries([...wanted.keys()]);
-      const entries = new Map(found.map((row) => [row.id, row]));
+      const rows = wanted.size === 0 ? [] : await all<EntryRow>(sql.entries, [[...wanted.keys()]]);
+      const entries = new Map(rows.map((row) => [row.id, row]));
       return {
         events: page.flatMap((place) => {
           const row = entries.get(place.id);
@@ -79,9 +134,9 @@ export function createChangeFeed(rows: FeedRows, signer: RowSigner): ChangeFeed 
       };
     },
     async latestCursor() {
-      const place = await rows.newest();
+      const [place] = await all<LinkedPosition>(sql.newest);
       return place ? cursorOf(place, fingerprintOf(place.link)) : cursorOf(start, '');
     },
-    subscribe: rows.follow,
+    subscribe: follow,
   };
 }

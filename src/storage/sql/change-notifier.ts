@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { KeyStore } from '../../keys/ports.js';
 
 /** How changes are found. */
-interface ChangeSource {
+export interface ChangeSource {
   /** The newest change, and whether there is one that cannot be read yet. */
   readonly read: () => Promise<{ readonly newest: string; readonly isPending: boolean }>;
   /** Subscribes to changes of other processes, of which some may be missed. Returns the function that ends it. */
@@ -89,6 +90,26 @@ export function createChangeNotifier({ read, listen, everyMs }: ChangeSource): C
       return () => {
         if (subscribers.delete(own) && subscribers.size === 0) stop();
       };
+    },
+  };
+}
+
+/** The same store, which calls back after every commit that has added to a history. */
+export function withChangeNotifications<Store extends Pick<KeyStore, 'update' | 'add'>>(
+  store: Store,
+  onChange: () => void,
+): Store {
+  return {
+    ...store,
+    update: async (...change) => {
+      const done = await store.update(...change);
+      onChange();
+      return done;
+    },
+    add: async (keys) => {
+      const done = await store.add(keys);
+      onChange();
+      return done;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-type CopiedRow = Readonly<Record<string, unknown>>;
+export type CopiedRow = Readonly<Record<string, unknown>>;
 
 /** Hashes after the one and up to the other; to the end where that is undefined. */
 export interface HashRange {
@@ -22,7 +22,7 @@ export const smallTables = {
 } as const;
 export type SmallTable = keyof typeof smallTables;
 
-/** The rows that belong to the hashes of a range. Terms are read at once. */
+/** The rows that belong to the hashes of a range. */
 export interface RowSource {
   readonly keys: Rows;
   readonly audit: Rows;

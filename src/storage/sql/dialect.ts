@@ -19,8 +19,26 @@ export interface Dialect {
   readonly inList: (parameter: string, type: 'text' | 'bigint') => string;
   /** An integer member of a JSON text. */
   readonly integerMember: (column: string, member: string) => string;
+  /** A condition of statements that may read many rows: SQLite calls it for each row, and it throws after the deadline. */
+  readonly isInTime: string;
+  /** The column in a condition for which no index must be entered. */
+  readonly withoutIndex: (column: string) => string;
+  readonly feed: FeedDialect;
   /** Behind a SELECT in a transaction: no other transaction changes these rows before it ends. */
   readonly forUpdate: '' | 'FOR UPDATE';
+}
+
+/** How the entries of the history are ordered. */
+interface FeedDialect {
+  /** The transaction part of the position of an entry. */
+  readonly tx: string;
+  /** Entries whose `tx` is below are complete: no open transaction can add one there. */
+  readonly horizon: string;
+  readonly order: (direction: 'ASC' | 'DESC') => string;
+  /** The condition that an entry is after the position `$1` (transaction), `$2` (number). */
+  readonly isAfter: string;
+  /** Whether the position `$1`, `$2` is after every change that this database has had, including purged ones. */
+  readonly isBeyond: string;
 }
 
 /** Whether both engines take the text as a parameter. PostgreSQL rejects NUL, and no stored text has any. */
@@ -42,9 +60,25 @@ export const sqliteDialect: Dialect = {
   nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
   inList: (parameter) => `IN (SELECT value FROM json_each(${parameter}))`,
   integerMember: (column, member) => `${column} ->> '$.${member}'`,
+  isInTime: 'in_time()',
+  withoutIndex: (column) => `+${column}`,
+  // There is one writer at a time and no number is used twice: the numbers of the entries are the order of the commits.
+  feed: {
+    tx: '0',
+    horizon: '1',
+    order: (direction) => `id ${direction}`,
+    isAfter: 'id > $2',
+    isBeyond: `$1 <> 0 OR $2 > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0)`,
+  },
   // There is one writer at a time.
   forUpdate: '',
 };
+
+/** The setting that is added to the transaction numbers of this server, so that new entries come after all existing ones. */
+export const feedOffset = `(SELECT value::bigint FROM settings WHERE name = 'feed_offset')`;
+
+/** All transactions below have ended, so no entry is added below. */
+const feedHorizon = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${feedOffset}`;
 
 export const postgresDialect: Dialect = {
   name: 'postgres',
@@ -68,5 +102,16 @@ export const postgresDialect: Dialect = {
   inList: (parameter, type) => `= ANY (${parameter}::${type}[])`,
   // `json` and not `jsonb`, which holds no NUL and would parse all of a definition to find one member.
   integerMember: (column, member) => `(${column}::json ->> '${member}')::bigint`,
+  isInTime: 'true',
+  withoutIndex: (column) => column,
+  feed: {
+    tx: 'tx',
+    horizon: feedHorizon,
+    order: (direction) => `tx ${direction}, id ${direction}`,
+    isAfter: '(tx, id) > ($1::bigint, $2::bigint)',
+    // Entries that were copied from a file have `tx` 0, and purged ones among them are not known.
+    isBeyond: `$1::bigint > 0 AND ($1::bigint >= (SELECT ${feedHorizon})
+      OR $2::bigint > coalesce(pg_sequence_last_value(pg_get_serial_sequence('audit', 'id')), 0))`,
+  },
   forUpdate: 'FOR UPDATE',
 };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ReadBudget } from '../../keys/read-budget.js';
 import type { Dialect } from './dialect.js';
 
 /** A statement that an engine prepares once for each connection. Its parameters are `$1`, `$2` and so on. */
@@ -9,6 +10,11 @@ export interface Prepared {
 
 export function prepared(text: string): Prepared {
   return { name: createHash('sha256').update(text).digest('hex').slice(0, 24), text };
+}
+
+/** A statement that PostgreSQL plans anew for the values of each execution, for tables that grow from none to many rows. */
+export function unprepared(text: string): Prepared {
+  return { name: '', text };
 }
 
 /** A list is one parameter, for `Dialect.inList`. */
@@ -44,6 +50,36 @@ export interface SqlSession {
   readonly transaction: <T>(work: () => Work<T>) => Promise<T>;
   /** Runs work that writes nothing on one snapshot of the database. */
   readonly snapshot: <T>(work: () => Work<T>) => Promise<T>;
+}
+
+/** A statement that may read many rows. Its conditions include `Dialect.isInTime`. */
+export interface WideQuery {
+  readonly sql: string;
+  readonly parameters: readonly Value[];
+}
+
+/** How much of the definitions of keys may be read. */
+export interface SizeLimit {
+  readonly maxBytes: number;
+  /** Whether to read as many keys as are within `maxBytes`, at least one; otherwise none if all are larger. */
+  readonly mayCut: boolean;
+}
+
+/** Reads that may look at many rows, beside those of single keys. They end at the deadline of the request. */
+export interface WideReader {
+  readonly many: <Row>(query: WideQuery, reads?: ReadBudget) => Promise<readonly Row[]>;
+  /** The rows of the keys whose hashes a query selects as `place`, in its order, with the `size` of each in bytes. */
+  readonly keys: <Row>(
+    query: WideQuery,
+    limit: SizeLimit,
+    reads?: ReadBudget,
+  ) => Promise<{ readonly rows: readonly Row[]; readonly found: FoundKeys }>;
+}
+
+/** The number of keys that a query has found and the size of their definitions, including those that were not read. */
+export interface FoundKeys {
+  readonly count: number;
+  readonly bytes: number;
 }
 
 /** A statement that inserts one row, with a parameter for each column. */

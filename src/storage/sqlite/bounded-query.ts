@@ -1,31 +1,22 @@
 import { SqliteError, type Database, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
+import type { FoundKeys, SizeLimit } from '../sql/session.js';
 
 /** A statement with `in_time()` among its conditions, which SQLite calls for every row that it reads. */
 export interface Query {
   readonly sql: string;
-  readonly parameters: Readonly<Record<string, string | bigint>>;
+  readonly parameters: object;
   /** The deadline, by `clockMs`. */
   readonly untilMs: number;
-  /** Read the keys with the hashes that `sql` selects as `place`; `size` is the length of each in bytes. */
-  readonly keys?: {
-    readonly maxBytes: number;
-    /** Whether to read as many as are within `maxBytes`, at least one; else none when all are longer. */
-    readonly mayCut: boolean;
-  };
+  /** Read the rows of the keys, as `WideReader.keys` does. */
+  readonly keys?: SizeLimit;
 }
 
 /** What came of a query. It can be sent between threads, which an error with a code cannot. */
 export type QueryResult =
-  | { readonly outcome: 'done'; readonly rows: readonly object[]; readonly found: BoundedResult }
+  | { readonly outcome: 'done'; readonly rows: readonly object[]; readonly found: FoundKeys }
   | { readonly outcome: 'late' }
   | { readonly outcome: 'failed'; readonly message: string; readonly code: string };
-
-/** How many rows a statement has found and how long they are, beside those that it was allowed to read. */
-export interface BoundedResult {
-  readonly count: number;
-  readonly bytes: number;
-}
 
 /** The time in milliseconds, on one clock for all threads of the process. */
 export const clockMs = (): number => performance.timeOrigin + performance.now();

@@ -1,21 +1,25 @@
-import { createChangeFeed } from '../sql/change-feed.js';
+import { createChangeFeed, createFeedNotifier } from '../sql/change-feed.js';
 import type { Access, Storage, DatabaseHandle } from '../storage.js';
-import { withChangeNotifications } from '../sql/notifying-store.js';
-import { contentsOf, damagesOf, createWriteProbe, logBytes, shrinkLog } from './health.js';
+import { withChangeNotifications } from '../sql/change-notifier.js';
+import { createSettings, readContents } from '../sql/settings.js';
+import { damagesOf, createWriteProbe, logBytes, shrinkLog } from './health.js';
 import { backupDatabase } from './backup.js';
 import { createCredentialCache } from './credential-cache.js';
 import { createCredentialStore } from '../sql/credential-store.js';
 import { withDatabaseName, openDatabase, openReadOnly, type Database } from './connection.js';
-import { createFeedRows } from './feed.js';
 import { identifyFiles } from './files.js';
+import { versionOf } from './migrate.js';
 import { createWriteGate } from './write-gate.js';
 import { createKeyStore } from './key-store.js';
-import { createMigrationCheck, createSettings } from './settings.js';
+import { createFileSettings, createMigrationCheck } from './settings.js';
 import { createWorkerRunner } from './query-runner.js';
 import { createReader } from './reader.js';
 import { createSqliteSession } from './session.js';
 import { createSignatures } from '../sql/signatures.js';
 import { createWebhookStore } from '../sql/webhook-store.js';
+
+/** How often changes of other processes are looked for. */
+const pollIntervalMs = 250;
 
 /**
  * Opens a file as far as `access` permits.
@@ -31,7 +35,7 @@ export async function openSQLite(file: string, access: Access): Promise<Database
   const naming = <T>(work: () => T) => promised(() => withDatabaseName(file, work));
   try {
     return await naming(() => {
-      const settings = createSettings(database);
+      const settings = createFileSettings(database);
       const has = (statement: string) => database.prepare(statement).get() !== undefined;
       const hasKeys = has('SELECT 1 FROM keys LIMIT 1');
       const hasRows = hasKeys || has('SELECT 1 FROM credentials LIMIT 1') || has('SELECT 1 FROM webhooks LIMIT 1');
@@ -82,30 +86,26 @@ function createEngine(
   });
   const reader = createReader(database, guard, hasWorkers ? () => createWorkerRunner(file) : undefined);
   watch.meter?.registerGauge('wal_bytes', () => logBytes(database));
-  const settings = createSettings(database);
   const session = createSqliteSession(database, guard);
   const probe = createWriteProbe(database, file, now);
-  const feed = createFeedRows(database, guard);
+  const notifier = createFeedNotifier(session, { everyMs: pollIntervalMs });
   const engine: Storage = {
-    store: withChangeNotifications(createKeyStore(database, signer, guard, reader), feed.changed),
-    feed: createChangeFeed(feed.rows, signer),
+    store: withChangeNotifications(createKeyStore(database, signer, guard, reader), notifier.hint),
+    feed: createChangeFeed(session, signer, notifier),
     credentials: createCredentialStore(session, signer, createCredentialCache(database)),
     webhooks: createWebhookStore(session, signer),
     signatures: createSignatures(session, signer),
-    settings: {
-      get: (name) => promised(() => settings.get(name)),
-      set: (name, value) => guard.write(() => settings.set(name, value)),
-    },
+    settings: createSettings(session),
     whyNotReady: () => promised(() => (guard.isWritable() ? probe() : 'storage takes no writes')),
     checkWritable: () => promised(guard.isWritable),
     failed: guard.failed,
     damages: () => promised(() => withDatabaseName(file, () => damagesOf(database))),
-    contents: () => promised(() => contentsOf(database)),
+    contents: async () => ({ schemaVersion: versionOf(database), ...(await readContents(session)) }),
     copyTo: (target, onProgress) => backupDatabase(database, target, onProgress),
     shrinkLog: () => guard.read(() => shrinkLog(database)),
   };
   const stop = () => {
-    feed.stop();
+    notifier.stop();
     return reader.close();
   };
   return { engine, stop };

@@ -2,9 +2,9 @@ import { statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SqliteError, type Database } from 'better-sqlite3';
 import { schemaVersion } from '../sql/schema.js';
-import type { Contents, Shrinking } from '../storage.js';
+import type { Shrinking } from '../storage.js';
 import { versionOf } from './migrate.js';
-import { createSettings } from './settings.js';
+import { createFileSettings } from './settings.js';
 
 const minFreeShare = 0.05;
 /** Enough on a large disk, of which it is less than the share. */
@@ -12,7 +12,7 @@ const minFreeBytes = 256 * 1024 * 1024;
 
 /** Returns a function that writes a probe and returns, for the log, why that failed; undefined if it succeeded. */
 export function createWriteProbe(database: Database, file: string, now: () => Date): () => string | undefined {
-  const settings = createSettings(database);
+  const settings = createFileSettings(database);
   return () => {
     try {
       if (versionOf(database) < schemaVersion) return 'the database has the schema of an older version';
@@ -29,25 +29,6 @@ export function createWriteProbe(database: Database, file: string, now: () => Da
 /** Whether a file system has enough free space for a service that writes. */
 export function hasFreeSpace({ bavail, blocks, bsize }: { bavail: number; blocks: number; bsize: number }): boolean {
   return bavail >= blocks * minFreeShare || bavail * bsize >= minFreeBytes;
-}
-
-/** Figures of the database. No signature is verified. */
-export function contentsOf(database: Database): Contents {
-  const count = database.prepare<[], { keys: bigint }>('SELECT count(*) AS keys FROM keys').get();
-  const newest = database
-    .prepare<[], { at: bigint; key_hash: string; version_after: bigint }>(
-      'SELECT at, key_hash, version_after FROM audit ORDER BY id DESC LIMIT 1',
-    )
-    .get();
-  return {
-    schemaVersion: versionOf(database),
-    keys: Number(count?.keys ?? 0n),
-    newestChange: newest && {
-      at: new Date(Number(newest.at)),
-      keyHash: newest.key_hash,
-      version: Number(newest.version_after),
-    },
-  };
 }
 
 /** The errors that SQLite finds in the structure of its file and indexes. Blocks the process. */

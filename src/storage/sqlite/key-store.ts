@@ -4,12 +4,14 @@ import type { StoredKey } from '../../keys/key.js';
 import type { KeyTransition, KeyStore } from '../../keys/ports.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { mapInSlices } from '../time-slices.js';
-import { readCounters } from './counters.js';
+import { readCounters } from '../sql/counters.js';
+import { sqliteDialect } from '../sql/dialect.js';
 import { createWriteGate, type WriteGate } from './write-gate.js';
 import { createHistory } from '../sql/history.js';
 import { createKeyMaintenance } from '../sql/key-maintenance.js';
 import { revisionColumns, revisionLayouts, type RevisionRow } from '../records/revision.js';
 import { createQuotaOutbox, insertQuotaChange } from '../sql/quota-outbox.js';
+import type { WideQuery } from '../sql/session.js';
 import { createSqliteSession, parametersOf } from './session.js';
 import { createReader, type Reader } from './reader.js';
 import {
@@ -17,9 +19,9 @@ import {
   maxSortedRows,
   pageStatement,
   termCountStatement,
+  matchesFilter,
   type KeyQueryStatement,
-} from './key-query.js';
-import { matchesFilter } from '../sql/key-filter.js';
+} from '../sql/key-query.js';
 import { keyColumns, keyLayouts, keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
@@ -27,9 +29,9 @@ import { createSignedTable, integrityError, type SignedRow } from '../records/si
 const revisionNames = [...revisionColumns, 'mac'] as const;
 
 const selectMany = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
-  WHERE in_time() AND key_hash IN (SELECT value FROM json_each(@hashes))`;
+  WHERE in_time() AND key_hash IN (SELECT value FROM json_each($1))`;
 const selectManyOfOne = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
-  WHERE in_time() AND key_hash IN (SELECT value FROM json_each(@hashes)) AND org_id = @org`;
+  WHERE in_time() AND key_hash IN (SELECT value FROM json_each($1)) AND org_id = $2`;
 
 /** How often a change of a large key is prepared outside of a transaction when other changes come between. */
 const maxPreparations = 3;
@@ -164,7 +166,7 @@ export function createKeyStore(
     return true;
   }
   function counted({ sql, parameters }: KeyQueryStatement): number {
-    return Number(database.prepare<[object], { count: bigint }>(sql).get(parameters)?.count ?? 0n);
+    return Number(database.prepare<[object], { count: bigint }>(sql).get(parametersOf(parameters))?.count ?? 0n);
   }
 
   function authentic(row: SignedRow<KeyRow>): StoredKey {
@@ -182,13 +184,12 @@ export function createKeyStore(
         return row && keyFromRow(row);
       }),
     async findMany(keyHashes, reads, orgID) {
-      const hashes = JSON.stringify(keyHashes);
-      const statement: KeyQueryStatement =
+      const statement: WideQuery =
         orgID === undefined
-          ? { sql: selectMany, parameters: { hashes } }
-          : { sql: selectManyOfOne, parameters: { hashes, org: orgID } };
+          ? { sql: selectMany, parameters: [keyHashes] }
+          : { sql: selectManyOfOne, parameters: [keyHashes, orgID] };
       const limit = { maxBytes: reads?.bytesLeft() ?? Infinity, mayCut: false };
-      const { rows, found } = await reader.keys<SignedRow<KeyRow>>(statement, reads, limit);
+      const { rows, found } = await reader.keys<SignedRow<KeyRow>>(statement, limit, reads);
       reads?.take('keys', found.count, found.bytes);
       const known = new Set(rows.map((row) => row.key_hash));
       const unknown = keyHashes.filter((keyHash) => !known.has(keyHash));
@@ -200,7 +201,11 @@ export function createKeyStore(
       const isCommon = sorted !== undefined && (await read(() => counted(sorted), reads)) > maxSortedRows;
       const mayCut = query.maxBytes !== undefined;
       const limit = { maxBytes: query.maxBytes ?? reads?.bytesLeft() ?? Infinity, mayCut };
-      const { rows, found } = await reader.keys<SignedRow<KeyRow>>(pageStatement(query, isCommon), reads, limit);
+      const { rows, found } = await reader.keys<SignedRow<KeyRow>>(
+        pageStatement(sqliteDialect, query, isCommon),
+        limit,
+        reads,
+      );
       if (!mayCut) reads?.take('keys', found.count, found.bytes);
       const keys = await mapInSlices(guard.slices, rows, authentic, reads);
       // A damaged index finds authentic rows that are not of the query, such as another organisation's.
@@ -208,13 +213,13 @@ export function createKeyStore(
       return { keys, isCut: keys.length < found.count };
     },
     async count(filter, now, reads) {
-      const [row] = await reader.many<{ count: bigint }>(countStatement(filter, now), reads);
+      const [row] = await reader.many<{ count: bigint }>(countStatement(sqliteDialect, filter, now), reads);
       return Number(row?.count ?? 0n);
     },
     update: updateKey,
     reseal: (keyHash, change) => write(() => resealOne(keyHash, change)),
     add: (keys) => write(() => keys.map(addOne)),
-    counters: readCounters(reader),
+    counters: readCounters(sqliteDialect, reader),
     consume: (keyHash, decide, orgID) =>
       write(() => {
         const row = find(keyHash, orgID);

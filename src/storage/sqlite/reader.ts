@@ -1,31 +1,16 @@
 import { SqliteError, type Database } from 'better-sqlite3';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import { withinBudget } from '../within-budget.js';
-import {
-  clockMs,
-  createBoundedQuery,
-  type BoundedQuery,
-  type BoundedResult,
-  type Query,
-  type QueryResult,
-} from './bounded-query.js';
+import type { SizeLimit, WideQuery, WideReader } from '../sql/session.js';
+import { parametersOf } from './session.js';
+import { clockMs, createBoundedQuery, type BoundedQuery, type Query, type QueryResult } from './bounded-query.js';
 import type { WriteGate } from './write-gate.js';
 import { createInlineRunner, type QueryRunner } from './query-runner.js';
 
-/** Reads of more than one key. */
-export interface Reader {
-  /** The rows of a query that may look at many. */
-  readonly many: <Row>(query: ReadStatement, reads?: ReadBudget) => Promise<Row[]>;
-  /** The rows of the keys that a query finds: on the connection of the service when that is quick, else in a worker. */
-  readonly keys: <Row>(
-    query: ReadStatement,
-    reads: ReadBudget | undefined,
-    limit: NonNullable<Query['keys']>,
-  ) => Promise<{ readonly rows: Row[]; readonly found: BoundedResult }>;
+/** Reads keys on the connection of the service when that is quick, and everything else in a worker. */
+export interface Reader extends WideReader {
   readonly close: () => Promise<void>;
 }
-
-type ReadStatement = Pick<Query, 'sql' | 'parameters'>;
 
 /** What a page that an index finds takes many times over. */
 const quickMs = 2;
@@ -40,18 +25,19 @@ export function createReader(
   const runQuickly = createBoundedQuery(database);
   const { run, close } = runnerOf(runQuickly);
 
-  const inWorker = (query: Omit<Query, 'untilMs'>, reads: ReadBudget | undefined): Promise<Done> =>
+  const inWorker = (query: BoundQuery, reads: ReadBudget | undefined): Promise<Done> =>
     withinBudget(reads, async () => {
       const untilMs = reads ? performance.timeOrigin + reads.endsAtMs : Infinity;
       return done(await run({ ...query, untilMs }), reads);
     });
 
   return {
-    many: async <Row>(query: ReadStatement, reads?: ReadBudget) => (await inWorker(query, reads)).rows as Row[],
-    async keys<Row>(query: ReadStatement, reads: ReadBudget | undefined, limit: NonNullable<Query['keys']>) {
+    many: async <Row>(query: WideQuery, reads?: ReadBudget) => (await inWorker(bound(query), reads)).rows as Row[],
+    async keys<Row>(query: WideQuery, limit: SizeLimit, reads?: ReadBudget) {
+      const ready = bound(query);
       const quick = await read(() => {
         const result = runQuickly({
-          ...query,
+          ...ready,
           keys: { maxBytes: Math.min(quickBytes, limit.maxBytes), mayCut: false },
           untilMs: clockMs() + quickMs,
         });
@@ -59,12 +45,16 @@ export function createReader(
       }, reads);
       const isTooMuch = quick && !limit.mayCut && quick.found.bytes > limit.maxBytes;
       const isDone = quick && (isTooMuch || quick.rows.length === quick.found.count);
-      const { rows, found } = isDone ? quick : await inWorker({ ...query, keys: limit }, reads);
+      const { rows, found } = isDone ? quick : await inWorker({ ...ready, keys: limit }, reads);
       return { rows: rows as Row[], found };
     },
     close,
   };
 }
+
+type BoundQuery = Omit<Query, 'untilMs'>;
+
+const bound = ({ sql, parameters }: WideQuery): BoundQuery => ({ sql, parameters: parametersOf(parameters) });
 
 type Done = Extract<QueryResult, { readonly outcome: 'done' }>;
 

@@ -1,20 +1,30 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { sqliteDialect } from '../sql/dialect.js';
 import type { Prepared, SqlSession, Value, Work } from '../sql/session.js';
-import type { WriteGate } from './write-gate.js';
 
-/** A session on the connection of the process. Work runs without a wait between its statements. */
-export function createSqliteSession(database: Database, { read, write }: WriteGate): SqlSession {
-  const statements = new Map<string, Statement<[object], object>>();
+/** Executes statements at once. Each is prepared once. */
+export function createExecutor(database: Database) {
+  const statements = new Map<string, Statement<[object]>>();
 
-  function execute({ name, text }: Prepared, values: readonly Value[]): readonly object[] {
-    let statement = statements.get(name);
-    if (!statement) statements.set(name, (statement = database.prepare<[object], object>(text)));
+  return <Row = object>({ text }: Prepared, values: readonly Value[] = []): readonly Row[] => {
+    let statement = statements.get(text);
+    if (!statement) statements.set(text, (statement = database.prepare<[object]>(text)));
     const parameters = parametersOf(values);
-    if (statement.reader) return statement.all(parameters);
+    if (statement.reader) return statement.all(parameters) as readonly Row[];
     statement.run(parameters);
     return [];
-  }
+  };
+}
+
+/** How work reaches the connection: `write` runs in a transaction and resolves when that is durable. */
+interface SqliteGate {
+  readonly read: <T>(work: () => T) => Promise<T>;
+  readonly write: <T>(work: () => T) => Promise<T>;
+}
+
+/** A session on the connection of the process. Work runs without a wait between its statements. */
+export function createSqliteSession(database: Database, { read, write }: SqliteGate): SqlSession {
+  const execute = createExecutor(database);
 
   function runAll<T>(work: Work<T>): T {
     let step = work.next();
@@ -24,10 +34,8 @@ export function createSqliteSession(database: Database, { read, write }: WriteGa
 
   return {
     dialect: sqliteDialect,
-    all: <Row>(statement: Prepared, values: readonly Value[] = []) =>
-      read(() => execute(statement, values) as readonly Row[]),
-    run: <Row>(statement: Prepared, values: readonly Value[] = []) =>
-      write(() => execute(statement, values) as readonly Row[]),
+    all: <Row>(statement: Prepared, values?: readonly Value[]) => read(() => execute<Row>(statement, values)),
+    run: <Row>(statement: Prepared, values?: readonly Value[]) => write(() => execute<Row>(statement, values)),
     transaction: (work) => write(() => runAll(work())),
     snapshot: <T>(work: () => Work<T>) => read(() => database.transaction(() => runAll(work()))()),
   };

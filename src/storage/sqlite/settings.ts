@@ -1,21 +1,19 @@
 import type { Database } from 'better-sqlite3';
 import { migratedTo } from '../migrated.js';
+import { settingStatements } from '../sql/settings.js';
 import { MigratedError } from './errors.js';
+import { createExecutor } from './session.js';
 
-/** The settings of a file. Synchronous, for the opening of a file and for transactions. */
-export function createSettings(database: Database) {
-  const get = database.prepare<[string], { value: string }>('SELECT value FROM settings WHERE name = ?');
-  const set = database.prepare<[string, string]>(
-    'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-  );
-  const remove = database.prepare<[string]>('DELETE FROM settings WHERE name = ?');
+/** The settings of a file, for the opening of a file and for transactions. */
+export function createFileSettings(database: Database) {
+  const execute = createExecutor(database);
   return {
-    get: (name: string) => get.get(name)?.value,
+    get: (name: string) => execute<{ value: string }>(settingStatements.get, [name])[0]?.value,
     set: (name: string, value: string): void => {
-      set.run(name, value);
+      execute(settingStatements.set, [name, value]);
     },
     remove: (name: string): void => {
-      remove.run(name);
+      execute(settingStatements.remove, [name]);
     },
   };
 }
@@ -28,7 +26,7 @@ export function createSettings(database: Database) {
  * @throws {MigratedError} from that function, when the database was marked since.
  */
 export function createMigrationCheck(database: Database): () => void {
-  const settings = createSettings(database);
+  const settings = createFileSettings(database);
   const before = settings.get(migratedTo);
   return () => {
     const target = settings.get(migratedTo);

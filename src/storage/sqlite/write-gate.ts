@@ -5,6 +5,7 @@ import type { ReadBudget } from '../../keys/read-budget.js';
 import type { RunExclusive } from '../storage.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { createGroupCommit } from './group-commit.js';
+import { createFileSettings } from './settings.js';
 import { isFatal, isFatalToWrites, MigratedError, retryOnBusy } from './errors.js';
 
 /**
@@ -147,13 +148,9 @@ function unavailable(message: string, details: { retryAfterSeconds?: number; cau
 
 /** Writes about as much as a large change and removes it again. Throws when there is too little space. */
 function createSpaceProbe(database: Database): () => void {
-  const name = 'probe_space';
-  const claim = database.prepare<[string, string]>(
-    'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-  );
-  const release = database.prepare<[string]>('DELETE FROM settings WHERE name = ?');
+  const settings = createFileSettings(database);
   return () => {
-    claim.run(name, 'x'.repeat(65_536));
-    release.run(name);
+    settings.set('probe_space', 'x'.repeat(65_536));
+    settings.remove('probe_space');
   };
 }

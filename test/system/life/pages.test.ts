@@ -5,7 +5,9 @@ import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../../src/ke
 import type { KeyTransition } from '../../../src/keys/ports.js';
 import { openPostgres } from '../../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
-import { pageStatement } from '../../../src/storage/sqlite/key-query.js';
+import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
+import { pageStatement } from '../../../src/storage/sql/key-query.js';
+import { parametersOf } from '../../../src/storage/sqlite/session.js';
 import { createKeyStore } from '../../../src/storage/sqlite/key-store.js';
 import { postgres } from '../../support/engines.js';
 import { createRandom, runs, seed } from '../../support/generated.js';
@@ -129,8 +131,8 @@ describe('a page of keys', () => {
         const words = JSON.stringify(query, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
         expect(found, `FUZZ_SEED=${seed}: ${words}`).toStrictEqual(pageOf(query));
         // The other way to go, which a store takes where a term is common.
-        const { sql, parameters } = pageStatement(query, true);
-        const walked = database.prepare<[object], { place: string }>(sql).all(parameters);
+        const { sql, parameters } = pageStatement(sqliteDialect, query, true);
+        const walked = database.prepare<[object], { place: string }>(sql).all(parametersOf(parameters));
         expect(
           walked.map(({ place }) => place),
           `FUZZ_SEED=${seed}: ${words}`,
@@ -180,8 +182,10 @@ describe('a page of keys', () => {
   it.each(inOrder)('is read in the order %s of %o from an index at its start, not sorted', (orderBy, filter) => {
     for (const descending of [false, true]) {
       const after = { value: orderBy === 'LAST_UPDATED' ? seconds : 'Ab', keyHash: '8' };
-      const { sql, parameters } = pageStatement({ filter, orderBy, descending, after, limit: 20, now });
-      const plan = database.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(parameters);
+      const { sql, parameters } = pageStatement(sqliteDialect, { filter, orderBy, descending, after, limit: 20, now });
+      const plan = database
+        .prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+        .all(parametersOf(parameters));
       const [first = '', ...rest] = plan.map(({ detail }) => detail);
       const hash = descending ? 'key_hash<?' : 'key_hash>?';
       const place = { KEY_HASH: hash, ALIAS: '(alias,key_hash)', LAST_UPDATED: '(last_updated,key_hash)' }[orderBy];

@@ -1,0 +1,47 @@
+import type { ReadBudget } from '../../keys/read-budget.js';
+import type { KeyRow } from '../records/key.js';
+import type { SignedRow } from '../records/signed.js';
+import type { SizeLimit, WideQuery, WideReader } from '../sql/session.js';
+import { withinBudget } from '../within-budget.js';
+import type { PgPool } from './pool.js';
+
+/** The row of a key, or of one that was not read. */
+type PlacedKey = { readonly page_count: bigint; readonly page_bytes: bigint } & (
+  SignedRow<KeyRow> | { readonly [column in keyof SignedRow<KeyRow>]: null }
+);
+
+/** Reads in one snapshot each, on connections of their own. */
+export function createPgWideReader({ run }: PgPool): WideReader {
+  const many = <Row>({ sql, parameters }: WideQuery, reads?: ReadBudget) =>
+    withinBudget(reads, () => run((session) => session.query<Row>(sql, parameters)));
+
+  return {
+    many,
+    async keys<Row>(query: WideQuery, limit: SizeLimit, reads?: ReadBudget) {
+      const placed = await many<PlacedKey>(withKeys(query, limit), reads);
+      const [first] = placed;
+      return {
+        rows: placed.filter(({ key_hash }) => key_hash !== null) as Row[],
+        found: { count: Number(first?.page_count ?? 0n), bytes: Number(first?.page_bytes ?? 0n) },
+      };
+    },
+  };
+}
+
+/** The rows of the keys that are within the limit. Each has the number of keys of the query and the size of their definitions. */
+function withKeys({ sql, parameters }: WideQuery, { maxBytes, mayCut }: SizeLimit): WideQuery {
+  const max = `$${parameters.length + 1}`;
+  const isWithin = mayCut ? `(p.so_far <= ${max} OR p.nth = 1)` : `p.bytes <= ${max}`;
+  return {
+    sql: `WITH page AS MATERIALIZED (${sql}),
+      numbered AS (SELECT place, size, row_number() OVER () AS nth FROM page),
+      sized AS (
+        SELECT place, nth, sum(size) OVER (ORDER BY nth)::bigint AS so_far, sum(size) OVER ()::bigint AS bytes,
+          count(*) OVER () AS count
+        FROM numbered
+      )
+      SELECT p.count AS page_count, p.bytes AS page_bytes, k.*
+      FROM sized p LEFT JOIN keys k ON k.key_hash = p.place AND ${isWithin} ORDER BY p.nth`,
+    parameters: [...parameters, BigInt(maxBytes)],
+  };
+}

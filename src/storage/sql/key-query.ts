@@ -1,0 +1,163 @@
+import { stateOf, type StoredKey } from '../../keys/key.js';
+import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/key-query.js';
+import { unixSeconds } from '../../lib/int64.js';
+import { term, termsOf } from '../records/key.js';
+import { isBindableText, type Dialect } from './dialect.js';
+
+export interface KeyQueryStatement {
+  readonly sql: string;
+  readonly parameters: readonly (string | bigint)[];
+}
+
+const orderColumns: Record<KeyOrder, string | undefined> = {
+  KEY_HASH: undefined,
+  ALIAS: 'k.alias',
+  LAST_UPDATED: 'k.last_updated',
+};
+
+/** The maximum number of keys that are sorted for a page: sorting more costs more than finding a page among a million. */
+export const maxSortedRows = 5000;
+
+/** Collects the parameters of a statement. Cursors may contain NUL, which is replaced by the next character in their order. */
+function createParameters() {
+  const parameters: (string | bigint)[] = [];
+  const add = (value: string | bigint) => {
+    parameters.push(typeof value === 'string' ? value.replaceAll('\0', '\u0001') : value);
+    return `$${parameters.length}`;
+  };
+  return { parameters, add };
+}
+
+/**
+ * Counts the keys that have the term by which a page would be found, up to one more than may be sorted. Undefined if no
+ * keys are sorted.
+ */
+export function termCountStatement({ filter, orderBy }: KeyQuery): KeyQueryStatement | undefined {
+  const [term] = termsIn(filter);
+  if (term === undefined || orderColumns[orderBy] === undefined) return undefined;
+  const { parameters, add } = createParameters();
+  const isOfTerm = `term = ${add(term)}`;
+  const isOfOrg = filter.orgID === undefined ? '' : `AND org_id = ${add(filter.orgID)}`;
+  return {
+    sql: `SELECT count(*) AS count FROM (SELECT 1 FROM key_terms WHERE ${isOfTerm} ${isOfOrg} LIMIT ${maxSortedRows + 1}) AS found`,
+    parameters,
+  };
+}
+
+/**
+ * The statement for the hashes of a page of keys (`place`) and the sizes of their definitions. Values are parameters; only
+ * our own column names are put together. If too many keys have a term for them to be sorted, `isCommon` reads all keys in
+ * order instead.
+ */
+export function pageStatement(dialect: Dialect, query: KeyQuery, isCommon = false): KeyQueryStatement {
+  const column = orderColumns[query.orderBy];
+  const direction = query.descending ? 'DESC' : 'ASC';
+  const bounds = [
+    { position: query.after, operator: query.descending ? '<' : '>' },
+    { position: query.before, operator: query.descending ? '>' : '<' },
+  ] as const;
+  const isBounded = (operator: '<' | '>') => bounds.some((bound) => bound.position && bound.operator === operator);
+  const { from, hash, conditions, add, parameters } = where(dialect, query.filter, query.now, {
+    column,
+    isCommon,
+    isBoundedBelow: isBounded('>'),
+    isBoundedAbove: isBounded('<'),
+  });
+  for (const { position, operator } of bounds) {
+    if (!position) continue;
+    conditions.push(
+      column
+        ? `(${column}, ${hash}) ${operator} (${add(position.value)}, ${add(position.keyHash)})`
+        : `${hash} ${operator} ${add(position.keyHash)}`,
+    );
+  }
+  const order = `${column ? `${column} ${direction}, ` : ''}${hash} ${direction}`;
+  const limit = add(BigInt(query.limit));
+  return {
+    sql: `SELECT k.key_hash AS place, octet_length(k.definition) AS size FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`,
+    parameters,
+  };
+}
+
+export function countStatement(dialect: Dialect, filter: KeyFilter, now: Date): KeyQueryStatement {
+  const { from, conditions, parameters } = where(dialect, filter, now);
+  return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };
+}
+
+/** The column that a page is ordered by, and on which sides cursors bound it. */
+interface Order {
+  readonly column: string | undefined;
+  readonly isCommon: boolean;
+  readonly isBoundedBelow: boolean;
+  readonly isBoundedAbove: boolean;
+}
+
+function where({ isInTime, withoutIndex }: Dialect, filter: KeyFilter, now: Date, order?: Order) {
+  const { parameters, add } = createParameters();
+  const conditions: string[] = [isInTime];
+  const texts = [filter.orgID, filter.aliasPrefix, filter.tag, filter.policy, filter.apiID];
+  if (!texts.every((text) => isBindableText(text ?? ''))) conditions.push('false');
+  // An index is entered at one bound. It must be that of the cursor: otherwise a late page would begin where the filter does.
+  const lower = (column: string) => (order?.isBoundedBelow && order.column === column ? withoutIndex(column) : column);
+  const upper = (column: string) => (order?.isBoundedAbove && order.column === column ? withoutIndex(column) : column);
+
+  // SQLite reads a CROSS JOIN from left to right: the first term leads, in the order of hashes, and all others are looked up.
+  const terms = termsIn(filter);
+  const tables = terms.map((_, index) => `key_terms t${index}`);
+  const termLeads = terms.length > 0 && !(order?.isCommon === true && order.column !== undefined);
+  const from = (termLeads ? [...tables, 'keys k'] : ['keys k', ...tables]).join(' CROSS JOIN ');
+  const [first, hash] = termLeads ? ['t0', 't0.key_hash'] : ['k', 'k.key_hash'];
+  terms.forEach((found, index) => {
+    conditions.push(`t${index}.term = ${add(found)}`);
+    if (index > 0) conditions.push(`t${index}.key_hash = t0.key_hash`);
+  });
+  if (terms.length > 0) conditions.push('k.key_hash = t0.key_hash');
+
+  if (filter.orgID !== undefined) conditions.push(`${first}.org_id = ${add(filter.orgID)}`);
+  if (filter.aliasPrefix !== undefined && filter.aliasPrefix !== '') {
+    // After every alias with the prefix: the last code point, repeated more often than an alias is long.
+    const end = `${filter.aliasPrefix}${'\u{10ffff}'.repeat(256)}`;
+    conditions.push(`${lower('k.alias')} >= ${add(filter.aliasPrefix)}`, `${upper('k.alias')} < ${add(end)}`);
+  }
+  if (filter.expiresBefore !== undefined) {
+    conditions.push(`k.expires >= 1 AND k.expires < ${add(filter.expiresBefore)}`);
+  }
+  if (filter.updatedSince !== undefined) {
+    conditions.push(`${lower('k.last_updated')} >= ${add(filter.updatedSince)}`);
+  }
+
+  conditions.push(filter.state === 'DELETED' ? 'k.deleted IS NOT NULL' : 'k.deleted IS NULL');
+  if (filter.state === 'INACTIVE') conditions.push('k.is_inactive = 1');
+  if (filter.state === 'ACTIVE') {
+    conditions.push(`k.is_inactive = 0 AND (k.expires < 1 OR k.expires > ${add(unixSeconds(now))})`);
+  }
+  if (filter.state === 'EXPIRED') {
+    conditions.push(`k.is_inactive = 0 AND k.expires >= 1 AND k.expires <= ${add(unixSeconds(now))}`);
+  }
+  return { from, hash, conditions, add, parameters };
+}
+
+/** Whether a key matches the query: the same conditions as those of the SQL, for a key that was read. */
+export function matchesFilter({ filter, now }: KeyQuery, key: StoredKey): boolean {
+  const { alias = '', expires = 0n } = key.definition;
+  const wanted = termsIn(filter);
+  const terms = wanted.length > 0 ? termsOf(key) : new Set();
+  const state = stateOf(key, now);
+  return (
+    (filter.orgID === undefined || key.orgID === filter.orgID) &&
+    alias.startsWith(filter.aliasPrefix ?? '') &&
+    (filter.expiresBefore === undefined || (expires >= 1n && expires < filter.expiresBefore)) &&
+    (filter.updatedSince === undefined || key.lastUpdated >= filter.updatedSince) &&
+    (filter.state === undefined ? state !== 'DELETED' : state === filter.state) &&
+    wanted.every((term) => terms.has(term))
+  );
+}
+
+/** The terms of a filter. A key must have each of them. */
+export function termsIn({ tag, policy, apiID }: KeyFilter): string[] {
+  return [
+    tag === undefined ? undefined : term.tag(tag),
+    policy === undefined ? undefined : term.policy(policy),
+    apiID === undefined ? undefined : term.api(apiID),
+  ].filter((found) => found !== undefined);
+}

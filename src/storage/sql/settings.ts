@@ -1,0 +1,37 @@
+import type { Contents, Settings } from '../storage.js';
+import { prepared, type SqlSession } from './session.js';
+
+/** The statements of the settings. */
+export const settingStatements = {
+  get: prepared('SELECT value FROM settings WHERE name = $1'),
+  set: prepared(
+    'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  ),
+  remove: prepared('DELETE FROM settings WHERE name = $1'),
+};
+
+export function createSettings({ all, run }: Pick<SqlSession, 'all' | 'run'>): Settings {
+  return {
+    get: async (name) => (await all<{ value: string }>(settingStatements.get, [name]))[0]?.value,
+    set: async (name, value) => {
+      await run(settingStatements.set, [name, value]);
+    },
+  };
+}
+
+const countKeys = prepared('SELECT count(*) AS keys FROM keys');
+const newestEntry = prepared('SELECT at, key_hash, version_after FROM audit ORDER BY id DESC LIMIT 1');
+
+/** Figures of the database. No signature is verified. */
+export async function readContents({ all }: SqlSession): Promise<Omit<Contents, 'schemaVersion'>> {
+  const [count] = await all<{ keys: bigint }>(countKeys);
+  const [newest] = await all<{ at: bigint; key_hash: string; version_after: bigint }>(newestEntry);
+  return {
+    keys: Number(count?.keys ?? 0n),
+    newestChange: newest && {
+      at: new Date(Number(newest.at)),
+      keyHash: newest.key_hash,
+      version: Number(newest.version_after),
+    },
+  };
+}
