@@ -79,7 +79,7 @@ it('masks errors and stringifies a large response in time slices', async () => {
   slices = 0;
   const items = Array.from({ length: 40_000 }, () => ({ name: 'a'.repeat(20) }));
   expect(await stringifyWithin(items, responseLimitBytes, nextSlice)).toBe(JSON.stringify(items));
-  expect(slices).toBeGreaterThan(15);
+  expect(slices).toBeGreaterThan(70);
 });
 
 it('takes no time slice for a field whose credential is missing', async () => {
