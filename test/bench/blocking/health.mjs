@@ -28,9 +28,16 @@ function request(/** @type {number} */ due) {
     if (isGood) latencies.push(performance.now() - due);
     else failed += 1;
   };
-  get(`${origin}/health`, { agent }, (response) => {
+  const sent = get(`${origin}/health`, { agent }, (response) => {
     response.resume().on('end', () => done(response.statusCode === 200));
-  }).on('error', () => done(false));
+  });
+  sent.on('error', (error) => {
+    // The service has closed the idle connection just then (https://nodejs.org/api/http.html#requestreusedsocket). The
+    // next attempt counts from the same time.
+    if (!sent.reusedSocket || !('code' in error) || error.code !== 'ECONNRESET') return done(false);
+    pending -= 1;
+    request(due);
+  });
 }
 
 process.on('message', (message) => {
