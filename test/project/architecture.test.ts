@@ -54,13 +54,13 @@ function packagesOf({ imports }: SourceFile): string[] {
   return imports.filter((name) => !name.startsWith('.'));
 }
 
-describe('imports', () => {
-  it('are found at all', () => {
+describe('the imports of src', () => {
+  it('are found by this test', () => {
     expect(files.length).toBeGreaterThan(40);
     expect(files.find(({ path }) => path === 'app.ts')?.imports).toContain('./rest/router.js');
   });
 
-  it.each(levels.flat())('of %s lead to lower levels only', (place) => {
+  it.each(levels.flat())('of %s are of lower levels only', (place) => {
     const level = levels.findIndex((parts) => parts.includes(place));
     const allowed = [place, ...levels.slice(level + 1).flat(), ...(level === 0 ? levels.slice(0, 1).flat() : [])];
     const upward = files
@@ -70,22 +70,22 @@ describe('imports', () => {
     expect(upward).toEqual([]);
   });
 
-  it('belong to a level, in every part', () => {
+  it('of every part have a level', () => {
     const parts = new Set(files.map(({ path }) => placeOf(path)));
     expect([...parts].toSorted()).toEqual([...levels.flat(), client].toSorted());
   });
 
-  it('of the client lead to no part of the service', () => {
+  it('of the client are of no part of the service', () => {
     const targets = files.filter(({ path }) => placeOf(path) === client).flatMap(ourImports);
     expect(targets.filter((target) => placeOf(target) !== client)).toEqual([]);
   });
 
-  it('form no cycle, those of types included', () => {
+  it('contain no cycle, including imports of types', () => {
     const cycles = importCycles(new Map(files.map((file) => [file.path, ourImports(file).map(sourceName)])));
     expect(cycles).toEqual([]);
   });
 
-  it('that form cycles are found, direct or through other files', () => {
+  it('report direct and indirect cycles', () => {
     const imports = {
       'a.ts': ['b.ts'],
       'b.ts': ['c.ts', 'd.ts'],
@@ -101,12 +101,12 @@ describe('imports', () => {
     .flatMap(ourImports)
     .filter((target) => !target.startsWith('keys/'));
 
-  it('of keys lead to zod and to no other package, nor to Node', () => {
+  it('of keys are of zod and of no other package, nor of Node', () => {
     const packages = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(packagesOf);
     expect(new Set(packages)).toEqual(new Set(['zod']));
   });
 
-  it('of keys lead to five files of lib', () => {
+  it('of keys are of five files of lib', () => {
     expect([...new Set(importedLib)].toSorted()).toEqual([
       'lib/errors.js',
       'lib/int64.js',
@@ -116,7 +116,7 @@ describe('imports', () => {
     ]);
   });
 
-  it('of the lib files of keys, and of the files that these import, lead to leven and to no other package, nor to Node', () => {
+  it('of the lib files of keys, and of the files that these import, are of leven and of no other package, nor of Node', () => {
     const needed = new Set(importedLib.map(sourceName));
     for (const path of needed) {
       const file = files.find((one) => one.path === path);
@@ -140,7 +140,7 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): M
 const largeFolders: readonly string[] = ['storage/postgres', 'storage/sql', 'storage/sqlite'];
 const maxFilesOfFolder = 17;
 
-describe('the layout', () => {
+describe('the layout of src', () => {
   const folders = groupBy(files, ({ path }) => dirname(path));
 
   it('has main.ts, app.ts and folders at the root of src', () => {
@@ -152,7 +152,7 @@ describe('the layout', () => {
     ).toEqual(['app.ts', 'main.ts']);
   });
 
-  it('has few enough files in each folder to list them at a glance', () => {
+  it('has at most 17 files in each folder', () => {
     const large = [...folders].filter(([, { length }]) => length > maxFilesOfFolder).map(([folder]) => folder);
     expect(large.filter((folder) => !largeFolders.includes(folder))).toEqual([]);
   });
@@ -172,7 +172,7 @@ describe('the layout', () => {
   });
 });
 
-describe('exports', () => {
+describe('the exports of src', () => {
   /** Storage follows with its next rewrite. */
   const isChecked = (path: string) => !/^storage\/|generated/.test(path);
   const isExport = (node: ts.Statement) =>
@@ -197,7 +197,7 @@ describe('exports', () => {
 const isMember = (node: ts.Identifier) => ts.isPropertyAccessExpression(node.parent) && node.parent.name === node;
 
 describe('the process', () => {
-  it('is touched by main.ts and the launcher only', () => {
+  it('is accessed by main.ts and the launcher only', () => {
     const touching = files.filter(
       (file) =>
         packagesOf(file).some((name) => /^(node:)?process$/.test(name)) ||
@@ -208,7 +208,7 @@ describe('the process', () => {
 });
 
 describe('the file system', () => {
-  it('is not reached upwards from src by any literal path', () => {
+  it('is not addressed from src by a literal path upwards', () => {
     const upwards = files.flatMap(({ path, imports, tree }) =>
       nodesOf(tree)
         .filter((node) => ts.isStringLiteralLike(node) && node.text.includes('../') && !imports.includes(node.text))
@@ -221,7 +221,7 @@ describe('the file system', () => {
 describe('pages for browsers', () => {
   const isBrowserFile = (path: string) => path.includes('/browser/');
 
-  it('are files of their own and not texts in a module, nor made from functions', () => {
+  it('are separate files and not texts in a module', () => {
     const page = /<!doctype html|<script\b|\bdocument\.querySelector|\{\s*(?:margin|padding|display):/i;
     const found = files.flatMap(({ path, tree }) =>
       nodesOf(tree)
@@ -243,7 +243,7 @@ describe('pages for browsers', () => {
 });
 
 describe('JSON.parse', () => {
-  it('is called only where no escaped member name can reach it', () => {
+  it('is called only in files that no escaped member name can reach', () => {
     const calls = files.filter(({ tree }) => tree.text.includes('JSON.parse(')).map(({ path }) => path);
     expect(calls.sort()).toEqual(Object.keys(mayParse).sort());
   });
@@ -262,7 +262,7 @@ describe('a field of the key definition', () => {
     expect(declarations).toHaveLength(1);
   });
 
-  it('is named by a face only where it differs in kind', () => {
+  it('is named by an API only if it differs there', () => {
     const named = files
       .filter(({ path }) => ['graphql', 'rest', 'wire'].includes(placeOf(path)))
       .flatMap(({ tree }) => nodesOf(tree).map(nameIn));

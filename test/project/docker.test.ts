@@ -55,14 +55,14 @@ describe('the Dockerfile', () => {
     expect(stages).toHaveLength(3);
   });
 
-  it('runs the command line with the options of `npm start`, as the first process and with no shell around it', () => {
+  it('runs the command line with the options of `npm start`, as the first process and without a shell', () => {
     const entrypoint = JSON.parse(only('ENTRYPOINT')) as string[];
     expect(entrypoint).toEqual(['node', ...nodeOptions, 'dist/main.js']);
     expect(manifest.scripts['start']).toBe(`exec ${entrypoint.join(' ')}`);
     expect(only('STOPSIGNAL')).toBe('SIGTERM');
   });
 
-  it('serves unless it is given another command', async () => {
+  it('serves by default', async () => {
     expect(JSON.parse(only('CMD'))).toEqual(['serve']);
     expect(commands.map(({ name }) => name)).toContain('serve');
     // What follows the name of the image takes the place of CMD: `docker run IMAGE credentials issue …`.
@@ -72,7 +72,7 @@ describe('the Dockerfile', () => {
     await line.remove();
   });
 
-  it('installs what the lockfile says, in the image without what is for development only', () => {
+  it('installs the packages of the lockfile, in the image without development packages', () => {
     expect(all(stageOf('build'), 'RUN')).toEqual(['npm ci --ignore-scripts && npm run build']);
     expect(all(stageOf('packages'), 'RUN')).toEqual([
       'npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin/node',
@@ -80,7 +80,7 @@ describe('the Dockerfile', () => {
     expect(Object.keys(manifest.dependencies).filter((name) => manifest.allowScripts[name] === true)).toEqual([]);
   });
 
-  it('copies files that are there, or are made before', () => {
+  it('copies only files that exist or are built before', () => {
     const made = ['node_modules', 'dist'];
     const copied = stages.flatMap((stage) => all(stage, 'COPY')).flatMap((rest) => rest.split(' ').slice(0, -1));
     const paths = copied.filter((path) => !path.startsWith('--')).map((path) => path.replace('/keyfront/', ''));
@@ -88,7 +88,7 @@ describe('the Dockerfile', () => {
     expect(paths.filter((path) => !made.includes(path) && !existsSync(join(root, path)))).toEqual([]);
   });
 
-  it('runs as a user without privileges, who owns the data folder alone', () => {
+  it('runs as a user without privileges, who alone owns the data folder', () => {
     const order = final.map(({ name }) => name);
     expect(only('USER')).toBe('node');
     expect(order.indexOf('USER')).toBeGreaterThan(order.lastIndexOf('COPY'));
@@ -96,7 +96,7 @@ describe('the Dockerfile', () => {
     expect(only('VOLUME')).toBe('/data');
   });
 
-  it('sets what the service takes for settings, so that it listens beyond the container', () => {
+  it('sets settings of the service, so that it listens beyond the container', () => {
     const env = Object.fromEntries(
       only('ENV')
         .split(' ')
@@ -110,7 +110,7 @@ describe('the Dockerfile', () => {
     expect(only('EXPOSE')).toBe(String(readConfig({}).config.port));
   });
 
-  it('has no secret in it and none beside it: what is local stays out of the build', () => {
+  it('contains no secret: local files stay out of the build', () => {
     for (const name of ['.git', 'node_modules', 'dist', 'data', '*.db', 'key-ring.json', '.env*']) {
       expect(ignored).toContain(name);
     }

@@ -100,27 +100,27 @@ describe.each(documents)('%s', (name) => {
   });
 
   for (const block of blocks.filter(({ isRun }) => isRun)) {
-    it(`does what line ${block.line} says: ${block.title}`, { timeout: 240_000 }, async () => {
+    it(`executes line ${block.line}: ${block.title}`, { timeout: 240_000 }, async () => {
       if (!place) throw new Error('There is no service.');
       const answer = await run(block, place);
       if (block.answer !== undefined) expect(settled(answer)).toBe(settled(block.answer));
     });
   }
   for (const { line, title, reason } of blocks.filter((block) => block.reason !== undefined)) {
-    it.skip(`line ${line} is not run (${reason}): ${title}`, () => undefined);
+    it.skip(`does not execute line ${line} (${reason}): ${title}`, () => undefined);
   }
 
-  it('shows answers below what they answer, and no code in a language that nobody checks', () => {
+  it('shows responses below their requests, and no code in an unchecked language', () => {
     expect(blocks.filter(({ isStray }) => isStray).map(({ line, language }) => `${line}: ${language}`)).toEqual([]);
   });
 
-  it('leads to files that are there', () => {
+  it('links to existing files', () => {
     const links = [...textOf(name).matchAll(/\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)/g)].map(([, file = '']) => file);
     const folder = join(root, name, '..');
     expect(links.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
   });
 
-  it('names files of the project that are there', () => {
+  it('names existing files of the project', () => {
     const named = [...textOf(name).matchAll(/`((?:src|test|schema)\/[\w./-]+)`/g)].map(([, file = '']) => file);
     expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });

@@ -35,7 +35,7 @@ async function lock(name: string) {
 const isInstalled = (name: string) => existsSync(join(folder(), 'node_modules', name, 'package.json'));
 
 describe('installFolder', () => {
-  it('installs once when two processes ask at once, and leaves nothing else behind', async () => {
+  it('installs once for two concurrent processes, and leaves nothing else behind', async () => {
     await lock('first');
     const call = `import(${JSON.stringify(module)}).then((m) => m.installFolder(${JSON.stringify(folder())}))`;
     await Promise.all([1, 2].map(() => promisify(execFile)(process.execPath, ['-e', call])));
@@ -60,7 +60,7 @@ describe('installFolder', () => {
     expect(isInstalled('second')).toBe(true);
   });
 
-  it('throws if npm fails, and keeps the packages that are there', async () => {
+  it('throws if npm fails, and keeps the existing packages', async () => {
     await write('folder/package-lock.json', { lockfileVersion: 3, packages: {} });
     expect(() => installFolder(folder())).toThrow('npm ci');
     expect(isInstalled('second')).toBe(true);

@@ -15,7 +15,7 @@ async function brokenRules(file: string, original: RegExp, planted: string): Pro
 }
 
 describe('the linter', () => {
-  it.each([schema, operations])('finds nothing in %s as it is', async (file) => {
+  it.each([schema, operations])('accepts the current %s', async (file) => {
     expect(await brokenRules(file, /$/, '')).toEqual([]);
   });
 
@@ -42,7 +42,7 @@ describe('the linter', () => {
       '\n"""Nobody."""\ntype Nobody {\n  """No."""\n  no: Int\n}\n',
       'no-unreachable-types',
     ],
-  ])('finds %s in the schema', async (_, original, planted, rule) => {
+  ])('rejects %s in the schema', async (_, original, planted, rule) => {
     expect(await brokenRules(schema, original, planted)).toContain(rule);
   });
 
@@ -50,7 +50,7 @@ describe('the linter', () => {
     ['a field that there is not', /\n {2}previewKey\(input: \$input\) {/, '$& whatever', 'fields-on-correct-type'],
     ['a variable that nothing uses', /query PreviewKey\(/, '$&$other: Int, ', 'no-unused-variables'],
     ['an object asked for without its id', /\n {4}id\n/, '\n', 'require-selections'],
-  ])('finds %s in the operations', async (_, original, planted, rule) => {
+  ])('rejects %s in the operations', async (_, original, planted, rule) => {
     expect(await brokenRules(operations, original, planted)).toEqual([rule]);
   });
 });

@@ -15,7 +15,7 @@ function rowsOf(document: string, table: string): string[] {
 }
 
 describe('the documents', () => {
-  it('show every command as the command line takes it', () => {
+  it('show every command with its options', () => {
     const [, block = ''] = /<!-- commands -->\n```\n(.*?)```\n/s.exec(textOf('OPERATING.md')) ?? [];
     expect(block).toBe(`${formatUsageBlock(commands)}\n`);
   });
@@ -24,13 +24,13 @@ describe('the documents', () => {
     ['schema/README.md', 'issue-codes', issueCodes],
     ['schema/README.md', 'warning-codes', warningCodes],
     ['OPERATING.md', 'settings', settings],
-  ])('in %s list %s as the code has them', (document, table, entries) => {
+  ])('in %s list %s as the code defines them', (document, table, entries) => {
     expect(rowsOf(document, table)).toEqual(
       Object.entries(entries).map(([name, meaning]) => `| ${name} | ${meaning} |`),
     );
   });
 
-  it('list every operation of either face, with its arguments', () => {
+  it('list every operation of both APIs, with its arguments', () => {
     const cells = rowsOf('README.md', 'operations').flatMap((row) =>
       [...row.matchAll(/`([^`]+)`/g)].map(([, cell = '']) => cell),
     );

@@ -7,7 +7,7 @@ const ids = Object.entries(lengths).flatMap(([letter, length]) =>
   Array.from({ length }, (_, index) => `${letter}-${String(index + 1).padStart(2, '0')}`),
 );
 
-describe('The hardening checklist', () => {
+describe('the hardening checklist', () => {
   const titles = titlesByLine();
 
   it('has each of the 107 lines once, in order', () => {
@@ -19,11 +19,11 @@ describe('The hardening checklist', () => {
     expect(titles.has(id) || /^.{20,}\.$/.test(untested[id] ?? '')).toBe(true);
   });
 
-  it('names only lines that exist in titles of tests', () => {
+  it('contains every identifier in titles of tests', () => {
     expect([...titles.keys()].filter((id) => !ids.includes(id))).toEqual([]);
   });
 
-  it('is the table of SECURITY.md, which `node test/support/checklist.ts` writes', () => {
+  it('equals the table of SECURITY.md, which `node test/support/checklist.ts` writes', () => {
     const { actual, expected } = securityDocument();
     expect(actual).toBe(expected);
   });

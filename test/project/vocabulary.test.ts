@@ -38,12 +38,12 @@ function linesToReplace(file: string): string[] {
   });
 }
 
-describe('Vocabulary', () => {
-  it('uses the words of the glossary in src', () => {
+describe('the vocabulary', () => {
+  it('of src is that of the glossary', () => {
     expect(sources.flatMap(linesToReplace)).toEqual([]);
   });
 
-  it.each([...documents, ...contracts])('uses the words of the glossary in %s', (file) => {
+  it.each([...documents, ...contracts])('of %s is that of the glossary', (file) => {
     expect(linesToReplace(file)).toEqual([]);
   });
 });

@@ -32,7 +32,7 @@ async function verdict(
 
 const nothing = { refused: [], named: [] };
 
-describe('the verdict on a change of the schema', () => {
+describe('the check of a change of the schema', () => {
   it.each([
     ['a field that is gone', 'state: State!', 'Key.state'],
     ['a deprecated field that is gone', 'old: Int @deprecated(reason: "Use state.")', 'Key.old'],
@@ -50,7 +50,7 @@ describe('the verdict on a change of the schema', () => {
     ['an argument that has lost its default, and must be given', '! = true', 'Query.key(dryRun:)', '!'],
     ['a field of an input that has lost its default, and must be given', '! = 5', 'Filter.limit', '!'],
     ['a type that has become another', 'scalar Moment', 'Moment', 'enum Moment { NOW }'],
-  ])('refuses %s', async (_, part, place, replacement = '') => {
+  ])('rejects %s', async (_, part, place, replacement = '') => {
     expect(base).toContain(part);
     expect((await verdict(base, base.replace(part, replacement))).refused).toContain(place);
   });
@@ -74,11 +74,11 @@ describe('the verdict on a change of the schema', () => {
     ['an argument that may now be left out', 'reset(id: ID!)', 'reset(id: ID)'],
     ['a deprecation', 'at: Moment', 'at: Moment @deprecated(reason: "It is always noon.")'],
     ['another order', 'ON OFF', 'OFF ON'],
-  ])('lets %s pass without a word', async (_, part, replacement) => {
+  ])('accepts %s without a message', async (_, part, replacement) => {
     expect(await verdict(base, base.replace(part, replacement))).toEqual(nothing);
   });
 
-  it('lets a breaking change pass that the changelog names to the letter, under what is not released yet', async () => {
+  it('accepts a breaking change that the changelog names exactly under Unreleased', async () => {
     const broken = base.replace('state: State!', '').replace('first: Int, ', '');
     const places = ['Key.state', 'Key.keys(first:)'];
     const changelog = (heading: string, named: string) => `# Changelog\n\n## ${heading}\n\n- Gone: ${named}.\n`;
@@ -103,7 +103,7 @@ describe('the verdict on a change of the schema', () => {
     }
   });
 
-  it('rejects a change whose place the changelog named before the base', async () => {
+  it('rejects a change that the changelog named before the base', async () => {
     const broken = base.replace('state: State!', '');
     const entry = '- `Key.state` may be null.\n';
     const baseChangelog = `# Changelog\n\n## Unreleased\n\n${entry}`;
@@ -121,14 +121,14 @@ describe('the verdict on a change of the schema', () => {
     expect(await verdict(base, broken, { changelog: merely, baseChangelog })).toEqual(refused);
   });
 
-  it('permits a dangerous change that the changelog names', async () => {
+  it('accepts a dangerous change that the changelog names', async () => {
     const changed = base.replace('dryRun: Boolean! = true', 'dryRun: Boolean! = false');
     const changelog = '## Unreleased\n\n- The default of `Query.key(dryRun:)` is false.\n';
     expect(await verdict(base, changed)).toEqual({ ...nothing, refused: ['Query.key(dryRun:)'] });
     expect(await verdict(base, changed, { changelog })).toEqual({ ...nothing, named: ['Query.key(dryRun:)'] });
   });
 
-  it('lets a new contract pass, and refuses that one is gone unless the changelog names its file', async () => {
+  it('accepts a new contract, and rejects a removed one unless the changelog names its file', async () => {
     expect(await verdict(undefined, base)).toEqual(nothing);
     expect(await verdict(base, undefined)).toEqual({ ...nothing, refused: ['schema/schema.graphql'] });
     const changelog = '## Unreleased\n\n- `schema/schema.graphql` is gone.\n';
@@ -136,7 +136,7 @@ describe('the verdict on a change of the schema', () => {
   });
 });
 
-describe('the verdict on a change of the subgraph', () => {
+describe('the check of a change of the subgraph', () => {
   const subgraph = `
     extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])
     type Key @key(fields: "id") @key(fields: "hash") { id: ID! hash: ID! state: Int }
@@ -144,29 +144,29 @@ describe('the verdict on a change of the subgraph', () => {
   const on = (part: string, replacement: string) =>
     verdict(subgraph, subgraph.replace(part, replacement), { file: 'subgraph.graphql' });
 
-  it('refuses that a field of a type is gone, also of one that is only extended here', async () => {
+  it('rejects a removed field of a type, also of one that is only extended here', async () => {
     expect(await on(' state: Int', '')).toEqual({ ...nothing, refused: ['Key.state'] });
     expect(await on('{ key: Key }', '{ other: Key }')).toEqual({ ...nothing, refused: ['Query.key'] });
   });
 
-  it('refuses that a router can no longer join an entity by one of its keys', async () => {
+  it('rejects a removed key by which a router joins an entity', async () => {
     expect((await on('@key(fields: "hash")', '')).refused).toEqual(['Key']);
     expect((await on('@key(fields: "id")', '@key(fields: "id hash")')).refused).toEqual(['Key']);
     expect((await on('@key(fields: "id")', '@key(fields: "id", resolvable: false)')).refused).toEqual(['Key']);
   });
 
-  it('rejects that a type loses @shareable, and with it the composition with other subgraphs', async () => {
+  it('rejects a removed @shareable, which prevents the composition with other subgraphs', async () => {
     const shared = `${subgraph} type PageInfo @shareable { more: Boolean }`;
     const { refused } = await verdict(shared, shared.replace(' @shareable', ''), { file: 'subgraph.graphql' });
     expect(refused).toEqual(['PageInfo']);
   });
 
-  it('lets a further key pass', async () => {
+  it('accepts an additional key', async () => {
     expect((await on('@key(fields: "id")', '@key(fields: "state") @key(fields: "id")')).refused).toEqual([]);
   });
 });
 
-describe('the verdict on a change of the REST document', () => {
+describe('the check of a change of the REST document', () => {
   const operation = (...parameters: object[]) => ({ parameters });
   const document = {
     paths: { '/keys': { get: operation({ name: 'limit' }), put: operation({ name: 'id', required: true }) } },
@@ -182,7 +182,7 @@ describe('the verdict on a change of the REST document', () => {
     return verdict(JSON.stringify(document), JSON.stringify(copy), { file: 'openapi.json' });
   };
 
-  it('refuses that a path, an operation, a parameter, a schema or a property is gone', async () => {
+  it('rejects a removed path, operation, parameter, schema or property', async () => {
     const all = ['GET /keys', 'GET /keys limit', 'PUT /keys', 'PUT /keys id'];
     expect((await on(({ paths }) => Reflect.deleteProperty(paths, '/keys'))).refused).toEqual(all);
     expect((await on(({ paths }) => Reflect.deleteProperty(paths['/keys'], 'put'))).refused).toEqual(all.slice(2));
@@ -196,13 +196,13 @@ describe('the verdict on a change of the REST document', () => {
     expect((await on(({ components }) => Reflect.deleteProperty(components.schemas, 'Key'))).refused).toContain('Key');
   });
 
-  it('refuses a parameter that must be given now, but not one of a new operation', async () => {
+  it('rejects a parameter that became required, but not one of a new operation', async () => {
     const now = { name: 'limit', required: true };
     expect((await on(({ paths }) => (paths['/keys'].get = operation(now)))).refused).toEqual(['GET /keys limit']);
     expect(await on(({ paths }) => Object.assign(paths, { '/more': { get: operation(now) } }))).toEqual(nothing);
   });
 
-  it('rejects another type, and lets new properties and parameters pass without a word', async () => {
+  it('rejects another type, and accepts new properties and parameters without a message', async () => {
     const { refused } = await on(({ components }) => (components.schemas.Key.properties.id.type = 'integer'));
     expect(refused).toEqual(['Key.id']);
     const grown = on(({ paths, components }) => {
@@ -290,7 +290,7 @@ describe('npm run contracts', () => {
     git('checkout', '-q', '--', 'schema');
   });
 
-  it('compares main with nothing older than contracts.since of package.json', () => {
+  it('compares main with no commit before contracts.since of package.json', () => {
     const restored = git('rev-parse', 'HEAD');
     write('package.json', JSON.stringify({ contracts: { since: restored } }));
     commit('since');
@@ -301,7 +301,7 @@ describe('npm run contracts', () => {
     commit('without');
   });
 
-  it('has nothing to compare with in a clone of a single commit that lacks contracts.since, and says so', () => {
+  it('reports that a clone of a single commit lacks contracts.since, and compares with nothing', () => {
     write('package.json', JSON.stringify({ contracts: { since: git('rev-parse', 'HEAD') } }));
     commit('since again');
     const clone = join(folder, 'clone');
@@ -311,7 +311,7 @@ describe('npm run contracts', () => {
     commit('without again');
   });
 
-  it('holds a branch to where it left origin/main, however many commits ago, and a new contract to nothing', () => {
+  it('compares a branch with its fork point from origin/main, and a new contract with nothing', () => {
     const fork = git('rev-parse', 'HEAD');
     git('update-ref', 'refs/remotes/origin/main', fork);
     git('checkout', '-qb', 'branch');
@@ -334,7 +334,7 @@ describe('npm run contracts', () => {
     expect(basesOf(repository, undefined, undefined)).toEqual([{ commit: fork, reason: 'where the branch left main' }]);
   });
 
-  it('fails where SCHEMA_BASE names no commit, instead of comparing with another', () => {
+  it('fails if SCHEMA_BASE names no commit, instead of comparing with another', () => {
     for (const wanted of ['nonsense', '--all', 'HEAD:CHANGELOG.md']) {
       expect(check(repository, wanted)).toMatchObject({
         status: 1,
@@ -343,7 +343,7 @@ describe('npm run contracts', () => {
     }
   });
 
-  it('passes where there is no git at all', () => {
+  it('passes without git', () => {
     const plain = join(folder, 'plain');
     mkdirSync(plain);
     expect(check(plain)).toMatchObject({ status: 0, said: expect.stringContaining('compared with nothing') });

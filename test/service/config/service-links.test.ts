@@ -72,7 +72,7 @@ describe('the variables that Kubernetes injects for a Service', () => {
     expect(readConfig({ ...injected, ...own }).config).toEqual(expected);
   });
 
-  it('do not replace a setting that the pod sets itself', () => {
+  it('do not replace a setting of the pod', () => {
     const injected = kubeletVariables('keyfront-metrics', '10.96.0.11', [{ number: 9464 }]);
     const { metrics } = readConfig({ ...injected, ...own, KEYFRONT_METRICS_PORT: '9464' }).config;
     expect(metrics).toEqual({ host: '127.0.0.1', port: 9464 });
@@ -84,15 +84,18 @@ describe('the variables that Kubernetes injects for a Service', () => {
     ['a text where the kubelet writes a number', 'KEYFRONT_SERVICE_PORT_HTTP', 'http'],
     ['an unknown protocol', 'KEYFRONT_PORT_4000_QUIC', 'quic://10.96.0.10:4000'],
     ['another prefix', 'KEYFRONT_OTHER_PORT_4000_TCP_PORT', '4000'],
-  ])('do not hide %s: %s=%s is rejected', (_title, name, value) => {
+  ])('do not hide an invalid setting %s: rejects %s=%s', (_title, name, value) => {
     const injected = kubeletVariables('keyfront', '10.96.0.10', [{ number: 4000 }]);
     expect(() => readConfig({ ...injected, ...own, [name]: value })).toThrow(`${name} is not a setting`);
   });
 
-  it.each(['KEYFRONT_SERVICE_HOST', 'KEYFRONT_SERVICE_PORT'])('need both of their anchors: not %s alone', (name) => {
-    const injected = kubeletVariables('keyfront', '10.96.0.10', [{ number: 4000 }]);
-    expect(() => readConfig({ ...own, [name]: injected[name] })).toThrow(`${name} is not a setting`);
-  });
+  it.each(['KEYFRONT_SERVICE_HOST', 'KEYFRONT_SERVICE_PORT'])(
+    'are ignored only with both of their anchors, not with %s alone',
+    (name) => {
+      const injected = kubeletVariables('keyfront', '10.96.0.10', [{ number: 4000 }]);
+      expect(() => readConfig({ ...own, [name]: injected[name] })).toThrow(`${name} is not a setting`);
+    },
+  );
 });
 
 describe('the variables of a legacy Docker link (docker run --link)', () => {
@@ -117,7 +120,7 @@ describe('the variables of a legacy Docker link (docker run --link)', () => {
   });
 });
 
-describe('a KEYFRONT_ variable that is no setting', () => {
+describe('an unknown KEYFRONT_ variable', () => {
   it.each([
     ['KEYFRONT_PORT', '4000', 'PORT'],
     ['KEYFRONT_HOST', '0.0.0.0', 'HOST'],
@@ -126,7 +129,7 @@ describe('a KEYFRONT_ variable that is no setting', () => {
     ['KEYFRONT_NODE_ENV', 'production', 'NODE_ENV'],
     ['KEYFRONT_DATABASE', 'x', 'KEYFRONT_DATABASE_URL'],
     ['KEYFRONT_METRIC_PORT', '9464', 'KEYFRONT_METRICS_PORT'],
-  ])('%s=%s is rejected and %s suggested', (name, value, suggested) => {
+  ])('is rejected, with a suggestion: %s=%s and %s', (name, value, suggested) => {
     expect(() => readConfig({ [name]: value })).toThrow(
       `The settings have problems:\n  ${name} is not a setting; did you mean ${suggested}?`,
     );

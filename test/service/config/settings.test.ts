@@ -27,21 +27,21 @@ function problemsOf(env: Record<string, string>): string[] {
 }
 
 describe('settings', () => {
-  it('reports every wrong setting in one error that repeats no value', () => {
+  it('report every invalid setting in one error that repeats no value', () => {
     const names = Object.keys(settings).filter((name) => !anyText.includes(name));
     const problems = problemsOf(Object.fromEntries(names.map((name) => [name, 'hunter2 is wrong'])));
     for (const name of names) expect(problems).toContainEqual(expect.stringMatching(new RegExp(`^${name}(:| must) `)));
     expect(problems.join()).not.toContain('hunter2');
   });
 
-  it.each(['KEYFRONT_DATABASE_URL', 'KEYFRONT_QUOTA_URL'])('rejects a wrong %s without its password', (name) => {
+  it.each(['KEYFRONT_DATABASE_URL', 'KEYFRONT_QUOTA_URL'])('reject an invalid %s without its password', (name) => {
     const problems = problemsOf({ [name]: 'http://user:hunter2@host' });
     expect(problems).toEqual([
       expect.stringMatching(new RegExp(`^${name} must be a URL of the form \\w+://user:PASS@`)),
     ]);
   });
 
-  it.each(['development', 'production'])('has the documented defaults in %s', (profile) => {
+  it.each(['development', 'production'])('have the documented defaults in %s', (profile) => {
     const defaults = Object.entries(settings).flatMap(([name, meaning]) => {
       const [, both, inDevelopment, inProduction] =
         / Default: (?:(\S+)|(\S+) in development, (\S+) in production)\.$/.exec(meaning) ?? [];

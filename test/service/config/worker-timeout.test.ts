@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/config.js';
 
 describe('KEYFRONT_WORKER_TIMEOUT_SECONDS', () => {
-  it('is 30 seconds unless it is set', () => {
+  it('is 30 seconds by default', () => {
     expect(readConfig({}).config.workerTimeoutMs).toBe(30_000);
     expect(readConfig({ KEYFRONT_WORKER_TIMEOUT_SECONDS: '5' }).config.workerTimeoutMs).toBe(5_000);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clientAddressOf } from '../../../src/http/client-address.js';
 
-describe('the address of a client', () => {
+describe('the client address', () => {
   it.each<[string, string | undefined, number, string]>([
     ['192.0.2.1', undefined, 0, '192.0.2.1'],
     ['192.0.2.1', '203.0.113.1', 0, '192.0.2.1'],
@@ -21,13 +21,13 @@ describe('the address of a client', () => {
     ['::ffff:192.0.2.1', undefined, 0, '192.0.2.1'],
     ['::1', undefined, 0, '::1'],
   ])(
-    'from the socket %s with X-Forwarded-For %j behind %i trusted proxies is %s',
+    'is, for the socket %s with X-Forwarded-For %j behind %i trusted proxies, %s',
     (socket, forwarded, hops, expected) => {
       expect(clientAddressOf(socket, forwarded, hops)).toBe(expected);
     },
   );
 
-  it('is none for a request that came through no network, whatever it says', () => {
+  it('is undefined for a request without a connection, for every header', () => {
     expect(clientAddressOf(undefined, '203.0.113.1', 1)).toBeUndefined();
   });
 });

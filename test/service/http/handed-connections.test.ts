@@ -8,7 +8,7 @@ import { answerOf } from '../../support/process.js';
 it.each([
   ['headers', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: '],
   ['a body', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'],
-])('cuts a connection that was handed over and never completes %s', async (_name, text) => {
+])('closes a dispatched connection that never completes %s', async (_name, text) => {
   // As in a worker: the server never listens, which is when Node itself begins to look for requests that take too long.
   const timeouts = { headersMs: 200, requestMs: 400, responseMs: 60_000, idleMs: 60_000 };
   const server = serveConnections((request) => void request.resume(), { log: createLogger('fatal'), timeouts });

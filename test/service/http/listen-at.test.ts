@@ -53,7 +53,7 @@ describe('listenAt', () => {
     await expect(listenAt(failing(code), { host, port: 80 })).rejects.toThrow(new Error(message));
   });
 
-  it('names the settings of the address that it is given', async () => {
+  it('names the settings of its address', async () => {
     const settings = { host: 'KEYFRONT_METRICS_HOST', port: 'KEYFRONT_METRICS_PORT' };
     await expect(listenAt(failing('EACCES'), { host: '127.0.0.1', port: 9 }, settings)).rejects.toThrow(
       'Set KEYFRONT_METRICS_PORT to',

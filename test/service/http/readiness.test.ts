@@ -36,7 +36,7 @@ async function ready(): Promise<string> {
   return `${status} ${text}`;
 }
 
-describe('O-02 /ready says no, to strangers without a reason and to the log with it,', () => {
+describe('O-02 /ready returns 503, without a reason for clients and with one in the log,', () => {
   it.each<[string, () => void | Promise<void>, string]>([
     [
       'where the database takes no change',
@@ -72,7 +72,7 @@ describe('O-02 /ready says no, to strangers without a reason and to the log with
     expect(t.logs().match(/not ready/g)).toHaveLength(1);
   });
 
-  it('and yes again once the fault is mended, without a restart', async () => {
+  it('and 200 again once the fault is repaired, without a restart', async () => {
     onDatabase("CREATE TRIGGER full BEFORE INSERT ON settings BEGIN SELECT RAISE(FAIL, 'disk is full'); END");
     expect(await ready()).toBe('503 not ready\n');
     onDatabase('DROP TRIGGER full');
@@ -81,7 +81,7 @@ describe('O-02 /ready says no, to strangers without a reason and to the log with
     expect(t.logs()).toContain('ready again');
   });
 
-  it('but not where another process writes for a moment', async () => {
+  it('but returns 200 while another process writes for a moment', async () => {
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('BEGIN IMMEDIATE');
     expect(await ready()).toBe('200 ready\n');
@@ -91,7 +91,7 @@ describe('O-02 /ready says no, to strangers without a reason and to the log with
 });
 
 describe('/ready', () => {
-  it('O-02 looks once a second at most, however many ask', async () => {
+  it('O-02 checks storage once a second at most, for any number of requests', async () => {
     const writes = () => {
       const database = new Database(join(folder, 'keyfront.db'));
       const found = database.prepare("SELECT value FROM settings WHERE name = 'probe'").get();
@@ -114,7 +114,7 @@ describe('/ready', () => {
     [{ blocks: 1_000, bavail: 0, bsize: 4096 }, false],
     [{ blocks: 250_000_000, bavail: 70_000, bsize: 4096 }, true],
     [{ blocks: 250_000_000, bavail: 60_000, bsize: 4096 }, false],
-  ])('takes a disk of %o for one with room: %s', (disk, verdict) => {
+  ])('accepts a disk with %o as having enough space: %s', (disk, verdict) => {
     expect(hasFreeSpace(disk)).toBe(verdict);
   });
 });

@@ -44,7 +44,7 @@ describe('sendResponse', () => {
     expect(await textOf(received)).toBe('');
   });
 
-  it('sends a stream as it comes', async () => {
+  it('sends a stream as it arrives', async () => {
     const received = await receive({
       status: 200,
       headers: {},
@@ -54,7 +54,7 @@ describe('sendResponse', () => {
     expect(await textOf(received)).toBe('ab');
   });
 
-  it('destroys a stream when the client goes', async () => {
+  it('destroys a stream when the client disconnects', async () => {
     const stream = new Readable({ read: () => undefined });
     stream.push('a');
     const received = await receive({ status: 200, headers: {}, body: stream });
@@ -64,7 +64,7 @@ describe('sendResponse', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  it('cuts the connection when a stream fails', async () => {
+  it('closes the connection when a stream fails', async () => {
     const stream = new Readable({ read: () => undefined });
     stream.push('a');
     const received = await receive({ status: 200, headers: {}, body: stream });

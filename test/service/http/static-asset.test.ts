@@ -11,14 +11,14 @@ const respond = async (headers: RequestHeaders, of: StaticAsset) => toFetchRespo
 const ask = (headers: Record<string, string> = {}) => respond(new Headers(headers), asset);
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
-describe('an asset', () => {
+describe('a static asset', () => {
   it.each([
     ['br, gzip', 'br', brotliDecompressSync],
     ['gzip, deflate, br', 'br', brotliDecompressSync],
     ['gzip', 'gzip', gunzipSync],
     ['GZIP;q=0.5', 'gzip', gunzipSync],
     ['br;q=0, gzip', 'gzip', gunzipSync],
-  ])('is sent to a browser that takes %s as %s', async (accepted, encoding, unpack) => {
+  ])('is sent to a browser that accepts %s as %s', async (accepted, encoding, unpack) => {
     const response = await ask({ 'accept-encoding': accepted });
     expect(response.headers.get('content-encoding')).toBe(encoding);
     const bytes = await bytesOf(response);
@@ -27,7 +27,7 @@ describe('an asset', () => {
   });
 
   it.each([undefined, '', 'deflate', 'gzip;q=0', 'br; q=0.000', 'brotli'])(
-    'is sent as it is to a browser that takes %s',
+    'is sent uncompressed to a browser that accepts %s',
     async (accepted) => {
       const response = await ask(accepted === undefined ? {} : { 'accept-encoding': accepted });
       expect(response.headers.has('content-encoding')).toBe(false);
@@ -39,7 +39,7 @@ describe('an asset', () => {
     expect(await asset.bytes.br()).toBe(await asset.bytes.br());
   });
 
-  it('is compressed again at the next request after compressing has failed', async () => {
+  it('is compressed again at the next request after a failed compression', async () => {
     let attempts = 0;
     const failing = createStaticAsset({
       contentType: 'text/plain',
@@ -76,7 +76,7 @@ describe('an asset', () => {
     expect(attempts).toBe(2);
   });
 
-  it('is not sent again to a browser that has it, in the encoding that it has', async () => {
+  it('is not sent again to a browser that has it in the same encoding', async () => {
     const tags = new Set<string>();
     for (const accepted of ['br', 'gzip', 'deflate']) {
       const etag = (await ask({ 'accept-encoding': accepted })).headers.get('etag') ?? '';
@@ -90,7 +90,7 @@ describe('an asset', () => {
     expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  it('is asked for anew each time, and tells caches that its encodings differ', async () => {
+  it('is revalidated each time, and tells caches to vary by encoding', async () => {
     const { headers } = await ask();
     expect(headers.get('cache-control')).toBe('private, no-cache');
     expect(headers.get('vary')).toBe('accept-encoding');

@@ -16,14 +16,14 @@ afterAll(() => t.close());
 const get = (path: string, headers: Record<string, string> = {}) => t.send(path, { headers });
 
 describe('the OpenAPI document at /openapi.json', () => {
-  it('is schema/openapi.json to the byte, as JSON', async () => {
+  it('equals schema/openapi.json, as JSON', async () => {
     const { status, headers, text } = await get(documentPath);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(text).toBe(readFileSync('schema/openapi.json', 'utf8'));
   });
 
-  it('is shown to strangers or to holders of a credential only, as introspection is', async () => {
+  it('is returned without a credential or only with one, like introspection', async () => {
     for (const [env, status] of [
       [{}, 200],
       [{ KEYFRONT_INTROSPECTION: 'credential' }, 401],
@@ -38,7 +38,7 @@ describe('the OpenAPI document at /openapi.json', () => {
     }
   });
 
-  it('is not confirmed by its entity tag to who may not see it', async () => {
+  it('does not confirm its entity tag to a request that may not read it', async () => {
     const etag = (await get(documentPath)).headers.get('etag') ?? '';
     const own = await startApp({ NODE_ENV: 'production' });
     for (const tag of [etag, '*']) {
@@ -51,7 +51,7 @@ describe('the OpenAPI document at /openapi.json', () => {
     await own.close();
   });
 
-  it('is refused after too many wrong credentials as everything else is', async () => {
+  it('is rejected after too many failed attempts like every other request', async () => {
     const own = await startApp({ NODE_ENV: 'production' });
     const knock = async () =>
       (
@@ -73,13 +73,13 @@ describe('the page of the REST documents', () => {
     ['development, GraphiQL switched off', { KEYFRONT_GRAPHIQL: 'off' }, 404],
     ['production', { NODE_ENV: 'production' }, 404],
     ['production, GraphiQL switched on', { NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' }, 200],
-  ])('in %s is there where GraphiQL is', async (_, env, status) => {
+  ])('is served in %s if GraphiQL is', async (_, env, status) => {
     const own = await startApp(env);
     for (const path of pagePaths) expect([path, (await own.send(path)).status]).toEqual([path, status]);
     await own.close();
   });
 
-  it('is HTML under a policy that allows our own files and nothing written into the page', async () => {
+  it('is HTML under a policy that allows our own files and no inline code', async () => {
     const { headers, text } = await get('/docs');
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(headers.get('content-security-policy')).toBe(
@@ -89,7 +89,7 @@ describe('the page of the REST documents', () => {
     expect(text).not.toMatch(/<script(?![^>]* src="\/)|<style|\sstyle=|\son\w+=/i);
   });
 
-  it('names files of its own only, each of which is served with its type', async () => {
+  it('references only its own files, each of which is served with its type', async () => {
     const { text } = await get('/docs');
     const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
     expect(named.toSorted()).toEqual([...pagePaths.slice(1), documentPath].toSorted());
@@ -121,13 +121,13 @@ describe('the page of the REST documents', () => {
     '/swagger-ui.css',
     '/openapi.json/',
     '/openapi',
-  ])('has nothing at %s', async (path) => {
+  ])('returns 404 at %s', async (path) => {
     const answer = await get(path);
     expect(answer.status).toBe(404);
     expect(answer.body).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('stores no credential, asks no validator, and fetches the document from its own origin', async () => {
+  it('stores no credential, uses no validator service, and fetches the document from its own origin', async () => {
     const { text } = await get('/docs/page.js');
     expect(text).toContain('persistAuthorization: false');
     expect(text).toContain('validatorUrl: null');
@@ -137,7 +137,7 @@ describe('the page of the REST documents', () => {
 });
 
 describe.each([documentPath, ...pagePaths])('%s', (path) => {
-  it('is compressed where that is taken, and not sent again to who has it', async () => {
+  it('is compressed if the client accepts that, and not sent again to a client that has it', async () => {
     const plain = await t.app.fetch(new Request(`http://keyfront.test${path}`));
     const bytes = Buffer.from(await plain.arrayBuffer());
     const etag = plain.headers.get('etag') ?? '';
@@ -158,11 +158,11 @@ describe.each([documentPath, ...pagePaths])('%s', (path) => {
     expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', etag]);
   });
 
-  it('is asked for anew each time, by no cache that others share', async () => {
+  it('is revalidated each time, and stored by no shared cache', async () => {
     expect((await get(path)).headers.get('cache-control')).toBe('private, no-cache');
   });
 
-  it('stands in the log by its name', async () => {
+  it('is logged by its name', async () => {
     await get(`${path}?a=b`);
     expect(t.logs()).toContain(`"route":"${path}"`);
     expect(t.logs()).not.toContain('a=b');

@@ -150,8 +150,8 @@ function expectAnswer(answer: Pick<Answer, 'status' | 'text'>, { operation, stat
   expect(mismatches(document, mediaOf(operation, status).schema, JSON.parse(answer.text))).toEqual([]);
 }
 
-describe('the OpenAPI document as it is served', () => {
-  it('gives every operation a good answer, and an example of each error that depends on what was asked', () => {
+describe('the served OpenAPI document', () => {
+  it('has for every operation a successful response, and an example of each error that depends on the request', () => {
     for (const [operation, { responses }] of Object.entries(operations)) {
       const shown = cases.filter((one) => one.operation === operation).map(({ status }) => String(status));
       const own = Object.entries(responses).flatMap(([status, response]) => ('$ref' in response ? [] : [status]));
@@ -162,7 +162,7 @@ describe('the OpenAPI document as it is served', () => {
     expect(cases.length).toBeGreaterThan(25);
   });
 
-  it('gives the request and the answer of an example one name, and leaves neither without the other', () => {
+  it('has for the request and the response of an example one name, and neither without the other', () => {
     for (const [operation, { parameters, requestBody }] of Object.entries(operations)) {
       const answered = cases.filter((one) => one.operation === operation).map(({ name }) => name);
       expect(new Set(answered).size).toBe(answered.length);
@@ -172,7 +172,7 @@ describe('the OpenAPI document as it is served', () => {
     }
   });
 
-  it('says the same in examples and schemas: good requests fit, those with mistakes may not, all answers do', () => {
+  it('has examples that agree with the schemas: valid requests and all responses match, invalid requests may not', () => {
     const wrong = cases.flatMap(({ operation, name, status }) => {
       const { requestBody, parameters } = operations[operation] ?? { parameters: [] };
       const asked = [
@@ -192,7 +192,7 @@ describe('the OpenAPI document as it is served', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('answers every example as it says, with the entity tag that it says', async () => {
+  it('has examples with the actual responses and entity tags', async () => {
     const sent: Case[] = [];
     for (const one of cases) {
       const { operation, name, status } = one;
@@ -211,7 +211,7 @@ describe('the OpenAPI document as it is served', () => {
   });
 });
 
-describe('the errors that have nothing to do with what was asked', () => {
+describe('the documented errors that do not depend on the request', () => {
   /** The one documented example of an error. */
   function documented(operation: string, status: number): unknown {
     const examples = Object.values(mediaOf(operation, status).examples ?? {});
@@ -222,7 +222,7 @@ describe('the errors that have nothing to do with what was asked', () => {
   /** An example that succeeds, for each operation. */
   const good = () => cases.filter(({ status }, index) => status === 200 && cases[index - 1]?.status !== 200);
 
-  it('UNAUTHENTICATED comes from every operation as documented', async () => {
+  it('UNAUTHENTICATED is returned by every operation', async () => {
     for (const { operation, name } of good()) {
       const { path, init } = requestOf(operation, name);
       const answer = await t.send(path, init);
@@ -231,7 +231,7 @@ describe('the errors that have nothing to do with what was asked', () => {
     }
   });
 
-  it('RATE_LIMITED comes from every operation as documented', async () => {
+  it('RATE_LIMITED is returned by every operation', async () => {
     for (const { operation, name } of good()) {
       const { path, init } = requestOf(operation, name);
       const wrong = { ...init.headers, authorization: 'Bearer nonsense', 'x-svc-authorization': 'nonsense' };
@@ -247,7 +247,7 @@ describe('the errors that have nothing to do with what was asked', () => {
     }
   });
 
-  it('415 and TOO_LARGE come from every operation that takes a body, as documented', async () => {
+  it('415 and TOO_LARGE are returned by every operation with a body', async () => {
     const withBody = good().filter(({ operation }) => operations[operation]?.requestBody);
     expect(withBody).toHaveLength(4);
     for (const { operation, name } of withBody) {
@@ -263,7 +263,7 @@ describe('the errors that have nothing to do with what was asked', () => {
   it.each([
     ['UNAVAILABLE', 503, new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 })],
     ['INTERNAL', 500, new Error('a fault')],
-  ])('%s comes from every operation as documented', async (_code, status, thrown) => {
+  ])('%s is returned by every operation', async (_code, status, thrown) => {
     const broken = new Proxy({} as KeyService, {
       get: (_, use) => () => {
         if (use !== 'hashOf') throw thrown;
@@ -295,7 +295,7 @@ describe('the errors that have nothing to do with what was asked', () => {
   });
 });
 
-describe('the validator of this test', () => {
+describe('the JSON Schema validator of this test', () => {
   it.each([
     [{ type: 'integer' }, 1.5],
     [{ type: ['string', 'null'] }, 1],
@@ -311,11 +311,11 @@ describe('the validator of this test', () => {
     [{ minimum: -1 }, -2],
     [{ maximum: 1 }, 2],
     [{ $ref: '#/components/schemas/Issue' }, { path: 'a' }],
-  ])('%j refuses %j', (schema, value) => {
+  ])('rejects with %j the value %j', (schema, value) => {
     expect(mismatches(document, schema, value)).not.toEqual([]);
   });
 
-  it('does not pass over a keyword that it does not know', () => {
+  it('throws for an unknown keyword', () => {
     expect(() => mismatches(document, { patern: 'a' }, 'a')).toThrow('unknown keyword: "patern"');
   });
 });

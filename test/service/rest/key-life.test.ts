@@ -39,7 +39,7 @@ async function refused(request: () => Promise<Answer>): Promise<Answer> {
 }
 
 describe('POST /svc/org/keys/{keyID}', () => {
-  it('creates a key and answers as an update does, with the action added', async () => {
+  it('creates a key and returns the response of an update with the action added', async () => {
     const { status, headers, text } = await create('k1', { org_id: 'acme', alias: 'New' });
     expect(status).toBe(200);
     expect(headers.get('etag')).toBe('"1"');
@@ -47,14 +47,14 @@ describe('POST /svc/org/keys/{keyID}', () => {
     expect((await read('k1')).body).toMatchObject({ version: 1, data: { alias: 'New', org_id: 'acme' } });
   });
 
-  it('adds warnings only where there are any', async () => {
+  it('returns warnings only if there are any', async () => {
     const { body } = await create('k1', { org_id: 'acme', apply_policy_id: 'gold' });
     expect(body['warnings']).toStrictEqual([
       { path: 'apply_policy_id', code: 'DEPRECATED_FIELD', message: 'was moved into `apply_policies`' },
     ]);
   });
 
-  it('names what is wrong in the names of REST, and creates nothing', async () => {
+  it('names problems with the names of REST, and creates nothing', async () => {
     const body = { org_id: 'acme', quota_max: 'x', access_rights: { inv: { limit: { rate: -2 } } } };
     const answer = await refused(() => create('k1', body));
     expect(answer.status).toBe(400);
@@ -63,13 +63,13 @@ describe('POST /svc/org/keys/{keyID}', () => {
   });
 
   it.each(['/svc/org/keys/a%2fb', '/svc/org/keys/%00', '/svc/org/keys/k1?reset_quota=1'])(
-    'refuses %s',
+    'rejects %s',
     async (target) => {
       expect((await refused(() => ask(t, 'POST', target, { org_id: 'acme' }))).status).toBe(400);
     },
   );
 
-  it('answers 409 for a key that exists, is deleted, or is foreign', async () => {
+  it('returns 409 for a key that exists, is deleted, or belongs to another organisation', async () => {
     await create('k1', { org_id: 'acme' });
     const answers = [
       await refused(() => create('k1', { org_id: 'acme' })),
@@ -86,7 +86,7 @@ describe('POST /svc/org/keys/{keyID}', () => {
     ]);
   });
 
-  it('gives a bound credential’s organisation to a key that names none, and answers 403 for another’s', async () => {
+  it('gives a key without an organisation that of a bound credential, and returns 403 for another one', async () => {
     expect((await create('k1', {}, bound)).status).toBe(200);
     expect((await read('k1')).body).toMatchObject({ data: { org_id: 'acme' } });
     expect((await refused(() => create('k2', { org_id: 'globex' }, bound))).status).toBe(403);
@@ -98,7 +98,7 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
     await create('k1', { org_id: 'acme', alias: 'x' });
   });
 
-  it('delete, and put back as it was', async () => {
+  it('deletes a key, and restores it unchanged', async () => {
     const gone = await remove('k1');
     expect([gone.status, gone.headers.get('etag')]).toStrictEqual([200, '"2"']);
     expect(gone.text).toBe(`{"action":"deleted","key":"k1","key_hash":"${sha256('k1')}","status":"ok"}`);
@@ -109,7 +109,7 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
     expect((await read('k1')).body).toMatchObject({ version: 3, data: { alias: 'x' } });
   });
 
-  it('answer 404 for what is deleted already, what is not deleted, what is foreign, and what never was', async () => {
+  it('returns 404 for a key that is already deleted, not deleted, of another organisation, or unknown', async () => {
     expect((await refused(() => restore('k1'))).status).toBe(404);
     expect((await refused(() => remove('k1', foreign))).status).toBe(404);
     expect((await refused(() => remove('nobody'))).status).toBe(404);
@@ -122,7 +122,7 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
     expect((await refused(() => restore('k1'))).status).toBe(404);
   });
 
-  it('C-02 answer 412 where If-Match names another version, and do it where it names the one at hand', async () => {
+  it('C-02 returns 412 if If-Match names another version, and changes the key if it names the current one', async () => {
     expect((await refused(() => remove('k1', { 'if-match': '"2"' }))).status).toBe(412);
     expect((await refused(() => remove('k1', { 'if-match': 'W/"1"' }))).status).toBe(412);
     expect((await remove('k1', { 'if-match': '"1"' })).status).toBe(200);
@@ -139,18 +139,18 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
     ['"a", W/"b"', 412],
     ['1', 412],
     ['', 412],
-  ])('change a key of version 1 when one tag of If-Match: %s is that version (%i)', async (tags, status) => {
+  ])('changes a key of version 1 when one tag of If-Match: %s is that version (%i)', async (tags, status) => {
     expect((await remove('k1', { 'if-match': tags })).status).toBe(status);
   });
 
-  it('take no parameters', async () => {
+  it('accepts no parameters', async () => {
     expect((await refused(() => ask(t, 'DELETE', '/svc/org/keys/k1?force=1'))).status).toBe(400);
     expect((await refused(() => ask(t, 'POST', '/svc/org/keys/k1/restore?x'))).status).toBe(400);
   });
 });
 
-describe('a stale change', () => {
-  it('is answered with 412 and the paths changed since in the names of REST, access rights by their label', async () => {
+describe('a stale change over REST', () => {
+  it('is rejected with 412 and the paths changed since in the names of REST, access rights by their label', async () => {
     const right = (rate: number) => ({ api_id: 'invoices', limit: { rate, quota_renewal_rate: rate } });
     await create('k1', { org_id: 'acme', quota_max: 1, access_rights: { invoices: right(1), 'a b': {} } });
     await t.update('k1', { quota_max: 2, access_rights: { invoices: right(2) }, jwt_data: { secret: 'hunter2' } });
@@ -173,7 +173,7 @@ describe('a stale change', () => {
     }
   });
 
-  it('leaves names inside free-form JSON as they are', async () => {
+  it('keeps the names inside free-form JSON', async () => {
     await create('k1', { org_id: 'acme', meta_data: { quotaMax: { apiID: 1, b: 2 } } });
     await t.update('k1', { meta_data: { quotaMax: { apiID: 2, b: 2 } } });
     const answer = await refused(() => t.update('k1', {}, '', { 'if-match': '"1"' }));
@@ -186,7 +186,7 @@ describe('POST /svc/org/keys/{keyID}/quota', () => {
     await create('k1', { org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
   });
 
-  it('takes one request where nothing is said, and answers the live figures', async () => {
+  it('consumes one request by default, and returns the live figures', async () => {
     const { status, headers, text } = await consume('k1');
     expect(status).toBe(200);
     expect(headers.get('etag')).toBeNull();
@@ -195,7 +195,7 @@ describe('POST /svc/org/keys/{keyID}/quota', () => {
     expect((await read('k1')).body).toMatchObject({ version: 1, quota: { used: 5, remaining: 5 } });
   });
 
-  it('takes all that is asked for or nothing, and answers 200 with the refusal', async () => {
+  it('consumes the whole amount or nothing, and returns 200 with the rejection', async () => {
     expect((await consume('k1', { amount: 8 })).body).toMatchObject({ allowed: true, remaining: 2 });
     const { status, body } = await consume('k1', { amount: 3 });
     expect(status).toBe(200);
@@ -210,12 +210,12 @@ describe('POST /svc/org/keys/{keyID}/quota', () => {
     expect((await consume('k1', { amount: 2 })).body).toMatchObject({ allowed: true, remaining: 0 });
   });
 
-  it('answers -1 where the quota is unlimited, and no renewal where there is none', async () => {
+  it('returns -1 if the quota is unlimited, and no renewal if there is none', async () => {
     await t.update('k1', {});
     expect((await consume('k1')).body).toStrictEqual({ allowed: true, used: 0, remaining: -1, quota_max: -1 });
   });
 
-  it('leaves definition, version, history and the moment of the last update alone', async () => {
+  it('does not change definition, version, history and the time of the last update', async () => {
     const before = await stateOf(t, 'k1');
     await consume('k1', { amount: 3 });
     const after = await stateOf(t, 'k1');
@@ -233,35 +233,35 @@ describe('POST /svc/org/keys/{keyID}/quota', () => {
     [{ amount: [1] }, 'amount MALFORMED_ARGUMENT'],
     [{ amout: 1 }, 'amout MALFORMED_ARGUMENT'],
     [{ amount: 1, key: 'x' }, 'key MALFORMED_ARGUMENT'],
-  ])('refuses %o, and takes nothing', async (body, issue) => {
+  ])('rejects %o, and consumes nothing', async (body, issue) => {
     const answer = await refused(() => consume('k1', body));
     expect([answer.status, issuesOf(answer)]).toStrictEqual([400, [issue]]);
   });
 
-  it.each([[[]], [null], [1], ['x']])('refuses the body %j, which is no object', async (body) => {
+  it.each([[[]], [null], [1], ['x']])('rejects the body %j, which is no object', async (body) => {
     expect((await refused(() => consume('k1', body))).status).toBe(400);
   });
 
-  it('answers 404 for a key that is foreign, deleted or none, and takes nothing', async () => {
+  it('returns 404 for a key that is of another organisation, deleted or unknown, and consumes nothing', async () => {
     expect((await refused(() => consume('k1', undefined, foreign))).status).toBe(404);
     expect((await refused(() => consume('nobody'))).status).toBe(404);
     expect((await consume('k1', undefined, bound)).status).toBe(200);
   });
 
-  it('never allows more than the maximum, however many ask at once', async () => {
+  it('never allows more than the maximum for concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => consume('k1')));
     expect(answers.filter(({ body }) => body['allowed'] === true)).toHaveLength(10);
     expect((await stateOf(t, 'k1')).key?.quota.used).toBe(10n);
   });
 });
 
-describe('changing', () => {
+describe('changing a key over REST', () => {
   it.each([
     ['POST', '/svc/org/keys/k1'],
     ['DELETE', '/svc/org/keys/k1'],
     ['POST', '/svc/org/keys/k1/restore'],
     ['POST', '/svc/org/keys/k1/quota'],
-  ])('needs a service credential: %s %s', async (method, target) => {
+  ])('requires a service credential: %s %s', async (method, target) => {
     for (const secret of ['', t.management]) {
       const { status } = await refused(() => ask(t, method, target, undefined, { 'x-svc-authorization': secret }));
       expect(status).toBe(401);

@@ -50,7 +50,7 @@ async function walk(query: string, headers: Record<string, string> = {}): Promis
 }
 
 describe('GET /svc/org/keys', () => {
-  it('answers a page of keys by hash, 20 where nothing is said, and where to go on', async () => {
+  it('returns a page of keys by hash, 20 by default, with the cursor of the next one', async () => {
     const page = await list('');
     expect(Object.keys(page)).toStrictEqual(['keys', 'next']);
     expect(page.keys).toHaveLength(20);
@@ -62,7 +62,7 @@ describe('GET /svc/org/keys', () => {
     expect(rest.keys).toHaveLength(7);
   });
 
-  it.each([1, 2, 7, 100])('goes through every key once with limit=%i', async (limit) => {
+  it.each([1, 2, 7, 100])('returns every key once with limit=%i', async (limit) => {
     const found = await walk(`limit=${limit}`);
     expect(found).toHaveLength(27);
     expect(new Set(found).size).toBe(27);
@@ -87,7 +87,7 @@ describe('GET /svc/org/keys', () => {
     }
   });
 
-  it('shortens a page that would be larger than 2 MiB, and goes on at the next key', async () => {
+  it('shortens a page that would be larger than 2 MiB, and continues at the next key', async () => {
     const own = await startApp();
     try {
       const ids = Array.from({ length: 14 }, (_, index) => `large-${String(index).padStart(2, '0')}`);
@@ -105,7 +105,7 @@ describe('GET /svc/org/keys', () => {
     }
   });
 
-  it('answers an empty list where nothing matches', async () => {
+  it('returns an empty list if nothing matches', async () => {
     expect((await ask(t, 'GET', '/svc/org/keys?tag=none')).text).toBe('{"keys":[]}');
   });
 
@@ -129,7 +129,7 @@ describe('GET /svc/org/keys', () => {
     ['expires_before=-9223372036854775808', 0],
     [`updated_since=${now - 3}&org_id=globex`, 2],
     ['updated_since=9223372036854775807', 0],
-  ])('lists for %s the keys that it holds for', async (query, count) => {
+  ])('returns for %s exactly the matching keys', async (query, count) => {
     expect(await walk(`${query}&limit=3`)).toHaveLength(count);
   });
 
@@ -170,18 +170,18 @@ describe('GET /svc/org/keys', () => {
     ['expires_before=9223372036854775808', 'expires_before'],
     ['updated_since=', 'updated_since'],
     ['updated_since=12345678901234567890', 'updated_since'],
-  ])('refuses ?%s and names the parameter', async (query, name) => {
+  ])('rejects ?%s and names the parameter', async (query, name) => {
     const answer = await ask(t, 'GET', `/svc/org/keys?${query}`);
     expect(answer.status).toBe(400);
     expect(issuesOf(answer)).toStrictEqual([`${name} MALFORMED_ARGUMENT`]);
   });
 
-  it('names the parameter that was meant', async () => {
+  it('suggests the right parameter', async () => {
     const { text } = await ask(t, 'GET', '/svc/org/keys?orgid=acme');
     expect(text).toContain('did you mean `org_id`?');
   });
 
-  it('shows a bound credential only its own keys', async () => {
+  it('returns to a bound credential only the keys of its organisation', async () => {
     const own = await walk('limit=5', bound);
     expect(own).toHaveLength(12);
     expect(await walk('org_id=acme', bound)).toStrictEqual(own);
@@ -191,13 +191,13 @@ describe('GET /svc/org/keys', () => {
     for (const id of idsOf(await list(`?after=${foreign?.key_hash}`, bound))) expect(own).toContain(id);
   });
 
-  it('holds no secret, in no answer and in no log line', async () => {
+  it('contains no secret in a response or a log line', async () => {
     const answers = [await ask(t, 'GET', '/svc/org/keys?limit=100'), await ask(t, 'GET', '/svc/org/keys/full%20one')];
     for (const { text } of answers) expect(text).not.toContain('5ecret');
     expect(t.logs()).not.toContain('5ecret');
   });
 
-  it('is logged by its route and not by what was asked', async () => {
+  it('is logged by its route and not by its parameters', async () => {
     await list('?tag=hunter2');
     expect(t.logs()).toContain('"route":"/svc/org/keys"');
     expect(t.logs()).not.toContain('hunter2');
@@ -205,7 +205,7 @@ describe('GET /svc/org/keys', () => {
 });
 
 describe('GET /svc/org/keys/{keyID}', () => {
-  it('answers the definition without secrets, the live quota, and the version as entity tag', async () => {
+  it('returns the definition without secrets, the live quota, and the version as entity tag', async () => {
     const { status, headers, body } = await ask(t, 'GET', '/svc/org/keys/full%20one');
     expect(status).toBe(200);
     expect(headers.get('etag')).toBe('"1"');
@@ -228,12 +228,12 @@ describe('GET /svc/org/keys/{keyID}', () => {
     });
   });
 
-  it('answers -1 for what is unlimited, and no renewal where there is none', async () => {
+  it('returns -1 for unlimited values, and no renewal if there is none', async () => {
     const { body } = await ask(t, 'GET', '/svc/org/keys/k1');
     expect(body['quota']).toStrictEqual({ used: 0, remaining: -1 });
   });
 
-  it('returns the quota and the state as they are, although If-None-Match names the version', async () => {
+  it('returns the current quota and state, although If-None-Match names the version', async () => {
     const expires = Math.floor(t.clock.now.getTime() / 1000) + 60;
     await t.importKeys({ key_id: 'moving', org_id: 'hooli', quota_max: 5, expires });
     const read = async () => {
@@ -253,7 +253,7 @@ describe('GET /svc/org/keys/{keyID}', () => {
     await ask(t, 'DELETE', '/svc/org/keys/moving', undefined, { 'if-match': '"1"' });
   });
 
-  it('answers another tag after each change, which a stale one does not match', async () => {
+  it('returns another entity tag after each change, which a stale one does not match', async () => {
     await t.importKeys({ key_id: 'changing', org_id: 'hooli' });
     await t.update('changing', { alias: 'x' });
     const { status, headers } = await ask(t, 'GET', '/svc/org/keys/changing', undefined, { 'if-none-match': '"1"' });
@@ -262,7 +262,7 @@ describe('GET /svc/org/keys/{keyID}', () => {
   });
 
   it.each([['nobody'], ['gone'], ['k0']])(
-    'answers 404 for %s, deleted, foreign or none, and all alike',
+    'returns the same 404 for a key that is %s, deleted, of another organisation or unknown',
     async (keyID) => {
       const answer = await ask(t, 'GET', `/svc/org/keys/${keyID}`, undefined, { ...bound, 'if-none-match': '*' });
       expect(answer.status).toBe(404);
@@ -281,15 +281,15 @@ describe('GET /svc/org/keys/{keyID}', () => {
     ['/svc/org/keys/%00', 'keyID MALFORMED_KEY_ID'],
     ['/svc/org/keys/%ff', 'keyID MALFORMED_ARGUMENT'],
     ['/svc/org/keys/a%2fb', 'keyID MALFORMED_KEY_ID'],
-  ])('refuses %s', async (target, issue) => {
+  ])('rejects %s', async (target, issue) => {
     const answer = await ask(t, 'GET', target);
     expect([answer.status, issuesOf(answer)]).toStrictEqual([400, [issue]]);
   });
 });
 
-describe('reading', () => {
+describe('reading keys over REST', () => {
   it.each(['/svc/org/keys', '/svc/org/keys/k1', '/svc/org/keys?nope=1'])(
-    '%s needs a service credential',
+    'requires a service credential for %s',
     async (target) => {
       for (const secret of ['', t.management, 'kf_svc_wrong']) {
         const { status, body } = await ask(t, 'GET', target, undefined, { 'x-svc-authorization': secret });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(async () => t.close());
 
 describe('POST /api/keys/preview', () => {
-  it('answers exactly api_model, data, key_hash and key_id', async () => {
+  it('returns exactly api_model, data, key_hash and key_id', async () => {
     const { status, headers, body } = await t.preview({ alias: 'Billing', key_id: 'k1' });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -26,13 +26,13 @@ describe('POST /api/keys/preview', () => {
     });
   });
 
-  it('answers every field of the preview variant as it was sent, where that is the normal form', async () => {
+  it('returns every field of the preview variant as sent, if that is the normal form', async () => {
     const { status, body } = await t.preview(fullPreview);
     expect(status).toBe(200);
     expect(body).toStrictEqual({ api_model: {}, data: fullPreview, key_hash: sha256('my-key'), key_id: 'my-key' });
   });
 
-  it('answers the members of data in the order of the document, whatever order they were sent in', async () => {
+  it('returns the members of data in the order of the document, for any order of the request', async () => {
     const backwards = Object.fromEntries(Object.entries(fullPreview).reverse());
     const { body } = await t.preview(backwards);
     expect(Object.keys(body['data'] as object).join(' ')).toBe(
@@ -44,19 +44,19 @@ describe('POST /api/keys/preview', () => {
     );
   });
 
-  it.each(Object.entries(fullPreview))('takes %s alone and answers it alone', async (name, value) => {
+  it.each(Object.entries(fullPreview))('accepts %s alone and returns it alone', async (name, value) => {
     const { status, body } = await t.preview({ [name]: value });
     expect(status).toBe(200);
     expect(body['data']).toStrictEqual({ [name]: value });
   });
 
-  it('takes a definition without any field', async () => {
+  it('accepts a definition without any field', async () => {
     const { status, body } = await t.preview({});
     expect(status).toBe(200);
     expect(body['data']).toStrictEqual({});
   });
 
-  it('adds warnings, in the names of REST, only where there are any', async () => {
+  it('returns warnings, in the names of REST, only if there are any', async () => {
     const { body } = await t.preview({ apply_policy_id: 'gold', quota_max: 5, key_id: 'k1' });
     expect(Object.keys(body)).toStrictEqual(['api_model', 'data', 'key_hash', 'key_id', 'warnings']);
     expect(body['data']).toStrictEqual({ apply_policies: ['gold'], key_id: 'k1', quota_max: 5 });
@@ -70,7 +70,7 @@ describe('POST /api/keys/preview', () => {
     ]);
   });
 
-  it('makes a key identifier of the organisation and 32 hex digits, which does not appear in data', async () => {
+  it('generates a key identifier of the organisation and 32 hex digits, which does not appear in data', async () => {
     const { body } = await t.preview({ org_id: 'acme' });
     expect(body['key_id']).toMatch(/^acme[0-9a-f]{32}$/);
     expect(body['key_hash']).toBe(sha256(String(body['key_id'])));
@@ -78,7 +78,7 @@ describe('POST /api/keys/preview', () => {
     expect((await t.preview({})).body['key_id']).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it('makes another key identifier each time', async () => {
+  it('generates another key identifier each time', async () => {
     const ids = [await t.preview({}), await t.preview({}), await t.preview({})].map(({ body }) => body['key_id']);
     expect(new Set(ids).size).toBe(3);
   });
@@ -88,7 +88,7 @@ describe('POST /api/keys/preview', () => {
     expect(body['key_hash']).toBe(sha256('schlüssel-🔑'));
   });
 
-  it('echoes secrets as they were sent, but never the password', async () => {
+  it('returns secrets as they were sent, but never the password', async () => {
     const { body, text } = await t.preview({
       basic_auth_data: { password: 'hunter2-hunter2', user: 'u' },
       jwt_data: { secret: 'jwt-5ecret' },
@@ -102,7 +102,7 @@ describe('POST /api/keys/preview', () => {
     expect(text).not.toContain('hunter2');
   });
 
-  it('writes 64-bit integers with all their digits', async () => {
+  it('returns 64-bit integers with all their digits', async () => {
     const { text, status } = await t.preview(
       '{"quota_max":9223372036854775807,"expires":-9223372036854775808,"data_expires":9007199254740993,"meta_data":{"n":9007199254740993}}',
     );
@@ -113,19 +113,19 @@ describe('POST /api/keys/preview', () => {
     expect(text).toContain('"n":9007199254740993');
   });
 
-  it('takes an integral float for an integer, as real documents write them', async () => {
+  it('accepts an integral float for an integer, as existing documents contain them', async () => {
     const { text } = await t.preview('{"expires":1.893456e+09,"max_query_depth":5.0}');
     expect(text).toContain('"expires":1893456000');
     expect(text).toContain('"max_query_depth":5}');
   });
 
-  it.each([null, 'text', 17, true, [1, { a: null }], { a: { b: [] } }])('takes %j as meta_data', async (value) => {
+  it.each([null, 'text', 17, true, [1, { a: null }], { a: { b: [] } }])('accepts %j as meta_data', async (value) => {
     const { status, body } = await t.preview({ meta_data: value });
     expect(status).toBe(200);
     expect(body['data']).toStrictEqual(value === null ? {} : { meta_data: value });
   });
 
-  it('takes null for every field as if it were absent', async () => {
+  it('treats null like an absent field', async () => {
     const nulls = Object.fromEntries(Object.keys(fullPreview).map((name) => [name, null]));
     const { status, body } = await t.preview(nulls);
     expect(status).toBe(200);
@@ -133,7 +133,7 @@ describe('POST /api/keys/preview', () => {
   });
 
   it.each(['enable_detail_recording', 'enable_http_signature_validation', 'rsa_certificate_id'])(
-    'refuses %s and says that it belongs to the update',
+    'rejects %s and explains that it belongs to the update',
     async (field) => {
       const { status, body } = await t.preview({ [field]: true });
       expect(status).toBe(400);
@@ -143,7 +143,7 @@ describe('POST /api/keys/preview', () => {
     },
   );
 
-  it('reads null as absent for a field that only an update has', async () => {
+  it('treats null like an absent field for a field of the update', async () => {
     const { status, body } = await t.preview({ rsa_certificate_id: null, enable_detail_recording: null });
     expect([status, body['data']]).toEqual([200, {}]);
   });
@@ -156,7 +156,7 @@ describe('POST /api/keys/preview', () => {
     });
   });
 
-  it('names all problems of a definition at once', async () => {
+  it('reports all problems of a definition at once', async () => {
     const { status, body } = await t.preview({
       aliass: 'x',
       rate: 'fast',
@@ -178,14 +178,14 @@ describe('POST /api/keys/preview', () => {
     ]);
   });
 
-  it('R-10 names the nearest field of an unknown one', async () => {
+  it('R-10 suggests the nearest field for an unknown one', async () => {
     const { body } = await t.preview({ quota_maxx: 1 });
     expect(body['issues']).toStrictEqual([
       { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `quota_max`?' },
     ]);
   });
 
-  it('refuses any parameter', async () => {
+  it('rejects any parameter', async () => {
     for (const query of ['?reset_quota=1', '?x', '?x=1&y=2', '?=']) {
       const { status, body } = await t.send(`/api/keys/preview${query}`, {
         method: 'POST',

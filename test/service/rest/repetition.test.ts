@@ -25,7 +25,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe(`${previews} previews, good and bad, in both faces,`, () => {
+describe(`${previews} previews, valid and invalid, in both APIs`, () => {
   it('R-11 change no byte of the database, its log or the key ring', async () => {
     const bytes = async () => {
       // Readers, credentials being read included, leave their marks in what the processes share.
@@ -55,14 +55,14 @@ describe(`${previews} previews, good and bad, in both faces,`, () => {
   });
 });
 
-describe('An update that is sent twice, because its answer was lost on the way,', () => {
+describe('an update that is sent twice because its response was lost', () => {
   const body = { alias: 'twice', quota_max: 20, quota_renewal_rate: 3600 };
   const without = async () => {
     const { key } = await stateOf(t, 'k1');
     return { definition: { ...key?.definition, lastUpdated: undefined }, quota: key?.quota };
   };
 
-  it('R-14 leaves the key as sent once: definition, quota and its end', async () => {
+  it('R-14 leaves the key as if it was sent once: definition, quota and its end', async () => {
     await ask(t, 'POST', '/svc/org/keys/k1/quota', { amount: 5 });
     expect((await t.update('k1', body, '?reset_quota=1')).status).toBe(200);
     const once = await without();
@@ -70,7 +70,7 @@ describe('An update that is sent twice, because its answer was lost on the way,'
     expect(await without()).toEqual(once);
   });
 
-  it('R-14 with If-Match changes nothing the second time, not even requests that were counted in between', async () => {
+  it('R-14 with If-Match changes nothing the second time, not even requests that were counted meanwhile', async () => {
     const ifMatch = { 'if-match': '"1"' };
     expect((await t.update('k1', body, '?reset_quota=1', ifMatch)).status).toBe(200);
     await ask(t, 'POST', '/svc/org/keys/k1/quota', { amount: 5 });
@@ -80,8 +80,8 @@ describe('An update that is sent twice, because its answer was lost on the way,'
   });
 });
 
-describe('Key identifiers', () => {
-  it(`R-02 that differ have hashes that differ, ${keyIDs} of them, and are what was encoded`, () => {
+describe('key identifiers', () => {
+  it(`R-02 have different hashes if they differ, ${keyIDs} of them, and are decoded exactly`, () => {
     const { hashKeyID } = t.app.services.ports;
     const alphabet = [...'abkKéе\u0301ｋ/%2.;=~\u212a'].filter((character) => character !== '/');
     const hashes = new Set<string>();
@@ -112,7 +112,7 @@ describe('Key identifiers', () => {
     ['a plus', 'k1+', 'k1+'],
     ['a final dot', 'k1.', 'k1.'],
     ['a final space', 'k1%20', 'k1 '],
-  ])('R-02 with %s are another key than any that looks like it', async (_what, encoded, keyID) => {
+  ])('R-02 with %s select another key than similar ones', async (_what, encoded, keyID) => {
     const found = await ask(t, 'GET', `/svc/org/keys/${encoded}`);
     expect([400, 404]).toContain(found.status);
     const made = await ask(t, 'POST', `/svc/org/keys/${encoded}`, { org_id: 'acme' });

@@ -16,7 +16,7 @@ const both = () => ({
 });
 
 describe('the key API', () => {
-  it('has the two operations of its document, those that go with them, and no other', () => {
+  it('has the two operations of its document, the related ones, and no other', () => {
     expect(routes.map(({ method, path, credential }) => ({ method, path, credential }))).toStrictEqual([
       { method: 'POST', path: '/api/keys/preview', credential: 'management' },
       { method: 'PUT', path: '/svc/org/keys/*', credential: 'service' },
@@ -49,7 +49,7 @@ describe('the key API', () => {
     ['DELETE', '/svc/org/keys/k1/restore', 'POST'],
     ['GET', '/svc/org/keys/k1/quota', 'POST'],
     ['PUT', '/svc/org/keys/k1/quota', 'POST'],
-  ])('answers %s %s with 405 and Allow: %s', async (method, path, allow) => {
+  ])('returns 405 for %s %s and Allow: %s', async (method, path, allow) => {
     for (const headers of [{}, both()]) {
       const { status, headers: answered, body } = await t.send(path, { method, headers });
       expect(status).toBe(405);
@@ -103,7 +103,7 @@ describe('the key API', () => {
     }
   });
 
-  it('answers each error with status, message, code, the issues there are, and the id of the request', async () => {
+  it('returns each error with status, message, code, its issues, and the id of the request', async () => {
     const { headers, body } = await t.preview({ nonsense: 1 });
     expect(Object.keys(body)).toStrictEqual(['status', 'message', 'code', 'issues', 'request_id']);
     expect(body).toStrictEqual({
@@ -118,12 +118,12 @@ describe('the key API', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('gives each request an id of its own', async () => {
+  it('gives each request its own id', async () => {
     const ids = [await t.preview({}), await t.preview({})].map(({ headers }) => headers.get('x-request-id'));
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('A-06 asks for the credential before it looks at the parameters, the key identifier or the body', async () => {
+  it('A-06 checks the credential before the parameters, the key identifier or the body', async () => {
     const send = [
       () => t.send('/svc/org/keys/%00?reset_quota=2', { method: 'PUT', body: '{' }),
       () => t.send('/api/keys/preview?x=1', { method: 'POST', body: 'x'.repeat(300_000) }),
@@ -135,7 +135,7 @@ describe('the key API', () => {
     }
   });
 
-  it('masks what it did not expect, and tells the log the story', async () => {
+  it('masks an unexpected error, and logs its details', async () => {
     const broken = await startApp();
     await broken.app.services.close();
     const { status, headers, body } = await broken.update('k1', { alias: 'x' });
@@ -152,14 +152,14 @@ describe('the key API', () => {
 });
 
 describe('/health and /ready', () => {
-  it('answer while the service is well', async () => {
+  it('return 200 while the service is healthy', async () => {
     const health = await t.send('/health');
     expect([health.status, health.text]).toStrictEqual([200, 'ok\n']);
     const ready = await t.send('/ready');
     expect([ready.status, ready.text]).toStrictEqual([200, 'ready\n']);
   });
 
-  it('/ready says no once the service drains, while requests are still answered', async () => {
+  it('/ready returns 503 while the service drains, and requests are still served', async () => {
     const draining = await startApp();
     draining.app.drain();
     expect((await draining.send('/ready')).status).toBe(503);
@@ -168,7 +168,7 @@ describe('/health and /ready', () => {
     await draining.close();
   });
 
-  it('/ready says no once the database is gone', async () => {
+  it('/ready returns 503 without the database', async () => {
     const broken = await startApp();
     await broken.app.services.close();
     expect((await broken.send('/ready')).status).toBe(503);

@@ -38,7 +38,7 @@ async function refused(send: () => Promise<{ status: number; body: Record<string
 }
 
 describe('PUT /svc/org/keys/{keyID}', () => {
-  it('answers exactly action, key, key_hash and status, and the version as an entity tag', async () => {
+  it('returns exactly action, key, key_hash and status, and the version as an entity tag', async () => {
     const { status, headers, body } = await t.update('k1', { alias: 'after' });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -47,7 +47,7 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     expect(Object.keys(body)).toStrictEqual(['action', 'key', 'key_hash', 'status']);
   });
 
-  it('adds warnings only where there are any', async () => {
+  it('returns warnings only if there are any', async () => {
     const { body } = await t.update('k1', { access_rights: { a: { api_id: 'b' } } });
     expect(body).toStrictEqual({
       action: 'modified',
@@ -64,7 +64,7 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     });
   });
 
-  it('takes every field of the update variant and stores it in the names of the domain', async () => {
+  it('accepts every field of the update variant and stores it in the names of the domain', async () => {
     const { status, body } = await t.update('k1', fullUpdate);
     expect(status).toBe(200);
     expect(body).not.toHaveProperty('warnings');
@@ -78,13 +78,13 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     });
   });
 
-  it.each(Object.entries(fullUpdate))('takes %s alone', async (name, value) => {
+  it.each(Object.entries(fullUpdate))('accepts %s alone', async (name, value) => {
     const { status, body } = await t.update('k1', { [name]: value });
     expect(status).toBe(200);
     expect(body).toMatchObject({ action: 'modified', status: 'ok' });
   });
 
-  it('takes the deprecated enable_detail_recording and moves it', async () => {
+  it('accepts the deprecated enable_detail_recording and moves it', async () => {
     const { body } = await t.update('k1', { enable_detail_recording: true });
     expect(body['warnings']).toStrictEqual([
       {
@@ -97,7 +97,7 @@ describe('PUT /svc/org/keys/{keyID}', () => {
   });
 
   it.each(['mtls_static_certificate_bindings', 'key_id'])(
-    'refuses %s and says that it belongs to the preview',
+    'rejects %s and explains that it belongs to the preview',
     async (field) => {
       const { status, body } = await refused(() => t.update('k1', { [field]: ['x'] }));
       expect(status).toBe(400);
@@ -107,18 +107,18 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     },
   );
 
-  it('reads null as absent for a field that only a preview has', async () => {
+  it('treats null like an absent field for a field of the preview', async () => {
     const { status } = await t.update('k1', { key_id: null, mtls_static_certificate_bindings: null });
     expect(status).toBe(200);
   });
 
-  it.each([['text'], [17], [true], [[1]]])('refuses %j as meta_data', async (value) => {
+  it.each([['text'], [17], [true], [[1]]])('rejects %j as meta_data', async (value) => {
     const { status, body } = await refused(() => t.update('k1', { meta_data: value }));
     expect(status).toBe(400);
     expect(body['issues']).toStrictEqual([{ path: 'meta_data', code: 'WRONG_TYPE', message: 'must be an object' }]);
   });
 
-  it('leaves an audit entry that names the credential and the versions', async () => {
+  it('writes a history entry with the credential and the versions', async () => {
     const { id, secret } = await t.issue('service');
     const { headers } = await t.update('k1', {}, '', { 'x-svc-authorization': secret });
     expect((await stateOf(t, 'k1')).audit.at(-1)).toStrictEqual({
@@ -137,8 +137,8 @@ describe('PUT /svc/org/keys/{keyID}', () => {
   });
 });
 
-describe('reset_quota', () => {
-  it('R-03 absent updates without a reset, also with an empty query', async () => {
+describe('the parameter reset_quota', () => {
+  it('R-03 is off by default, also with an empty query', async () => {
     for (const query of ['', '?']) expect((await put(`/svc/org/keys/k1${query}`)).status).toBe(200);
     const { key, audit } = await stateOf(t, 'k1');
     expect(key?.quota.used).toBe(70n);
@@ -149,7 +149,7 @@ describe('reset_quota', () => {
     ]);
   });
 
-  it('=1 resets the quota with the new definition and the audit entry', async () => {
+  it('resets the quota with the new definition and the history entry', async () => {
     const { status } = await t.update('k1', { quota_max: 500, quota_renewal_rate: 3600 }, '?reset_quota=1');
     expect(status).toBe(200);
     const now = BigInt(t.clock.now.getTime()) / 1000n;
@@ -190,13 +190,13 @@ describe('reset_quota', () => {
     '?=1',
     '?&',
     '??reset_quota=1',
-  ])('R-03 %s is refused and nothing is written', async (query) => {
+  ])('R-03 rejects %s and writes nothing', async (query) => {
     const { status, body } = await refused(() => put(`/svc/org/keys/k1${query}`));
     expect(status).toBe(400);
     expect(body).toMatchObject({ status: 'error', code: 'INVALID', issues: [{ code: 'MALFORMED_ARGUMENT' }] });
   });
 
-  it('misspelt is told the right name', async () => {
+  it('suggests the right name for a misspelt one', async () => {
     const { body } = await put('/svc/org/keys/k1?RESET_QUOTA=1');
     expect(body['issues']).toStrictEqual([
       {
@@ -207,12 +207,12 @@ describe('reset_quota', () => {
     ]);
   });
 
-  it('=1 with a definition that is not valid resets nothing', async () => {
+  it('resets nothing with an invalid definition', async () => {
     const { status } = await refused(() => t.update('k1', { rate: 'x' }, '?reset_quota=1'));
     expect(status).toBe(400);
   });
 
-  it('=1 whose renewal would lie beyond the range of time is refused, and nothing is written', async () => {
+  it('is rejected if the renewal would be beyond the range of time, and nothing is written', async () => {
     const { status, body } = await refused(() =>
       t.update('k1', '{"quota_max":1,"quota_renewal_rate":9223372036854775807}', '?reset_quota=1'),
     );
@@ -221,8 +221,8 @@ describe('reset_quota', () => {
   });
 });
 
-describe('If-Match', () => {
-  it('of the version at hand, of any version, or absent lets the update through', async () => {
+describe('the header If-Match of an update', () => {
+  it('accepts the current version, any version, and no header', async () => {
     for (const [index, tag] of ['"1"', '*', ' "3" ', ' * '].entries()) {
       const { status, headers } = await put('/svc/org/keys/k1', { headers: { 'if-match': tag } });
       expect(status).toBe(200);
@@ -230,7 +230,7 @@ describe('If-Match', () => {
     }
   });
 
-  it('of the entity tag of an answer fits the next update', async () => {
+  it('matches the entity tag of a response in the next update', async () => {
     const first = await t.update('k1', {});
     const second = await t.update('k1', {}, '', { 'if-match': first.headers.get('etag') ?? '' });
     expect(second.headers.get('etag')).toBe('"3"');
@@ -251,26 +251,26 @@ describe('If-Match', () => {
     '',
     '"*"',
     'x, "9"',
-  ])('%s is stale: 412, CONFLICT, and nothing is written', async (tag) => {
+  ])('returns 412 and CONFLICT for the stale %s, and writes nothing', async (tag) => {
     const { status, body } = await refused(() => t.update('k1', { alias: 'lost' }, '', { 'if-match': tag }));
     expect(status).toBe(412);
     expect(body).toMatchObject({ status: 'error', code: 'CONFLICT' });
     expect(body).not.toHaveProperty('issues');
   });
 
-  it('lets one of two updates from the same version through, and the other lose', async () => {
+  it('accepts one of two updates from the same version, and rejects the other', async () => {
     const both = await Promise.all(['a', 'b'].map((alias) => t.update('k1', { alias }, '', { 'if-match': '"1"' })));
     expect(both.map(({ status }) => status).sort()).toStrictEqual([200, 412]);
     expect((await stateOf(t, 'k1')).key?.version).toBe(2);
   });
 
-  it('does not tell whether an unknown key exists', async () => {
+  it('does not reveal whether an unknown key exists', async () => {
     expect((await t.update('nobody', {}, '', { 'if-match': '"1"' })).status).toBe(404);
   });
 });
 
-describe('a key identifier', () => {
-  it('that no key has is NOT_FOUND, and no key is made', async () => {
+describe('the key identifier of an update', () => {
+  it('returns NOT_FOUND if no key has it, and creates no key', async () => {
     for (const query of ['', '?reset_quota=1']) {
       const { status, body } = await refused(() => t.update('nobody', fullUpdate, query));
       expect(status).toBe(404);
@@ -284,7 +284,7 @@ describe('a key identifier', () => {
     expect((await stateOf(t, 'nobody')).audit).toStrictEqual([]);
   });
 
-  it('R-02 is compared byte by byte: neither case nor Unicode normal form is the same key', async () => {
+  it('R-02 is compared byte by byte, case and Unicode normal form included', async () => {
     await t.importKeys({ key_id: 'é', org_id: 'acme' });
     expect((await t.update('K1', {})).status).toBe(404);
     expect((await t.update('e\u0301', {})).status).toBe(404);
@@ -297,7 +297,7 @@ describe('a key identifier', () => {
     expect((await put('/svc/org/keys/a%20b+c%3fd%23e:f@g')).body).toMatchObject({ key: 'a b+c?d#e:f@g' });
   });
 
-  it('of 255 bytes is found', async () => {
+  it('is accepted with 255 bytes', async () => {
     const longest = `${'é'.repeat(127)}x`;
     await t.importKeys({ key_id: longest, org_id: 'acme' });
     expect((await t.update(longest, {})).body).toMatchObject({ key: longest });
@@ -327,7 +327,7 @@ describe('a key identifier', () => {
   });
 });
 
-describe('a body', () => {
+describe('the body of an update', () => {
   const large = JSON.stringify({ alias: 'x'.repeat(256 * 1024) });
   it.each([
     ['empty', '', 400, 'MALFORMED_JSON'],
@@ -343,7 +343,7 @@ describe('a body', () => {
     ['a number', '1', 400, 'WRONG_TYPE'],
     ['true', 'true', 400, 'WRONG_TYPE'],
     ['too deep', `{"meta_data":${'['.repeat(70)}${']'.repeat(70)}}`, 400, 'TOO_DEEP'],
-  ])('that is %s is refused, and nothing is written', async (_name, text, expected, code) => {
+  ])('is rejected if it is %s, and nothing is written', async (_name, text, expected, code) => {
     for (const query of ['', '?reset_quota=1']) {
       const { status, body } = await refused(() => put(`/svc/org/keys/k1${query}`, { body: text }));
       expect(status).toBe(expected);
@@ -351,13 +351,13 @@ describe('a body', () => {
     }
   });
 
-  it('that is absent is refused', async () => {
+  it('is required', async () => {
     const { status, body } = await refused(() => put('/svc/org/keys/k1', { body: null }));
     expect(status).toBe(400);
     expect(body).toMatchObject({ issues: [{ code: 'MALFORMED_JSON' }] });
   });
 
-  it('that is not UTF-8 is refused', async () => {
+  it('is rejected if it is not UTF-8', async () => {
     const latin1 = new Uint8Array([...new TextEncoder().encode('{"alias":"'), 0xe9, ...new TextEncoder().encode('"}')]);
     const { status, body } = await refused(() => put('/svc/org/keys/k1', { body: latin1 }));
     expect(status).toBe(400);
@@ -371,7 +371,7 @@ describe('a body', () => {
     'application/merge-patch+json',
     'application/json; charset=utf-16',
     '',
-  ])('of content type %j is refused', async (type) => {
+  ])('is rejected with the content type %j', async (type) => {
     const { status, body } = await refused(() => put('/svc/org/keys/k1', { headers: { 'content-type': type } }));
     expect(status).toBe(415);
     expect(body).toMatchObject({ code: 'INVALID', issues: [{ path: '', code: 'UNSUPPORTED_TYPE' }] });
@@ -382,11 +382,11 @@ describe('a body', () => {
     'Application/JSON',
     'application/json; charset=utf-8',
     'application/json;charset="UTF-8"',
-  ])('of content type %j is taken', async (type) => {
+  ])('is accepted with the content type %j', async (type) => {
     expect((await put('/svc/org/keys/k1', { headers: { 'content-type': type } })).status).toBe(200);
   });
 
-  it('with a content encoding is refused', async () => {
+  it('is rejected with a content encoding', async () => {
     for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip']) {
       const { status, body } = await refused(() =>
         put('/svc/org/keys/k1', { headers: { 'content-encoding': encoding } }),
@@ -396,7 +396,7 @@ describe('a body', () => {
     }
   });
 
-  it('over the limit by its announced length is TOO_LARGE', async () => {
+  it('is TOO_LARGE over the limit by its announced length', async () => {
     const { status, body } = await refused(() =>
       put('/svc/org/keys/k1', { body: large, headers: { 'content-length': String(large.length) } }),
     );
@@ -404,7 +404,7 @@ describe('a body', () => {
     expect(body).toMatchObject({ status: 'error', code: 'TOO_LARGE' });
   });
 
-  it('over the limit that comes in pieces and announces no length is TOO_LARGE', async () => {
+  it('is TOO_LARGE over the limit in chunks without an announced length', async () => {
     let sent = 0;
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -420,7 +420,7 @@ describe('a body', () => {
     expect(sent).toBeLessThan(70 * 256 * 1024);
   });
 
-  it('that breaks off is refused', async () => {
+  it('is rejected if it is incomplete', async () => {
     const broken = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(new TextEncoder().encode('{"alias":"after"}'));

@@ -96,7 +96,7 @@ describe('the names of REST', () => {
     expect(namesIn(KeyDefinition)).toStrictEqual(names);
   });
 
-  it('come back as they were, whichever face they are of', () => {
+  it('are converted to those of GraphQL and back without loss', () => {
     const pairs = Object.values(names).flatMap((level) => Object.entries(level));
     const rename = (name: string) => String(issuesToWire([{ path: [name], code: '', message: '' }], {})[0]?.path[0]);
     for (const [field, wire] of pairs) {
@@ -108,7 +108,7 @@ describe('the names of REST', () => {
     }
   });
 
-  it('reads the labels of a body once, however many issues it has', () => {
+  it('converts the issues of a body with its labels read once', () => {
     let reads = 0;
     const rights = new Proxy(Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`label-${n}`, {}])), {
       ownKeys: (target) => {
@@ -126,13 +126,13 @@ describe('the names of REST', () => {
     expect(reads).toBe(1);
   });
 
-  it('lead every field there and back', () => {
+  it('convert every field in both directions', () => {
     for (const definition of [fullPreview, fullUpdate]) {
       expect(definitionToWire(definitionFromWire(definition) as object)).toStrictEqual(definition);
     }
   });
 
-  it('are the only ones: a name in the spelling of GraphQL is an unknown field, named as it was sent', async () => {
+  it('are the only accepted ones: a name of GraphQL is an unknown field, reported as sent', async () => {
     const different = Object.entries(names[''] ?? {}).filter(([field, wire]) => field !== wire);
     const body = Object.fromEntries(different.map(([field]) => [field, null]));
     const previewed = await t.preview(body);
@@ -152,7 +152,7 @@ describe('the names of REST', () => {
     ]);
   });
 
-  it('suggest names of REST for those of GraphQL', async () => {
+  it('are suggested for those of GraphQL', async () => {
     const { body } = await t.preview({ orgID: 'acme', access_rights: { a: { apiID: 'a' } } });
     expect(body['issues']).toStrictEqual([
       { path: 'access_rights.a.apiID', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `api_id`?' },
@@ -160,20 +160,20 @@ describe('the names of REST', () => {
     ]);
   });
 
-  it.each(['label', '(label)'])('have no %s in an entry: the entry’s own name is its label', async (field) => {
+  it.each(['label', '(label)'])('include no %s in an entry: the name of the entry is its label', async (field) => {
     const { status, body } = await t.preview({ access_rights: { a: { [field]: 'b' } } });
     expect(status).toBe(400);
     expect(body['issues']).toMatchObject([{ code: 'UNKNOWN_FIELD' }]);
   });
 
-  it('are not looked for inside what is free in form', async () => {
+  it('are not converted inside free-form JSON', async () => {
     const meta = { orgID: 1, org_id: 2, quotaMax: 3, label: 'x', key_id: { apiID: [{ api_id: 4 }] } };
     const oauth = { clientID: { secretSet: 1 }, org_id: 'x' };
     const { body } = await t.preview({ meta_data: meta, oauth_keys: oauth });
     expect(body['data']).toStrictEqual({ meta_data: meta, oauth_keys: oauth });
   });
 
-  it('do not change names of the client in the path of a problem inside what is free in form', async () => {
+  it('are not converted in the path of a problem inside free-form JSON', async () => {
     const { body } = await t.update('k1', { meta_data: { org_id: '\0', apiID: ['\0'], label: '\0' } });
     expect(paths(body)).toStrictEqual(['meta_data.apiID[0]', 'meta_data.label', 'meta_data.org_id']);
   });
@@ -194,7 +194,7 @@ describe('access rights in REST', () => {
   );
 
   it.each(['__proto__', 'constructor', 'prototype', '', ' ', 'a\0b', '\ud800', 'x'.repeat(257)])(
-    'refuse the label %j',
+    'reject the label %j',
     async (label) => {
       const { status, body } = await t.preview(`{"access_rights":{${JSON.stringify(label)}:{}}}`);
       expect(status).toBe(400);
@@ -204,7 +204,7 @@ describe('access rights in REST', () => {
     },
   );
 
-  it.each([[[]], [[{ label: 'a' }]], ['x'], [1], [true]])('refuse %j in the place of the map', async (value) => {
+  it.each([[[]], [[{ label: 'a' }]], ['x'], [1], [true]])('reject %j instead of the object', async (value) => {
     const { status, body } = await t.preview({ access_rights: value });
     expect(status).toBe(400);
     expect(body['issues']).toStrictEqual([
@@ -212,7 +212,7 @@ describe('access rights in REST', () => {
     ]);
   });
 
-  it.each([[[]], ['x'], [1], [true]])('refuse %j in the place of an entry', async (value) => {
+  it.each([[[]], ['x'], [1], [true]])('reject %j instead of an entry', async (value) => {
     const { status, body } = await t.preview({ access_rights: { a: value } });
     expect(status).toBe(400);
     expect(body['issues']).toStrictEqual([
@@ -220,14 +220,14 @@ describe('access rights in REST', () => {
     ]);
   });
 
-  it('leave out an entry that is null, and still name the next one rightly', async () => {
+  it('skip an entry that is null, and still name the next one correctly', async () => {
     const { body } = await t.preview({ access_rights: { gone: null, kept: {} } });
     expect(body['data']).toStrictEqual({ access_rights: { kept: {} } });
     const wrong = await t.preview({ access_rights: { gone: null, kept: { api_id: 1 } } });
     expect(paths(wrong.body)).toStrictEqual(['access_rights.kept.api_id']);
   });
 
-  it('keep an empty map and an empty entry', async () => {
+  it('keep an empty object and an empty entry', async () => {
     expect((await t.preview({ access_rights: {} })).body['data']).toStrictEqual({ access_rights: {} });
     expect((await t.preview({ access_rights: { a: {} } })).body['data']).toStrictEqual({ access_rights: { a: {} } });
   });

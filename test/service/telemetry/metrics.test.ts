@@ -31,7 +31,7 @@ const named = (face: string, operation: string, verdict: string) =>
   `face="${face}",operation="${operation}",verdict="${verdict}"`;
 
 describe('keyfront_requests_total', () => {
-  it('counts each request once, by face, operation and verdict', async () => {
+  it('counts each request once, by API, operation and outcome', async () => {
     await t.graphql('{ previewKey(input: {alias: "a", orgID: "acme"}) { keyHash } }');
     await t.graphql('{ previewKey(input: {rate: -5}) { keyHash } }');
     await t.graphql('mutation { updateOrgKey(keyID: "billing", input: {orgID: "acme"}) { version } }');
@@ -65,7 +65,7 @@ describe('keyfront_requests_total', () => {
     });
   });
 
-  it('names an operation by the one field of the root that it asks for, however often, and `several` for more', async () => {
+  it('names an operation by its one root field, however often selected, and `several` for more', async () => {
     await t.graphql('{ a: orgKey(keyID: "billing") { version } b: orgKey(keyID: "billing") { version } __typename }');
     await t.graphql('query ($id: ID) { ...F } fragment F on Query { orgKey(keyID: $id) { version } }', {
       id: 'billing',
@@ -82,7 +82,7 @@ describe('keyfront_requests_total', () => {
     });
   });
 
-  it('shows what failed inside the service, whatever else was wrong in the same answer', async () => {
+  it('counts an internal error, for every other error of the response', async () => {
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('ALTER TABLE audit RENAME TO audit_away');
     other.close();
@@ -93,8 +93,8 @@ describe('keyfront_requests_total', () => {
   });
 });
 
-describe('S-03: the series', () => {
-  it('S-03 are as many after a thousand names that clients have chosen as before', async () => {
+describe('the number of metric series', () => {
+  it('S-03 is the same after a thousand names from clients', async () => {
     const count = async () => (await watch.exposition()).split('\n').filter((line) => /^keyfront_/.test(line)).length;
     const ask = async (name: string) => {
       await t.graphql(`query ${name} { ${name}: orgKey(keyID: "${name}") { version } }`);
@@ -115,7 +115,7 @@ describe('S-03: the series', () => {
     expect(await watch.exposition()).not.toMatch(/chosen|first|acme|billing/);
   });
 
-  it('S-03 keep a name that is in no table under `other`, should a part ever hand one on', async () => {
+  it('S-03 stays the same for an unlisted name of a part, which becomes `other`', async () => {
     const answered = { requestID: 'r', route: '/graphql', verdict: 'ok', status: 200, seconds: 0.001 } as const;
     watch.meter.recordResponse({ ...answered, operation: 'a-key-identifier' });
     watch.meter.recordResponse({ ...answered, operation: 'other', route: '/svc/a-key-identifier' });
@@ -125,8 +125,8 @@ describe('S-03: the series', () => {
   });
 });
 
-describe('what else is counted', () => {
-  it('is each wrong credential, by its kind and by the reason that callers are not told', async () => {
+describe('the other counters', () => {
+  it('count each invalid credential, by its kind and by a reason that clients do not receive', async () => {
     const revoked = await t.issue('service');
     await t.app.services.credentials.revoke(revoked.id, t.clock.now);
     await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': revoked.secret } });
@@ -142,7 +142,7 @@ describe('what else is counted', () => {
     });
   });
 
-  it('is what gateways are told that ask for a part of a quota', async () => {
+  it('count the outcomes of quota consumption', async () => {
     const take = () => t.graphql('mutation { consumeOrgQuota(keyID: "billing") { allowed } }');
     for (let times = 0; times < 5; times += 1) await take();
     await t.update('billing', { org_id: 'acme', is_inactive: true });
@@ -155,7 +155,7 @@ describe('what else is counted', () => {
     });
   });
 
-  it('is what was refused before it was looked into: by the limits, for its form, and for overload', async () => {
+  it('count requests rejected before execution: by limits, form and overload', async () => {
     let begun = 0;
     let waiting: Promise<Readonly<Record<string, number>>> | undefined;
     const slow: RequestListener = (_request, response) => {
@@ -185,8 +185,8 @@ describe('what else is counted', () => {
   });
 });
 
-describe('what storage tells', () => {
-  it('is how many changes went to the disk together, and how long that took', async () => {
+describe('the metrics of storage', () => {
+  it('contain the changes of a group commit, and its duration', async () => {
     const before = (await watch.series('keyfront_commit_batch_size_sum'))[''] ?? 0;
     await Promise.all(Array.from({ length: 20 }, (_, rate) => t.update('billing', { org_id: 'acme', rate })));
     const sum = ((await watch.series('keyfront_commit_batch_size_sum'))[''] ?? 0) - before;
@@ -197,7 +197,7 @@ describe('what storage tells', () => {
     expect((await watch.series('keyfront_commit_duration_seconds_sum'))['']).toBeGreaterThan(0);
   });
 
-  it('is a failure of the disk, and not that of a change that was refused', async () => {
+  it('count a disk failure, and not a rejected change', async () => {
     const failures = async () => (await watch.series('keyfront_commit_failures_total'))[''];
     const refuse = () => {
       throw new AppError('CONFLICT', 'Not now.');
@@ -211,7 +211,7 @@ describe('what storage tells', () => {
     expect(await failures()).toBe(1);
   });
 
-  it('is the size of the write-ahead log', async () => {
+  it('contain the size of the write-ahead log', async () => {
     const bytes = async () => (await watch.series('keyfront_wal_bytes'))[''] ?? 0;
     const before = await bytes();
     for (let rate = 0; rate < 5; rate += 1) await t.update('billing', { org_id: 'acme', rate });
@@ -219,8 +219,8 @@ describe('what storage tells', () => {
   });
 });
 
-describe('the figures of the moment', () => {
-  it('are how long the lines are', async () => {
+describe('the gauges', () => {
+  it('contain the lengths of the queues', async () => {
     const lines = async () => watch.series('keyfront_queue_length');
     expect(await lines()).toEqual({ 'queue="requests"': 0, 'queue="passwords"': 0, 'queue="commits"': 0 });
     const hashes = Array.from({ length: 6 }, (_, index) =>
@@ -239,7 +239,7 @@ describe('the figures of the moment', () => {
     expect((await lines())['queue="commits"']).toBe(0);
   });
 
-  it('are whether /ready says yes', async () => {
+  it('contain the state of /ready', async () => {
     const ready = async () => (await watch.series('keyfront_ready'))[''];
     expect(await ready()).toBe(1);
     t.app.drain();
@@ -247,7 +247,7 @@ describe('the figures of the moment', () => {
     expect(await ready()).toBe(0);
   });
 
-  it('are for how long the event loop was held up', async () => {
+  it('contain the lag of the event loop', async () => {
     await watch.exposition();
     await new Promise((resolve) => setTimeout(resolve, 50));
     for (const end = performance.now() + 150; performance.now() < end;);
@@ -256,7 +256,7 @@ describe('the figures of the moment', () => {
     expect((await watch.series('nodejs_eventloop_lag_max_seconds'))['']).toBeGreaterThan(0.1);
   });
 
-  it('are how long requests took, from their arrival on', async () => {
+  it('contain the duration of requests from their arrival', async () => {
     await t.graphql('{ orgKey(keyID: "billing") { version } }');
     const sums = await watch.series('keyfront_request_duration_seconds_sum');
     expect(Object.keys(sums)).toEqual(['face="graphql",operation="orgKey"']);

@@ -21,7 +21,7 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
 
   const valueOf = async (name: string) => (await watch.series(name))[''];
 
-  it('count the changes of a group and those that fail with storage, and say that it is ready', async () => {
+  it('count the changes of a group and those that fail with storage, and report readiness', async () => {
     expect(await valueOf('keyfront_ready')).toBe(1);
     await Promise.all(Array.from({ length: 20 }, (_, rate) => t.update('billing', { org_id: 'acme', rate })));
     expect(await valueOf('keyfront_commit_batch_size_sum')).toBe(20);
@@ -36,7 +36,7 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
     expect(await valueOf('keyfront_commit_failures_total')).toBe(1);
   });
 
-  it('have a span for each change, which belongs to its request and says how many were written together', async () => {
+  it('have a span for each change in its request, with the size of its group', async () => {
     await Promise.all(Array.from({ length: 4 }, (_, rate) => t.update('billing', { org_id: 'acme', rate })));
     const requests = watch.spans().filter(({ name }) => name === 'PUT /svc/org/keys/*');
     const commits = watch.spans().filter(({ name }) => name === 'commit');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/config.js';
 
 describe('the settings of metrics', () => {
-  it('measure nothing unless there is a port, and listen on loopback unless told otherwise', () => {
+  it('measure nothing without a port, and listen on loopback by default', () => {
     expect(readConfig({}).config.metrics).toBeUndefined();
     expect(readConfig({ KEYFRONT_METRICS_PORT: '9464' }).config.metrics).toEqual({ host: '127.0.0.1', port: 9464 });
     expect(
@@ -19,7 +19,7 @@ describe('the settings of metrics', () => {
     [{ KEYFRONT_METRICS_HOST: '127.0.0.1' }, 'KEYFRONT_METRICS_HOST requires KEYFRONT_METRICS_PORT.'],
     [{ KEYFRONT_METRICS_PORT: '9464', KEYFRONT_METRICS_HOST: '0.0.0.0' }, 'development listens on loopback only'],
     [{ KEYFRONT_METRIC_PORT: '9464' }, 'did you mean KEYFRONT_METRICS_PORT?'],
-  ])('that contradict each other keep the service from starting: %o', (env, problem) => {
+  ])('prevent the start if they contradict each other: %o', (env, problem) => {
     expect(() => readConfig(env)).toThrow(problem);
   });
 });

@@ -45,7 +45,7 @@ const traceparent = `00-${parent.traceID}-${parent.spanID}-01`;
 const update = 'mutation Mine { updateOrgKey(keyID: "billing", input: {orgID: "acme"}) { version } }';
 
 describe('a trace', () => {
-  it('goes on from the caller’s, through the request and the operation to the disk', async () => {
+  it('continues that of the client, through the request and the operation to the disk', async () => {
     const answer = await t.graphql(update, {}, { traceparent });
     const request = only('POST /graphql');
     const operation = only('GraphQL mutation');
@@ -72,7 +72,7 @@ describe('a trace', () => {
     expect(commit.attributes).toEqual({ 'keyfront.commit.batch_size': 1 });
   });
 
-  it('begins here where the caller has none, or a broken one', async () => {
+  it('starts in the service if the client has none, or an invalid one', async () => {
     await t.update('billing', { org_id: 'acme' });
     await t.update('billing', { org_id: 'acme' }, '', { traceparent: '00-nonsense-nonsense-01' });
     const requests = spans().filter(({ name }) => name === 'PUT /svc/org/keys/*');
@@ -80,7 +80,7 @@ describe('a trace', () => {
     expect(new Set(requests.map(({ traceID }) => traceID)).size).toBe(2);
   });
 
-  it('of each of many requests at once is its own, though their changes go to the disk together', async () => {
+  it('belongs to one of many concurrent requests, though their changes share a disk sync', async () => {
     await Promise.all(Array.from({ length: 8 }, (_, rate) => t.update('billing', { org_id: 'acme', rate })));
     const commits = spans().filter(({ name }) => name === 'commit');
     const requests = spans().filter(({ name }) => name.startsWith('PUT'));
@@ -108,7 +108,7 @@ describe('a trace', () => {
     expect(watch.sent()).not.toMatch(/billing|Mine/i);
   });
 
-  it('shows faults of ours as errors, and what a caller did wrong by its code alone', async () => {
+  it('marks internal errors as errors, and errors of clients by their code alone', async () => {
     await t.update('nobody', { org_id: 'acme' });
     expect(only('PUT /svc/org/keys/*')).toMatchObject({ isError: false, attributes: { 'error.type': 'NOT_FOUND' } });
     seen = watch.spans().length;
@@ -121,7 +121,7 @@ describe('a trace', () => {
     expect(watch.sent()).not.toContain('audit_away');
   });
 
-  it('takes the time that the work takes', async () => {
+  it('has the duration of the work', async () => {
     await t.update('billing', { org_id: 'acme', basic_auth_data: { password: 'p' } });
     const request = only('PUT /svc/org/keys/*');
     expect(request.ms).toBeGreaterThan(only('commit').ms);
@@ -129,14 +129,14 @@ describe('a trace', () => {
   });
 });
 
-describe('log lines', () => {
+describe('the log lines of a request', () => {
   const lines = (text: string) =>
     text
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  it('of a request have its id and those of its trace, those written later included', async () => {
+  it('have its id and those of its trace, also when written later', async () => {
     const answer = await t.graphql(update, {}, { traceparent, authorization: 'Bearer nonsense' });
     await new Promise((resolve) => setTimeout(resolve, 60));
     const requestID = answer.headers.get('x-request-id');
@@ -147,14 +147,14 @@ describe('log lines', () => {
     expect(span).toBeDefined();
   });
 
-  it('of a request say which operation it was, its verdict, and how long it took', async () => {
+  it('contain its operation, its outcome, and its duration', async () => {
     await t.graphql(update);
     const line = lines(t.logs()).find((found) => found['msg'] === 'request');
     expect(line).toMatchObject({ method: 'POST', route: '/graphql', operation: 'updateOrgKey', verdict: 'ok' });
     expect(line?.['ms']).toBeGreaterThan(0);
   });
 
-  it('have no trace where none is kept', async () => {
+  it('have no trace id without tracing', async () => {
     const plain = await startApp();
     await plain.graphql('{ __typename }', {}, { traceparent });
     expect(plain.logs()).toContain('"msg":"request"');
@@ -163,7 +163,7 @@ describe('log lines', () => {
   });
 });
 
-describe('what is not asked for', () => {
+describe('tracing that is not enabled', () => {
   it.each<[Record<string, string>, boolean]>([
     [{}, false],
     [{ OTEL_SERVICE_NAME: 'keys' }, false],
@@ -174,7 +174,7 @@ describe('what is not asked for', () => {
     [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://x' }, true],
     [{ OTEL_TRACES_EXPORTER: 'console' }, true],
     [{ OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' }, true],
-  ])('is no trace: %o are taken for %s', (env, wanted) => {
+  ])('records no trace: %o for %s', (env, wanted) => {
     expect(isTracingEnabled(env)).toBe(wanted);
   });
 
@@ -191,7 +191,7 @@ describe('what is not asked for', () => {
     expect(unsupportedSettings(env).map(({ name }) => name)).toEqual(names);
   });
 
-  it('is not loaded either: prom-client and OpenTelemetry are imported where they are started, and for types', () => {
+  it('is not loaded: prom-client and OpenTelemetry are imported on start, and for types', () => {
     const importersOf = (names: RegExp) =>
       sourceFiles()
         .filter(({ tree }) =>
