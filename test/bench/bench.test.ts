@@ -12,7 +12,7 @@ import { quantile, ratios, spread } from './statistics.mjs';
 import { replacements } from './without/replacements.mjs';
 
 describe('the figures of a benchmark', () => {
-  it('are the middle of the rounds with their range, whatever order they come in', () => {
+  it('are the median of the rounds with their range, in any order', () => {
     expect(spread([30, 10, 20])).toEqual({ median: 20, min: 10, max: 30 });
     expect(spread([40, 10, 20, 30]).median).toBe(25);
     expect(quantile([10, 20, 30, 40, 50], 0.75)).toBe(40);
@@ -36,7 +36,7 @@ describe('the benchmarks', () => {
     .filter((name) => name.endsWith('.mjs') && !name.includes('node_modules'))
     .map((name) => join('test', name));
 
-  it('import only compiled modules that the sources have', () => {
+  it('import only existing compiled modules', () => {
     const missing = scripts.flatMap((script) =>
       [...readFileSync(script, 'utf8').matchAll(/'((?:\.\.\/)+)build\/([^']+)\.js'/g)]
         .filter(([, , name = '']) => !existsSync(`src/${name}.ts`))
@@ -45,7 +45,7 @@ describe('the benchmarks', () => {
     expect(missing).toEqual([]);
   });
 
-  it('replace only modules and exports that the service has', () => {
+  it('replace only existing modules and exports', () => {
     const all = Object.values(replacements).flat();
     expect(all.length).toBeGreaterThan(5);
     for (const { module, by } of all) {
@@ -67,7 +67,7 @@ describe('the benchmarks', () => {
   });
 });
 
-describe('the reader of answers', () => {
+describe('the response reader of the benchmarks', () => {
   const body = '{"data":{"previewKey":{"keyHash":"ü"}}}';
   const bytes = Buffer.byteLength(body);
   const [one, other] = [Buffer.from(body).subarray(0, 34), Buffer.from(body).subarray(34)];
@@ -88,7 +88,7 @@ describe('the reader of answers', () => {
     ],
   ];
 
-  it.each(answers)('reads an answer %s wherever it is broken in two, and not before its end', (_, answer, closes) => {
+  it.each(answers)('reads a response %s split at any byte, and not before its end', (_, answer, closes) => {
     for (let at = 1; at < answer.length; at += 1) {
       const reader = new AnswerReader();
       expect(reader.push(answer.subarray(0, at))).toBeUndefined();
@@ -97,7 +97,7 @@ describe('the reader of answers', () => {
     }
   });
 
-  it('reads one answer after another', () => {
+  it('reads one response after another', () => {
     const reader = new AnswerReader();
     const statuses = ['200 OK', '503 Service Unavailable', '200 OK'].map(
       (status) => reader.push(Buffer.from(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\n{}`))?.status,
@@ -106,7 +106,7 @@ describe('the reader of answers', () => {
   });
 });
 
-describe('the model of a queue', () => {
+describe('the queue model', () => {
   const costs = { process: 1_000, look: 0, row: 1, sync: 0, trip: 0 };
   /** Of one process that does nothing but work, on requests that come at random. */
   const answered = (perSecond: number, changes: Partial<typeof costs> = {}) => {
@@ -116,7 +116,7 @@ describe('the model of a queue', () => {
     return simulate({ ...costs, ...changes }, plant, { perSecond, seconds: 20, random });
   };
 
-  it('carries what its slowest part carries, and no more', () => {
+  it('has the throughput of its slowest part', () => {
     expect(limitsOf(costs, { processes: 4, processors: 1 })['Keyfront’s processors']).toBeCloseTo(4_000);
     expect(answered(500).done).toBeGreaterThan(450);
     expect(answered(500).done).toBeLessThan(550);
@@ -124,22 +124,22 @@ describe('the model of a queue', () => {
     expect(answered(3_000).done).toBeLessThanOrEqual(1_000);
   });
 
-  it('waits as the theory of one server says: half a service more at half its load, and longer the nearer it is to all', () => {
+  it('has the waiting times of M/D/1: half a service more at half its load, and longer near its full load', () => {
     const [half, most] = [answered(500), answered(900)];
     expect(half.p50Ms).toBeGreaterThan(1);
     expect(half.p50Ms).toBeLessThan(2);
     expect(most.p50Ms).toBeGreaterThan(2 * half.p50Ms);
   });
 
-  it('shares a wait for the disk among all that have come, so that a slow one delays and does not limit', () => {
+  it('shares a disk sync among all waiting requests, so that a slow one delays and does not limit', () => {
     const slow = answered(500, { sync: 20_000 });
     expect(slow.done).toBeGreaterThan(450);
     expect(slow.p50Ms).toBeGreaterThan(20);
   });
 });
 
-describe.skipIf(!hasSlowSyncs)(`the slower disk${unlessDisk}`, () => {
-  it('lengthens each sync in the data folder by what was last asked for, asleep, and no sync elsewhere', () => {
+describe.skipIf(!hasSlowSyncs)(`the slowed disk${unlessDisk}`, () => {
+  it('delays each sync in the data folder by the configured time, asleep, and no sync elsewhere', () => {
     const folder = mkdtempSync(join(tmpdir(), 'keyfront-slow-syncs-'));
     const disk = createSlowSyncs(folder);
     onTestFinished(() => {
@@ -162,15 +162,15 @@ describe.skipIf(!hasSlowSyncs)(`the slower disk${unlessDisk}`, () => {
   });
 });
 
-describe('the time of a sync from which a ratio is reached', () => {
+describe('the sync time at which a ratio is reached', () => {
   const points = (...all: readonly number[]) => all.map((ratio, index) => ({ syncUs: 100 * (index + 1), ratio }));
 
-  it('lies between the two around it, and is the first where all have it', () => {
+  it('lies between the two around it, and is the first if all have it', () => {
     expect(reachedAt(points(2, 3, 5, 6), 4)).toBe(250);
     expect(reachedAt(points(4, 5), 4)).toBe(100);
   });
 
-  it('is none where it is not kept to the end', () => {
+  it('is undefined if the ratio does not last to the end', () => {
     expect(reachedAt(points(2, 5, 3), 4)).toBeUndefined();
     expect(reachedAt(points(2, NaN), 4)).toBeUndefined();
   });

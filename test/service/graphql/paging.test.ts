@@ -32,7 +32,7 @@ async function sizeOf(name: string, first: number | null, last: number | null) {
 }
 
 describe('a connection', () => {
-  it('takes first, last, after and before everywhere in the schema', () => {
+  it('accepts first, last, after and before everywhere in the schema', () => {
     const found = Object.values(schema.getTypeMap())
       .filter(isObjectType)
       .flatMap((type) =>

@@ -112,14 +112,14 @@ describe('with trusted documents only', () => {
   });
 
   it.each([
-    ['a text of its own', '{ previewKey(input: {}) { keyID } }'],
+    ['an untrusted text', '{ previewKey(input: {}) { keyID } }'],
     ['even __typename', '{ __typename }'],
-    ['introspection, as GraphiQL asks for it', getIntrospectionQuery()],
+    ['the introspection query of GraphiQL', getIntrospectionQuery()],
     ['the text of a trusted document', textOf(idOf(PreviewKeyDocument))],
-    ['what does not parse, which nobody tries to', '{'],
-    ['what is nothing', ''],
+    ['a text that does not parse', '{'],
+    ['an empty text', ''],
     ['a mutation', 'mutation { updateOrgKey(keyID: "k1", input: {alias: "untrusted"}) { status } }'],
-  ])('G-19 %s is refused', async (_, query) => {
+  ])('G-19 rejects %s', async (_, query) => {
     const before = await stateOf(t, 'k1');
     refusedAsUntrusted(await post(t, { query }));
     refusedAsUntrusted(await get(t, { query }));

@@ -4,7 +4,7 @@ import { createWebhookClient } from '../../../src/webhooks/http-client.js';
 import { createLookup, addressKindOf, parseReceiverURL, redactedURL } from '../../../src/webhooks/address-policy.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
 
-describe('an address', () => {
+describe('the kind of an address', () => {
   it.each([
     ['8.8.8.8', 'public'],
     ['172.32.0.1', 'public'],
@@ -41,7 +41,7 @@ describe('an address', () => {
     ['::127.0.0.1', undefined],
     ['192.0.2.1', undefined],
     ['not an address', undefined],
-  ])('%s is %s', (address, kind) => {
+  ])('of %s is %s', (address, kind) => {
     expect(addressKindOf(address)).toBe(kind);
   });
 });
@@ -76,7 +76,7 @@ describe('the URL of a receiver', () => {
     ['https://10.0.0.1/', 'loopback', 'the address is private'],
     ['http://169.254.169.254/latest/meta-data/', 'private', 'the address is reserved'],
     ['http://8.8.8.8/', 'private', 'plain HTTP to a public address is not permitted'],
-  ] as const)('%s is refused where %s addresses are allowed', (url, allowed, reason) => {
+  ] as const)('rejects %s if %s addresses are allowed', (url, allowed, reason) => {
     expect(() => parseReceiverURL(url, allowed)).toThrow(reason);
   });
 
@@ -88,7 +88,7 @@ describe('the URL of a receiver', () => {
   });
 });
 
-describe('a name', () => {
+describe('the name of a receiver', () => {
   /** A name that resolves to what is given, whatever it is asked for. */
   const resolved = (...addresses: string[]) =>
     ((_name: string, _options: object, callback: (error: null, found: object[]) => void) =>
@@ -114,7 +114,7 @@ describe('a name', () => {
   });
 });
 
-describe('a message', () => {
+describe('a message to a receiver', () => {
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await startReceiver();

@@ -70,14 +70,14 @@ async function execute(operation: string, body?: string): Promise<{ status: stri
 }
 
 describe('the page of the REST documents, in a browser', () => {
-  it('shows every operation, asks no other host, and does nothing that its policy forbids', async () => {
+  it('shows every operation, requests nothing from other hosts, and violates no policy', async () => {
     await open();
     await page.locator('.opblock').first().waitFor();
     expect(await page.locator('.opblock').count()).toBe(8);
     expect(troubles).toEqual([]);
   }, 60_000);
 
-  it('tries operations out with either kind of credential, as their examples say', async () => {
+  it('executes operations with either kind of credential, as in their examples', async () => {
     await open();
     await authorize('management', server.t.management);
     await authorize('service', server.t.service);
@@ -99,7 +99,7 @@ describe('the page of the REST documents, in a browser', () => {
     expect(troubles).toEqual([]);
   }, 60_000);
 
-  it('keeps no credential in the browser: a visit later there is none', async () => {
+  it('stores no credential in the browser', async () => {
     await open();
     await authorize('management', server.t.management);
     expect((await execute('previewKey')).status).toContain('200');
@@ -111,7 +111,7 @@ describe('the page of the REST documents, in a browser', () => {
     expect(troubles).toEqual([]);
   }, 60_000);
 
-  it('asks for a credential first where the document is shown to holders only, and uses it from then on', async () => {
+  it('requests a credential first if the document requires one, and uses it afterwards', async () => {
     await open({ NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' });
     await page.locator('#credential').fill('kf_svc_wrong');
     await page.locator('#credential-form button').click();

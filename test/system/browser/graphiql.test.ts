@@ -34,7 +34,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await server.close();
   });
 
-  it('loads without an error, a warning, a violation of its policy or a request to anybody else', async () => {
+  it('loads without an error, a warning, a violation of its policy or a request to another host', async () => {
     await g.openTab('ListKeys');
     await g.paste(server.t.service);
     await g.run();
@@ -54,7 +54,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     );
   });
 
-  it('opens each example in a tab of its own, with its operation, variables and the header that it needs', async () => {
+  it('opens each example in its own tab, with its operation, variables and required header', async () => {
     expect(await g.tabs()).toEqual(examples.map(({ query }) => nameOf(query)));
     for (const { query, variables, credential } of examples) {
       // The first is open already, and not in the way in which the others are opened.
@@ -67,7 +67,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     }
   });
 
-  it('lets a newcomer preview, list and update with one paste for each kind of credential', async () => {
+  it('lets a new user preview, list and update with one paste for each kind of credential', async () => {
     await g.paste(server.t.management);
     expect(await g.run()).toMatchObject({
       data: { previewKey: { keyID: 'acme-billing', data: { tags: ['billing', 'production'] } } },
@@ -89,7 +89,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     expect(g.problems).toEqual([expect.stringMatching(/^error: Failed to load resource: .* 400 /)]);
   });
 
-  it('G-22 keeps what is typed across a reload, and credentials nowhere', async () => {
+  it('G-22 keeps tabs over a reload, and stores no credential', async () => {
     await g.paste(server.t.management);
     await g.run();
     await g.write('operation', '# My own.\nquery Mine { __typename }\n');
@@ -126,8 +126,8 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
       .toMatch(/Requires a management credential/);
   });
 
-  describe('explains in words', () => {
-    it('that a credential is missing, which, and where it belongs; and counts no attempt', async () => {
+  describe('explains in a message', () => {
+    it('that a credential is missing, which kind, and its header; and counts no failed attempt', async () => {
       for (let times = 0; times < 12; times += 1) await g.run();
       expect(await g.hint()).toMatch(/needs a management credential\. Paste yours under Headers.*Authorization/);
       await g.paste(server.t.management);
@@ -149,20 +149,20 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
       expect([...words]).toEqual([expect.stringMatching(/^The credential in X-Svc-Authorization is not valid\./)]);
     });
 
-    it('that a credential stands in the header of the other kind', async () => {
+    it('that a credential is in the header of the other kind', async () => {
       await g.write('headers', JSON.stringify({ Authorization: `Bearer ${server.t.service}` }));
       await g.run();
       expect(await g.hint()).toMatch(/begins like a service credential.*needs a management credential/);
     });
 
-    it('that there were too many wrong ones', async () => {
+    it('that there were too many failed attempts', async () => {
       await g.write('headers', JSON.stringify({ Authorization: 'Bearer kf_mgt_wrong' }));
       for (let times = 0; times < 11; times += 1) await g.run();
       expect(await g.hint()).toMatch(/Too many invalid credentials\. Wait \d+ seconds/);
     });
   });
 
-  it('shows docs to a holder of a credential only where the service is set so, and says it', async () => {
+  it('shows docs only with a credential if the service requires one, and explains that', async () => {
     await g.close();
     await server.close();
     await serve({ KEYFRONT_INTROSPECTION: 'credential' });
@@ -176,7 +176,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     expect(await g.hint()).toBeUndefined();
   });
 
-  it('is light or dark as the system is, follows it as it changes, and takes a choice of its own', async () => {
+  it('follows the light or dark theme of the system, and accepts another choice', async () => {
     const seen = async () => {
       const background = await g.page.evaluate<string>(
         `getComputedStyle(document.querySelector('.graphiql-container .graphiql-container')).backgroundColor`,
@@ -203,7 +203,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await expect.poll(seen).toBe(light);
   });
 
-  it('is dark with its docs open, as the README shows it', async () => {
+  it('is dark with its docs open, as in the README', async () => {
     const night = await openGraphiQL(browser, server.url, {
       colorScheme: 'dark',
       viewport: { width: 1440, height: 800 },

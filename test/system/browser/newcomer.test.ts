@@ -14,7 +14,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     built = await build();
   }, 120_000);
 
-  it('gets from `npm start -- --sample` to a first update in GraphiQL with what the start has shown', async () => {
+  it('leads from `npm start -- --sample` to a first update in GraphiQL with the printed instructions', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'keyfront-newcomer-'));
     const browser = await startBrowser();
     const steps: string[] = [];

@@ -141,14 +141,14 @@ function withoutSecrets(definition: WireObject): WireObject {
   return rest['jwt_data'] ? { ...rest, jwt_data: {} } : rest;
 }
 
-it('has every field of the document in its table, 40 of them', () => {
+it('contains every field of the document, 40 of them', () => {
   expect(new Set(table.map(({ field }) => field)).size).toBe(40);
   expect(ofPreview).toHaveLength(37);
   expect(ofUpdate).toHaveLength(38);
 });
 
-describe('The preview', () => {
-  it.each(ofPreview)('takes $field alone and answers it through both faces', async (row) => {
+describe('previews through both APIs', () => {
+  it.each(ofPreview)('accept $field alone and return it', async (row) => {
     const sent = { [row.field]: row.example };
     const rest = await t.preview(jsonText(sent));
     expect(rest.status, rest.text).toBe(200);
@@ -156,7 +156,7 @@ describe('The preview', () => {
     expect(shown(await previewThroughGraphQL(sent))).toEqual(withoutSecrets(expected(row)));
   });
 
-  it('takes all of them together, and answers them in the order of the document', async () => {
+  it('accept all of them together, and return them in the order of the document', async () => {
     const all = together(ofPreview);
     const { date_created: _created, last_updated: _updated, apply_policy_id: _policy, ...plain } = all;
     const rest = await t.preview(jsonText(all));
@@ -169,21 +169,21 @@ describe('The preview', () => {
   });
 
   it.each(table.filter((row) => row.of === 'update'))(
-    'R-10 refuses $field, which belongs to the update',
+    'R-10 reject $field, which belongs to the update',
     async (row) => {
       await refusedBothWays(row);
     },
   );
 
-  it.each([true, 'text', 1.5, ['a', null]])('takes meta_data that is no object: %j', async (value) => {
+  it.each([true, 'text', 1.5, ['a', null]])('accept meta_data that is no object: %j', async (value) => {
     const sent = { meta_data: value };
     expect((await t.preview(jsonText(sent))).body['data']).toEqual(sent);
     expect(shown(await previewThroughGraphQL(sent))).toEqual(sent);
   });
 });
 
-describe('The update', () => {
-  it.each(ofUpdate)('takes $field alone and keeps it, through both faces', async (row) => {
+describe('updates through both APIs', () => {
+  it.each(ofUpdate)('accept $field alone and store it', async (row) => {
     const sent = { [row.field]: row.example };
     const rest = await t.update(keyID, jsonText(sent));
     expect(rest.status, rest.text).toBe(200);
@@ -198,7 +198,7 @@ describe('The update', () => {
     expect((await stored()).definition).toEqual(afterREST.definition);
   });
 
-  it('takes all of them together, through both faces', async () => {
+  it('accept all of them together', async () => {
     const all = together(ofUpdate);
     const rest = await t.update(keyID, jsonText(all));
     expect(rest.status, rest.text).toBe(200);
@@ -216,13 +216,13 @@ describe('The update', () => {
   });
 
   it.each(table.filter((row) => row.of === 'preview'))(
-    'R-10 refuses $field, which belongs to the preview',
+    'R-10 reject $field, which belongs to the preview',
     async (row) => {
       await refusedBothWays(row);
     },
   );
 
-  it.each([true, 'text', 1.5, ['a']])('refuses meta_data that is no object: %j', async (value) => {
+  it.each([true, 'text', 1.5, ['a']])('reject meta_data that is no object: %j', async (value) => {
     const sent = { meta_data: value };
     expect((await t.update(keyID, jsonText(sent))).body).toMatchObject({
       issues: [{ path: 'meta_data', code: 'WRONG_TYPE' }],
@@ -255,14 +255,14 @@ const replaceable = ofUpdate.filter(
   ({ field }) => !['org_id', 'date_created', 'last_updated', ...secretFields].includes(field),
 );
 
-describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) => {
+describe.each(['REST', 'GraphQL'] as const)('a replacement through %s', (face) => {
   const replace = async (definition: WireObject) => {
     const answer = await (face === 'REST' ? t.update(keyID, jsonText(definition)) : updateThroughGraphQL(definition));
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body['errors'], answer.text).toBeUndefined();
   };
 
-  it.each(replaceable)('keeps $field as a value, and takes null and absent for gone', async (row) => {
+  it.each(replaceable)('stores $field as a value, and removes it for null and an absent field', async (row) => {
     const sent = { [row.field]: row.example };
     await replace(sent);
     const { definition: whole } = await stored();
@@ -276,7 +276,7 @@ describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) =
     expect((await stored()).definition).toEqual({});
   });
 
-  it('keeps nothing of what stood beside a field that is sent', async () => {
+  it('keeps no other field beside the one that is sent', async () => {
     await replace(together(ofUpdate));
     await replace({ alias: 'alone', basic_auth_data: null, jwt_data: null, hmac_string: null });
     expect((await stored()).definition).toEqual({ alias: 'alone' });
@@ -289,7 +289,7 @@ describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) =
     }
   });
 
-  it('keeps the date of creation and moves the last update on, whatever is sent', async () => {
+  it('keeps the creation date and increases the last update, for every input', async () => {
     for (const value of ['2020-01-01T00:00:00Z', null, undefined]) {
       const before = await stored();
       await replace(value === undefined ? {} : { date_created: value, last_updated: value && '12' });
@@ -314,7 +314,7 @@ describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) =
       [{}, { jwt_data: {} }],
       [{ jwt_data: { secret: null } }, { jwt_data: null }],
     ],
-  ])('keeps %s where it is absent, and clears it where it is null', async (_, sent, name, absent, cleared) => {
+  ])('keeps %s if it is absent, and clears it if it is null', async (_, sent, name, absent, cleared) => {
     for (const clear of cleared) {
       await replace(sent);
       expect(opened(await stored(), name)).toBe('one');
@@ -329,7 +329,7 @@ describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) =
     }
   });
 
-  it('R-13 keeps basic_auth_data.password where it is absent, and clears it where it is null', async () => {
+  it('R-13 keeps basic_auth_data.password if it is absent, and clears it if it is null', async () => {
     for (const clear of [{ basic_auth_data: { password: null } }, { basic_auth_data: null }]) {
       await replace({ basic_auth_data: { password: 'one' } });
       const hash = passwordOf(await stored());
@@ -351,7 +351,7 @@ describe.each(['REST', 'GraphQL'] as const)('A replacement through %s', (face) =
   });
 });
 
-it.each(['<PASSWORD>', '***', '••••'])('R-13 A mask sent back never becomes a secret: %s', async (mask) => {
+it.each(['<PASSWORD>', '***', '••••'])('R-13 never stores a mask as a secret: %s', async (mask) => {
   const sent = { basic_auth_data: { password: mask }, jwt_data: { secret: mask }, hmac_string: mask };
   const answer = await t.update(keyID, sent);
   expect(answer.body['issues']).toMatchObject([

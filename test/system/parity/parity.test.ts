@@ -88,7 +88,7 @@ async function freshKeys(number: number): Promise<void> {
 
 describe(`a generated definition (FUZZ_SEED=${seed})`, () => {
   it(
-    'gets the same verdict, codes, warnings, normal form and stored bytes through both faces',
+    'gets the same outcome, codes, warnings, normal form and stored bytes through both APIs',
     { timeout: 3_600_000 },
     async () => {
       await fc.assert(
@@ -119,32 +119,28 @@ describe(`a generated definition (FUZZ_SEED=${seed})`, () => {
     ['a warning less', { date_created: '2026-01-31T12:00:00Z' }, {}],
     ['a secret less', { hmac_string: 's3cret' }, {}],
     ['an acceptance', { max_query_depth: -2 }, {}],
-  ])('G-23 is not the same with %s, and the comparison sees it', async (_, definition, other) => {
+  ])('G-23 differs with %s, which the comparison detects', async (_, definition, other) => {
     await freshKeys(-2);
     await expect(samePreview(definition, other)).rejects.toThrow();
     await expect(sameUpdate(definition, other)).rejects.toThrow();
   });
 
-  it(
-    'G-23 that both operations may have is for the preview what it is for the update',
-    { timeout: 600_000 },
-    async () => {
-      await freshKeys(-1);
-      await fc.assert(
-        fc.asyncProperty(fc.oneof(sharedDefinition, brokenDefinitions.filter(isOfBoth)), async (definition) => {
-          const previewed = restVerdict(await t.preview(jsonText(definition)));
-          const updated = restVerdict(await t.update(keys.rest, jsonText(definition)));
-          const agreed = ({ issues }: Verdict) => issues.filter((issue) => !aboutStoredKey.has(issue));
-          expect(agreed(updated)).toEqual(agreed(previewed));
-          if (updated.issues.length === 0) expect(updated.warnings).toEqual(previewed.warnings);
-          expect(previewed.code === 'OK' || previewed.issues.length > 0).toBe(true);
-        }),
-        generated(runs('PARITY_RUNS', 800) / 4),
-      );
-    },
-  );
+  it('G-23 has the same result in a preview and an update if both have its fields', { timeout: 600_000 }, async () => {
+    await freshKeys(-1);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(sharedDefinition, brokenDefinitions.filter(isOfBoth)), async (definition) => {
+        const previewed = restVerdict(await t.preview(jsonText(definition)));
+        const updated = restVerdict(await t.update(keys.rest, jsonText(definition)));
+        const agreed = ({ issues }: Verdict) => issues.filter((issue) => !aboutStoredKey.has(issue));
+        expect(agreed(updated)).toEqual(agreed(previewed));
+        if (updated.issues.length === 0) expect(updated.warnings).toEqual(previewed.warnings);
+        expect(previewed.code === 'OK' || previewed.issues.length > 0).toBe(true);
+      }),
+      generated(runs('PARITY_RUNS', 800) / 4),
+    );
+  });
 
-  it('has a normal form that is its own normal form', { timeout: 600_000 }, async () => {
+  it('has an idempotent normal form', { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(soundDefinitions, async (definition) => {
         const first = await t.preview(jsonText(definition));
@@ -329,30 +325,30 @@ function secretsSet(data: unknown): object {
   };
 }
 
-describe('The faces differ on purpose, in that', () => {
+describe('the intended differences of the APIs', () => {
   const preview =
     'query($input: PreviewKeyInput!) { previewKey(input: $input) { keyID data { expires tags accessRights { label } } } }';
   const data = async (input: object) => (await t.graphql(preview, { input })).body['data'];
   const issuesOf = (verdict: Verdict) => verdict.issues;
 
-  it('GraphQL takes one item for a list of one', async () => {
+  it('GraphQL accepts one item for a list of one', async () => {
     expect(await data({ tags: 'one', accessRights: { label: 'a' } })).toMatchObject({
       previewKey: { data: { tags: ['one'], accessRights: [{ label: 'a' }] } },
     });
     expect(issuesOf(restVerdict(await t.preview({ tags: 'one' })))).toEqual(['tags WRONG_TYPE']);
   });
 
-  it('GraphQL takes a 64-bit integer as decimal text', async () => {
+  it('GraphQL accepts a 64-bit integer as decimal text', async () => {
     expect(await data({ expires: '1893456000' })).toMatchObject({ previewKey: { data: { expires: 1893456000 } } });
     expect(issuesOf(restVerdict(await t.preview({ expires: '1893456000' })))).toEqual(['expires WRONG_TYPE']);
   });
 
-  it('GraphQL takes an integer for an identifier', async () => {
+  it('GraphQL accepts an integer for an identifier', async () => {
     expect(await data({ keyID: 7 })).toMatchObject({ previewKey: { keyID: '7' } });
     expect(issuesOf(restVerdict(await t.preview({ key_id: 7 })))).toEqual(['key_id WRONG_TYPE']);
   });
 
-  it('null for a field of the other variant is absent in REST and not a field of the type in GraphQL', async () => {
+  it('null for a field of the other variant is absent in REST and an unknown field in GraphQL', async () => {
     expect(restVerdict(await t.preview({ rsa_certificate_id: null })).code).toBe('OK');
     const graphql = await t.graphql(preview, { input: { rsaCertificateID: null } });
     expect(graphql.body).toMatchObject({
@@ -360,7 +356,7 @@ describe('The faces differ on purpose, in that', () => {
     });
   });
 
-  it('a label that comes twice is a repeated member in REST and a repeated value in GraphQL', async () => {
+  it('a repeated label is a repeated member in REST and a repeated value in GraphQL', async () => {
     const rest = restVerdict(await t.preview('{"access_rights":{"a":{},"b":{},"a":{}}}'));
     expect(issuesOf(rest)).toEqual(['access_rights.a DUPLICATE_MEMBER']);
     const graphql = await t.graphql(preview, {
@@ -383,7 +379,7 @@ describe('The faces differ on purpose, in that', () => {
     }
   });
 
-  it('an entry that is null is no entry in REST and a wrong one in GraphQL', async () => {
+  it('an entry that is null is absent in REST and invalid in GraphQL', async () => {
     expect((await t.preview({ access_rights: { a: null, b: {} } })).body['data']).toEqual({ access_rights: { b: {} } });
     const graphql = await t.graphql(preview, { input: { accessRights: [null] } });
     expect(graphql.body).toMatchObject({
@@ -392,8 +388,8 @@ describe('The faces differ on purpose, in that', () => {
   });
 });
 
-describe('A deprecated field', () => {
-  it('moves into a full list only where the list stays valid', async () => {
+describe('a deprecated field', () => {
+  it('is moved into a full list only if the list stays valid', async () => {
     const policies = Array.from({ length: 100 }, (_, index) => `policy ${index}`);
     const known = { apply_policies: policies, apply_policy_id: ' policy 7 ' };
     expect((await t.preview(known)).body['data']).toEqual({ apply_policies: policies });

@@ -30,7 +30,7 @@ const ours = Object.values(schema.getTypeMap()).filter(
 );
 
 describe('the GraphQL schema', () => {
-  it('is the one in schema/schema.graphql, which npm run generate writes', () => {
+  it('equals schema/schema.graphql, which npm run generate writes', () => {
     expect(readFileSync('schema/schema.graphql', 'utf8').trimEnd()).toBe(printSchema(schema));
   });
 
@@ -59,7 +59,7 @@ describe('the GraphQL schema', () => {
     expect(missing).toEqual([]);
   });
 
-  it('says of every answer that may be null when it is null', () => {
+  it('describes for every nullable field when it is null', () => {
     const nullable = outputs().filter(({ field }) => isNullableType(field.type));
     const silent = nullable.filter(
       ({ type, field }) => !/\bnull\b/i.test(field.description ?? '') && !type.description?.endsWith(nullMeaning),
@@ -68,14 +68,14 @@ describe('the GraphQL schema', () => {
     expect(silent.map(({ name }) => name)).toEqual([]);
   });
 
-  it('says of no answer that it may be null where it may not', () => {
+  it('describes no non-null field as nullable', () => {
     const wrong = outputs().filter(
       ({ field }) => !isNullableType(field.type) && /\bnull (if|unless|for)\b/i.test(field.description ?? ''),
     );
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  it('has no list with a hole in it', () => {
+  it('has no list with nullable items', () => {
     const holds = (type: GraphQLType): boolean =>
       isNonNullType(type)
         ? holds(type.ofType)
@@ -85,14 +85,14 @@ describe('the GraphQL schema', () => {
     expect(all.filter(({ type }) => !holds(type)).map(({ name }) => name)).toEqual([]);
   });
 
-  it('makes a Node of whatever has an id, but for organisations, whose identifiers are those of other graphs', () => {
+  it('makes a Node of every type with an id, except organisations, whose identifiers belong to other graphs', () => {
     const identified = ours.filter(isObjectType).filter((type) => 'id' in type.getFields());
     const nodes = identified.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
     expect(nodes.map(({ name }) => name)).toEqual(['OrgKey']);
     expect(identified.filter((type) => !nodes.includes(type)).map(({ name }) => name)).toEqual(['Organization']);
   });
 
-  it('shows the defaults of arguments, where null is no other value', () => {
+  it('shows the defaults of arguments, for which null has no other meaning', () => {
     const defaults = outputs().flatMap(({ name, field }) =>
       field.args.flatMap((argument) => {
         if (argument.defaultValue === undefined) return [];
@@ -112,7 +112,7 @@ describe('the GraphQL schema', () => {
     ]);
   });
 
-  it('refers to the specification of each scalar', () => {
+  it('links to the specification of each scalar', () => {
     const scalars = ours.filter(isScalarType).map(({ name, specifiedByURL }) => [name, specifiedByURL]);
     expect(Object.fromEntries(scalars)).toEqual({
       DateTime: 'https://www.rfc-editor.org/rfc/rfc3339',
@@ -122,7 +122,7 @@ describe('the GraphQL schema', () => {
     });
   });
 
-  it('says how long a text or a list may be that is sent, before the example', () => {
+  it('describes the maximum length of a text or a list, before the example', () => {
     const descriptionOf = (type: string, field: string) => {
       const input = schema.getType(type);
       return isInputObjectType(input) ? input.getFields()[field]?.description : undefined;
@@ -138,7 +138,7 @@ describe('the GraphQL schema', () => {
     expect(descriptionOf('PreviewKeyInput', 'keyID')).toMatch(/ at most 255 bytes/);
   });
 
-  it('has no field that the documents of the tests do not ask for', () => {
+  it('has no field that the documents of the tests do not select', () => {
     const info = new TypeInfo(schema);
     const asked = new Set<string>();
     const files = ['operations', 'subscriptions'].map((name) =>
