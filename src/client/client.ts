@@ -27,7 +27,8 @@ export interface Client {
    * Sends an operation and returns its data. A field that failed is null and has an entry in `errors`: check `errors`
    * before you use a null as a value.
    *
-   * @throws {KeyfrontError} if there is no data; otherwise as `fetch` does if there is no response
+   * @throws {KeyfrontError} if there is no data, or every field of the operation failed; otherwise as `fetch` does if there
+   * is no response
    */
   send<Data, Variables>(
     document: TypedDocumentString<Data, Variables>,
@@ -235,7 +236,9 @@ async function readBody<Result>(response: Response): Promise<ResponseBody<Result
 
 function toResult<Data>(body: ResponseBody<Data>, response: Response): OperationResult<Data> {
   const { data, errors = [] } = body;
-  if (!data) throw toError(body, response);
+  // Root fields are nullable, so that one that failed does not erase the others.
+  const isEmpty = !data || (errors.length > 0 && Object.values(data).every((field) => field === null));
+  if (isEmpty) throw toError(body, response);
   return { data, errors: errors.map((error) => toError({ errors: [error] }, response)) };
 }
 

@@ -48,7 +48,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     await redis.kill();
     const { body } = await consume(1);
     expect(body).toMatchObject({
-      data: null,
+      data: { consumeOrgQuota: null },
       errors: [
         {
           message: 'The live quota cannot be reached; nothing was counted.',

@@ -6,8 +6,9 @@ import { keyArgs } from './args.js';
 builder.mutationField('consumeOrgQuota', (t) =>
   t.field({
     type: QuotaConsumption,
+    nullable: true,
     description:
-      'Consumes requests from the live quota of a key: the whole amount or nothing. Exact under concurrency and across restarts. Does not change the definition or its version. Requires a service credential. Errors: INVALID if `amount` is below 1, NOT_FOUND.',
+      'Consumes requests from the live quota of a key: the whole amount or nothing. Exact under concurrency and across restarts. Does not change the definition or its version. Requires a service credential. Null if an error is returned. Errors: INVALID if `amount` is below 1, NOT_FOUND.',
     extensions: { credential: 'service' },
     args: {
       ...keyArgs,

@@ -6,8 +6,9 @@ import { OrgKeyUpdate } from '../types/org-key-update.js';
 builder.mutationField('createOrgKey', (t) =>
   t.field({
     type: OrgKeyUpdate,
+    nullable: true,
     description:
-      'Creates a key of an organisation. Requires a service credential. Errors: FORBIDDEN for an organisation other than that of the credential, CONFLICT if the key exists or is deleted but not purged.',
+      'Creates a key of an organisation. Requires a service credential. Null if an error is returned. Errors: FORBIDDEN for an organisation other than that of the credential, CONFLICT if the key exists or is deleted but not purged.',
     extensions: { credential: 'service' },
     args: {
       keyID: t.arg.id({

@@ -6,8 +6,9 @@ import { changeArgs, toChangeOptions, keyArgs } from './args.js';
 builder.mutationField('deleteOrgKey', (t) =>
   t.field({
     type: OrgKeyUpdate,
+    nullable: true,
     description:
-      'Deletes a key. It can be restored for the configured number of days and is purged after that. Requires a service credential. Errors: NOT_FOUND, CONFLICT.',
+      'Deletes a key. It can be restored for the configured number of days and is purged after that. Requires a service credential. Null if an error is returned. Errors: NOT_FOUND, CONFLICT.',
     extensions: { credential: 'service' },
     args: { ...keyArgs, ...changeArgs },
     resolve: async (_, { keyID, ...options }, context) => ({

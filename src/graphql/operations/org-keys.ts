@@ -7,8 +7,9 @@ builder.queryField('orgKeys', (t) =>
   t.connection(
     {
       type: OrgKey,
+      nullable: true,
       description:
-        'Lists keys, paginated. Requires a service credential; one that is bound to an organisation lists only its keys. Errors: INVALID if a page size or a cursor is not valid.',
+        'Lists keys, paginated. Requires a service credential; one that is bound to an organisation lists only its keys. Null if an error is returned. Errors: INVALID if a page size or a cursor is not valid.',
       extensions: { credential: 'service' },
       args: orgKeysArgs,
       resolve: (_, args, context, info) => readOrgKeyPage(callerOf(context, 'service'), args, context, info),

@@ -6,8 +6,9 @@ import { KeyPreview } from '../types/key-preview.js';
 builder.queryField('previewKey', (t) =>
   t.field({
     type: KeyPreview,
+    nullable: true,
     description:
-      'Validates and normalises a key definition and hashes its identifier. Stores nothing. Requires a management credential (`Authorization: Bearer …`). Errors: INVALID with all problems in `extensions.issues`, FORBIDDEN for an organisation other than that of the credential.',
+      'Validates and normalises a key definition and hashes its identifier. Stores nothing. Requires a management credential (`Authorization: Bearer …`). Null if an error is returned. Errors: INVALID with all problems in `extensions.issues`, FORBIDDEN for an organisation other than that of the credential.',
     extensions: { credential: 'management' },
     args: { input: t.arg({ type: PreviewKeyInput, required: true, description: 'The definition to validate.' }) },
     resolve: (_, { input }, context) => context.keys.preview(callerOf(context, 'management'), input),

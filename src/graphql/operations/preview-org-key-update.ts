@@ -6,8 +6,9 @@ import { toUpdateRequest, updateArgs } from './args.js';
 builder.queryField('previewOrgKeyUpdate', (t) =>
   t.field({
     type: OrgKeyUpdatePreview,
+    nullable: true,
     description:
-      'Predicts the result of `updateOrgKey` with the same arguments: definition, changes and effect on the quota. Stores nothing. Requires a service credential. Errors: those of `updateOrgKey`.',
+      'Predicts the result of `updateOrgKey` with the same arguments: definition, changes and effect on the quota. Stores nothing. Requires a service credential. Null if an error is returned. Errors: those of `updateOrgKey`.',
     extensions: { credential: 'service' },
     args: updateArgs,
     resolve: (_, args, context) =>

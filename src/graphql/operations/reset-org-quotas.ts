@@ -8,7 +8,8 @@ import { bulkArgs, toBulkPage, bulkPageSizes } from './bulk-args.js';
 builder.mutationField('resetOrgQuotas', (t) =>
   t.field({
     type: BulkResult,
-    description: `Resets the live quota of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Errors: those of \`updateOrgKeys\`.`,
+    nullable: true,
+    description: `Resets the live quota of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Null if an error is returned. Errors: those of \`updateOrgKeys\`.`,
     extensions: { credential: 'service', pageSizes: bulkPageSizes },
     args: bulkArgs,
     resolve: (_, { filter, dryRun, reason, ...page }, context) =>

@@ -6,8 +6,9 @@ import { changeArgs, toChangeOptions, keyArgs } from './args.js';
 builder.mutationField('restoreOrgKey', (t) =>
   t.field({
     type: OrgKeyUpdate,
+    nullable: true,
     description:
-      'Restores a deleted key. Requires a service credential. Errors: NOT_FOUND if there is no deleted key with this identifier, CONFLICT.',
+      'Restores a deleted key. Requires a service credential. Null if an error is returned. Errors: NOT_FOUND if there is no deleted key with this identifier, CONFLICT.',
     extensions: { credential: 'service' },
     args: { ...keyArgs, ...changeArgs },
     resolve: async (_, { keyID, ...options }, context) => ({

@@ -6,8 +6,9 @@ import { changeArgs, toChangeOptions, keyArgs } from './args.js';
 builder.mutationField('revertOrgKey', (t) =>
   t.field({
     type: OrgKeyUpdate,
+    nullable: true,
     description:
-      'Restores the definition of an earlier version, as a new version. Secrets and the live quota are kept. Requires a service credential. Errors: NOT_FOUND if the key or the version does not exist, CONFLICT.',
+      'Restores the definition of an earlier version, as a new version. Secrets and the live quota are kept. Requires a service credential. Null if an error is returned. Errors: NOT_FOUND if the key or the version does not exist, CONFLICT.',
     extensions: { credential: 'service' },
     args: {
       ...keyArgs,

@@ -6,8 +6,9 @@ import { toUpdateRequest, updateArgs } from './args.js';
 builder.mutationField('updateOrgKey', (t) =>
   t.field({
     type: OrgKeyUpdate,
+    nullable: true,
     description:
-      'Replaces the definition of a key and optionally resets its quota, in one transaction. Requires a service credential (`X-Svc-Authorization: …`). Errors: INVALID with all problems in `extensions.issues`, NOT_FOUND, CONFLICT if the key does not have `expectedVersion`.',
+      'Replaces the definition of a key and optionally resets its quota, in one transaction. Requires a service credential (`X-Svc-Authorization: …`). Null if an error is returned. Errors: INVALID with all problems in `extensions.issues`, NOT_FOUND, CONFLICT if the key does not have `expectedVersion`.',
     extensions: { credential: 'service' },
     args: updateArgs,
     resolve: async (_, args, context) => ({

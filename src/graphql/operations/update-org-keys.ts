@@ -9,7 +9,8 @@ import { bulkArgs, toBulkPage, bulkPageSizes } from './bulk-args.js';
 builder.mutationField('updateOrgKeys', (t) =>
   t.field({
     type: BulkResult,
-    description: `Changes some fields of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Errors: INVALID, with no key changed, if more than ${bulkLimit} keys match and no page is given. Failures of single keys are returned in \`items\`.`,
+    nullable: true,
+    description: `Changes some fields of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Null if an error is returned. Errors: INVALID, with no key changed, if more than ${bulkLimit} keys match and no page is given. Failures of single keys are returned in \`items\`.`,
     extensions: { credential: 'service', pageSizes: bulkPageSizes },
     args: {
       ...bulkArgs,

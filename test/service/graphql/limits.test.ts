@@ -174,16 +174,30 @@ describe('mutations', () => {
     expect(refusalOf(await t.graphql(query))).toContain('has 6 mutations');
   });
 
-  it('G-21 reports the path of a failed mutation, and does not start later ones', async () => {
+  it('G-21 reports the path of a failed mutation, and returns the results of the others', async () => {
     const before = await stateOf(t, 'k1');
     const answer = await t.graphql(`mutation {
       a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
       b: updateOrgKey(keyID: "nobody", input: {}) { version }
       c: updateOrgKey(keyID: "k1", input: { alias: "c" }) { version } }`);
     expect(errorsOf(answer)).toMatchObject([{ path: ['b'], extensions: { code: 'NOT_FOUND' } }]);
-    const { key } = await stateOf(t, 'k1');
-    expect(key?.version).toBe((before.key?.version ?? 0) + 1);
-    expect(key?.definition).toMatchObject({ alias: 'a' });
+    const version = before.key?.version ?? 0;
+    expect(answer.body['data']).toStrictEqual({ a: { version: version + 1 }, b: null, c: { version: version + 2 } });
+    expect((await stateOf(t, 'k1')).key?.definition).toMatchObject({ alias: 'c' });
+  });
+
+  it('G-21 returns the generated identifier of a created key although a later mutation fails', async () => {
+    const answer = await t.graphql(`mutation {
+      new: createOrgKey(input: { orgID: "initech" }) { key }
+      b: updateOrgKey(keyID: "unknown", input: {}) { version } }`);
+    expect(answer.body['data']).toMatchObject({ new: { key: expect.stringMatching(/^initech/) as string }, b: null });
+  });
+
+  it('G-21 returns the fields of a query beside one whose credential is missing', async () => {
+    const query = '{ previewKey(input: { keyID: "a" }) { keyID } orgKeys { totalCount } }';
+    const answer = await t.graphql(query, {}, { 'x-svc-authorization': '' });
+    expect(answer.body['data']).toStrictEqual({ previewKey: { keyID: 'a' }, orgKeys: null });
+    expect(errorsOf(answer)).toMatchObject([{ path: ['orgKeys'], extensions: { code: 'UNAUTHENTICATED' } }]);
   });
 
   it('G-05 rejects a batch without executing any element', async () => {

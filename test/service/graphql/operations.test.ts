@@ -201,7 +201,7 @@ describe('updateOrgKey', () => {
         t.graphql(update, { keyID: 'k1', input: { alias: 'lost' }, expectedVersion, resetQuota: true }),
       );
       expect(answer.status).toBe(200);
-      expect(answer.body['data']).toBeNull();
+      expect(answer.body['data']).toStrictEqual({ updateOrgKey: null });
       expect(codesOf(answer)).toStrictEqual(['CONFLICT']);
       expect(errorsOf(answer)[0]?.path).toStrictEqual(['updateOrgKey']);
     },

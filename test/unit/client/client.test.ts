@@ -29,6 +29,15 @@ describe('send', () => {
     expect(await sent(json({ data }))).toStrictEqual({ data, errors: [] });
   });
 
+  it('rejects with the first error when every field failed, not when one succeeded or is null without an error', async () => {
+    await expect(sent(json({ data: { orgKey: null }, errors: [unavailable] }))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+    const data = { orgKey: null, other: {} };
+    expect((await sent(json({ data, errors: [unavailable] }))).data).toStrictEqual(data);
+    expect((await sent(json({ data: { orgKey: null } }))).data).toStrictEqual({ orgKey: null });
+  });
+
   it('rejects with the first error when there is no data', async () => {
     await expect(sent(json({ data: null, errors: [unavailable] }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await expect(sent(json({}, 500))).rejects.toMatchObject({ code: 'INTERNAL', requestID: 'request-1' });

@@ -81,7 +81,7 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
       );
       const { data } = await client.send(PreviewKeyDocument, { input: { ...shared, keyID } }, { signal });
       if (!signal.aborted)
-        put({ problems: {}, warnings: byPath(data.previewKey.warnings), retryAfterSeconds: undefined });
+        put({ problems: {}, warnings: byPath(data.previewKey?.warnings ?? []), retryAfterSeconds: undefined });
     } catch (error) {
       // What was asked before the last key was pressed has nothing to say any more.
       if (!signal.aborted) tell(error);
@@ -107,7 +107,7 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
         const variables = { keyID, input: inputOf(state.fields), expectedVersion: state.version };
         const { data } = await client.send(PreviewOrgKeyUpdateDocument, variables);
         const { previewOrgKeyUpdate: effect } = data;
-        put({ ...nothingToTell, effect, warnings: byPath(effect.warnings) });
+        if (effect) put({ ...nothingToTell, effect, warnings: byPath(effect.warnings) });
       } catch (error) {
         tell(error);
       }
@@ -121,6 +121,8 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
           expectedVersion: state.version,
           resetQuota,
         });
+        // A client rejects when the only field of an operation has failed.
+        if (!data.updateOrgKey) return;
         const { version, definition, warnings } = data.updateOrgKey;
         filled = theirs = { version, fields: editable(definition) };
         put({ ...filled, ...nothingToTell, warnings: byPath(warnings), isSaved: true });
