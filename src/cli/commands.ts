@@ -1,4 +1,5 @@
 import type { CLICommand } from './command.js';
+import { createCompletionCommand } from './commands/completion.js';
 import { backupCommand } from './commands/backup.js';
 import { checkCommand } from './commands/check.js';
 import { issueCommand } from './commands/credentials/issue.js';
@@ -70,4 +71,5 @@ export const commands: readonly CLICommand[] = [
   checkCommand,
   rotateKeyRingCommand,
   pruneCommand,
+  createCompletionCommand(() => commands),
 ];

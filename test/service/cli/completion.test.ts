@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+
+let c: CommandLine;
+beforeAll(async () => {
+  c = await makeCommandLine();
+});
+afterAll(async () => c.remove());
+
+/** Programs that load the script `$1` and print what it offers for the words after it. */
+const shells = {
+  bash: `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _keyfront; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  zsh: `compdef() { : }; _files() { : }; compadd() { shift; print -l -- $@ }
+    source "$1"; shift; words=("$@"); CURRENT=$#; _keyfront | grep -- "^\${words[CURRENT]}"`,
+  fish: `source $argv[1]; complete -C "$argv[2..]"`,
+} as const;
+
+describe.each(Object.keys(shells) as (keyof typeof shells)[])('keyfront completion %s', (shell) => {
+  const arguments_ = { bash: ['--norc', '-c'], zsh: ['-f', '-c'], fish: ['--no-config', '-c'] }[shell];
+  const isMissing = spawnSync(shell, ['--version']).error !== undefined;
+  const title = isMissing ? ` (skipped: there is no ${shell})` : '';
+
+  const complete = async (...words: string[]) => {
+    const { code, out } = await c.keyfront(['completion', shell]);
+    expect(code).toBe(0);
+    const script = await c.file(`keyfront.${shell}`, out);
+    const name = shell === 'fish' ? [] : [shell];
+    const { stdout, stderr } = spawnSync(
+      shell,
+      [...arguments_, shells[shell], ...name, script, ...(shell === 'fish' ? [words.join(' ')] : words)],
+      { encoding: 'utf8' },
+    );
+    expect(stderr).toBe('');
+    return stdout.split(/\s+/).filter((word) => word !== '');
+  };
+
+  it.skipIf(isMissing)(`completes commands, commands of a group, and options${title}`, async () => {
+    expect(await complete('keyfront', 'pu')).toEqual(['put']);
+    expect((await complete('keyfront', 'keys', '')).toSorted()).toEqual(['discard', 'export', 'import']);
+    expect(await complete('keyfront', 'keys', 'import', '--dr')).toEqual(['--dry-run']);
+    expect(await complete('keyfront', 'put', 'acme-billing', '--exp')).toEqual(['--expected-version']);
+  });
+});
+
+it('rejects a shell that it has no script for', async () => {
+  const { code, said } = await c.keyfront(['completion', 'tcsh']);
+  expect(code).toBe(2);
+  expect(said).toContain('Specify one of bash, zsh, fish.');
+});
