@@ -5,7 +5,6 @@ import { warningsOf, type Warning } from '../definition/warnings.js';
 import type { FieldChange, Operation, StoredKey } from '../key.js';
 import { diffDefinitions, revisionOf } from '../key-diff.js';
 import type { CallContext, KeyTransition, Ports } from '../ports.js';
-import { quotaChangeOf } from '../quota/quota-change.js';
 import type { CounterSnapshot, ResetStatus } from '../quota/quota-manager.js';
 import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
 import { assertExpectedVersion, createConflictExplainer, type ExpectedVersion } from './conflict.js';
@@ -60,9 +59,8 @@ export function createChangeExecutor(ports: Ports) {
     command: ChangeCommand<Before>,
   ): Promise<KeyChange> {
     const { operation, expectedVersion, reason, input, isReset = false } = command;
-    const { external } = quotas;
     const counter = await readCounter(keyHash);
-    const isQuotaKnown = !external || counter !== undefined;
+    const isQuotaKnown = counter !== undefined;
     const at = now();
     let before: StoredKey | undefined;
     const apply = (stored: StoredKey | undefined): KeyTransition => {
@@ -79,13 +77,13 @@ export function createChangeExecutor(ports: Ports) {
         requestID: caller.requestID,
         quotaUsedBeforeReset: isReset && isQuotaKnown ? before?.quota.used : undefined,
       });
-      return { next, revision, ...(external && before && { quotaChange: quotaChangeOf(before, next, at, isReset) }) };
+      return { next, revision, quotaChange: before && quotas.pendingChange(before, next, at, isReset) };
     };
     try {
       // A new key must not take the identifier of another organisation's key, so creation is not limited to one.
       const scope = operation === 'create' ? undefined : caller.orgID;
       const { next, revision, quotaChange } = await store.update(keyHash, apply, scope);
-      const status = quotaChange && external ? await external.applyPending(keyHash) : 'APPLIED';
+      const status = quotaChange ? await quotas.applyPending(keyHash) : 'APPLIED';
       return {
         ...resultOf(at, before, next, revision.changes, input, isQuotaKnown),
         quotaReset: isReset ? status : undefined,
@@ -101,7 +99,7 @@ export function createChangeExecutor(ports: Ports) {
     const before = command.authorize(withCounter(stored, counter));
     const at = now();
     const after = command.apply(before, at);
-    const isQuotaKnown = !quotas.external || counter !== undefined;
+    const isQuotaKnown = counter !== undefined;
     return resultOf(at, before, after, diffDefinitions(before, after), command.input, isQuotaKnown);
   }
 
@@ -118,10 +116,10 @@ export function createChangeExecutor(ports: Ports) {
     }
   }
 
-  /** The external counter; undefined if there is none or it is unreachable, which does not prevent a change. */
+  /** The live counter; undefined if it is unreachable, which does not prevent a change. */
   async function readCounter(keyHash: string): Promise<CounterSnapshot | undefined> {
     try {
-      const [counter] = (await quotas.external?.read([keyHash])) ?? [];
+      const [counter] = await quotas.readCounters([keyHash]);
       return counter;
     } catch (error) {
       if (error instanceof AppError && error.code === 'UNAVAILABLE') return undefined;
@@ -133,7 +131,9 @@ export function createChangeExecutor(ports: Ports) {
 }
 
 function withCounter(stored: StoredKey | undefined, counter: CounterSnapshot | undefined): StoredKey | undefined {
-  return stored && counter ? { ...stored, quota: counter(stored) } : stored;
+  if (!stored || !counter) return stored;
+  const quota = counter(stored);
+  return quota === stored.quota ? stored : { ...stored, quota };
 }
 
 function resultOf(

@@ -63,8 +63,11 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports)
       summariseQuotas(quotas, orgIDs, now(), reads),
     keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, aadFor(key.keyHash, 'keyID')),
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
-    /** Returns the live quota if it is in the stored key; undefined if counters are external. */
-    quotaOf: (key: StoredKey): QuotaFigures | undefined => (quotas.external ? undefined : quotaFigures(key, now())),
+    /** Returns the live quota if its counter is stored with the key; otherwise undefined. */
+    quotaOf(key: StoredKey): QuotaFigures | undefined {
+      const quota = quotas.storedQuota(key);
+      return quota && quotaFigures({ ...key, quota }, now());
+    },
     /** Returns the live quotas of these keys, in their order. @throws {AppError} UNAVAILABLE when they are unreachable. */
     async quotasOf(keys: readonly StoredKey[]): Promise<QuotaFigures[]> {
       return (await withLiveQuotas(quotas, keys)).map((key) => quotaFigures(key, now()));

@@ -9,7 +9,7 @@ export interface OrgCounter extends QuotaCounter, CounterOrigin {
   readonly keyHash: string;
 }
 
-/** The initial value of an external counter, and the date that identifies its key. */
+/** The initial value of a counter, and the date that identifies its key. */
 export type CounterOrigin = Pick<StoredKey, 'dateCreated' | 'quota'>;
 
 /** A counter that was read: returns its value for this key. */
@@ -25,21 +25,9 @@ export const resetStatuses = {
 /** One of {@link resetStatuses}. */
 export type ResetStatus = keyof typeof resetStatuses;
 
-/** Live counters outside of the store. */
-export interface ExternalCounters {
-  /**
-   * Reads the counters of these keys in one round trip, in their order.
-   *
-   * @throws {AppError} UNAVAILABLE
-   */
-  read(keyHashes: readonly string[]): Promise<readonly CounterSnapshot[]>;
-  /** Applies the pending changes of the key's counter. Returns PENDING if the counter is unreachable. */
-  applyPending(keyHash: string): Promise<ResetStatus>;
-}
-
 /**
- * The live counters: in the store, or external and shared by several gateways. `decide` is pure, because it may be called
- * again. Its `next` is durable before the promise resolves.
+ * The live counters: in the rows of their keys, or in Redis and shared by several gateways. `decide` is pure, because it may
+ * be called again. Its `next` is durable before the promise resolves.
  */
 export interface QuotaManager {
   consume<T>(
@@ -48,19 +36,44 @@ export interface QuotaManager {
     /** As for `KeyStore.find`. */
     orgID?: string,
   ): Promise<T>;
-  /** Reads the counters of all keys of these organisations that are not deleted. Other work runs between the pages. */
+  /** Reads the stored counters of all keys of these organisations that are not deleted. Other work runs between the pages. */
   counters(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly OrgCounter[]>;
-  /** Undefined if the `quota` of a stored key is its live counter. */
-  readonly external?: ExternalCounters;
+  /** The live counter of a key that was read, if it is stored with the key; otherwise undefined. */
+  storedQuota(key: CounterOrigin): QuotaState | undefined;
+  /**
+   * Reads the counters of these keys in one round trip, in their order.
+   *
+   * @throws {AppError} UNAVAILABLE
+   */
+  readCounters(keyHashes: readonly string[]): Promise<readonly CounterSnapshot[]>;
+  /** The outbox entry for the effect of a change on the counter; undefined if the change of the key contains it. */
+  pendingChange(before: StoredKey, after: StoredKey, at: Date, isReset: boolean): QuotaChange | undefined;
+  /** Applies the pending changes of the key's counter. Returns PENDING if the counter is unreachable. */
+  applyPending(keyHash: string): Promise<ResetStatus>;
 }
 
-/** Returns the keys with their external counters. Without external counters, returns them unchanged. */
+/** Counters in the rows of their keys: a change of a key changes its counter, and nothing is pending. */
+export const storedCounters: Pick<QuotaManager, 'storedQuota' | 'readCounters' | 'pendingChange' | 'applyPending'> = {
+  storedQuota: ({ quota }) => quota,
+  readCounters: (keyHashes) =>
+    Promise.resolve(
+      keyHashes.map(
+        () =>
+          ({ quota }: CounterOrigin) =>
+            quota,
+      ),
+    ),
+  pendingChange: () => undefined,
+  applyPending: () => Promise.resolve('APPLIED'),
+};
+
+/** Returns the keys with their live counters. */
 export async function withLiveQuotas<Key extends CounterOrigin & { readonly keyHash: string }>(
-  { external }: QuotaManager,
+  quotas: QuotaManager,
   keys: readonly Key[],
 ): Promise<readonly Key[]> {
-  if (!external) return keys;
-  const counters = await external.read(keys.map(({ keyHash }) => keyHash));
+  if (keys.every((key) => quotas.storedQuota(key) === key.quota)) return keys;
+  const counters = await quotas.readCounters(keys.map(({ keyHash }) => keyHash));
   return keys.map((key, index) => ({ ...key, quota: counters[index]?.(key) ?? key.quota }));
 }
 

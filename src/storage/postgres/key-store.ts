@@ -1,4 +1,4 @@
-import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
+import { storedCounters, type QuotaManager, type QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { KeyTransition, KeyStore } from '../../keys/ports.js';
 import type { Telemetry } from '../../telemetry/ports.js';
@@ -83,6 +83,7 @@ export function createKeyStore(
 
   return {
     ...outbox,
+    ...storedCounters,
     ...createHistory(session, signer, findRow, slices),
     ...createKeyMaintenance(session, signer),
     async find(keyHash, orgID) {

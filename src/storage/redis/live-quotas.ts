@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
-import type { ExternalCounters, QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
-import { changedQuota, type QuotaChange } from '../../keys/quota/quota-change.js';
+import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
+import { changedQuota, quotaChangeOf, type QuotaChange } from '../../keys/quota/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';
 import type { KeyStore } from '../../keys/ports.js';
 import type { Redis } from './client.js';
@@ -18,7 +18,6 @@ interface LiveQuotasDeps {
 }
 
 export interface LiveQuotas extends QuotaManager {
-  readonly external: ExternalCounters;
   /**
    * The outbox relay: applies the pending changes from before the moment, and acknowledges them. A failed change stays and
    * delays only later changes of its key. Rejects at the end with the first error.
@@ -111,11 +110,13 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
     return failures;
   }
 
-  const external: ExternalCounters = {
-    async read(keyHashes) {
+  return {
+    storedQuota: () => undefined,
+    async readCounters(keyHashes) {
       const counters = await Promise.all(keyHashes.map(readCounter));
       return counters.map((counter) => (key) => quotaOf(counter, key, now().getTime()));
     },
+    pendingChange: quotaChangeOf,
     async applyPending(keyHash) {
       try {
         const failures = await applyAll(await store.pendingFor(keyHash));
@@ -125,10 +126,6 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
         return 'PENDING';
       }
     },
-  };
-
-  return {
-    external,
     counters: (orgIDs, reads) => store.counters(orgIDs, reads),
     async consume(keyHash, decide) {
       for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
+import { storedCounters, type QuotaManager, type QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { KeyTransition, KeyStore } from '../../keys/ports.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
@@ -176,6 +176,7 @@ export function createKeyStore(
 
   return {
     ...outbox,
+    ...storedCounters,
     ...history,
     ...createKeyMaintenance(session, signer),
     find: (keyHash, orgID) =>
