@@ -74,7 +74,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     const { method, target, headers } = request;
     if (method !== 'POST' || target !== '/graphql' || !isJSONContentType(headers.get('content-type'))) return undefined;
     const mediaType = negotiateJSON(headers.get('accept'));
-    const params = mediaType && (await readParams(request, trustedDocuments));
+    const params = mediaType && (await readParams(request, trustedDocuments, nextSlice));
     if (!params) return undefined;
 
     // Parsing, coercing and executing take tens of milliseconds each for the largest requests.
@@ -108,9 +108,13 @@ interface Params {
 }
 
 /** The parameters in the body of a request; undefined when Yoga has to find the document or to reject the request. */
-async function readParams(request: RequestContext, trustedDocuments: TrustedDocuments): Promise<Params | undefined> {
+async function readParams(
+  request: RequestContext,
+  trustedDocuments: TrustedDocuments,
+  nextSlice: Context['nextSlice'],
+): Promise<Params | undefined> {
   try {
-    const body = await paramsOfBody(request);
+    const body = await paramsOfBody(request, nextSlice);
     const text = trustedTextOf(trustedDocuments, body);
     const { operationName, variables, extensions } = body as Readonly<Record<string, unknown>>;
     const isName = operationName === undefined || operationName === null || typeof operationName === 'string';

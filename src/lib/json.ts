@@ -25,6 +25,9 @@ const exactBelow = 1e40;
 /** Decimals of up to this many digits are exact as doubles, so that shorter tokens need no check. */
 const safeDigits = 15;
 
+/** A slice of a text shares the memory of the text from this length on, in V8. */
+const minSharedLength = 13;
+
 const quote = 0x22;
 const point = 0x2e;
 const digitNine = 0x39;
@@ -32,7 +35,11 @@ const colon = 0x3a;
 const backslash = 0x5c;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
+const digitZero = 0x30;
+const letterA = 0x61;
 const letterE = 0x65;
+const letterF = 0x66;
+const letterU = 0x75;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const caseBit = 0x20;
@@ -257,21 +264,40 @@ class CarefulParser {
 
   #string(): string {
     const start = this.#at;
+    let hasEscape = false;
     for (;;) {
       this.#at++;
       const code = this.#text.charCodeAt(this.#at);
       if (code === quote) break;
       if (code === backslash) {
-        this.#at += this.#match(escapeSequence).length - 1;
+        hasEscape = true;
+        this.#skipEscape();
       } else if (!(code >= 0x20)) {
         // A bare control character, or the end of the text, where the code is NaN.
         throw this.#malformed();
       }
     }
     this.#at++;
-    // The token has been checked to its last character, so that this only resolves its escapes, and copies: a slice would
-    // keep the whole text in memory, for as long as a cache keeps the query in it.
+    // V8 copies short slices. A long one would keep the whole text in memory, for as long as a cache keeps the query in it.
+    if (!hasEscape && this.#at - start < minSharedLength) return this.#text.slice(start + 1, this.#at - 1);
+    // The token has been checked to its last character, so that this only resolves its escapes, and copies.
     return JSON.parse(this.#text.slice(start, this.#at)) as string;
+  }
+
+  /** Steps from a backslash to the last character of its escape sequence. */
+  #skipEscape(): void {
+    const code = this.#text.charCodeAt(this.#at + 1);
+    const length = code === letterU ? 6 : 2;
+    const isValid = code === letterU ? this.#hasHexDigits(this.#at + 2) : shortEscapes.has(code);
+    if (!isValid) throw this.#malformed();
+    this.#at += length - 1;
+  }
+
+  #hasHexDigits(from: number): boolean {
+    for (let at = from; at < from + 4; at++) {
+      if (!isHexDigit(this.#text.charCodeAt(at))) return false;
+    }
+    return true;
   }
 
   #word<T extends JSONValue>(word: string, value: T): T {
@@ -318,13 +344,22 @@ class CarefulParser {
   }
 }
 
-const escapeSequence = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+const shortEscapes = new Set([...'"\\/bfnrt'].map((character) => character.charCodeAt(0)));
+
+function isHexDigit(code: number): boolean {
+  const lower = code | caseBit;
+  return (code >= digitZero && code <= digitNine) || (lower >= letterA && lower <= letterF);
+}
+
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const digitsOnly = /^\d+$/;
 const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?$/;
 
 /** Returns the value of a number token, or the issue code if it has none. */
 function exactNumber(token: string): number | bigint | 'OUT_OF_RANGE' | 'IMPRECISE' {
   const nearest = Number(token);
+  // Nearly every number is an integer of few digits.
+  if (token.length <= safeDigits && Number.isInteger(nearest) && digitsOnly.test(token)) return nearest;
   if (!Number.isFinite(nearest)) return 'OUT_OF_RANGE';
   // Every integer up to 2^53 is a double and every double from 2^52 on is an integer, so the token is a fraction.
   if (!Number.isInteger(nearest)) return nearest;

@@ -29,7 +29,7 @@ export function useExactRequests(nextSlice: Context['nextSlice']): Plugin<object
             406,
           );
         }
-        const params = await paramsOf(requestContext);
+        const params = await paramsOf(requestContext, nextSlice);
         // The document is parsed and validated in a tick that has time left.
         await nextSlice();
         return params;
@@ -39,14 +39,14 @@ export function useExactRequests(nextSlice: Context['nextSlice']): Plugin<object
 }
 
 /** The parameters of an operation, from the URL or from a body. */
-async function paramsOf(context: RequestContext): Promise<GraphQLParams> {
+async function paramsOf(context: RequestContext, nextSlice: Context['nextSlice']): Promise<GraphQLParams> {
   if (context.method === 'GET') {
     requirePreflighted(context.headers);
     return paramsOfURL(context.query);
   }
   try {
     requireJSON(context);
-    return await paramsOfBody(context);
+    return await paramsOfBody(context, nextSlice);
   } catch (error) {
     throw error instanceof AppError && isUnsupportedMediaType(error) ? requestError(error, 415) : error;
   }
@@ -60,10 +60,15 @@ const parsedBodies = new WeakMap<RequestContext, Promise<GraphQLParams>>();
  *
  * @throws {AppError} as `readBody`, `parseJSON` and `asParams` do.
  */
-export function paramsOfBody(context: RequestContext): Promise<GraphQLParams> {
+export function paramsOfBody(context: RequestContext, nextSlice: Context['nextSlice']): Promise<GraphQLParams> {
   const known = parsedBodies.get(context);
   if (known) return known;
-  const parsed = readBody(context, bodyLimitBytes).then((text) => asParams(parseJSON(text)));
+  const parse = async () => {
+    const text = await readBody(context, bodyLimitBytes);
+    await nextSlice();
+    return asParams(parseJSON(text));
+  };
+  const parsed = parse();
   parsedBodies.set(context, parsed);
   return parsed;
 }
