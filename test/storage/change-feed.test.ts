@@ -103,7 +103,7 @@ describeEngines('the change feed', (engine) => {
     await expect.poll(() => readAll(feedOf(t), { orgID: 'acme', limit: 1 })).toStrictEqual(['a 1', 'a 2']);
     await expect.poll(() => readAll(feedOf(t), { keyHash: hashOf('b') })).toStrictEqual(['b 1', 'b 2']);
     await expect.poll(() => readAll(feedOf(t), { orgID: 'acme', keyHash: hashOf('b') })).toStrictEqual([]);
-    const none = await feedOf(t).read({ after: undefined, orgID: 'nobody', limit: 1 });
+    const none = await feedOf(t).read({ after: undefined, orgID: 'unknown', limit: 1 });
     expect(none).toStrictEqual({ events: [], hasMore: false, cursor: await feedOf(t).latestCursor() });
     await change(t, 'b');
     await expect.poll(() => readAll(feedOf(t), { after: none.cursor })).toStrictEqual(['b 3']);

@@ -251,7 +251,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([...big, ...small, ...others].map(added));
       const read: string[] = [];
       const used: bigint[] = [];
-      for await (const page of store.counters(['\u{10ffff}', 'c', 'b', 'a', 'ü', 'nobody', 'b'])) {
+      for await (const page of store.counters(['\u{10ffff}', 'c', 'b', 'a', 'ü', 'unknown', 'b'])) {
         read.push(...page.map(({ orgID }) => orgID));
         used.push(...page.filter(({ orgID }) => orgID === 'b').map(({ quota }) => quota.used));
         for (const { orgID, definition: limits, quota } of page) {
@@ -553,7 +553,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         expect(await store.definitionAt(hashOf(1), version)).toStrictEqual(aliasOf(version).definition);
       }
       for (const version of [0, 8, -1]) expect(await store.definitionAt(hashOf(1), version)).toBeUndefined();
-      expect(await store.definitionAt(hashOf('nobody'), 1)).toBeUndefined();
+      expect(await store.definitionAt(hashOf('unknown'), 1)).toBeUndefined();
     });
 
     it('purges keys that were deleted before the given time with their history and terms, and no others', async () => {
@@ -634,7 +634,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('seals nothing again for an unknown key, or when the change throws', async () => {
       await store.add([added(full)]);
-      await store.reseal(hashOf('nobody'), () => {
+      await store.reseal(hashOf('unknown'), () => {
         throw new Error('must not be asked');
       });
       const refused = store.reseal(full.keyHash, () => {

@@ -56,7 +56,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     await database.drop();
   });
 
-  /** A transaction of somebody else, which holds what it has locked until it is ended. */
+  /** A transaction of another client, which holds its locks until it is ended. */
   async function holding(statement: string): Promise<() => Promise<void>> {
     const client = new Client({ connectionString: database.url });
     client.on('error', () => undefined);

@@ -70,16 +70,16 @@ describe('D-06 a data folder', () => {
   });
 
   const isRoot = process.getuid?.() === 0;
-  const nobody = 65534;
+  const otherUser = 65534;
   let own: string;
   beforeEach(async () => {
-    own = await mkdtemp(join(tmpdir(), 'keyfront-nobody-'));
+    own = await mkdtemp(join(tmpdir(), 'keyfront-other-'));
   });
   afterEach(async () => rm(own, { recursive: true }));
 
   /** Runs a command with the rights of a user whom nothing belongs to but what the test gives away. */
   async function asNobody(folder: string): Promise<{ code: number; said: string }> {
-    process.seteuid?.(nobody);
+    process.seteuid?.(otherUser);
     try {
       return await c.keyfront(issue, { KEYFRONT_DATA: folder });
     } finally {
@@ -88,21 +88,21 @@ describe('D-06 a data folder', () => {
   }
 
   it.skipIf(!isRoot).each([
-    ['belongs to somebody else', async () => undefined],
-    ['holds a database of somebody else', async () => chown(own, nobody, nobody)],
+    ['belongs to another user', async () => undefined],
+    ['contains a database of another user', async () => chown(own, otherUser, otherUser)],
     [
       'may not be written',
       async () => {
         await rm(join(own, 'keyfront.db'));
-        await chown(own, nobody, nobody);
+        await chown(own, otherUser, otherUser);
         await chmod(own, 0o500);
       },
     ],
     [
       'holds a database that may not be written',
       async () => {
-        await chown(own, nobody, nobody);
-        await chown(join(own, 'keyfront.db'), nobody, nobody);
+        await chown(own, otherUser, otherUser);
+        await chown(join(own, 'keyfront.db'), otherUser, otherUser);
         await chmod(join(own, 'keyfront.db'), 0o400);
       },
     ],

@@ -225,7 +225,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await consume('k', 5n);
     const before = await redis<string[]>('HGETALL', keptOf('k'));
     await reset('k', { quotaMax: 10n });
-    // Whoever carries resets out has been here by then, and has not forgotten this one.
+    // The scheduled job has run by then, and has kept this reset.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     // As it is after a crash of a Redis that writes to its disk every second.
     await redis('SET', counterOf('k'), '5');

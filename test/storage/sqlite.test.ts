@@ -124,7 +124,7 @@ describe('a SQLite file', () => {
   });
 
   it('is rejected with a reason if it is no database, and is left unchanged', async () => {
-    const text = 'this is somebody’s precious text file\n'.repeat(100);
+    const text = 'this is a text file of another program\n'.repeat(100);
     await writeFile(file, text, { mode: 0o600 });
     expect(() => openDatabase(file)).toThrow(/^The database .*keyfront\.db cannot be used: file is not a database$/);
     expect(await readFile(file, 'utf8')).toBe(text);

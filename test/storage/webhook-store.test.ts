@@ -82,7 +82,7 @@ describeEngines('the webhook store', (engine) => {
     expect((await store.list())[0]).toMatchObject({ paused: undefined, previous: undefined, orgID: 'acme' });
     // A change of nothing is none.
     expect(await store.change('a', (found) => found)).toBeDefined();
-    expect(await store.change('nobody', (found) => found)).toBeUndefined();
+    expect(await store.change('unknown', (found) => found)).toBeUndefined();
   });
 
   it('leases a webhook to one process at a time, and to the next one after its release or its end', async () => {
@@ -93,7 +93,7 @@ describeEngines('the webhook store', (engine) => {
       (await from.acquireLeases(holder, forMs)).held.map((held) => `${held.webhook.id} ${held.cursor}`);
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a start']);
     expect(await ids(other, 'two', 60_000)).toStrictEqual([]);
-    // It may be held for longer by whoever holds it.
+    // The holder may renew the lease.
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a start']);
     expect(await store.recordResults('one', 'a', { cursor: 'further' })).toBe(true);
     expect(await other.recordResults('two', 'a', { cursor: 'wrong' })).toBe(false);

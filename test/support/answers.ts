@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { stringifyJSON } from '../../src/lib/json.js';
 import type { Answer, TestApp } from './app.js';
 
-/** An error of either face, as a caller sees it. */
+/** An issue of an error response of either API. */
 interface Issue {
   readonly path: string;
   readonly code: string;
@@ -15,31 +15,31 @@ interface GraphQLError {
   readonly extensions: { readonly code: string; readonly issues?: readonly Issue[] };
 }
 
-/** The errors of a GraphQL answer. */
+/** Returns the errors of a GraphQL response. */
 export function errorsOf({ body }: Answer): GraphQLError[] {
   return (body['errors'] ?? []) as GraphQLError[];
 }
 
-/** The code of a refusal through either face; undefined where there is none. */
+/** Returns the error code of a response of either API; undefined if there is none. */
 export function codeOf(answer: Answer): unknown {
   return errorsOf(answer)[0]?.extensions.code ?? answer.body['code'];
 }
 
-/** `path code` of each issue in a refusal through either face, sorted. */
+/** Returns `path code` of each issue in an error response of either API, sorted. */
 export function issuesOf(answer: Answer): string[] {
   const issues =
     errorsOf(answer)[0]?.extensions.issues ?? (answer.body['issues'] as readonly Issue[] | undefined) ?? [];
   return issues.map(({ path, code }) => `${path} ${code}`).sort();
 }
 
-/** What the one root field of an operation answered, which must not have failed. */
+/** Returns the value of the one root field of an operation, which must not have failed. */
 export function dataOf<T = Record<string, unknown>>({ body }: Answer): T {
   expect(body['errors']).toBeUndefined();
   const [value] = Object.values(body['data'] as object) as unknown[];
   return value as T;
 }
 
-/** Sends a request to the REST face with a service credential. */
+/** Sends a request to the REST API with a service credential. */
 export function ask(
   t: TestApp,
   method: string,

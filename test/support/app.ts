@@ -12,7 +12,7 @@ import { readStream } from './event-stream.js';
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The body as the exact JSON reader reads it; empty where it is no JSON object. */
+  /** The parsed body; empty if it is no JSON object. */
   readonly body: Record<string, unknown>;
   readonly text: string;
 }
@@ -21,12 +21,12 @@ export interface TestApp {
   readonly app: App;
   readonly management: string;
   readonly service: string;
-  /** Every log line so far, at the most verbose level. */
+  /** Returns all log lines, at the most verbose level. */
   readonly logs: () => string;
   /** The clock, which stands still unless moved. */
   readonly clock: { now: Date };
   issue(kind: CredentialKind, options?: { orgID?: string; expires?: Date }): Promise<{ id: string; secret: string }>;
-  /** Brings keys in as `keyfront keys import` would; each is `{ key_id, ...definition }` in the names of REST. */
+  /** Imports keys like `keyfront keys import`; each is `{ key_id, ...definition }` in the names of REST. */
   importKeys(...keys: object[]): Promise<void>;
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
   preview(definition: unknown, headers?: Record<string, string>): Promise<Answer>;
@@ -37,7 +37,7 @@ export interface TestApp {
 
 const isStream = ({ headers }: Response) => headers.get('content-type') === 'text/event-stream';
 
-/** Of an answer that goes on, its first result. */
+/** Returns the first event of a stream. */
 async function firstOf(response: Response): Promise<Answer> {
   const stream = readStream(response);
   const body = ((await stream.next()) ?? {}) as Record<string, unknown>;
@@ -45,7 +45,7 @@ async function firstOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body, text: JSON.stringify(body) };
 }
 
-/** The whole service with an in-memory database, a clock that stands at 2026-01-31T12:00:00Z, and no port. */
+/** Starts the service with an in-memory database, a clock that stands at 2026-01-31T12:00:00Z, and no port. */
 export async function startApp(
   env: Record<string, string> = {},
   overrides: AppOverrides = {},
@@ -100,14 +100,14 @@ export async function startApp(
     clock,
     issue,
     importKeys: async (...keys) => {
-      const refused: string[] = [];
+      const rejected: string[] = [];
       await importLines(
         app.services,
         keys.map((key) => stringifyJSON(key)),
         { orgID: undefined, passwordsAreHashed: false },
-        { onInvalidLine: (_line, reason) => refused.push(reason), onProgress: () => undefined },
+        { onInvalidLine: (_line, reason) => rejected.push(reason), onProgress: () => undefined },
       );
-      if (refused.length > 0) throw new Error(`A test's key was refused: ${refused.join('; ')}`);
+      if (rejected.length > 0) throw new Error(`A key of the test was rejected: ${rejected.join('; ')}`);
     },
     graphql: (query, variables = {}, headers = {}) =>
       send('/graphql', {

@@ -11,7 +11,7 @@ export interface Block {
   /** Why it is not run, in the words of the document. */
   readonly reason: string | undefined;
   readonly isRun: boolean;
-  /** Whether it is an answer to nothing, or in a language that nobody checks. */
+  /** Whether it is a response without a request, or in an unchecked language. */
   readonly isStray: boolean;
 }
 

@@ -5,18 +5,18 @@ import { describe } from 'vitest';
 import { redisSettings, testRedis, unlessMissing as unlessNoRedis } from './redis.js';
 import { freshDatabase, testPostgres, unlessMissing, type TestDatabase } from './postgres.js';
 
-/** A place that outlives the services which are started on it, any number of them at a time. */
+/** A database and a data folder, on which tests start any number of services. */
 export interface EnginePlace {
-  /** The settings that a service on it takes. */
+  /** The settings of a service on it. */
   readonly env: Record<string, string>;
-  /** Of the key ring, and of the database where that is a file. */
+  /** The folder of the key ring, and of the database if it is a file. */
   readonly folder: string;
   readonly database: TestDatabase | undefined;
   readonly remove: () => Promise<void>;
 }
 
 export interface TestEngine {
-  /** With the reason, where it cannot be tried here, and how to try it. */
+  /** With the reason if it is not available here, and how to run it. */
   readonly name: string;
   readonly isMissing: boolean;
   readonly make: () => Promise<EnginePlace>;
@@ -50,7 +50,7 @@ export const postgres: TestEngine = {
   make: async () => place(await freshDatabase(server)),
 };
 
-/** A database with the live counters apart from it, in Redis. */
+/** A database with the live counters in Redis. */
 function withCounters(engine: TestEngine): TestEngine {
   return {
     name: `${engine.name} with counters in Redis${unlessNoRedis(redis)}`,
@@ -65,18 +65,18 @@ function withCounters(engine: TestEngine): TestEngine {
 export const sqliteAndRedis = withCounters(sqlite);
 export const postgresAndRedis = withCounters(postgres);
 
-/** What Keyfront stores in; suites of what every engine promises run on each. */
+/** The storage engines, on each of which the conformance suites run. */
 export const engines: readonly TestEngine[] = [sqlite, postgres];
 
-/** What the suites of the life of a key run on besides: what is true of one place is not said to be of two. */
+/** The engines and PostgreSQL with Redis, on which the suites of keys run. */
 export const configurations: readonly TestEngine[] = [...engines, postgresAndRedis];
 
-/** A suite of what every engine promises, once for each of them. */
+/** Describes a suite once for each engine. */
 export function describeEngines(name: string, suite: (engine: TestEngine) => void): void {
   describeEach(engines, name, suite);
 }
 
-/** A suite of what every configuration promises, once for each of them. */
+/** Describes a suite once for each configuration. */
 export function describeConfigurations(name: string, suite: (engine: TestEngine) => void): void {
   describeEach(configurations, name, suite);
 }

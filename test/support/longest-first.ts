@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Where tests last for many seconds: they start processes, browsers and servers, and wait for them. */
+/** The folders of slow tests, which start processes, browsers and servers. */
 const longOnes = [
   'test/faults/workers',
   'test/faults/',
@@ -12,8 +12,8 @@ const longOnes = [
 ];
 
 /**
- * Runs what lasts longest first, so that no worker is left alone with it at the end. Vitest knows by itself only what an
- * earlier run has noted, of which a fresh checkout has none, and takes large files for long ones; ours are often small.
+ * Runs the slowest files first, so that no worker runs one alone at the end. By default, Vitest uses the durations of earlier
+ * runs, of which a fresh checkout has none, and then the sizes of the files, which differ from their durations.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

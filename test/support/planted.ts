@@ -14,7 +14,7 @@ import { Writable } from 'node:stream';
 import type { Answer, TestApp } from './app.js';
 import { requestContextOf } from './request-context.js';
 
-/** What a test puts in the place of a part, to see what becomes of its delay or failure. */
+/** The parts that a test replaces, to delay them or make them fail. */
 interface Planted {
   readonly ports?: Partial<Ports>;
   readonly keys?: Partial<KeyService>;
@@ -27,12 +27,12 @@ interface Planted {
 
 export interface PlantedServer {
   readonly graphql: (query: string, variables?: object, headers?: Record<string, string>) => Promise<Answer>;
-  /** Of a subscription: what it is answered, as it comes. */
+  /** Returns the response of a subscription as a stream. */
   readonly subscribe: (query: string, headers?: Record<string, string>, signal?: AbortSignal) => Promise<Response>;
   readonly logs: () => string;
 }
 
-/** The GraphQL server over the keys and credentials of an app, with some parts planted. */
+/** Creates a GraphQL server over the keys and credentials of an app, with some parts replaced. */
 export function plant(
   { app: { services: installation }, management, service }: TestApp,
   planted: Planted,

@@ -69,7 +69,7 @@ export async function openPlans(url: string) {
       return {
         scanned: nodes
           .flatMap((node) => (node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? []) : []))
-          // A page or less, whatever else the database holds.
+          // A page or less, for any content of the database.
           .filter((table) => table !== 'settings'),
         touched: nodes.reduce((sum, node) => sum + touchedBy(node), 0),
         sorted: nodes.some((node) => node['Node Type'].includes('Sort')),

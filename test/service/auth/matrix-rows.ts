@@ -64,7 +64,7 @@ const restRoutes: Readonly<Record<string, Row>> = {
   consumeOrgQuota: { foreign: 'NOT_FOUND' },
 };
 
-/** The status that a GET of a path which is no operation gets, from somebody without a valid credential and with one. */
+/** The status of a GET of a path that is no operation, without a valid credential and with one. */
 export interface PathRow {
   readonly development: readonly [without: number, having: number];
   readonly production: readonly [without: number, having: number];

@@ -122,7 +122,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
         ['x', good],
         [good, ''],
       ]) {
-        // Nobody is to be turned away here for trying too often.
+        // The limit of failed attempts must not apply here.
         t.clock.now = new Date(t.clock.now.getTime() + 61_000);
         const answer = await overNetwork(
           door,

@@ -71,7 +71,7 @@ describe('a service credential that is bound to an organisation', () => {
     ];
     const codes: unknown[] = [];
     for (const attempt of attempts) {
-      const [foreign, missing] = [await attempt('globex-key'), await attempt('nobody-key')];
+      const [foreign, missing] = [await attempt('globex-key'), await attempt('unknown-key')];
       expect(seen(foreign)).toStrictEqual(seen(missing));
       codes.push(codeOf(foreign));
     }

@@ -112,7 +112,7 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
   it('returns 404 for a key that is already deleted, not deleted, of another organisation, or unknown', async () => {
     expect((await refused(() => restore('k1'))).status).toBe(404);
     expect((await refused(() => remove('k1', foreign))).status).toBe(404);
-    expect((await refused(() => remove('nobody'))).status).toBe(404);
+    expect((await refused(() => remove('unknown'))).status).toBe(404);
     await remove('k1');
     expect((await refused(() => remove('k1'))).status).toBe(404);
     expect((await refused(() => t.update('k1', {}))).status).toBe(404);
@@ -244,7 +244,7 @@ describe('POST /svc/org/keys/{keyID}/quota', () => {
 
   it('returns 404 for a key that is of another organisation, deleted or unknown, and consumes nothing', async () => {
     expect((await refused(() => consume('k1', undefined, foreign))).status).toBe(404);
-    expect((await refused(() => consume('nobody'))).status).toBe(404);
+    expect((await refused(() => consume('unknown'))).status).toBe(404);
     expect((await consume('k1', undefined, bound)).status).toBe(200);
   });
 

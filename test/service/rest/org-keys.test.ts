@@ -261,8 +261,8 @@ describe('GET /svc/org/keys/{keyID}', () => {
     await ask(t, 'DELETE', '/svc/org/keys/changing');
   });
 
-  it.each([['nobody'], ['gone'], ['k0']])(
-    'returns the same 404 for a key that is %s, deleted, of another organisation or unknown',
+  it.each([['unknown'], ['gone'], ['k0']])(
+    'returns the same 404 for %s: an unknown, deleted or foreign key',
     async (keyID) => {
       const answer = await ask(t, 'GET', `/svc/org/keys/${keyID}`, undefined, { ...bound, 'if-none-match': '*' });
       expect(answer.status).toBe(404);

@@ -265,14 +265,14 @@ describe('the header If-Match of an update', () => {
   });
 
   it('does not reveal whether an unknown key exists', async () => {
-    expect((await t.update('nobody', {}, '', { 'if-match': '"1"' })).status).toBe(404);
+    expect((await t.update('unknown', {}, '', { 'if-match': '"1"' })).status).toBe(404);
   });
 });
 
 describe('the key identifier of an update', () => {
   it('returns NOT_FOUND if no key has it, and creates no key', async () => {
     for (const query of ['', '?reset_quota=1']) {
-      const { status, body } = await refused(() => t.update('nobody', fullUpdate, query));
+      const { status, body } = await refused(() => t.update('unknown', fullUpdate, query));
       expect(status).toBe(404);
       expect(body).toStrictEqual({
         status: 'error',
@@ -281,7 +281,7 @@ describe('the key identifier of an update', () => {
         request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       });
     }
-    expect((await stateOf(t, 'nobody')).audit).toStrictEqual([]);
+    expect((await stateOf(t, 'unknown')).audit).toStrictEqual([]);
   });
 
   it('R-02 is compared byte by byte, case and Unicode normal form included', async () => {

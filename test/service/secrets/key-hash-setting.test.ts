@@ -44,7 +44,7 @@ describe('KEYFRONT_KEY_HASH', () => {
   it.each<[string, Record<string, string>, string, string]>([
     ['is sha256 where it is not set', {}, plain, sha256(plain)],
     ['sha256', { KEYFRONT_KEY_HASH: 'sha256' }, 'ключ', sha256('ключ')],
-    ['sha256, whatever a token says', { KEYFRONT_KEY_HASH: 'sha256' }, token, sha256(token)],
+    ['sha256, for every algorithm in a token', { KEYFRONT_KEY_HASH: 'sha256' }, token, sha256(token)],
     [
       'hmac-sha256',
       { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper },

@@ -35,7 +35,7 @@ describe('keyfront_requests_total', () => {
     await t.graphql('{ previewKey(input: {alias: "a", orgID: "acme"}) { keyHash } }');
     await t.graphql('{ previewKey(input: {rate: -5}) { keyHash } }');
     await t.graphql('mutation { updateOrgKey(keyID: "billing", input: {orgID: "acme"}) { version } }');
-    await t.graphql('mutation { updateOrgKey(keyID: "nobody", input: {orgID: "acme"}) { version } }');
+    await t.graphql('mutation { updateOrgKey(keyID: "unknown", input: {orgID: "acme"}) { version } }');
     await t.preview({ alias: 'a', org_id: 'acme' });
     await t.preview({ rate: -5 });
     await t.preview({}, { authorization: 'Bearer nonsense' });

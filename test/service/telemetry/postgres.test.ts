@@ -29,7 +29,7 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
     expect(count).toBeLessThanOrEqual(20);
     expect(await valueOf('keyfront_commit_duration_seconds_count')).toBe(count);
     expect(await watch.series('keyfront_queue_length')).toMatchObject({ 'queue="commits"': 0 });
-    await t.update('nobody', { org_id: 'acme' });
+    await t.update('unknown', { org_id: 'acme' });
     expect(await valueOf('keyfront_commit_failures_total')).toBe(0);
     await place.database?.run('ALTER TABLE key_terms RENAME TO key_terms_away');
     expect((await t.update('billing', { org_id: 'acme', tags: ['new'] })).status).toBe(500);

@@ -109,7 +109,7 @@ describe('a trace', () => {
   });
 
   it('marks internal errors as errors, and errors of clients by their code alone', async () => {
-    await t.update('nobody', { org_id: 'acme' });
+    await t.update('unknown', { org_id: 'acme' });
     expect(only('PUT /svc/org/keys/*')).toMatchObject({ isError: false, attributes: { 'error.type': 'NOT_FOUND' } });
     seen = watch.spans().length;
     const other = new Database(join(folder, 'keyfront.db'));

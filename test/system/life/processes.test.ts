@@ -13,8 +13,8 @@ import { concurrencyPlants } from './plants.js';
 const histories = runs('HISTORIES', 4);
 
 /**
- * An app that stands for a process, or for another where nobody listens any more. A request that was sent and not
- * answered is a 503: nobody knows what became of it.
+ * An app that represents a process, or another one if that has ended. A request without a response counts as 503: its
+ * outcome is unknown.
  */
 function remote(local: TestApp, port: number, otherPort = port): TestApp {
   const send: TestApp['send'] = async (path, init): Promise<Answer> => {
@@ -87,7 +87,7 @@ describe.skipIf(postgres.isMissing)(`two processes on ${postgres.name}, of which
         expect(history.filter(({ output }) => output !== undefined).length).toBeGreaterThan(50);
         services.push(start());
       }
-      // Somebody was asked in vain, or nobody was killed in time.
+      // A request had no response, or no process was killed in time.
       expect(open).toBeGreaterThan(0);
     } finally {
       await Promise.all(services.map(killNow));

@@ -100,7 +100,7 @@ async function idle(): Promise<void> {
   for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Counts the rejected promises that nobody hears, each of which would end the process, while the function `during` runs. */
+/** Counts unhandled rejections, each of which would end the process, while the function `during` runs. */
 async function withUnheard<T>(during: (count: () => Promise<number>) => Promise<T>): Promise<T> {
   const event = 'unhandledRejection';
   const listeners = process.listeners(event);

@@ -280,7 +280,7 @@ function kindOf(value: unknown): string | undefined {
   return (value as Partial<Made> | null | undefined)?.kind;
 }
 
-/** An object whose members are made when they are read, because a promise that nobody reads must not be rejected. */
+/** An object whose members are made when they are read, because an unread promise must not be rejected. */
 function objectOf(schema: GraphQLSchema, kind: string, dice: Dice, trouble: Trouble): Made {
   const type = schema.getType(kind);
   const made: Made & Record<string, unknown> = { kind, mood: dice.below(40) };
@@ -318,7 +318,7 @@ function resolveAny(
 ): string | Promise<string | undefined> | undefined {
   calls.push(`resolveAny ${responsePathAsArray(info.path).join('.')} ${kindOf(value)}`);
   const { kind, mood = 0 } = (value ?? {}) as Partial<Made>;
-  const wrong: unknown[] = [null, 'Nobody', 'Colour', 'Query', 7, info.parentType, undefined];
+  const wrong: unknown[] = [null, 'Unknown', 'Colour', 'Query', 7, info.parentType, undefined];
   if (mood < wrong.length) return wrong[mood] as string;
   if (mood === 7) throw new Error('No idea.');
   if (mood === 8) return Promise.reject(new Error('No idea, later.'));

@@ -245,7 +245,7 @@ describe('the rules accept a definition', () => {
     ['with both names of one flag that agree', { enableDetailRecording: true, enableDetailedRecording: true }],
     ['with smoothing that is complete', { smoothing }],
     ['with a trigger of 1', { smoothing: { ...smoothing, trigger: 1 } }],
-    ['with smoothing that is off, whatever else it says', { smoothing: { enabled: false, step: 0 } }],
+    ['with disabled smoothing, for all its other fields', { smoothing: { enabled: false, step: 0 } }],
     ['with metadata of 32 levels', { metaData: nest(32) }],
     ['with metadata of 10,000 members', { metaData: { list: Array.from({ length: 9_999 }, () => 0) } }],
     ['with a text of 65,536 characters in metadata', { metaData: { a: 'x'.repeat(65_536) } }],
