@@ -15,6 +15,8 @@ export interface IO {
   readonly stdin?: AsyncIterable<Uint8Array>;
   readonly isStderrTTY: boolean;
   readonly isStdoutTTY?: boolean;
+  /** The clock of progress, in milliseconds. Default: `Date.now`. */
+  readonly nowMs?: () => number;
   /** Calls back once when the process receives a signal to stop. */
   onStop(callback: () => void): void;
   /** Calls back with each uncaught exception and unhandled rejection. Without a listener, Node ends the process. */

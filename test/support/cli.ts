@@ -56,6 +56,8 @@ export async function makeCommandLine(): Promise<CommandLine> {
         },
         ...(input !== undefined && { stdin: piped(input) }),
         isStderrTTY: isWatched,
+        // Long commands would print progress, and a busy machine makes commands long.
+        ...(!isWatched && { nowMs: () => 0 }),
         isStdoutTTY: isTerminal,
         onStop: (callback) => callback(),
       });

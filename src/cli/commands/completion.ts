@@ -8,7 +8,7 @@ export function createCompletionCommand(commands: () => readonly CLICommand[]): 
     summary: 'Print a script that completes commands and options in a shell',
     arguments: ['bash|zsh|fish'],
     examples: [
-      'source <(keyfront completion bash)',
+      'keyfront completion bash > ~/.local/share/bash-completion/completions/keyfront',
       'keyfront completion zsh > "${fpath[1]}/_keyfront"',
       'keyfront completion fish > ~/.config/fish/completions/keyfront.fish',
     ],

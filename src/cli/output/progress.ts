@@ -14,7 +14,8 @@ const logIntervalMs = 5_000;
 const minRateMs = 1_000;
 
 /** Creates progress that shows the count, the rate, the percentage and the remaining time. */
-export function createProgressLine(io: IO, noun: string, now: () => number = Date.now): ProgressLine {
+export function createProgressLine(io: IO, noun: string): ProgressLine {
+  const now = io.nowMs ?? Date.now;
   const startMs = now();
   const intervalMs = io.isStderrTTY ? terminalIntervalMs : logIntervalMs;
   let shownMs = io.isStderrTTY ? -Infinity : startMs;

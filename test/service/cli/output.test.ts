@@ -127,7 +127,9 @@ describe('the real process', () => {
         setTimeout(() => stdout.resume(), 2);
       });
     });
-    expect([code, said]).toStrictEqual([0, `Exported keys: ${count}, without secrets.\n`]);
+    expect(code).toBe(0);
+    // On a busy machine, progress precedes it.
+    expect(said).toMatch(new RegExp(`^([^\\n]+ per second[^\\n]*\\n)*Exported keys: ${count}, without secrets\\.\\n$`));
     expect(bytes).toBeGreaterThan(count * 600);
   });
 

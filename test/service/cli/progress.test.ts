@@ -10,8 +10,9 @@ function watched(isStderrTTY: boolean) {
     stderr: (text: string) => void (said += text),
     isStderrTTY,
     onStop: () => undefined,
+    nowMs: () => now,
   };
-  const progress = createProgressLine(io, 'keys', () => now);
+  const progress = createProgressLine(io, 'keys');
   return {
     at: (milliseconds: number, count: number, part?: number) => {
       now = milliseconds;

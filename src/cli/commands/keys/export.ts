@@ -13,7 +13,7 @@ import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { toJSONLine } from '../../output/json.js';
 import { createProgressLine } from '../../output/progress.js';
-import { cannotDecrypt, createDamagedKeyReport, damagedAdvice, damagedExitCode } from '../damaged-keys.js';
+import { cannotDecrypt, createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged-keys.js';
 
 export const exportCommand: CLICommand = {
   name: 'keys export',

@@ -1,5 +1,5 @@
 import type { Services } from '../../../storage/open-storage.js';
-import { damagedAdvice } from '../damaged-keys.js';
+import { damagedAdvice } from '../keys/damaged-keys.js';
 
 /**
  * Checks the webhooks before the key ring changes. A damaged webhook can be removed by its ID, so that, unlike a key, none

@@ -7,7 +7,7 @@ import type { CLICommand } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
-import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../damaged-keys.js';
+import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../keys/damaged-keys.js';
 import { requireIntactWebhooks, skippedSummary } from './damaged-rows.js';
 
 export const pruneCommand: CLICommand = {

@@ -12,7 +12,7 @@ import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { createProgressLine } from '../../output/progress.js';
-import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../damaged-keys.js';
+import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../keys/damaged-keys.js';
 import { requireIntactWebhooks, skippedSummary } from './damaged-rows.js';
 
 export const rotateKeyRingCommand: CLICommand = {

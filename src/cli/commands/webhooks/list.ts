@@ -8,7 +8,7 @@ import { withServices } from '../../key-client/open.js';
 import { outputOptions, selectOutputFormat } from '../../output/format.js';
 import { toJSONLine } from '../../output/json.js';
 import { formatTable } from '../../output/table.js';
-import { damagedExitCode } from '../damaged-keys.js';
+import { damagedExitCode } from '../keys/damaged-keys.js';
 import { damagedWebhookMessage } from './find-webhook.js';
 
 export const listWebhooksCommand: CLICommand = {

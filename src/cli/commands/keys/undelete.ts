@@ -1,15 +1,15 @@
-import type { CLICommand, OptionValues } from '../command.js';
-import { keyVariables } from '../environment.js';
-import type { IO } from '../io.js';
+import type { CLICommand, OptionValues } from '../../command.js';
+import { keyVariables } from '../../environment.js';
+import type { IO } from '../../io.js';
 import {
   changeExitCodes,
   expectedVersionOption,
   keyLocation,
   keyOptions,
   reasonOption,
-} from '../key-client/options.js';
-import { parseNumberOption, runKeyCommand, stringOption } from '../key-client/run-key-command.js';
-import { printChange } from '../output/diff.js';
+} from '../../key-client/options.js';
+import { parseNumberOption, runKeyCommand, stringOption } from '../../key-client/run-key-command.js';
+import { printChange } from '../../output/diff.js';
 
 export const undeleteCommand: CLICommand = {
   name: 'undelete',

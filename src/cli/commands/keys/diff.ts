@@ -1,13 +1,13 @@
-import { withWireIssuePaths } from '../../rest/json-body.js';
-import { definitionFromWire } from '../../wire/field-names.js';
-import type { CLICommand, OptionValues } from '../command.js';
-import { keyVariables } from '../environment.js';
-import { readDefinitionObject } from '../input/definitions.js';
-import type { IO } from '../io.js';
-import { cannotAccess, definitionFile, keyOptions, resetQuotaOption } from '../key-client/options.js';
-import { runKeyCommand } from '../key-client/run-key-command.js';
-import { changeResultToJSON, formatChangeResult, hasNoEffect } from '../output/diff.js';
-import { toJSONLine } from '../output/json.js';
+import { withWireIssuePaths } from '../../../rest/json-body.js';
+import { definitionFromWire } from '../../../wire/field-names.js';
+import type { CLICommand, OptionValues } from '../../command.js';
+import { keyVariables } from '../../environment.js';
+import { readDefinitionObject } from '../../input/definitions.js';
+import type { IO } from '../../io.js';
+import { cannotAccess, definitionFile, keyOptions, resetQuotaOption } from '../../key-client/options.js';
+import { runKeyCommand } from '../../key-client/run-key-command.js';
+import { changeResultToJSON, formatChangeResult, hasNoEffect } from '../../output/diff.js';
+import { toJSONLine } from '../../output/json.js';
 
 export const diffCommand: CLICommand = {
   name: 'diff',

@@ -1,10 +1,10 @@
-import { AppError } from '../../lib/errors.js';
-import { withWireIssuePaths } from '../../rest/json-body.js';
-import { definitionFromWire } from '../../wire/field-names.js';
-import type { CLICommand, OptionValues } from '../command.js';
-import { keyVariables } from '../environment.js';
-import { readDefinitionObject } from '../input/definitions.js';
-import { UsageError, type IO } from '../io.js';
+import { AppError } from '../../../lib/errors.js';
+import { withWireIssuePaths } from '../../../rest/json-body.js';
+import { definitionFromWire } from '../../../wire/field-names.js';
+import type { CLICommand, OptionValues } from '../../command.js';
+import { keyVariables } from '../../environment.js';
+import { readDefinitionObject } from '../../input/definitions.js';
+import { UsageError, type IO } from '../../io.js';
 import {
   changeExitCodes,
   definitionFile,
@@ -12,9 +12,9 @@ import {
   keyOptions,
   reasonOption,
   resetQuotaOption,
-} from '../key-client/options.js';
-import { parseNumberOption, runKeyCommand, stringOption } from '../key-client/run-key-command.js';
-import { printChange } from '../output/diff.js';
+} from '../../key-client/options.js';
+import { parseNumberOption, runKeyCommand, stringOption } from '../../key-client/run-key-command.js';
+import { printChange } from '../../output/diff.js';
 
 export const putCommand: CLICommand = {
   name: 'put',

@@ -1,5 +1,5 @@
-import { printable } from '../../lib/text.js';
-import type { IO } from '../io.js';
+import { printable } from '../../../lib/text.js';
+import type { IO } from '../../io.js';
 
 /** Exit code of a command that skipped damaged rows and named them, and did all other work. */
 export const damagedExitCode = 3;

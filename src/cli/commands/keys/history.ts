@@ -1,13 +1,13 @@
-import { printable } from '../../lib/text.js';
-import type { CLICommand, OptionValues } from '../command.js';
-import { keyVariables } from '../environment.js';
-import type { IO } from '../io.js';
-import { cannotAccess, keyLocation, keyOptions } from '../key-client/options.js';
-import type { KeyHistoryEntry } from '../key-client/port.js';
-import { parseNumberOption, runKeyCommand } from '../key-client/run-key-command.js';
-import { changeToJSON, formatChanges } from '../output/diff.js';
-import type { OutputFormat } from '../output/format.js';
-import { toJSONLine } from '../output/json.js';
+import { printable } from '../../../lib/text.js';
+import type { CLICommand, OptionValues } from '../../command.js';
+import { keyVariables } from '../../environment.js';
+import type { IO } from '../../io.js';
+import { cannotAccess, keyLocation, keyOptions } from '../../key-client/options.js';
+import type { KeyHistoryEntry } from '../../key-client/port.js';
+import { parseNumberOption, runKeyCommand } from '../../key-client/run-key-command.js';
+import { changeToJSON, formatChanges } from '../../output/diff.js';
+import type { OutputFormat } from '../../output/format.js';
+import { toJSONLine } from '../../output/json.js';
 
 const defaultLimit = 20;
 const maxLimit = 100;

@@ -1,11 +1,11 @@
-import { printable } from '../../lib/text.js';
-import { definitionToWire } from '../../wire/field-names.js';
-import type { CLICommand, OptionValues } from '../command.js';
-import { keyVariables } from '../environment.js';
-import type { IO } from '../io.js';
-import { cannotAccess, keyLocation, keyOptions } from '../key-client/options.js';
-import { runKeyCommand } from '../key-client/run-key-command.js';
-import { toIndentedJSON } from '../output/json.js';
+import { printable } from '../../../lib/text.js';
+import { definitionToWire } from '../../../wire/field-names.js';
+import type { CLICommand, OptionValues } from '../../command.js';
+import { keyVariables } from '../../environment.js';
+import type { IO } from '../../io.js';
+import { cannotAccess, keyLocation, keyOptions } from '../../key-client/options.js';
+import { runKeyCommand } from '../../key-client/run-key-command.js';
+import { toIndentedJSON } from '../../output/json.js';
 
 export const getCommand: CLICommand = {
   name: 'get',

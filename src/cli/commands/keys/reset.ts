@@ -1,11 +1,11 @@
-import { AppError } from '../../lib/errors.js';
-import type { CLICommand, OptionValues } from '../command.js';
-import { keyVariables } from '../environment.js';
-import type { IO } from '../io.js';
-import { changeExitCodes, keyLocation, keyOptions, reasonOption } from '../key-client/options.js';
-import type { KeyChangeResult, KeyClient } from '../key-client/port.js';
-import { runKeyCommand, stringOption } from '../key-client/run-key-command.js';
-import { printChange } from '../output/diff.js';
+import { AppError } from '../../../lib/errors.js';
+import type { CLICommand, OptionValues } from '../../command.js';
+import { keyVariables } from '../../environment.js';
+import type { IO } from '../../io.js';
+import { changeExitCodes, keyLocation, keyOptions, reasonOption } from '../../key-client/options.js';
+import type { KeyChangeResult, KeyClient } from '../../key-client/port.js';
+import { runKeyCommand, stringOption } from '../../key-client/run-key-command.js';
+import { printChange } from '../../output/diff.js';
 
 export const resetCommand: CLICommand = {
   name: 'reset',

@@ -1,16 +1,16 @@
-import { withWireIssuePaths } from '../../rest/json-body.js';
-import type { CLICommand, OptionValues } from '../command.js';
-import { keyVariables } from '../environment.js';
-import { UsageError, type IO } from '../io.js';
+import { withWireIssuePaths } from '../../../rest/json-body.js';
+import type { CLICommand, OptionValues } from '../../command.js';
+import { keyVariables } from '../../environment.js';
+import { UsageError, type IO } from '../../io.js';
 import {
   changeExitCodes,
   expectedVersionOption,
   keyLocation,
   keyOptions,
   reasonOption,
-} from '../key-client/options.js';
-import { parseNumberOption, runKeyCommand, stringOption } from '../key-client/run-key-command.js';
-import { printChange } from '../output/diff.js';
+} from '../../key-client/options.js';
+import { parseNumberOption, runKeyCommand, stringOption } from '../../key-client/run-key-command.js';
+import { printChange } from '../../output/diff.js';
 
 export const revertCommand: CLICommand = {
   name: 'revert',

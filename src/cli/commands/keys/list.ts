@@ -1,16 +1,16 @@
-import { nearest } from '../../lib/nearest.js';
-import { printable } from '../../lib/text.js';
-import { keyStates, type KeyState } from '../../keys/key.js';
-import type { KeyFilter } from '../../keys/key-query.js';
-import type { CLICommand, OptionValues } from '../command.js';
-import { keyVariables } from '../environment.js';
-import { parseOrganisation } from '../input/organisation.js';
-import { UsageError, type IO } from '../io.js';
-import { cannotAccess, keyLocation, keysOptions } from '../key-client/options.js';
-import type { KeyClient, ListedKey } from '../key-client/port.js';
-import { parseNumberOption, runKeysCommand, stringOption } from '../key-client/run-key-command.js';
-import { toJSONLine } from '../output/json.js';
-import { formatTable } from '../output/table.js';
+import { nearest } from '../../../lib/nearest.js';
+import { printable } from '../../../lib/text.js';
+import { keyStates, type KeyState } from '../../../keys/key.js';
+import type { KeyFilter } from '../../../keys/key-query.js';
+import type { CLICommand, OptionValues } from '../../command.js';
+import { keyVariables } from '../../environment.js';
+import { parseOrganisation } from '../../input/organisation.js';
+import { UsageError, type IO } from '../../io.js';
+import { cannotAccess, keyLocation, keysOptions } from '../../key-client/options.js';
+import type { KeyClient, ListedKey } from '../../key-client/port.js';
+import { parseNumberOption, runKeysCommand, stringOption } from '../../key-client/run-key-command.js';
+import { toJSONLine } from '../../output/json.js';
+import { formatTable } from '../../output/table.js';
 
 const defaultLimit = 100;
 /** The largest page of the REST API. */

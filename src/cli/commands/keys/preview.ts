@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { readConfig } from '../../config/config.js';
-import { createKeyHash } from '../../crypto/key-hash.js';
-import { readDefinition } from '../../keys/definition/parse.js';
-import { previewKey } from '../../keys/queries/preview-key.js';
-import { AppError } from '../../lib/errors.js';
-import type { JSONValue } from '../../lib/json.js';
-import { printable } from '../../lib/text.js';
-import { withWireIssuePaths, warningsMember } from '../../rest/json-body.js';
-import { definitionFromWire, definitionToWire } from '../../wire/field-names.js';
-import type { CLICommand, OptionValues } from '../command.js';
-import { colorVariables } from '../environment.js';
-import { readDefinitions } from '../input/definitions.js';
-import type { IO } from '../io.js';
-import { connectionOptions, createConnection, managementCredential, toAppError } from '../key-client/connection.js';
+import { readConfig } from '../../../config/config.js';
+import { createKeyHash } from '../../../crypto/key-hash.js';
+import { readDefinition } from '../../../keys/definition/parse.js';
+import { previewKey } from '../../../keys/queries/preview-key.js';
+import { AppError } from '../../../lib/errors.js';
+import type { JSONValue } from '../../../lib/json.js';
+import { printable } from '../../../lib/text.js';
+import { withWireIssuePaths, warningsMember } from '../../../rest/json-body.js';
+import { definitionFromWire, definitionToWire } from '../../../wire/field-names.js';
+import type { CLICommand, OptionValues } from '../../command.js';
+import { colorVariables } from '../../environment.js';
+import { readDefinitions } from '../../input/definitions.js';
+import type { IO } from '../../io.js';
+import { connectionOptions, createConnection, managementCredential, toAppError } from '../../key-client/connection.js';
 import {
   formatProblems,
   outputOptions,
@@ -20,8 +20,8 @@ import {
   selectOutputFormat,
   type OutputFormat,
   type Problem,
-} from '../output/format.js';
-import { toJSONLine } from '../output/json.js';
+} from '../../output/format.js';
+import { toJSONLine } from '../../output/json.js';
 
 export const previewCommand: CLICommand = {
   name: 'preview',
