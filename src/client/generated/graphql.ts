@@ -8,9 +8,9 @@ export interface DocumentTypeDecoration<TResult, TVariables> {
   __apiType?: (variables: TVariables) => TResult;
 }
 /** Access of a key to one API. */
-export type AccessRightInput = {
+export type KeyAccessRightInput = {
   /** Allowed paths and methods. If absent or empty, all are allowed. At most 1000 items. */
-  allowedUrls?: Array<AllowedUrlInput> | null | undefined;
+  allowedUrls?: Array<KeyAllowedUrlInput> | null | undefined;
   /** Identifier of the API in the gateway. At most 256 characters. Example: invoices. */
   apiID?: string | null | undefined;
   /** Display name of the API. At most 256 characters. Example: Invoices. */
@@ -18,13 +18,13 @@ export type AccessRightInput = {
   /** Name of the entry, unique in its list. Gateways find an entry by its `apiID`: use the same value for both. At most 256 characters. Example: invoices. */
   label: string;
   /** Limits for this API only. */
-  limit?: LimitInput | null | undefined;
+  limit?: KeyLimitInput | null | undefined;
   /** Names of the API versions that the key may call. At most 100 items of at most 512 characters each. Example: Default. */
   versions?: Array<string> | null | undefined;
 };
 
 /** A path that the key may call, with the allowed methods. */
-export type AllowedUrlInput = {
+export type KeyAllowedUrlInput = {
   /** Allowed HTTP methods. Stored in upper case. At most 50 items of at most 512 characters each. Example: GET. */
   methods?: Array<string> | null | undefined;
   /** Path, as a regular expression that the gateway evaluates. Keyfront only stores it. At most 2048 characters. Example: /invoices/.* */
@@ -32,7 +32,7 @@ export type AllowedUrlInput = {
 };
 
 /** Credentials for HTTP Basic authentication. The gateway verifies them. */
-export type BasicAuthDataInput = {
+export type KeyBasicAuthDataInput = {
   /** Hash type of the password: bcrypt (default) or argon2id. Changing it requires sending the `password` again. At most 256 characters. */
   hashType?: string | null | undefined;
   /** Password in plain text, at most 72 bytes with bcrypt. Stored as a hash and never returned. If an update omits it, the stored password stays; null clears it. At most 1024 characters. */
@@ -42,7 +42,7 @@ export type BasicAuthDataInput = {
 };
 
 /** How a field differs between two versions. */
-export type ChangeKind =
+export type KeyChangeKind =
   /** The field had no value before the change. */
   | 'ADDED'
   /** The field has another value. Values of secrets are not returned. */
@@ -55,9 +55,27 @@ export type ChangeKind =
   | 'SET';
 
 /** Verification of JSON Web Tokens (JWT) by the gateway. */
-export type JwtDataInput = {
+export type KeyJwtDataInput = {
   /** Shared secret or public key to verify signatures with. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. At most 16384 characters. */
   secret?: string | null | undefined;
+};
+
+/** Limits for one API. The gateway enforces them. Each field has the same meaning as the field of that name of the key. */
+export type KeyLimitInput = {
+  /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
+  per?: number | null | undefined;
+  /** Maximum number of requests in a quota period of `quotaRenewalRate` seconds. -1, 0 or null means unlimited. Example: 10000. */
+  quotaMax?: number | string | null | undefined;
+  /** Requests left in the quota period when the definition was written. -1 means unlimited. Sets the initial live quota of a new key; the live quota has the current value. Example: 9500. */
+  quotaRemaining?: number | string | null | undefined;
+  /** Length of the quota period, in seconds. With -1, 0 or null the quota never renews. Example: 2592000 (30 days). */
+  quotaRenewalRate?: number | string | null | undefined;
+  /** Maximum number of requests in a period of `per` seconds. -1 means unlimited. The gateway enforces it. Example: 100. */
+  rate?: number | null | undefined;
+  /** Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5. */
+  throttleInterval?: number | null | undefined;
+  /** Maximum number of times that the gateway retries a delayed request. -1 disables retries. Example: 3. */
+  throttleRetryLimit?: number | null | undefined;
 };
 
 /** An operation that changed a key. */
@@ -75,6 +93,36 @@ export type KeyOperation =
   /** The definition was updated or the quota was reset. */
   | 'UPDATE';
 
+/** Why requests are not allowed. */
+export type KeyQuotaRefusal =
+  /** The key has expired. */
+  | 'EXPIRED'
+  /** The key is switched off. */
+  | 'INACTIVE'
+  /** Fewer requests remain than were requested. */
+  | 'QUOTA_EXCEEDED';
+
+/** Status of a requested reset of the live quota. A pending reset is stored and is not lost. */
+export type KeyQuotaResetStatus =
+  /** The live quota was reset: requests are counted from 0. */
+  | 'APPLIED'
+  /** The counter could not be reached. The reset is stored with the definition and is applied as soon as possible. */
+  | 'PENDING';
+
+/** Gradual changes of the rate limit by the gateway. */
+export type KeySmoothingInput = {
+  /** Minimum time between two changes of the rate limit, in seconds. Example: 30. */
+  delay?: number | null | undefined;
+  /** Whether smoothing is enabled. If true, the other four fields are required and must be above 0. */
+  enabled?: boolean | null | undefined;
+  /** Number of requests by which one change raises or lowers the rate limit. Example: 10. */
+  step?: number | null | undefined;
+  /** Initial rate limit, in requests. Example: 50. */
+  threshold?: number | null | undefined;
+  /** Fraction of `step` that triggers a change, above 0 and at most 1. Example: 0.5. */
+  trigger?: number | null | undefined;
+};
+
 /** State of a key: whether it can be used, and if not, why. */
 export type KeyState =
   /** The key can be used: it is not inactive, expired or deleted. */
@@ -86,29 +134,26 @@ export type KeyState =
   /** The key is switched off by `isInactive`. It may also have expired. */
   | 'INACTIVE';
 
-/** Limits for one API. The gateway enforces them. Each field has the same meaning as the field of that name of the key. */
-export type LimitInput = {
-  /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
-  per?: number | null | undefined;
-  /** Maximum number of requests in a quota period of `quotaRenewalRate` seconds. -1, 0 or null means unlimited. Example: 10000. */
-  quotaMax?: number | string | null | undefined;
-  /** Requests left in the quota period when the definition was written. -1 means unlimited. Sets the initial live quota of a new key; the live quota has the current value. Example: 9500. */
-  quotaRemaining?: number | string | null | undefined;
-  /** Length of the quota period, in seconds. With -1, 0 or null the quota never renews. Example: 2592000 (30 days). */
-  quotaRenewalRate?: number | string | null | undefined;
-  /** Maximum number of requests in a period of `per` seconds. -1 means unlimited. The gateway enforces it. Example: 100. */
-  rate?: number | null | undefined;
-  /** Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5. */
-  throttleInterval?: number | null | undefined;
-  /** Maximum number of times that the gateway retries a delayed request. -1 disables retries. Example: 3. */
-  throttleRetryLimit?: number | null | undefined;
-};
-
-/** Events that the gateway raises when quota usage reaches a limit. */
-export type MonitorInput = {
-  /** Quota usage at which the gateway raises an event, in percent: above 0, at most 100, in descending order. At most 100 items. Example: 90. */
-  triggerLimits?: Array<number> | null | undefined;
-};
+/** The kind of a warning. */
+export type KeyWarningCode =
+  /** The field is deprecated; its value was moved to the field that replaces it. */
+  | 'DEPRECATED_FIELD'
+  /** The value seems to be in milliseconds; the field is in seconds. */
+  | 'EXPIRES_IN_MILLISECONDS'
+  /** The key has already expired. */
+  | 'EXPIRES_IN_PAST'
+  /** The label differs from the API identifier, by which gateways find the entry. */
+  | 'LABEL_MISMATCH'
+  /** The rate limit is disabled, because its period is 0 or less. */
+  | 'LIMIT_OFF'
+  /** The quota has no renewal period: once used up, it stays used up. */
+  | 'QUOTA_NEVER_RENEWS'
+  /** More requests remain than the quota has in total. */
+  | 'REMAINING_ABOVE_MAXIMUM'
+  /** The service sets this field; the value sent was ignored. */
+  | 'SERVER_OWNED'
+  /** Gateways expect trigger limits in descending order. */
+  | 'TRIGGERS_NOT_DESCENDING';
 
 /** Filters keys. All conditions must match; null is the same as omitted. Deleted keys are excluded unless `state` is DELETED. */
 export type OrgKeyFilter = {
@@ -142,7 +187,7 @@ export type OrgKeyOrder =
 /** A key definition to preview. All fields are optional; null is the same as omitted. */
 export type PreviewKeyInput = {
   /** Access rights of the key, one entry for each API. At most 1000 items. */
-  accessRights?: Array<AccessRightInput> | null | undefined;
+  accessRights?: Array<KeyAccessRightInput> | null | undefined;
   /** Display name of the key; need not be unique. At most 256 characters. Example: Billing, production. */
   alias?: string | null | undefined;
   /** Obsolete. The value is stored unchanged and has no effect. */
@@ -155,7 +200,7 @@ export type PreviewKeyInput = {
    */
   applyPolicyID?: string | null | undefined;
   /** Credentials for HTTP Basic authentication. The gateway verifies them. */
-  basicAuthData?: BasicAuthDataInput | null | undefined;
+  basicAuthData?: KeyBasicAuthDataInput | null | undefined;
   /** Client certificate, or its identifier in the gateway. At most 65536 characters. */
   certificate?: string | null | undefined;
   /** Retention of the analytics data of the key, in seconds. Example: 2592000 (30 days). */
@@ -175,7 +220,7 @@ export type PreviewKeyInput = {
   /** Whether the key is disabled. The gateway rejects all requests with a disabled key. */
   isInactive?: boolean | null | undefined;
   /** Verification of JSON Web Tokens (JWT) by the gateway. */
-  jwtData?: JwtDataInput | null | undefined;
+  jwtData?: KeyJwtDataInput | null | undefined;
   /** Key identifier of the preview, at most 255 bytes. If absent, a new one is generated. Available in previews only. Example: acme-billing. */
   keyID?: string | number | null | undefined;
   /** Obsolete. The value is stored unchanged and has no effect. */
@@ -187,7 +232,7 @@ export type PreviewKeyInput = {
   /** Your own data about the key, as any JSON. It is returned by reads: do not store secrets in it. At most 32 levels deep, with at most 10000 members in total. */
   metaData?: unknown;
   /** Events that the gateway raises when quota usage reaches a limit. */
-  monitor?: MonitorInput | null | undefined;
+  monitor?: QuotaMonitorInput | null | undefined;
   /** Identifiers, in the gateway, of the certificates that the key is bound to. Available in previews only. At most 100 items of at most 512 characters each. */
   mtlsStaticCertificateBindings?: Array<string> | null | undefined;
   /** Identifier, in the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
@@ -211,7 +256,7 @@ export type PreviewKeyInput = {
   /** Lifetime of the session of the key in the gateway, in seconds. Example: 3600. */
   sessionLifetime?: number | string | null | undefined;
   /** Gradual changes of the rate limit by the gateway. */
-  smoothing?: SmoothingInput | null | undefined;
+  smoothing?: KeySmoothingInput | null | undefined;
   /** Labels to find the key and its traffic. Trimmed, and without duplicates. At most 100 items of at most 512 characters each. Example: production. */
   tags?: Array<string> | null | undefined;
   /** Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5. */
@@ -220,40 +265,16 @@ export type PreviewKeyInput = {
   throttleRetryLimit?: number | null | undefined;
 };
 
-/** Why requests are not allowed. */
-export type QuotaRefusal =
-  /** The key has expired. */
-  | 'EXPIRED'
-  /** The key is switched off. */
-  | 'INACTIVE'
-  /** Fewer requests remain than were requested. */
-  | 'QUOTA_EXCEEDED';
-
-/** Status of a requested reset of the live quota. A pending reset is stored and is not lost. */
-export type QuotaResetStatus =
-  /** The live quota was reset: requests are counted from 0. */
-  | 'APPLIED'
-  /** The counter could not be reached. The reset is stored with the definition and is applied as soon as possible. */
-  | 'PENDING';
-
-/** Gradual changes of the rate limit by the gateway. */
-export type SmoothingInput = {
-  /** Minimum time between two changes of the rate limit, in seconds. Example: 30. */
-  delay?: number | null | undefined;
-  /** Whether smoothing is enabled. If true, the other four fields are required and must be above 0. */
-  enabled?: boolean | null | undefined;
-  /** Number of requests by which one change raises or lowers the rate limit. Example: 10. */
-  step?: number | null | undefined;
-  /** Initial rate limit, in requests. Example: 50. */
-  threshold?: number | null | undefined;
-  /** Fraction of `step` that triggers a change, above 0 and at most 1. Example: 0.5. */
-  trigger?: number | null | undefined;
+/** Events that the gateway raises when quota usage reaches a limit. */
+export type QuotaMonitorInput = {
+  /** Quota usage at which the gateway raises an event, in percent: above 0, at most 100, in descending order. At most 100 items. Example: 90. */
+  triggerLimits?: Array<number> | null | undefined;
 };
 
 /** A key definition. In `updateOrgKey` it replaces the stored one: omitted fields are removed, except secrets, which are kept; null removes a secret. In `updateOrgKeys` it is a patch: omitted fields are kept; null removes a field. */
 export type UpdateKeyInput = {
   /** Access rights of the key, one entry for each API. At most 1000 items. */
-  accessRights?: Array<AccessRightInput> | null | undefined;
+  accessRights?: Array<KeyAccessRightInput> | null | undefined;
   /** Display name of the key; need not be unique. At most 256 characters. Example: Billing, production. */
   alias?: string | null | undefined;
   /** Obsolete. The value is stored unchanged and has no effect. */
@@ -266,7 +287,7 @@ export type UpdateKeyInput = {
    */
   applyPolicyID?: string | null | undefined;
   /** Credentials for HTTP Basic authentication. The gateway verifies them. */
-  basicAuthData?: BasicAuthDataInput | null | undefined;
+  basicAuthData?: KeyBasicAuthDataInput | null | undefined;
   /** Client certificate, or its identifier in the gateway. At most 65536 characters. */
   certificate?: string | null | undefined;
   /** Retention of the analytics data of the key, in seconds. Example: 2592000 (30 days). */
@@ -293,7 +314,7 @@ export type UpdateKeyInput = {
   /** Whether the key is disabled. The gateway rejects all requests with a disabled key. */
   isInactive?: boolean | null | undefined;
   /** Verification of JSON Web Tokens (JWT) by the gateway. */
-  jwtData?: JwtDataInput | null | undefined;
+  jwtData?: KeyJwtDataInput | null | undefined;
   /** Obsolete. The value is stored unchanged and has no effect. */
   lastCheck?: number | string | null | undefined;
   /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800. */
@@ -303,7 +324,7 @@ export type UpdateKeyInput = {
   /** Your own data about the key, as a JSON object. It is returned by reads: do not store secrets in it. At most 32 levels deep, with at most 10000 members in total. */
   metaData?: unknown;
   /** Events that the gateway raises when quota usage reaches a limit. */
-  monitor?: MonitorInput | null | undefined;
+  monitor?: QuotaMonitorInput | null | undefined;
   /** Identifier, in the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
@@ -327,7 +348,7 @@ export type UpdateKeyInput = {
   /** Lifetime of the session of the key in the gateway, in seconds. Example: 3600. */
   sessionLifetime?: number | string | null | undefined;
   /** Gradual changes of the rate limit by the gateway. */
-  smoothing?: SmoothingInput | null | undefined;
+  smoothing?: KeySmoothingInput | null | undefined;
   /** Labels to find the key and its traffic. Trimmed, and without duplicates. At most 100 items of at most 512 characters each. Example: production. */
   tags?: Array<string> | null | undefined;
   /** Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5. */
@@ -336,33 +357,12 @@ export type UpdateKeyInput = {
   throttleRetryLimit?: number | null | undefined;
 };
 
-/** The kind of a warning. */
-export type WarningCode =
-  /** The field is deprecated; its value was moved to the field that replaces it. */
-  | 'DEPRECATED_FIELD'
-  /** The value seems to be in milliseconds; the field is in seconds. */
-  | 'EXPIRES_IN_MILLISECONDS'
-  /** The key has already expired. */
-  | 'EXPIRES_IN_PAST'
-  /** The label differs from the API identifier, by which gateways find the entry. */
-  | 'LABEL_MISMATCH'
-  /** The rate limit is disabled, because its period is 0 or less. */
-  | 'LIMIT_OFF'
-  /** The quota has no renewal period: once used up, it stays used up. */
-  | 'QUOTA_NEVER_RENEWS'
-  /** More requests remain than the quota has in total. */
-  | 'REMAINING_ABOVE_MAXIMUM'
-  /** The service sets this field; the value sent was ignored. */
-  | 'SERVER_OWNED'
-  /** Gateways expect trigger limits in descending order. */
-  | 'TRIGGERS_NOT_DESCENDING';
-
 export type PreviewKeyQueryVariables = Exact<{
   input: PreviewKeyInput;
 }>;
 
 
-export type PreviewKeyQuery = { previewKey: { apiModel: Record<string, unknown>, keyHash: string, keyID: string, data: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, warnings: Array<{ path: string, code: WarningCode, message: string }> } | null };
+export type PreviewKeyQuery = { previewKey: { apiModel: Record<string, unknown>, keyHash: string, keyID: string, data: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type UpdateOrgKeyMutationVariables = Exact<{
   keyID: string | number;
@@ -372,7 +372,7 @@ export type UpdateOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type UpdateOrgKeyMutation = { updateOrgKey: { action: string, key: string, keyHash: string, status: string, version: number, quotaReset: QuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: WarningCode, message: string }> } | null };
+export type UpdateOrgKeyMutation = { updateOrgKey: { action: string, key: string, keyHash: string, status: string, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type PreviewOrgKeyUpdateQueryVariables = Exact<{
   keyID: string | number;
@@ -382,7 +382,7 @@ export type PreviewOrgKeyUpdateQueryVariables = Exact<{
 }>;
 
 
-export type PreviewOrgKeyUpdateQuery = { previewOrgKeyUpdate: { version: number, quotaReset: QuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: WarningCode, message: string }> } | null };
+export type PreviewOrgKeyUpdateQuery = { previewOrgKeyUpdate: { version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type OrgKeyQueryVariables = Exact<{
   keyID?: string | number | null | undefined;
@@ -394,7 +394,7 @@ export type OrgKeyQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, credentialID: string, credentialLabel: string, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }> } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null };
+export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, credentialID: string, credentialLabel: string, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null };
 
 export type OrgKeysQueryVariables = Exact<{
   filter?: OrgKeyFilter | null | undefined;
@@ -459,7 +459,7 @@ export type ConsumeOrgQuotaMutationVariables = Exact<{
 }>;
 
 
-export type ConsumeOrgQuotaMutation = { consumeOrgQuota: { allowed: boolean, refusal: QuotaRefusal | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null };
+export type ConsumeOrgQuotaMutation = { consumeOrgQuota: { allowed: boolean, refusal: KeyQuotaRefusal | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null };
 
 export type UpdateOrgKeysMutationVariables = Exact<{
   filter: OrgKeyFilter;
@@ -472,7 +472,7 @@ export type UpdateOrgKeysMutationVariables = Exact<{
 }>;
 
 
-export type UpdateOrgKeysMutation = { updateOrgKeys: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, change: { version: number, quotaReset: QuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: WarningCode, message: string }> } | null, error: { code: string, message: string, issues: Array<{ path: string, code: string, message: string }> } | null }> } | null };
+export type UpdateOrgKeysMutation = { updateOrgKeys: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, change: { version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null, error: { code: string, message: string, issues: Array<{ path: string, code: string, message: string }> } | null }> } | null };
 
 export type ResetOrgQuotasMutationVariables = Exact<{
   filter: OrgKeyFilter;
@@ -483,7 +483,7 @@ export type ResetOrgQuotasMutationVariables = Exact<{
 }>;
 
 
-export type ResetOrgQuotasMutation = { resetOrgQuotas: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, change: { version: number, quotaReset: QuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: WarningCode, message: string }> } | null, error: { code: string, message: string, issues: Array<{ path: string, code: string, message: string }> } | null }> } | null };
+export type ResetOrgQuotasMutation = { resetOrgQuotas: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, change: { version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null, error: { code: string, message: string, issues: Array<{ path: string, code: string, message: string }> } | null }> } | null };
 
 export type OrganizationOfKeyQueryVariables = Exact<{
   keyHash?: string | null | undefined;
@@ -495,11 +495,11 @@ export type OrganizationOfKeyQuery = { orgKey: { id: string, organization: { id:
 
 export type OrgKeyFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
 
-export type PreviewFragment = { version: number, quotaReset: QuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: WarningCode, message: string }> };
+export type PreviewFragment = { version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> };
 
-export type BulkFragment = { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, change: { version: number, quotaReset: QuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: WarningCode, message: string }> } | null, error: { code: string, message: string, issues: Array<{ path: string, code: string, message: string }> } | null }> };
+export type BulkFragment = { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, change: { version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null, error: { code: string, message: string, issues: Array<{ path: string, code: string, message: string }> } | null }> };
 
-export type ChangeFragment = { path: string, kind: ChangeKind, before: unknown, after: unknown };
+export type ChangeFragment = { path: string, kind: KeyChangeKind, before: unknown, after: unknown };
 
 export type EffectFragment = { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } };
 
@@ -516,7 +516,7 @@ export type OrgKeyChangedSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, credentialLabel: string, reason: string | null, changes: Array<{ path: string, kind: ChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string, version: number, state: KeyState } | null } };
+export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, credentialLabel: string, reason: string | null, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string, version: number, state: KeyState } | null } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -611,7 +611,7 @@ export const DefinitionFragmentDoc = new TypedDocumentString(`
 }
     `, {"fragmentName":"Definition"}) as unknown as TypedDocumentString<DefinitionFragment, unknown>;
 export const FiguresFragmentDoc = new TypedDocumentString(`
-    fragment Figures on Quota {
+    fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -636,7 +636,7 @@ export const OrgKeyFragmentDoc = new TypedDocumentString(`
     ...Figures
   }
 }
-    fragment Figures on Quota {
+    fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -715,7 +715,7 @@ fragment Definition on KeyDefinition {
   throttleRetryLimit
 }`, {"fragmentName":"OrgKey"}) as unknown as TypedDocumentString<OrgKeyFragment, unknown>;
 export const ChangeFragmentDoc = new TypedDocumentString(`
-    fragment Change on FieldChange {
+    fragment Change on KeyFieldChange {
   path
   kind
   before
@@ -723,7 +723,7 @@ export const ChangeFragmentDoc = new TypedDocumentString(`
 }
     `, {"fragmentName":"Change"}) as unknown as TypedDocumentString<ChangeFragment, unknown>;
 export const EffectFragmentDoc = new TypedDocumentString(`
-    fragment Effect on QuotaEffect {
+    fragment Effect on KeyQuotaEffect {
   before {
     ...Figures
   }
@@ -732,7 +732,7 @@ export const EffectFragmentDoc = new TypedDocumentString(`
   }
   summary
 }
-    fragment Figures on Quota {
+    fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -757,13 +757,13 @@ export const PreviewFragmentDoc = new TypedDocumentString(`
     message
   }
 }
-    fragment Change on FieldChange {
+    fragment Change on KeyFieldChange {
   path
   kind
   before
   after
 }
-fragment Effect on QuotaEffect {
+fragment Effect on KeyQuotaEffect {
   before {
     ...Figures
   }
@@ -772,7 +772,7 @@ fragment Effect on QuotaEffect {
   }
   summary
 }
-fragment Figures on Quota {
+fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -851,7 +851,7 @@ fragment Definition on KeyDefinition {
   throttleRetryLimit
 }`, {"fragmentName":"Preview"}) as unknown as TypedDocumentString<PreviewFragment, unknown>;
 export const BulkFragmentDoc = new TypedDocumentString(`
-    fragment Bulk on BulkResult {
+    fragment Bulk on KeyBulkResult {
   dryRun
   items {
     orgKey {
@@ -908,13 +908,13 @@ fragment Preview on OrgKeyUpdatePreview {
     message
   }
 }
-fragment Change on FieldChange {
+fragment Change on KeyFieldChange {
   path
   kind
   before
   after
 }
-fragment Effect on QuotaEffect {
+fragment Effect on KeyQuotaEffect {
   before {
     ...Figures
   }
@@ -923,7 +923,7 @@ fragment Effect on QuotaEffect {
   }
   summary
 }
-fragment Figures on Quota {
+fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -1147,13 +1147,13 @@ export const UpdateOrgKeyDocument = new TypedDocumentString(`
     ...Figures
   }
 }
-fragment Change on FieldChange {
+fragment Change on KeyFieldChange {
   path
   kind
   before
   after
 }
-fragment Effect on QuotaEffect {
+fragment Effect on KeyQuotaEffect {
   before {
     ...Figures
   }
@@ -1162,7 +1162,7 @@ fragment Effect on QuotaEffect {
   }
   summary
 }
-fragment Figures on Quota {
+fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -1239,7 +1239,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:20b693b55146fc544aae0965b3448cdb1d32a4632aaaa2e5e78a9707519b6688"}) as unknown as TypedDocumentString<UpdateOrgKeyMutation, UpdateOrgKeyMutationVariables>;
+}`, {"hash":"sha256:cea6e6ec17394440c2b97e88d143a78863b5d75c3ff6305f18910c1cadb85bb3"}) as unknown as TypedDocumentString<UpdateOrgKeyMutation, UpdateOrgKeyMutationVariables>;
 export const PreviewOrgKeyUpdateDocument = new TypedDocumentString(`
     query PreviewOrgKeyUpdate($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int) {
   previewOrgKeyUpdate(
@@ -1269,13 +1269,13 @@ export const PreviewOrgKeyUpdateDocument = new TypedDocumentString(`
     message
   }
 }
-fragment Change on FieldChange {
+fragment Change on KeyFieldChange {
   path
   kind
   before
   after
 }
-fragment Effect on QuotaEffect {
+fragment Effect on KeyQuotaEffect {
   before {
     ...Figures
   }
@@ -1284,7 +1284,7 @@ fragment Effect on QuotaEffect {
   }
   summary
 }
-fragment Figures on Quota {
+fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -1361,7 +1361,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:bdc4ee72d329b6ca9bd823e07ee3609e83f384e7f50f1eff6b64de8de281ac58"}) as unknown as TypedDocumentString<PreviewOrgKeyUpdateQuery, PreviewOrgKeyUpdateQueryVariables>;
+}`, {"hash":"sha256:80f051bf738a7651cef63b6929a219bf5944ba269961d31261a4c88048bd09bc"}) as unknown as TypedDocumentString<PreviewOrgKeyUpdateQuery, PreviewOrgKeyUpdateQueryVariables>;
 export const OrgKeyDocument = new TypedDocumentString(`
     query OrgKey($keyID: ID, $keyHash: String, $first: Int, $after: String, $last: Int, $before: String) {
   orgKey(keyID: $keyID, keyHash: $keyHash) {
@@ -1406,13 +1406,13 @@ export const OrgKeyDocument = new TypedDocumentString(`
     ...Figures
   }
 }
-fragment Change on FieldChange {
+fragment Change on KeyFieldChange {
   path
   kind
   before
   after
 }
-fragment Figures on Quota {
+fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -1495,7 +1495,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:d21650849d7aaddcab7f3a615b16990e986290d7399527cd0109d96b13752522"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
+}`, {"hash":"sha256:f135c8caaa1990f760a70b2f2ae8a19f1ce501ee1c73e66e4acd834a812339ab"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
 export const OrgKeysDocument = new TypedDocumentString(`
     query OrgKeys($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
   orgKeys(
@@ -1536,7 +1536,7 @@ export const OrgKeysDocument = new TypedDocumentString(`
     ...Figures
   }
 }
-fragment Figures on Quota {
+fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -1619,7 +1619,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:57d5c7d6243df445659e18fbb1df73489d79ca8d6859b89473450c28449648f0"}) as unknown as TypedDocumentString<OrgKeysQuery, OrgKeysQueryVariables>;
+}`, {"hash":"sha256:a61dd85dce8c81698bf097484518fe15e1e56f5261c333fe5cdeaefffe705621"}) as unknown as TypedDocumentString<OrgKeysQuery, OrgKeysQueryVariables>;
 export const NodeDocument = new TypedDocumentString(`
     query Node($id: ID!) {
   node(id: $id) {
@@ -1678,12 +1678,12 @@ export const ConsumeOrgQuotaDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment Figures on Quota {
+    fragment Figures on KeyQuota {
   max
   used
   remaining
   renewsAt
-}`, {"hash":"sha256:b9d5f359358a3df57384c0435edcfd75ffefb42f1559a141a990a327bfd3b741"}) as unknown as TypedDocumentString<ConsumeOrgQuotaMutation, ConsumeOrgQuotaMutationVariables>;
+}`, {"hash":"sha256:dad9606e51531799069e07b5560df26ae58de65c16b2be3e16c57d32c36c39ac"}) as unknown as TypedDocumentString<ConsumeOrgQuotaMutation, ConsumeOrgQuotaMutationVariables>;
 export const UpdateOrgKeysDocument = new TypedDocumentString(`
     mutation UpdateOrgKeys($filter: OrgKeyFilter!, $patch: UpdateKeyInput!, $resetQuota: Boolean, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String) {
   updateOrgKeys(
@@ -1733,7 +1733,7 @@ fragment Preview on OrgKeyUpdatePreview {
     message
   }
 }
-fragment Bulk on BulkResult {
+fragment Bulk on KeyBulkResult {
   dryRun
   items {
     orgKey {
@@ -1755,13 +1755,13 @@ fragment Bulk on BulkResult {
   hasNextPage
   endCursor
 }
-fragment Change on FieldChange {
+fragment Change on KeyFieldChange {
   path
   kind
   before
   after
 }
-fragment Effect on QuotaEffect {
+fragment Effect on KeyQuotaEffect {
   before {
     ...Figures
   }
@@ -1770,7 +1770,7 @@ fragment Effect on QuotaEffect {
   }
   summary
 }
-fragment Figures on Quota {
+fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -1847,7 +1847,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:76acec1a43b59469cdc599a00b0e7e1dec5b6aa2ea9988789089000b37ad3cca"}) as unknown as TypedDocumentString<UpdateOrgKeysMutation, UpdateOrgKeysMutationVariables>;
+}`, {"hash":"sha256:459a2868e530e7707dfc2088c6fac1de6ec818845e0774778a3a82072462a9ab"}) as unknown as TypedDocumentString<UpdateOrgKeysMutation, UpdateOrgKeysMutationVariables>;
 export const ResetOrgQuotasDocument = new TypedDocumentString(`
     mutation ResetOrgQuotas($filter: OrgKeyFilter!, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String) {
   resetOrgQuotas(
@@ -1895,7 +1895,7 @@ fragment Preview on OrgKeyUpdatePreview {
     message
   }
 }
-fragment Bulk on BulkResult {
+fragment Bulk on KeyBulkResult {
   dryRun
   items {
     orgKey {
@@ -1917,13 +1917,13 @@ fragment Bulk on BulkResult {
   hasNextPage
   endCursor
 }
-fragment Change on FieldChange {
+fragment Change on KeyFieldChange {
   path
   kind
   before
   after
 }
-fragment Effect on QuotaEffect {
+fragment Effect on KeyQuotaEffect {
   before {
     ...Figures
   }
@@ -1932,7 +1932,7 @@ fragment Effect on QuotaEffect {
   }
   summary
 }
-fragment Figures on Quota {
+fragment Figures on KeyQuota {
   max
   used
   remaining
@@ -2009,7 +2009,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:11409f4ad21fcf0f2ad7894767cd56cac8ece9d33462ef62f3cee56dfd26a170"}) as unknown as TypedDocumentString<ResetOrgQuotasMutation, ResetOrgQuotasMutationVariables>;
+}`, {"hash":"sha256:64fcd27823188a35f45009f8d4321ff5daeaeb4cca800fb434fd7d996fd80226"}) as unknown as TypedDocumentString<ResetOrgQuotasMutation, ResetOrgQuotasMutationVariables>;
 export const OrganizationOfKeyDocument = new TypedDocumentString(`
     query OrganizationOfKey($keyHash: String, $first: Int) {
   orgKey(keyHash: $keyHash) {

@@ -50,8 +50,14 @@ function toSubgraphType(type: ObjectTypeDefinitionNode): ObjectTypeDefinitionNod
   const shared = sharedFields[name];
   const fields = (type.fields ?? [])
     .filter((field) => name !== 'Query' || !['node', ...routerDefinitions].includes(field.name.value))
-    .map((field) => (shared?.includes(field.name.value) ? withoutDescription(field) : field));
+    .map((field) => (shared?.includes(field.name.value) ? withoutDescription(field) : field))
+    .map((field) => (name === 'OrgKey' && field.name.value === 'orgID' ? asShareable(field) : field));
   return { ...(shared ? withoutDescription(type) : type), fields, directives: directivesOf(name) };
+}
+
+/** A subgraph that knows the organisation of a key may return it, or provide it. */
+function asShareable<Node extends { readonly directives?: readonly ConstDirectiveNode[] }>(field: Node): Node {
+  return { ...field, directives: [...(field.directives ?? []), directive('shareable')] };
 }
 
 /** `PageInfo` is shareable: every subgraph with connections has it. */

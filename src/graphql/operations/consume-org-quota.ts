@@ -1,11 +1,11 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
-import { QuotaConsumption } from '../types/quota.js';
+import { KeyQuotaConsumption } from '../types/quota.js';
 import { keyArgs } from './args.js';
 
 builder.mutationField('consumeOrgQuota', (t) =>
   t.field({
-    type: QuotaConsumption,
+    type: KeyQuotaConsumption,
     nullable: true,
     description:
       'Consumes requests from the live quota of a key: the whole amount or nothing. Exact under concurrency and across restarts. Does not change the definition or its version. Requires a service credential. Null if an error is returned. Errors: INVALID if `amount` is below 1, NOT_FOUND.',

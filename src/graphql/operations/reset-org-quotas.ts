@@ -1,13 +1,13 @@
 import { bulkLimit } from '../../keys/commands/bulk-update.js';
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
-import { BulkResult } from '../types/bulk-result.js';
+import { KeyBulkResult } from '../types/bulk-result.js';
 import { toKeyFilter } from '../types/org-key-filter.js';
 import { bulkArgs, toBulkPage, bulkPageSizes } from './bulk-args.js';
 
 builder.mutationField('resetOrgQuotas', (t) =>
   t.field({
-    type: BulkResult,
+    type: KeyBulkResult,
     nullable: true,
     description: `Resets the live quota of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Null if an error is returned. Errors: those of \`updateOrgKeys\`.`,
     extensions: { credential: 'service', pageSizes: bulkPageSizes },

@@ -1,14 +1,14 @@
 import { bulkLimit } from '../../keys/commands/bulk-update.js';
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
-import { BulkResult } from '../types/bulk-result.js';
+import { KeyBulkResult } from '../types/bulk-result.js';
 import { UpdateKeyInput } from '../types/key-definition.js';
 import { toKeyFilter } from '../types/org-key-filter.js';
 import { bulkArgs, toBulkPage, bulkPageSizes } from './bulk-args.js';
 
 builder.mutationField('updateOrgKeys', (t) =>
   t.field({
-    type: BulkResult,
+    type: KeyBulkResult,
     nullable: true,
     description: `Changes some fields of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Null if an error is returned. Errors: INVALID, with no key changed, if more than ${bulkLimit} keys match and no page is given. Failures of single keys are returned in \`items\`.`,
     extensions: { credential: 'service', pageSizes: bulkPageSizes },

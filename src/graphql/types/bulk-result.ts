@@ -1,11 +1,11 @@
 import type { BulkItem as DomainItem, BulkResult as DomainResult } from '../../keys/commands/bulk-update.js';
 import { builder } from '../schema/builder.js';
 import { encodeCursor } from '../schema/cursor.js';
-import { IssueType } from './issue.js';
+import { KeyIssue } from './issue.js';
 import { OrgKeyUpdatePreview } from './org-key-update.js';
 import { OrgKey } from './org-key.js';
 
-const BulkError = builder.objectRef<NonNullable<DomainItem['error']>>('BulkError').implement({
+const KeyBulkError = builder.objectRef<NonNullable<DomainItem['error']>>('KeyBulkError').implement({
   description: 'Why the change of one key failed. After UNAVAILABLE or INTERNAL, read the key before you retry.',
   fields: (t) => ({
     code: t.exposeString('code', {
@@ -14,14 +14,14 @@ const BulkError = builder.objectRef<NonNullable<DomainItem['error']>>('BulkError
     }),
     message: t.exposeString('message', { description: 'Human-readable message. Do not parse it.' }),
     issues: t.field({
-      type: [IssueType],
+      type: [KeyIssue],
       description: 'All problems of the definition; empty for other errors.',
       resolve: ({ issues }) => [...issues],
     }),
   }),
 });
 
-const BulkItem = builder.objectRef<DomainItem>('BulkItem').implement({
+const KeyBulkItem = builder.objectRef<DomainItem>('KeyBulkItem').implement({
   description: 'The outcome for one key, predicted in a dry run. Exactly one of `change` and `error` is non-null.',
   fields: (t) => ({
     orgKey: t.field({
@@ -37,7 +37,7 @@ const BulkItem = builder.objectRef<DomainItem>('BulkItem').implement({
       resolve: ({ change }) => change,
     }),
     error: t.field({
-      type: BulkError,
+      type: KeyBulkError,
       nullable: true,
       description: 'Why the key was not changed. Null if there is a `change`.',
       resolve: ({ error }) => error,
@@ -45,13 +45,13 @@ const BulkItem = builder.objectRef<DomainItem>('BulkItem').implement({
   }),
 });
 
-export const BulkResult = builder.objectRef<DomainResult>('BulkResult').implement({
+export const KeyBulkResult = builder.objectRef<DomainResult>('KeyBulkResult').implement({
   description:
     'The result of a change of many keys. Each key is changed in its own transaction: a failure does not affect the others.',
   fields: (t) => ({
     dryRun: t.exposeBoolean('isDryRun', { description: 'Whether this was a dry run, which stores nothing.' }),
     items: t.field({
-      type: [BulkItem],
+      type: [KeyBulkItem],
       description: 'The outcome for each key, ordered by hash; at most 200.',
       resolve: ({ items }) => [...items],
     }),

@@ -3,12 +3,12 @@ import { changeKinds, type ChangeKind, type FieldChange as DomainChange } from '
 import { builder } from '../schema/builder.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
 
-const ChangeKindType = builder.enumType('ChangeKind', {
+const KeyChangeKind = builder.enumType('KeyChangeKind', {
   description: 'How a field differs between two versions.',
   values: enumValuesOf<ChangeKind>(changeKinds),
 });
 
-export const FieldChange = builder.objectRef<DomainChange>('FieldChange').implement({
+export const KeyFieldChange = builder.objectRef<DomainChange>('KeyFieldChange').implement({
   description: 'A field that differs between two versions of a key. Values of secrets are never returned.',
   fields: (t) => ({
     path: t.string({
@@ -16,7 +16,7 @@ export const FieldChange = builder.objectRef<DomainChange>('FieldChange').implem
         'Path of the field in the definition. An access right is identified by its label, in brackets and quotes unless it consists of letters, digits, `_` and `-`. Example: accessRights.invoices.limit.rate.',
       resolve: ({ path }) => pathText(path),
     }),
-    kind: t.expose('kind', { type: ChangeKindType, description: 'How the field differs.' }),
+    kind: t.expose('kind', { type: KeyChangeKind, description: 'How the field differs.' }),
     before: t.field({
       type: 'JSON',
       nullable: true,

@@ -1,14 +1,14 @@
 import { operations, type KeyRevision, type Operation } from '../../keys/key.js';
 import { builder } from '../schema/builder.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
-import { FieldChange } from './field-change.js';
+import { KeyFieldChange } from './field-change.js';
 
 const OperationType = builder.enumType('KeyOperation', {
   description: 'An operation that changed a key.',
   values: enumValuesOf<Operation>(operations),
 });
 
-export const HistoryEntry = builder.objectRef<KeyRevision>('HistoryEntry').implement({
+export const KeyHistoryEntry = builder.objectRef<KeyRevision>('KeyHistoryEntry').implement({
   description:
     'One change of a key: when, by which credential, what and why. Entries are immutable; a purge removes them with the key.',
   fields: (t) => ({
@@ -45,7 +45,7 @@ export const HistoryEntry = builder.objectRef<KeyRevision>('HistoryEntry').imple
       resolve: ({ quotaUsedBeforeReset }) => quotaUsedBeforeReset,
     }),
     changes: t.field({
-      type: [FieldChange],
+      type: [KeyFieldChange],
       description: 'The fields that differ from the previous version; empty if none do.',
       resolve: ({ changes }) => [...changes],
     }),

@@ -4,7 +4,7 @@ import type { Warning as DomainWarning } from '../../keys/definition/warnings.js
 import { builder } from '../schema/builder.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
 
-export const IssueType = builder.objectRef<Issue>('Issue').implement({
+export const KeyIssue = builder.objectRef<Issue>('KeyIssue').implement({
   description: 'A problem with one value.',
   fields: (t) => ({
     path: t.string({
@@ -22,12 +22,12 @@ export const IssueType = builder.objectRef<Issue>('Issue').implement({
   }),
 });
 
-const WarningCodeType = builder.enumType('WarningCode', {
+const KeyWarningCode = builder.enumType('KeyWarningCode', {
   description: 'The kind of a warning.',
   values: enumValuesOf<WarningCode>(warningCodes),
 });
 
-export const Warning = builder.objectRef<DomainWarning>('Warning').implement({
+export const KeyWarning = builder.objectRef<DomainWarning>('KeyWarning').implement({
   description: 'A warning about a definition that is valid but may not be intended.',
   fields: (t) => ({
     path: t.string({
@@ -35,7 +35,7 @@ export const Warning = builder.objectRef<DomainWarning>('Warning').implement({
       resolve: ({ path }) => pathText(path),
     }),
     code: t.expose('code', {
-      type: WarningCodeType,
+      type: KeyWarningCode,
       description: 'The kind of the warning, for programs. New values may be added.',
     }),
     message: t.exposeString('message', {

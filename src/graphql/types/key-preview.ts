@@ -3,7 +3,7 @@ import { viewOf } from '../../keys/definition/view.js';
 import type { SecretName } from '../../keys/definition/normalize.js';
 import { builder } from '../schema/builder.js';
 import { KeyDefinition } from './key-definition.js';
-import { Warning } from './issue.js';
+import { KeyWarning } from './issue.js';
 
 export const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
   description: 'The result of a preview. Nothing is stored.',
@@ -27,7 +27,7 @@ export const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').impleme
         'The key identifier that was sent, or a new one: the identifier of the organisation followed by 32 random hex digits.',
     }),
     warnings: t.field({
-      type: [Warning],
+      type: [KeyWarning],
       description: 'Warnings about the definition; often empty.',
       resolve: ({ warnings }) => [...warnings],
     }),

@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import type { SubscribedChange } from '../../keys/queries/change-subscription.js';
 import { builder } from '../schema/builder.js';
-import { HistoryEntry } from './history-entry.js';
+import { KeyHistoryEntry } from './history-entry.js';
 import { OrgKey } from './org-key.js';
 
 /**
@@ -33,7 +33,7 @@ export const OrgKeyChangedEvent = builder.objectRef<SubscribedChange>('OrgKeyCha
       resolve: (event) => requireEntry(event)?.orgID,
     }),
     entry: t.field({
-      type: HistoryEntry,
+      type: KeyHistoryEntry,
       nullable: true,
       description: 'The change, as in the history of the key. Null for a checkpoint.',
       resolve: requireEntry,

@@ -3,16 +3,16 @@ import { resetStatuses, type ResetStatus } from '../../keys/quota/quota-manager.
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
-import { FieldChange } from './field-change.js';
+import { KeyFieldChange } from './field-change.js';
 import { KeyDefinition } from './key-definition.js';
 import { OrgKey } from './org-key.js';
-import { QuotaEffect } from './quota.js';
-import { Warning } from './issue.js';
+import { KeyQuotaEffect } from './quota.js';
+import { KeyWarning } from './issue.js';
 
 /** The `action` of the REST key API. */
 export type Action = 'added' | 'modified' | 'deleted' | 'restored';
 
-const QuotaResetStatus = builder.enumType('QuotaResetStatus', {
+const QuotaResetStatus = builder.enumType('KeyQuotaResetStatus', {
   description: 'Status of a requested reset of the live quota. A pending reset is stored and is not lost.',
   values: enumValuesOf<ResetStatus>(resetStatuses),
 });
@@ -69,12 +69,12 @@ export const OrgKeyUpdatePreview = builder.objectRef<KeyChange>('OrgKeyUpdatePre
 function effectFields(t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, KeyChange>) {
   return {
     changes: t.field({
-      type: [FieldChange],
+      type: [KeyFieldChange],
       description: 'The fields that differ; empty if none do. Secrets are listed without their values.',
       resolve: ({ changes }) => [...changes],
     }),
     quotaEffect: t.field({
-      type: QuotaEffect,
+      type: KeyQuotaEffect,
       nullable: true,
       description:
         'The live quota before and after the change. Null if its counter is in Redis and could not be read; the change is made nevertheless.',
@@ -87,7 +87,7 @@ function effectFields(t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$in
       resolve: ({ quotaReset }) => quotaReset,
     }),
     warnings: t.field({
-      type: [Warning],
+      type: [KeyWarning],
       description: 'Warnings about the definition that was sent; often empty.',
       resolve: ({ warnings }) => [...warnings],
     }),

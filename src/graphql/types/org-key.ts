@@ -3,12 +3,12 @@ import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
-import { HistoryEntry } from './history-entry.js';
+import { KeyHistoryEntry } from './history-entry.js';
 import { KeyDefinition } from './key-definition.js';
 import { decodeVersionCursor } from '../schema/cursor.js';
 import { Organization } from './organization.js';
 import { readConnectionPage } from '../schema/pagination.js';
-import { Quota } from './quota.js';
+import { KeyQuota } from './quota.js';
 
 export const KeyStateType = builder.enumType('KeyState', {
   description: 'State of a key: whether it can be used, and if not, why.',
@@ -75,7 +75,7 @@ builder.node(OrgKey, {
       resolve: viewOfStored,
     }),
     quota: t.field({
-      type: Quota,
+      type: KeyQuota,
       nullable: true,
       description:
         'The live quota at this moment. Null if its counter is in Redis and could not be read; the error is UNAVAILABLE.',
@@ -83,7 +83,7 @@ builder.node(OrgKey, {
     }),
     history: t.connection(
       {
-        type: HistoryEntry,
+        type: KeyHistoryEntry,
         description:
           'The changes of the key up to its `version`, oldest first: `last: 5` returns the five newest. Errors: NOT_FOUND if the key was purged during the request.',
         resolve: (key, args, { keys, reads }) =>
@@ -96,8 +96,8 @@ builder.node(OrgKey, {
                 : keys.history(key, { ...range(before, after), limit }, reads),
           ),
       },
-      { name: 'HistoryEntryConnection', description: 'A page of the history of a key.' },
-      { name: 'HistoryEntryEdge', description: 'A change of a key and its cursor.' },
+      { name: 'KeyHistoryEntryConnection', description: 'A page of the history of a key.' },
+      { name: 'KeyHistoryEntryEdge', description: 'A change of a key and its cursor.' },
     ),
   }),
 });

@@ -2,7 +2,7 @@ import { quotaRejections, type Consumption, type QuotaFigures, type QuotaRejecti
 import { builder } from '../schema/builder.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
 
-export const Quota = builder.objectRef<QuotaFigures>('Quota').implement({
+export const KeyQuota = builder.objectRef<QuotaFigures>('KeyQuota').implement({
   description:
     'The live quota of a key. Requests change it. An update of the definition keeps `used`, unless it resets the quota.',
   fields: (t) => ({
@@ -32,38 +32,40 @@ export const Quota = builder.objectRef<QuotaFigures>('Quota').implement({
   }),
 });
 
-export const QuotaEffect = builder.objectRef<{ before: QuotaFigures; after: QuotaFigures }>('QuotaEffect').implement({
-  description: 'The effect of a change on the live quota.',
-  fields: (t) => ({
-    before: t.expose('before', { type: Quota, description: 'The live quota before the change.' }),
-    after: t.expose('after', { type: Quota, description: 'The live quota after the change.' }),
-    summary: t.string({
-      description:
-        'The effect as an English sentence, for display. Example: Reset drops 8,120 used requests, renews at 2026-03-02T12:00:00.000Z.',
-      resolve: ({ before, after }) => describeEffect(before, after),
+export const KeyQuotaEffect = builder
+  .objectRef<{ before: QuotaFigures; after: QuotaFigures }>('KeyQuotaEffect')
+  .implement({
+    description: 'The effect of a change on the live quota.',
+    fields: (t) => ({
+      before: t.expose('before', { type: KeyQuota, description: 'The live quota before the change.' }),
+      after: t.expose('after', { type: KeyQuota, description: 'The live quota after the change.' }),
+      summary: t.string({
+        description:
+          'The effect as an English sentence, for display. Example: Reset drops 8,120 used requests, renews at 2026-03-02T12:00:00.000Z.',
+        resolve: ({ before, after }) => describeEffect(before, after),
+      }),
     }),
-  }),
-});
+  });
 
-const RefusalType = builder.enumType('QuotaRefusal', {
+const KeyQuotaRefusal = builder.enumType('KeyQuotaRefusal', {
   description: 'Why requests are not allowed.',
   values: enumValuesOf<QuotaRejection>(quotaRejections),
 });
 
-export const QuotaConsumption = builder.objectRef<Consumption>('QuotaConsumption').implement({
+export const KeyQuotaConsumption = builder.objectRef<Consumption>('KeyQuotaConsumption').implement({
   description: 'The decision on requests: allowed or not.',
   fields: (t) => ({
     allowed: t.exposeBoolean('allowed', {
       description: 'Whether the requests are allowed. If true, all of them were counted; if false, none.',
     }),
     refusal: t.field({
-      type: RefusalType,
+      type: KeyQuotaRefusal,
       nullable: true,
       description: 'Why the requests are not allowed. Null if they are.',
       resolve: ({ rejection }) => rejection,
     }),
     quota: t.expose('figures', {
-      type: Quota,
+      type: KeyQuota,
       description: 'The live quota, including the requests if they are allowed.',
     }),
   }),

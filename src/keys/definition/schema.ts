@@ -67,12 +67,12 @@ const AllowedUrl = z
     ),
   })
   .register(objectTraits, {
-    name: 'AllowedUrl',
+    name: 'KeyAllowedUrl',
     description: 'A path that the key may call, with the allowed methods.',
   });
 
 const Limit = z.strictObject(limits).register(objectTraits, {
-  name: 'Limit',
+  name: 'KeyLimit',
   description:
     'Limits for one API. The gateway enforces them. Each field has the same meaning as the field of that name of the key.',
 });
@@ -88,7 +88,7 @@ const AccessRight = z
     allowedUrls: list('Allowed paths and methods. If absent or empty, all are allowed.', AllowedUrl, 1000),
     limit: nested('Limits for this API only.', Limit),
   })
-  .register(objectTraits, { name: 'AccessRight', description: 'Access of a key to one API.' });
+  .register(objectTraits, { name: 'KeyAccessRight', description: 'Access of a key to one API.' });
 
 const BasicAuthData = z
   .strictObject({
@@ -105,7 +105,7 @@ const BasicAuthData = z
     user: text('User name that the gateway expects. Example: billing.'),
   })
   .register(objectTraits, {
-    name: 'BasicAuthData',
+    name: 'KeyBasicAuthData',
     description: 'Credentials for HTTP Basic authentication. The gateway verifies them.',
   });
 
@@ -119,7 +119,7 @@ const JwtData = z
     ),
   })
   .register(objectTraits, {
-    name: 'JwtData',
+    name: 'KeyJwtData',
     description: 'Verification of JSON Web Tokens (JWT) by the gateway.',
   });
 
@@ -131,7 +131,7 @@ const Monitor = z
     ),
   })
   .register(objectTraits, {
-    name: 'Monitor',
+    name: 'QuotaMonitor',
     description: 'Events that the gateway raises when quota usage reaches a limit.',
   });
 
@@ -144,7 +144,7 @@ const Smoothing = z
     trigger: double('Fraction of `step` that triggers a change, above 0 and at most 1. Example: 0.5.'),
   })
   .register(objectTraits, {
-    name: 'Smoothing',
+    name: 'KeySmoothing',
     description: 'Gradual changes of the rate limit by the gateway.',
   });
 

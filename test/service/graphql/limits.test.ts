@@ -268,7 +268,7 @@ describe('cost', () => {
   it('G-09 multiplies pages through fragments', async () => {
     const query = `{ orgKeys(first: 100) { ...C } } fragment C on OrgKeyConnection { edges { ...E } }
       fragment E on OrgKeyEdge { node { ...K } } fragment K on OrgKey { history(first: 100) { ...H } }
-      fragment H on HistoryEntryConnection { edges { node { version at reason operation } } }`;
+      fragment H on KeyHistoryEntryConnection { edges { node { version at reason operation } } }`;
     expect(refusalOf(await t.graphql(query))).toContain('costs 70,300');
   });
 

@@ -92,6 +92,23 @@ describe('the GraphQL schema', () => {
     expect(identified.filter((type) => !nodes.includes(type)).map(({ name }) => name)).toEqual(['Organization']);
   });
 
+  it('names the domain in every type that other subgraphs do not share', () => {
+    const shared = [
+      'DateTime',
+      'Int64',
+      'JSON',
+      'JSONObject',
+      'Mutation',
+      'Node',
+      'Organization',
+      'PageInfo',
+      'Query',
+      'Subscription',
+    ];
+    const names = ours.map(({ name }) => name).filter((name) => !shared.includes(name));
+    expect(names.filter((name) => !/Key|^QuotaMonitor|^OrganizationQuota$/.test(name))).toEqual([]);
+  });
+
   it('shows the defaults of arguments, for which null has no other meaning', () => {
     const defaults = outputs().flatMap(({ name, field }) =>
       field.args.flatMap((argument) => {

@@ -101,8 +101,8 @@ describe('the OpenAPI document', () => {
   it('describes a response in normal form', () => {
     const moved = ['apply_policy_id', 'date_created', 'last_updated'];
     expect(namesIn('KeyDefinition')).toEqual(namesIn('PreviewKeyInput').filter((name) => !moved.includes(name)));
-    expect(namesIn('BasicAuthData')).toEqual(['hash_type', 'user']);
-    expect(namesIn('JwtData')).toEqual(['secret']);
+    expect(namesIn('KeyBasicAuthData')).toEqual(['hash_type', 'user']);
+    expect(namesIn('KeyJwtData')).toEqual(['secret']);
     expect(JSON.stringify(schemas['KeyDefinition'])).not.toContain('"null"');
   });
 
@@ -127,10 +127,10 @@ describe('the OpenAPI document', () => {
     expect(propertiesOf('PreviewKeyInput')['access_rights']).toMatchObject({
       type: ['object', 'null'],
       propertyNames: { maxLength: 256 },
-      additionalProperties: { anyOf: [{ $ref: '#/components/schemas/AccessRightInput' }, { type: 'null' }] },
+      additionalProperties: { anyOf: [{ $ref: '#/components/schemas/KeyAccessRightInput' }, { type: 'null' }] },
       maxProperties: 1000,
     });
-    expect(namesIn('AccessRightInput')).toEqual(['api_id', 'api_name', 'versions', 'allowed_urls', 'limit']);
+    expect(namesIn('KeyAccessRightInput')).toEqual(['api_id', 'api_name', 'versions', 'allowed_urls', 'limit']);
   });
 
   it('contains the operations, their credentials and their parameters', () => {
