@@ -8,7 +8,7 @@ import { followKeyRing } from '../../build/crypto/key-ring.js';
 import { createRowSigner } from '../../build/crypto/row-signer.js';
 import { openDatabase } from '../../build/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../build/storage/sql/dialect.js';
-import { pageStatement } from '../../build/storage/sql/key-query.js';
+import { pageStatement } from '../../build/storage/sql/keys/key-query.js';
 import { createKeyStore } from '../../build/storage/sqlite/key-store.js';
 import { parametersOf } from '../../build/storage/sqlite/session.js';
 import { fill } from './growth-fill.mjs';

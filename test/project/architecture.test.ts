@@ -136,8 +136,6 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): M
   return groups;
 }
 
-/** Folders above the limit: issue 21 merges the files of the two SQL engines. */
-const largeFolders: readonly string[] = ['storage/postgres', 'storage/sql', 'storage/sqlite'];
 const maxFilesOfFolder = 17;
 
 describe('the layout of src', () => {
@@ -154,7 +152,7 @@ describe('the layout of src', () => {
 
   it('has at most 17 files in each folder', () => {
     const large = [...folders].filter(([, { length }]) => length > maxFilesOfFolder).map(([folder]) => folder);
-    expect(large.filter((folder) => !largeFolders.includes(folder))).toEqual([]);
+    expect(large).toEqual([]);
   });
 
   it('has one declaration of each type name', () => {

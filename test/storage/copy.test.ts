@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { backupDatabase } from '../../src/storage/sqlite/backup.js';
+import { backupDatabase } from '../../src/storage/sqlite/maintenance.js';
 import { openReadOnly, openDatabase } from '../../src/storage/sqlite/connection.js';
 
 let folder: string;

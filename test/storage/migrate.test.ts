@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sqliteDialect } from '../../src/storage/sql/dialect.js';
 import { migrations, schemaVersion, requireSchema } from '../../src/storage/sql/schema.js';
-import { migrate } from '../../src/storage/sqlite/migrate.js';
+import { migrate } from '../../src/storage/sqlite/connection.js';
 
 let folder: string;
 let database: Database.Database;

@@ -4,7 +4,7 @@ import type { KeyRow } from '../../src/storage/records/key.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgresDialect } from '../../src/storage/sql/dialect.js';
-import { countStatement, pageStatement, type KeyQueryStatement } from '../../src/storage/sql/key-query.js';
+import { countStatement, pageStatement, type KeyQueryStatement } from '../../src/storage/sql/keys/key-query.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
 import { openPlans, recorded, type Sent, type Work } from '../support/postgres-plans.js';

@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOrders, type KeyOrder } from '../../src/keys/key-query.js';
 import { postgresDialect, sqliteDialect } from '../../src/storage/sql/dialect.js';
-import { countStatement, pageStatement, termCountStatement } from '../../src/storage/sql/key-query.js';
+import { countStatement, pageStatement, termCountStatement } from '../../src/storage/sql/keys/key-query.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { nodesOf, sourceFiles } from '../support/source.js';
@@ -75,12 +75,6 @@ describe('D-15 a statement', () => {
       storage/sql/copy-rows.ts: select
       storage/sql/copy-rows.ts: smallTables[table]
       storage/sql/copy-rows.ts: table
-      storage/sql/counters.ts: inList('$1', 'text')
-      storage/sql/counters.ts: integerMember('definition', 'quotaMax')
-      storage/sql/counters.ts: integerMember('definition', 'quotaRenewalRate')
-      storage/sql/counters.ts: isInTime
-      storage/sql/counters.ts: pageSize
-      storage/sql/counters.ts: select
       storage/sql/credential-store.ts: forUpdate
       storage/sql/credential-store.ts: inList('$1', 'text')
       storage/sql/credential-store.ts: withState
@@ -90,16 +84,22 @@ describe('D-15 a statement', () => {
       storage/sql/dialect.ts: message
       storage/sql/dialect.ts: parameter
       storage/sql/dialect.ts: table
-      storage/sql/key-maintenance.ts: forUpdate
-      storage/sql/key-maintenance.ts: inList('$1', 'text')
-      storage/sql/key-maintenance.ts: table
-      storage/sql/key-query.ts: conditions.join(' AND ')
-      storage/sql/key-query.ts: from
-      storage/sql/key-query.ts: isOfOrg
-      storage/sql/key-query.ts: isOfTerm
-      storage/sql/key-query.ts: limit
-      storage/sql/key-query.ts: maxSortedRows + 1
-      storage/sql/key-query.ts: order
+      storage/sql/keys/counters.ts: inList('$1', 'text')
+      storage/sql/keys/counters.ts: integerMember('definition', 'quotaMax')
+      storage/sql/keys/counters.ts: integerMember('definition', 'quotaRenewalRate')
+      storage/sql/keys/counters.ts: isInTime
+      storage/sql/keys/counters.ts: pageSize
+      storage/sql/keys/counters.ts: select
+      storage/sql/keys/key-maintenance.ts: forUpdate
+      storage/sql/keys/key-maintenance.ts: inList('$1', 'text')
+      storage/sql/keys/key-maintenance.ts: table
+      storage/sql/keys/key-query.ts: conditions.join(' AND ')
+      storage/sql/keys/key-query.ts: from
+      storage/sql/keys/key-query.ts: isOfOrg
+      storage/sql/keys/key-query.ts: isOfTerm
+      storage/sql/keys/key-query.ts: limit
+      storage/sql/keys/key-query.ts: maxSortedRows + 1
+      storage/sql/keys/key-query.ts: order
       storage/sql/schema.ts: bytes
       storage/sql/schema.ts: bytesLiteral(emptySHA256)
       storage/sql/schema.ts: clustered
@@ -136,12 +136,12 @@ describe('D-15 a statement', () => {
       storage/sql/webhook-statements.ts: table
       storage/sql/webhook-statements.ts: updateFrom(['died', 'attempts', 'why', 'due'])
       storage/sql/webhook-statements.ts: updateFrom(['next_version', 'last_version', 'attempts', 'due', 'why'])
+      storage/sqlite/connection.ts: index + 1
       storage/sqlite/key-store.ts: columns.map((column) => \`\${column} = @\${column}\`).join(', ')
       storage/sqlite/key-store.ts: names.join(', ')
       storage/sqlite/key-store.ts: names.map((column) => \`@\${column}\`).join(', ')
       storage/sqlite/key-store.ts: revisionNames.join(', ')
-      storage/sqlite/key-store.ts: revisionNames.map((column) => \`@\${column}\`).join(', ')
-      storage/sqlite/migrate.ts: index + 1"
+      storage/sqlite/key-store.ts: revisionNames.map((column) => \`@\${column}\`).join(', ')"
     `);
   });
 

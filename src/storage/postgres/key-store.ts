@@ -9,16 +9,16 @@ import { createSignedTable, integrityError, type SignedRow } from '../records/si
 import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
 import { prepared } from '../sql/session.js';
 import { type PgPool, type Session } from './pool.js';
-import { readCounters } from '../sql/counters.js';
+import { readCounters } from '../sql/keys/counters.js';
 import { createGroupWrite, type WriteCommand } from './group-write.js';
-import { createHistory } from '../sql/history.js';
-import { createKeyMaintenance } from '../sql/key-maintenance.js';
+import { createHistory } from '../sql/keys/history.js';
+import { createKeyMaintenance } from '../sql/keys/key-maintenance.js';
 import { revisionLayouts, type RevisionRow } from '../records/revision.js';
-import { countStatement, matchesFilter, pageStatement } from '../sql/key-query.js';
+import { countStatement, matchesFilter, pageStatement } from '../sql/keys/key-query.js';
 import { createPgWideReader } from './wide-reader.js';
 import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
-import { createQuotaOutbox } from '../sql/quota-outbox.js';
+import { createQuotaOutbox } from '../sql/keys/quota-outbox.js';
 import { createPgSession } from './session.js';
 import { isBindableText, postgresDialect } from '../sql/dialect.js';
 

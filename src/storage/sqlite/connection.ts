@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { InstallationNotFoundError, type Access } from '../storage.js';
-import { requireSchema } from '../sql/schema.js';
-import { migrate, versionOf } from './migrate.js';
+import { sqliteDialect } from '../sql/dialect.js';
+import { migrations, requireSchema } from '../sql/schema.js';
 import { createPrivately, requirePrivateFiles } from './files.js';
 
 export type { Database } from 'better-sqlite3';
@@ -118,4 +118,29 @@ function requireSettings(database: Database.Database, file: string): void {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown reason';
+}
+
+const migrationTexts = migrations.map((migration) => migration(sqliteDialect));
+
+/**
+ * Applies the migrations that the database lacks, each in a transaction of its own.
+ *
+ * @throws {Error} when the database has a newer schema.
+ */
+export function migrate(database: Database.Database, steps: readonly string[] = migrationTexts): void {
+  requireSchema(versionOf(database), { known: steps.length, allowOlder: true });
+  for (const [index, step] of steps.entries()) {
+    const apply = database.transaction(() => {
+      // Read again in the transaction: two processes may start at the same time.
+      if (versionOf(database) > index) return;
+      database.exec(step);
+      database.pragma(`user_version = ${index + 1}`);
+    });
+    apply.immediate();
+  }
+}
+
+/** How many migrations have been applied to the database. */
+export function versionOf(database: Database.Database): number {
+  return Number(database.pragma('user_version', { simple: true }));
 }

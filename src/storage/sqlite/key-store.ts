@@ -4,13 +4,13 @@ import type { StoredKey } from '../../keys/key.js';
 import type { KeyTransition, KeyStore } from '../../keys/ports.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { mapInSlices } from '../time-slices.js';
-import { readCounters } from '../sql/counters.js';
+import { readCounters } from '../sql/keys/counters.js';
 import { sqliteDialect } from '../sql/dialect.js';
 import { createWriteGate, type WriteGate } from './write-gate.js';
-import { createHistory } from '../sql/history.js';
-import { createKeyMaintenance } from '../sql/key-maintenance.js';
+import { createHistory } from '../sql/keys/history.js';
+import { createKeyMaintenance } from '../sql/keys/key-maintenance.js';
 import { revisionColumns, revisionLayouts, type RevisionRow } from '../records/revision.js';
-import { createQuotaOutbox, insertQuotaChange } from '../sql/quota-outbox.js';
+import { createQuotaOutbox, insertQuotaChange } from '../sql/keys/quota-outbox.js';
 import type { WideQuery } from '../sql/session.js';
 import { createSqliteSession, parametersOf } from './session.js';
 import { createReader, type Reader } from './reader.js';
@@ -21,7 +21,7 @@ import {
   termCountStatement,
   matchesFilter,
   type KeyQueryStatement,
-} from '../sql/key-query.js';
+} from '../sql/keys/key-query.js';
 import { keyColumns, keyLayouts, keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { sqliteDialect } from '../sql/dialect.js';
+import { settingStatements } from '../sql/settings.js';
 import type { Prepared, SqlSession, Value, Work } from '../sql/session.js';
 
 /** Executes statements at once. Each is prepared once. */
@@ -53,3 +54,17 @@ function asParameter(value: Value): Exclude<Value, readonly unknown[]> {
 }
 
 const isList = (value: Value): value is readonly string[] | readonly bigint[] => Array.isArray(value);
+
+/** The settings of a file, for the opening of a file and for transactions. */
+export function createFileSettings(database: Database) {
+  const execute = createExecutor(database);
+  return {
+    get: (name: string) => execute<{ value: string }>(settingStatements.get, [name])[0]?.value,
+    set: (name: string, value: string): void => {
+      execute(settingStatements.set, [name, value]);
+    },
+    remove: (name: string): void => {
+      execute(settingStatements.remove, [name]);
+    },
+  };
+}

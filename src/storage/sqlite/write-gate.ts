@@ -5,7 +5,7 @@ import type { ReadBudget } from '../../keys/read-budget.js';
 import type { RunExclusive } from '../storage.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { createGroupCommit } from './group-commit.js';
-import { createFileSettings } from './settings.js';
+import { createFileSettings } from './session.js';
 import { isFatal, isFatalToWrites, MigratedError, retryOnBusy } from './errors.js';
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createKeyRingFile } from '../../../src/crypto/key-ring.js';
-import { hasFreeSpace } from '../../../src/storage/sqlite/health.js';
+import { hasFreeSpace } from '../../../src/storage/sqlite/maintenance.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 let folder: string;

@@ -6,7 +6,7 @@ import type { KeyTransition } from '../../../src/keys/ports.js';
 import { openPostgres } from '../../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
-import { pageStatement } from '../../../src/storage/sql/key-query.js';
+import { pageStatement } from '../../../src/storage/sql/keys/key-query.js';
 import { parametersOf } from '../../../src/storage/sqlite/session.js';
 import { createKeyStore } from '../../../src/storage/sqlite/key-store.js';
 import { postgres } from '../../support/engines.js';

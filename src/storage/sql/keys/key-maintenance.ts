@@ -1,12 +1,12 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../keys/ports.js';
-import type { RowSigner } from '../../crypto/row-signer.js';
-import { keyFromRow, keyLayouts, termsOf, type KeyRow } from '../records/key.js';
-import { revisionLayouts, type RevisionRow } from '../records/revision.js';
-import { createSignedTable, type SignedRow } from '../records/signed.js';
-import type { Dialect } from './dialect.js';
+import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../../keys/ports.js';
+import type { RowSigner } from '../../../crypto/row-signer.js';
+import { keyFromRow, keyLayouts, termsOf, type KeyRow } from '../../records/key.js';
+import { revisionLayouts, type RevisionRow } from '../../records/revision.js';
+import { createSignedTable, type SignedRow } from '../../records/signed.js';
+import type { Dialect } from '../dialect.js';
 import { createChain } from './history-entries.js';
-import { prepared, query, type SqlSession, type Work } from './session.js';
+import { prepared, query, type SqlSession, type Work } from '../session.js';
 
 const scanPageSize = 500;
 const verifiedAtOnce = 20;

@@ -1,17 +1,17 @@
-import { AppError } from '../../lib/errors.js';
-import { parseJSON } from '../../lib/json.js';
-import { definitionFromJSON } from '../../keys/definition/from-json.js';
-import type { Definition } from '../../keys/definition/normalize.js';
-import type { KeyRevision } from '../../keys/key.js';
-import type { HistoryRange } from '../../keys/key-query.js';
-import type { ReadBudget } from '../../keys/read-budget.js';
-import type { RowSigner } from '../../crypto/row-signer.js';
-import type { KeyRow } from '../records/key.js';
-import { revisionFromRow, revisionLayouts, type RevisionRow } from '../records/revision.js';
-import { createSignedTable, type SignedRow } from '../records/signed.js';
-import { mapInSlices, type TimeSlices } from '../time-slices.js';
+import { AppError } from '../../../lib/errors.js';
+import { parseJSON } from '../../../lib/json.js';
+import { definitionFromJSON } from '../../../keys/definition/from-json.js';
+import type { Definition } from '../../../keys/definition/normalize.js';
+import type { KeyRevision } from '../../../keys/key.js';
+import type { HistoryRange } from '../../../keys/key-query.js';
+import type { ReadBudget } from '../../../keys/read-budget.js';
+import type { RowSigner } from '../../../crypto/row-signer.js';
+import type { KeyRow } from '../../records/key.js';
+import { revisionFromRow, revisionLayouts, type RevisionRow } from '../../records/revision.js';
+import { createSignedTable, type SignedRow } from '../../records/signed.js';
+import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
-import { prepared, type SqlSession } from './session.js';
+import { prepared, type SqlSession } from '../session.js';
 
 // Each entry comes with the creation date of its key in the same snapshot: the key may have been purged and added again.
 const between = prepared(

@@ -1,17 +1,17 @@
-import { statSync, statfsSync } from 'node:fs';
+import { closeSync, openSync, statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { SqliteError, type Database } from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { schemaVersion } from '../sql/schema.js';
 import type { Shrinking } from '../storage.js';
-import { versionOf } from './migrate.js';
-import { createFileSettings } from './settings.js';
+import { versionOf } from './connection.js';
+import { createFileSettings } from './session.js';
 
 const minFreeShare = 0.05;
 /** Enough on a large disk, of which it is less than the share. */
 const minFreeBytes = 256 * 1024 * 1024;
 
 /** Returns a function that writes a probe and returns, for the log, why that failed; undefined if it succeeded. */
-export function createWriteProbe(database: Database, file: string, now: () => Date): () => string | undefined {
+export function createWriteProbe(database: Database.Database, file: string, now: () => Date): () => string | undefined {
   const settings = createFileSettings(database);
   return () => {
     try {
@@ -19,7 +19,7 @@ export function createWriteProbe(database: Database, file: string, now: () => Da
       settings.set('probe', now().toISOString());
     } catch (error) {
       // Another process is writing; changes wait for it.
-      if (error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY')) return undefined;
+      if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) return undefined;
       return `the database accepts no writes (${error instanceof Error ? error.message : 'unknown reason'})`;
     }
     return file === ':memory:' || hasFreeSpace(statfsSync(dirname(file))) ? undefined : 'the disk is nearly full';
@@ -32,7 +32,7 @@ export function hasFreeSpace({ bavail, blocks, bsize }: { bavail: number; blocks
 }
 
 /** The errors that SQLite finds in the structure of its file and indexes. Blocks the process. */
-export function damagesOf(database: Database): string[] {
+export function damagesOf(database: Database.Database): string[] {
   const found = database.pragma('integrity_check') as { integrity_check: string }[];
   const lines = found.flatMap((row) => row.integrity_check.split('\n'));
   return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
@@ -42,7 +42,7 @@ export function damagesOf(database: Database): string[] {
 const largeBytes = 32 * 1024 * 1024;
 
 /** Truncates a large write-ahead log, without waiting for readers. Undefined when it is not large. */
-export function shrinkLog(database: Database, largerThan = largeBytes): Shrinking | undefined {
+export function shrinkLog(database: Database.Database, largerThan = largeBytes): Shrinking | undefined {
   const bytes = logBytes(database);
   if (bytes <= largerThan) return undefined;
   const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: bigint }[];
@@ -50,6 +50,40 @@ export function shrinkLog(database: Database, largerThan = largeBytes): Shrinkin
 }
 
 /** The size of the write-ahead log. */
-export function logBytes(database: Database): number {
+export function logBytes(database: Database.Database): number {
   return statSync(`${database.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+const pagesPerStep = 1_000;
+
+/**
+ * Copies a snapshot of the database into a new file of mode 0600, while others write. The copy is one file without a log.
+ * The connection must not be used meanwhile.
+ */
+export async function backupDatabase(
+  database: Database.Database,
+  file: string,
+  onProgress: (pages: number, part: number) => void,
+): Promise<void> {
+  closeSync(openSync(file, 'wx', 0o600));
+  // One snapshot: otherwise a write by another process would restart the copy.
+  database.exec('BEGIN');
+  try {
+    database.prepare('SELECT 1 FROM settings LIMIT 1').get();
+    await database.backup(file, {
+      progress: ({ totalPages, remainingPages }) => {
+        onProgress(totalPages - remainingPages, 1 - remainingPages / Math.max(totalPages, 1));
+        return pagesPerStep;
+      },
+    });
+  } finally {
+    database.exec('COMMIT');
+  }
+  const copy = new Database(file);
+  try {
+    // With a log, reading the copy would create files beside it.
+    copy.pragma('journal_mode = DELETE');
+  } finally {
+    copy.close();
+  }
 }

@@ -1,15 +1,15 @@
-import type { QuotaOutbox } from '../../keys/quota/quota-manager.js';
-import type { QuotaChange } from '../../keys/quota/quota-change.js';
-import type { RowSigner } from '../../crypto/row-signer.js';
+import type { QuotaOutbox } from '../../../keys/quota/quota-manager.js';
+import type { QuotaChange } from '../../../keys/quota/quota-change.js';
+import type { RowSigner } from '../../../crypto/row-signer.js';
 import {
   createQuotaChangeTable,
   quotaChangeColumns,
   type PlacedRow,
   type QuotaChangeRow,
-} from '../records/quota-change.js';
-import type { SignedRow } from '../records/signed.js';
-import { isBindableText } from './dialect.js';
-import { insertInto, prepared, query, valuesOf, type SqlSession } from './session.js';
+} from '../../records/quota-change.js';
+import type { SignedRow } from '../../records/signed.js';
+import { isBindableText } from '../dialect.js';
+import { insertInto, prepared, query, valuesOf, type SqlSession } from '../session.js';
 
 const columns = [...quotaChangeColumns, 'mac'] as const;
 

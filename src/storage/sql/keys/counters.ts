@@ -1,7 +1,7 @@
-import type { OrgCounter, QuotaManager } from '../../keys/quota/quota-manager.js';
-import type { ReadBudget } from '../../keys/read-budget.js';
-import { isBindableText, type Dialect } from './dialect.js';
-import type { WideReader } from './session.js';
+import type { OrgCounter, QuotaManager } from '../../../keys/quota/quota-manager.js';
+import type { ReadBudget } from '../../../keys/read-budget.js';
+import { isBindableText, type Dialect } from '../dialect.js';
+import type { WideReader } from '../session.js';
 
 interface CounterRow {
   readonly org_id: string;

@@ -1,8 +1,8 @@
-import { stateOf, type StoredKey } from '../../keys/key.js';
-import type { KeyFilter, KeyOrder, KeyQuery } from '../../keys/key-query.js';
-import { unixSeconds } from '../../lib/int64.js';
-import { term, termsOf } from '../records/key.js';
-import { isBindableText, type Dialect } from './dialect.js';
+import { stateOf, type StoredKey } from '../../../keys/key.js';
+import type { KeyFilter, KeyOrder, KeyQuery } from '../../../keys/key-query.js';
+import { unixSeconds } from '../../../lib/int64.js';
+import { term, termsOf } from '../../records/key.js';
+import { isBindableText, type Dialect } from '../dialect.js';
 
 export interface KeyQueryStatement {
   readonly sql: string;

@@ -1,8 +1,8 @@
-import { AppError } from '../../lib/errors.js';
-import type { HistoryRange } from '../../keys/key-query.js';
-import { linkOf, type RevisionRow } from '../records/revision.js';
-import type { KeyRow } from '../records/key.js';
-import type { SignedRow } from '../records/signed.js';
+import { AppError } from '../../../lib/errors.js';
+import type { HistoryRange } from '../../../keys/key-query.js';
+import { linkOf, type RevisionRow } from '../../records/revision.js';
+import type { KeyRow } from '../../records/key.js';
+import type { SignedRow } from '../../records/signed.js';
 
 /** The versions from one to another, both included; none where the newest is before the first. */
 export interface Span {
