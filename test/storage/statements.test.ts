@@ -213,7 +213,7 @@ describe('C-07 a transaction of SQLite', () => {
     expect(begun.map(({ path }) => path)).toStrictEqual([
       // The server's transactions are begun and ended in one place.
       join('storage', 'postgres', 'pool.ts'),
-      join('storage', 'sqlite', 'backup.ts'),
+      join('storage', 'sqlite', 'maintenance.ts'),
       join('storage', 'sqlite', 'rows.ts'),
     ]);
   });
