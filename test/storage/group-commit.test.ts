@@ -143,8 +143,12 @@ describe('group commit', () => {
       throw new Error('telemetry failed');
     };
     const meter = { registerGauge: () => undefined, committed: fail, commitFailed: fail } as unknown as Meter;
-    const watched = createGroupCommit(database, checks, { meter }, (work) =>
-      work().catch((error: unknown) => void faults.push(error) as never),
+    const watched = createGroupCommit(
+      database,
+      checks,
+      { meter },
+      (work) => work().catch((error: unknown) => void faults.push(error) as never),
+      () => 0,
     );
     await expect(watched(addTwice('a'))).resolves.toBe('a');
     await expect(Promise.all([watched(addTwice('b')), watched(addTwice('c'))])).resolves.toEqual(['b', 'c']);
