@@ -3,10 +3,9 @@ import type { KeyChange } from '../../keys/commands/execute-change.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import { defaultOrder } from '../../keys/key-query.js';
 import type { CallContext } from '../../keys/ports.js';
-import type { StoredKey } from '../../keys/key.js';
 import { createKeyService, type KeyService } from '../../keys/key-service.js';
-import type { QuotaFigures } from '../../keys/quota/quota.js';
 import { cursorFor, positionFromCursor } from '../../rest/key-list.js';
+import { withQuotas, type KeyWithQuota } from '../../rest/key-response.js';
 import { InstallationNotFoundError } from '../../storage/storage.js';
 import type { IO } from '../io.js';
 import type { KeyChangeResult, KeyClient, ListedKey } from './port.js';
@@ -64,12 +63,8 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
         });
         const shown = page.keys.slice(0, limit);
         const last = shown.at(-1);
-        const quotas = await keys.quotasOf(shown);
         return {
-          keys: shown.flatMap((key, index) => {
-            const quota = quotas[index];
-            return quota ? [listed(keys, key, quota)] : [];
-          }),
+          keys: (await withQuotas(keys, shown)).map((found) => listed(keys, found)),
           next: last && page.keys.length > limit ? cursorFor(last, orderBy) : undefined,
         };
       },
@@ -102,7 +97,7 @@ export function keyNotFound(): AppError {
   return new AppError('NOT_FOUND', 'There is no such key.');
 }
 
-function listed(keys: KeyService, key: StoredKey, quota: QuotaFigures): ListedKey {
+function listed(keys: KeyService, { key, figures: quota }: KeyWithQuota): ListedKey {
   const { keyHash, orgID, version, lastUpdated, definition } = key;
   const { alias, tags = [], expires } = definition;
   return { keyHash, orgID, state: keys.stateOf(key), version, alias, tags, expires, lastUpdated, quota };

@@ -5,7 +5,7 @@ import { UsageError, type IO } from '../io.js';
 import { printError, selectOutputFormat, type OutputFormat } from '../output/format.js';
 import { createConnection, serviceCredential } from './connection.js';
 import { withLocalKeys } from './local.js';
-import type { KeyClient } from './port.js';
+import type { ChangeOptions, KeyClient } from './port.js';
 import { createRemoteKeys } from './remote.js';
 
 /** What the work of a command for keys receives. */
@@ -115,6 +115,18 @@ export function parseNumberOption(options: OptionValues, name: string, max = 2_1
     throw new UsageError(`--${name} must be a whole number from 1 to ${max}.`);
   }
   return number;
+}
+
+/**
+ * The values of `--expected-version` and `--reason`.
+ *
+ * @throws {UsageError} if the version is not a whole number
+ */
+export function changeOptionsFrom(options: OptionValues): ChangeOptions {
+  return {
+    expectedVersion: parseNumberOption(options, 'expected-version'),
+    reason: stringOption(options, 'reason'),
+  };
 }
 
 /** The value of an option; undefined if the option is absent or a flag. */

@@ -13,7 +13,7 @@ import {
   reasonOption,
   resetQuotaOption,
 } from '../../key-client/options.js';
-import { parseNumberOption, runKeyCommand, stringOption } from '../../key-client/run-key-command.js';
+import { changeOptionsFrom, runKeyCommand } from '../../key-client/run-key-command.js';
 import { printChange } from '../../output/diff.js';
 
 export const putCommand: CLICommand = {
@@ -36,11 +36,7 @@ export const putCommand: CLICommand = {
 };
 
 async function put(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  const updateOptions = {
-    resetQuota: options['reset-quota'] === true,
-    expectedVersion: parseNumberOption(options, 'expected-version'),
-    reason: stringOption(options, 'reason'),
-  };
+  const updateOptions = { resetQuota: options['reset-quota'] === true, ...changeOptionsFrom(options) };
   const mayCreate = options['create'] === true;
   if (mayCreate && updateOptions.expectedVersion !== undefined) {
     throw new UsageError('--create and --expected-version cannot be used together: a new key has no version.');

@@ -9,7 +9,7 @@ import {
   keyOptions,
   reasonOption,
 } from '../../key-client/options.js';
-import { parseNumberOption, runKeyCommand, stringOption } from '../../key-client/run-key-command.js';
+import { changeOptionsFrom, parseNumberOption, runKeyCommand } from '../../key-client/run-key-command.js';
 import { printChange } from '../../output/diff.js';
 
 export const revertCommand: CLICommand = {
@@ -33,10 +33,7 @@ export const revertCommand: CLICommand = {
 async function revert(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const toVersion = parseNumberOption(options, 'to');
   if (toVersion === undefined) throw new UsageError('--to VERSION is required.');
-  const changeOptions = {
-    expectedVersion: parseNumberOption(options, 'expected-version'),
-    reason: stringOption(options, 'reason'),
-  };
+  const changeOptions = changeOptionsFrom(options);
   return runKeyCommand({ io, command: 'revert', options, args }, async ({ keys, format, keyID }) => {
     const result = await withWireIssuePaths(null, () => keys.revert(keyID, toVersion, changeOptions));
     printChange(io, format, { action: 'modified', result, body: null });

@@ -8,7 +8,7 @@ import {
   keyOptions,
   reasonOption,
 } from '../../key-client/options.js';
-import { parseNumberOption, runKeyCommand, stringOption } from '../../key-client/run-key-command.js';
+import { changeOptionsFrom, runKeyCommand } from '../../key-client/run-key-command.js';
 import { printChange } from '../../output/diff.js';
 
 export const undeleteCommand: CLICommand = {
@@ -25,10 +25,7 @@ export const undeleteCommand: CLICommand = {
 };
 
 async function undelete(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  const changeOptions = {
-    expectedVersion: parseNumberOption(options, 'expected-version'),
-    reason: stringOption(options, 'reason'),
-  };
+  const changeOptions = changeOptionsFrom(options);
   return runKeyCommand({ io, command: 'undelete', options, args }, async ({ keys, format, keyID }) => {
     const result = await keys.undelete(keyID, changeOptions);
     printChange(io, format, { action: 'restored', result, body: null });
