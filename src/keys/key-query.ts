@@ -1,3 +1,4 @@
+import type { AppError } from '../lib/errors.js';
 import type { KeyState, KeyVersion, StoredKey } from './key.js';
 
 /** A filter of keys. All conditions must match. Deleted keys match only with `state: 'DELETED'`. */
@@ -36,6 +37,12 @@ export interface KeyPosition {
   readonly keyHash: string;
 }
 
+/** The position of a key in a list in this order. */
+export function positionOf({ keyHash, definition, lastUpdated }: StoredKey, orderBy: KeyOrder): KeyPosition {
+  const values = { KEY_HASH: '', ALIAS: definition.alias ?? '', LAST_UPDATED: lastUpdated };
+  return { value: values[orderBy], keyHash };
+}
+
 /** Selects a page of keys. */
 export interface KeyQuery {
   readonly filter: KeyFilter;
@@ -51,9 +58,21 @@ export interface KeyQuery {
   readonly maxBytes?: number | undefined;
 }
 
+/** A key of a page whose row fails its integrity check. */
+export interface UnreadableKey {
+  /** Its index among all keys of the page. */
+  readonly index: number;
+  /** Not verified. For cursors only. */
+  readonly position: KeyPosition;
+  /** INTERNAL. */
+  readonly error: AppError;
+}
+
 /** A page of keys in order. */
 export interface KeyPage {
   readonly keys: readonly StoredKey[];
+  /** The keys that cannot be read, in order; absent if there are none. */
+  readonly unreadable?: readonly UnreadableKey[];
   /** Whether the page has fewer keys than `limit` because of `maxBytes`. */
   readonly isCut: boolean;
 }
@@ -70,4 +89,10 @@ export interface HistoryRange {
    * are immutable, and each version has exactly one.
    */
   readonly asOf?: KeyVersion | undefined;
+}
+
+/** A range of the history of a key that was read. */
+export interface HistoryRequest {
+  readonly key: StoredKey;
+  readonly range: Omit<HistoryRange, 'asOf'>;
 }

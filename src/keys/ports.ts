@@ -5,7 +5,7 @@ import type { ReadBudget } from './read-budget.js';
 import type { Principal, StoredKey, KeyRevision } from './key.js';
 import type { Definition } from './definition/normalize.js';
 import type { QuotaChange } from './quota/quota-change.js';
-import type { KeyQuery, KeyPage, KeyFilter, HistoryRange } from './key-query.js';
+import type { KeyQuery, KeyPage, KeyFilter, HistoryRange, HistoryRequest } from './key-query.js';
 
 /** The principal of one call, with the limits of its request. */
 export interface CallContext extends Principal {
@@ -83,9 +83,16 @@ export interface KeyStore {
   find(keyHash: string, orgID?: string): Promise<StoredKey | undefined>;
   /** Returns the keys of these hashes in one query, without order. Other parameters as for `find`. */
   findMany(keyHashes: readonly string[], reads?: ReadBudget, orgID?: string): Promise<StoredKey[]>;
-  /** Returns a page of keys in order. The last page costs as much as the first. */
+  /**
+   * Returns a page of keys in order. The last page costs as much as the first. A key whose row fails its integrity check does
+   * not fail the page.
+   */
   list(query: KeyQuery, reads?: ReadBudget): Promise<KeyPage>;
+  /** Returns the page of each of these organisations, in their order, with one query. */
+  listOfOrgs(orgIDs: readonly string[], query: KeyQuery, reads?: ReadBudget): Promise<KeyPage[]>;
   count(filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number>;
+  /** Returns the count of each of these organisations, in their order, with one query. */
+  countOfOrgs(orgIDs: readonly string[], filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number[]>;
   /**
    * Reads, changes and writes a key in one transaction, and returns what was written. `change` is pure and synchronous,
    * because it may be called again; if it throws, nothing is written. `orgID` as for `find`.
@@ -112,6 +119,11 @@ export interface KeyStore {
    * @throws {AppError} NOT_FOUND when `asOf` names a key that has been purged since it was read.
    */
   historyOf(keyHash: string, range?: HistoryRange, reads?: ReadBudget): Promise<KeyRevision[]>;
+  /**
+   * Returns what `historyOf` returns for each of these requests, with two queries unless entries are large. A history that
+   * cannot be read is an error in its place.
+   */
+  historiesOf(requests: readonly HistoryRequest[], reads?: ReadBudget): Promise<(KeyRevision[] | Error)[]>;
   /** Returns the definition of a version, without secrets; undefined if there is no such version. */
   definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
   /** Removes keys deleted before this time, with their history. Returns how many. */

@@ -426,6 +426,70 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.historyOf(hashOf(1))).toHaveLength(5);
     });
 
+    it('reads ranges of many histories together, as it reads each alone', async () => {
+      const large = { definition: { metaData: { notes: 'x'.repeat(200_000) } } };
+      await store.add([added(storedKey(1)), added(storedKey(2)), added(storedKey(3, large))]);
+      for (let count = 0; count < 4; count += 1) {
+        await store.update(hashOf(1), (found) => nextVersion(found));
+        await store.update(hashOf(3), (found) => nextVersion(found, large));
+      }
+      const keys = (await store.findMany([1, 2, 3].map(hashOf))).toSorted((a, b) => (a.keyHash < b.keyHash ? -1 : 1));
+      await store.update(hashOf(1), (found) => nextVersion(found));
+      const ranges: HistoryRange[] = [
+        {},
+        { last: true, limit: 2 },
+        { after: 1, before: 4 },
+        { after: 9 },
+        { limit: 1 },
+      ];
+      const requests = keys.flatMap((key) => ranges.map((range) => ({ key, range })));
+      const alone = await Promise.all(
+        requests.map(({ key, range }) => store.historyOf(key.keyHash, { ...range, asOf: key })),
+      );
+      expect(alone.flat()).toHaveLength(23);
+      expect(await store.historiesOf(requests, createReadBudget())).toStrictEqual(alone);
+      expect(await store.historiesOf([])).toStrictEqual([]);
+    });
+
+    it('reads the other histories if one is of a key that was purged, or above the budget', async () => {
+      const notes = { definition: { metaData: { notes: 'x'.repeat(50_000) } } };
+      await store.add([added(storedKey(1)), added(storedKey(2, { deleted: new Date(0) })), added(storedKey(3, notes))]);
+      const keys = await Promise.all([1, 2, 3].map(async (name) => store.find(hashOf(name))));
+      const requests = keys.flatMap((key) => (key ? [{ key, range: {} }] : []));
+      await store.purge(new Date(1));
+      const found = await store.historiesOf(requests, createReadBudget(5_000, 20_000));
+      expect(found).toMatchObject([[{ keyHash: hashOf(1) }], { code: 'NOT_FOUND' }, { code: 'TOO_LARGE' }]);
+    });
+
+    it('lists and counts the keys of many organisations together, as it does those of each alone', async () => {
+      const orgs = ['acme', 'globex', 'none', 'a"b', 'acme', 'nul\0'];
+      const names = Array.from({ length: 12 }, (_, index) => index);
+      await store.add(
+        names.map((name) =>
+          added(
+            storedKey(name, {
+              orgID: ['acme', 'globex', 'a"b'][name % 3] ?? '',
+              definition: { alias: `Key ${name % 5}`, tags: name % 2 ? ['odd'] : [] },
+              lastUpdated: BigInt(name % 4),
+            }),
+          ),
+        ),
+      );
+      const now = new Date('2026-01-31T12:00:00Z');
+      for (const orderBy of ['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const) {
+        for (const filter of [{}, { tag: 'odd' }, { aliasPrefix: 'Key 1' }, { updatedSince: 2n }]) {
+          const query = { filter, orderBy, descending: orderBy === 'ALIAS', limit: 3, now };
+          const alone = orgs.map((orgID) => store.list({ ...query, filter: { ...filter, orgID } }));
+          expect(await store.listOfOrgs(orgs, query, createReadBudget())).toStrictEqual(await Promise.all(alone));
+          const counts = orgs.map((orgID) => store.count({ ...filter, orgID }, now));
+          expect(await store.countOfOrgs(orgs, filter, now, createReadBudget())).toStrictEqual(
+            await Promise.all(counts),
+          );
+        }
+      }
+      expect(await store.countOfOrgs(orgs, {}, now)).toStrictEqual([4, 4, 0, 4, 4, 0]);
+    });
+
     it('rejects reading the history of a key that was purged meanwhile, also when it was created again', async () => {
       const gone = storedKey(1, { deleted: new Date(0) });
       const read = { dateCreated: gone.dateCreated, version: 1 };

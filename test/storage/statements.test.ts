@@ -90,9 +90,11 @@ describe('D-15 a statement', () => {
       storage/sql/keys/counters.ts: isInTime
       storage/sql/keys/counters.ts: pageSize
       storage/sql/keys/counters.ts: select
+      storage/sql/keys/history-batches.ts: spans
       storage/sql/keys/key-maintenance.ts: forUpdate
       storage/sql/keys/key-maintenance.ts: inList('$1', 'text')
       storage/sql/keys/key-maintenance.ts: table
+      storage/sql/keys/key-query.ts: [...conditions, isOfOrg].join(' AND ')
       storage/sql/keys/key-query.ts: conditions.join(' AND ')
       storage/sql/keys/key-query.ts: from
       storage/sql/keys/key-query.ts: isOfOrg
@@ -100,6 +102,8 @@ describe('D-15 a statement', () => {
       storage/sql/keys/key-query.ts: limit
       storage/sql/keys/key-query.ts: maxSortedRows + 1
       storage/sql/keys/key-query.ts: order
+      storage/sql/keys/key-query.ts: owner
+      storage/sql/keys/key-query.ts: sql
       storage/sql/schema.ts: bytes
       storage/sql/schema.ts: bytesLiteral(emptySHA256)
       storage/sql/schema.ts: clustered

@@ -51,7 +51,7 @@ export const requirements: Readonly<Record<string, string>> = {
   'G-15': 'Internal errors are masked, in resolvers, promises, mutations and the context.',
   'G-16': '`_service` and `_entities` require a credential in production.',
   'G-17':
-    'Each representation is authorised alone. Their number is limited, and they are read with a constant number of statements.',
+    'Each representation is authorised alone. Their cost is limited, and 100 of them are read with a constant number of statements.',
   'G-18': 'Inaccessible fields are hidden.',
   'G-19': 'Trusted documents are executed by their identifiers. Unknown identifiers are rejected.',
   'G-20': 'The caches of documents are bounded.',

@@ -1,4 +1,4 @@
-import { AppError, type Issue } from '../../lib/errors.js';
+import { AppError, type ErrorCode, type Issue } from '../../lib/errors.js';
 import { readDefinition } from '../definition/parse.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import type { StoredKey } from '../key.js';
@@ -28,11 +28,12 @@ export interface BulkItem {
   /** The key after the call: unchanged by a dry run or an error. */
   readonly key: StoredKey;
   readonly change: KeyChange | undefined;
-  readonly error: { readonly code: string; readonly message: string; readonly issues: readonly Issue[] } | undefined;
+  readonly error: { readonly code: ErrorCode; readonly message: string; readonly issues: readonly Issue[] } | undefined;
 }
 
 /** The results of a bulk update, one for each key. */
 export interface BulkResult {
+  readonly filter: KeyFilter;
   readonly isDryRun: boolean;
   readonly items: readonly BulkItem[];
   /** Whether more keys match after the last item. */
@@ -71,7 +72,7 @@ export function createBulkUpdate({ queries, update, preview, reportError }: Bulk
     if (hasMore && !request.page) throw tooManyKeys();
     const items: BulkItem[] = [];
     for (const key of keys.slice(0, first)) items.push(await updateItem(caller, key, request));
-    return { isDryRun: request.isDryRun, items, hasMore };
+    return { filter: request.filter, isDryRun: request.isDryRun, items, hasMore };
   };
 
   async function updateItem(

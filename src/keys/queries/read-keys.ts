@@ -7,10 +7,16 @@ import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
 import { summariseQuotas, type QuotaSummary } from '../quota/quota-summary.js';
 import type { ReadBudget } from '../read-budget.js';
 import { stateOf, type KeyState, type StoredKey, type KeyRevision } from '../key.js';
-import type { HistoryRange, KeyFilter, KeyPage, KeyQuery } from '../key-query.js';
+import { findEach } from './find-each.js';
+import type { HistoryRequest, KeyFilter, KeyPage, KeyQuery } from '../key-query.js';
 
 /** A key by its identifier or by its hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
+
+/** Selects a page of keys, as of now. */
+export type PageRequest = Omit<KeyQuery, 'now'>;
+
+const emptyPage: KeyPage = { keys: [], isCut: false };
 
 /** See {@link createKeyQueries}. */
 export type KeyQueries = ReturnType<typeof createKeyQueries>;
@@ -24,6 +30,12 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports)
 
   const keyHashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
 
+  /** Returns a page of keys; an empty one if the filter has another organisation than the caller. */
+  async function listOrgKeys(caller: CallContext, query: PageRequest): Promise<KeyPage> {
+    const filter = scopedFilter(caller, query.filter);
+    return filter ? store.list({ ...query, filter, now: now() }, caller.reads) : emptyPage;
+  }
+
   return {
     /** Returns the hash of an identifier. @throws {AppError} INVALID when the identifier is not valid. */
     keyHashOf,
@@ -32,32 +44,54 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports)
       const keyHash = 'keyID' in reference ? keyHashOf(reference.keyID) : reference.keyHash;
       return notDeleted(visibleKey(caller, await store.find(keyHash, caller.orgID)));
     },
-    /** Returns what `orgKey` returns for each of the hashes, with one query. */
-    async orgKeysByHash(caller: CallContext, keyHashes: readonly string[]): Promise<(StoredKey | undefined)[]> {
-      const keys = await store.findMany([...new Set(keyHashes)], caller.reads, caller.orgID);
-      const found = new Map(keys.map((key) => [key.keyHash, key]));
-      return keyHashes.map((keyHash) => notDeleted(visibleKey(caller, found.get(keyHash))));
+    /** Returns what `orgKey` returns for each of the hashes, with one query; an error for a key that cannot be read. */
+    async orgKeysByHash(caller: CallContext, keyHashes: readonly string[]): Promise<(StoredKey | Error | undefined)[]> {
+      const found = await findEach(store, keyHashes, caller.reads, caller.orgID);
+      return found.map((key) => (key instanceof Error ? key : notDeleted(visibleKey(caller, key))));
     },
     /** Returns the key. @throws {AppError} NOT_FOUND when `orgKey` returns none. */
     async requireOrgKey(caller: CallContext, keyID: string): Promise<StoredKey> {
       return requireKey(caller, await store.find(keyHashOf(keyID), caller.orgID));
     },
-    /** Returns a page of keys; an empty one if the filter has another organisation than the caller. */
-    async orgKeys(caller: CallContext, query: Omit<KeyQuery, 'now'>): Promise<KeyPage> {
-      const filter = scopedFilter(caller, query.filter);
-      return filter ? store.list({ ...query, filter, now: now() }, caller.reads) : { keys: [], isCut: false };
+    listOrgKeys,
+    /**
+     * Returns the page of `listOrgKeys`.
+     *
+     * @throws {AppError} INTERNAL when a key of the page fails its integrity check.
+     */
+    async orgKeys(caller: CallContext, query: PageRequest): Promise<KeyPage> {
+      const page = await listOrgKeys(caller, query);
+      const [damaged] = page.unreadable ?? [];
+      if (damaged) throw damaged.error;
+      return page;
+    },
+    /** Returns the page of each organisation, with one query. The caller must have access to all of them. */
+    async orgKeysOfEach(caller: CallContext, orgIDs: readonly string[], query: PageRequest): Promise<KeyPage[]> {
+      const { orgID } = query.filter;
+      const wanted = orgID === undefined ? orgIDs : orgIDs.filter((one) => one === orgID);
+      const pages = await store.listOfOrgs(wanted, { ...query, now: now() }, caller.reads);
+      return orgIDs.map((one) => pages[wanted.indexOf(one)] ?? emptyPage);
     },
     async countOrgKeys(caller: CallContext, filter: KeyFilter): Promise<number> {
       const scoped = scopedFilter(caller, filter);
       return scoped ? store.count(scoped, now(), caller.reads) : 0;
+    },
+    /** Returns the count of each organisation, with one query. The caller must have access to all of them. */
+    async countOrgKeysOfEach(caller: CallContext, orgIDs: readonly string[], filter: KeyFilter): Promise<number[]> {
+      const { orgID, ...others } = filter;
+      const counts = await store.countOfOrgs(orgIDs, others, now(), caller.reads);
+      return orgIDs.map((one, index) => (orgID === undefined || one === orgID ? (counts[index] ?? 0) : 0));
     },
     /**
      * Returns the history of a key up to the version that was read.
      *
      * @throws {AppError} NOT_FOUND when the key has been purged since.
      */
-    history: (key: StoredKey, range: Omit<HistoryRange, 'asOf'>, reads?: ReadBudget): Promise<KeyRevision[]> =>
+    history: (key: StoredKey, range: HistoryRequest['range'], reads?: ReadBudget): Promise<KeyRevision[]> =>
       store.historyOf(key.keyHash, { ...range, asOf: key }, reads),
+    /** Returns what `history` returns for each request, with two queries; an error for a history that cannot be read. */
+    histories: (requests: readonly HistoryRequest[], reads?: ReadBudget): Promise<(KeyRevision[] | Error)[]> =>
+      store.historiesOf(requests, reads),
     /** Returns totals of the quotas of each organisation. The caller must have access to all of them. */
     summariseQuotas: (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
       summariseQuotas(quotas, orgIDs, now(), reads),

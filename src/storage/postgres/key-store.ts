@@ -5,7 +5,7 @@ import type { Telemetry } from '../../telemetry/ports.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
-import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
+import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { createTimeSlices, mapInSlices, type TimeSlices } from '../time-slices.js';
 import { prepared } from '../sql/session.js';
 import { type PgPool, type Session } from './pool.js';
@@ -14,7 +14,7 @@ import { createGroupWrite, type WriteCommand } from './group-write.js';
 import { createHistory } from '../sql/keys/history.js';
 import { createKeyMaintenance } from '../sql/keys/key-maintenance.js';
 import { revisionLayouts, type RevisionRow } from '../records/revision.js';
-import { countStatement, matchesFilter, pageStatement } from '../sql/keys/key-query.js';
+import { createKeyLists } from '../sql/keys/key-lists.js';
 import { createPgWideReader } from './wide-reader.js';
 import { createKeyRows } from './key-rows.js';
 import { writeKeys, type KeyWrite } from './key-writes.js';
@@ -107,21 +107,12 @@ export function createKeyStore(
       );
       return keys.filter((key) => key !== undefined);
     },
-    async list(query, reads) {
-      const mayCut = query.maxBytes !== undefined;
-      const maxBytes = query.maxBytes ?? reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER;
-      const statement = pageStatement(postgresDialect, query);
-      const { rows: read, found } = await reader.keys<SignedRow<KeyRow>>(statement, { maxBytes, mayCut }, reads);
-      if (!mayCut) reads?.take('keys', found.count, found.bytes);
-      const keys = await mapInSlices(slices, read, (row) => keyFromRow(rows.authentic(row)), reads);
-      // A damaged index finds authentic rows that are not of the query, such as another organisation's.
-      if (!keys.every((key) => matchesFilter(query, key))) throw integrityError('An index of the keys');
-      return { keys, isCut: keys.length < found.count };
-    },
-    async count(filter, now, reads) {
-      const [row] = await reader.many<{ count: bigint }>(countStatement(postgresDialect, filter, now), reads);
-      return Number(row?.count ?? 0n);
-    },
+    ...createKeyLists({
+      dialect: postgresDialect,
+      reader,
+      slices,
+      keyOf: (row) => keyFromRow(rows.authentic(row)),
+    }),
     update: (keyHash, apply, orgID) =>
       change(
         keyHash,

@@ -17,6 +17,8 @@ export interface Dialect {
   readonly nowMs: string;
   /** The condition that a value is in the list that is one parameter. */
   readonly inList: (parameter: string, type: 'text' | 'bigint') => string;
+  /** The items of a JSON list of `[hash, first, newest]` as rows, numbered from 0 as `place`. */
+  readonly historySpans: (parameter: string) => string;
   /** An integer member of a JSON text. */
   readonly integerMember: (column: string, member: string) => string;
   /** A condition of statements that may read many rows: SQLite calls it for each row, and it throws after the deadline. */
@@ -59,6 +61,8 @@ export const sqliteDialect: Dialect = {
      BEGIN SELECT RAISE(ABORT, '${message}'); END;`,
   nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
   inList: (parameter) => `IN (SELECT value FROM json_each(${parameter}))`,
+  historySpans: (parameter) =>
+    `(SELECT key AS place, value ->> 0 AS hash, value ->> 1 AS first, value ->> 2 AS newest FROM json_each(${parameter}))`,
   integerMember: (column, member) => `${column} ->> '$.${member}'`,
   isInTime: 'in_time()',
   withoutIndex: (column) => `+${column}`,
@@ -100,6 +104,9 @@ export const postgresDialect: Dialect = {
      WHEN (NEW.${column} = OLD.${column}) EXECUTE FUNCTION keyfront_reject('${message}');`,
   nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   inList: (parameter, type) => `= ANY (${parameter}::${type}[])`,
+  historySpans: (parameter) =>
+    `(SELECT nth - 1 AS place, item ->> 0 AS hash, (item ->> 1)::bigint AS first, (item ->> 2)::bigint AS newest
+      FROM json_array_elements(${parameter}::json) WITH ORDINALITY AS items (item, nth))`,
   // `json` and not `jsonb`, which holds no NUL and would parse all of a definition to find one member.
   integerMember: (column, member) => `(${column}::json ->> '${member}')::bigint`,
   isInTime: 'true',

@@ -14,14 +14,8 @@ import { createQuotaOutbox, insertQuotaChange } from '../sql/keys/quota-outbox.j
 import type { WideQuery } from '../sql/session.js';
 import { createSqliteSession, parametersOf } from './session.js';
 import { createReader, type Reader } from './reader.js';
-import {
-  countStatement,
-  maxSortedRows,
-  pageStatement,
-  termCountStatement,
-  matchesFilter,
-  type KeyQueryStatement,
-} from '../sql/keys/key-query.js';
+import type { KeyQueryStatement } from '../sql/keys/key-query.js';
+import { createKeyLists } from '../sql/keys/key-lists.js';
 import { keyColumns, keyLayouts, keyFromRow, keyToRow, termsOf, type KeyRow } from '../records/key.js';
 import { createPreparation, isLarge, type PreparedChange } from '../prepared-change.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
@@ -197,26 +191,13 @@ export function createKeyStore(
       const added = await read(() => unknown.flatMap((keyHash) => notThere(keyHash, orgID ?? null) ?? []), reads);
       return mapInSlices(guard.slices, [...rows, ...added], authentic, reads);
     },
-    async list(query, reads) {
-      const sorted = termCountStatement(query);
-      const isCommon = sorted !== undefined && (await read(() => counted(sorted), reads)) > maxSortedRows;
-      const mayCut = query.maxBytes !== undefined;
-      const limit = { maxBytes: query.maxBytes ?? reads?.bytesLeft() ?? Infinity, mayCut };
-      const { rows, found } = await reader.keys<SignedRow<KeyRow>>(
-        pageStatement(sqliteDialect, query, isCommon),
-        limit,
-        reads,
-      );
-      if (!mayCut) reads?.take('keys', found.count, found.bytes);
-      const keys = await mapInSlices(guard.slices, rows, authentic, reads);
-      // A damaged index finds authentic rows that are not of the query, such as another organisation's.
-      if (!keys.every((key) => matchesFilter(query, key))) throw integrityError('An index of the keys');
-      return { keys, isCut: keys.length < found.count };
-    },
-    async count(filter, now, reads) {
-      const [row] = await reader.many<{ count: bigint }>(countStatement(sqliteDialect, filter, now), reads);
-      return Number(row?.count ?? 0n);
-    },
+    ...createKeyLists({
+      dialect: sqliteDialect,
+      reader,
+      slices: guard.slices,
+      keyOf: authentic,
+      countRows: (statement, reads) => read(() => counted(statement), reads),
+    }),
     update: updateKey,
     reseal: (keyHash, change) => write(() => resealOne(keyHash, change)),
     add: (keys) => write(() => keys.map(addOne)),

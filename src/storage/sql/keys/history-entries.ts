@@ -23,7 +23,7 @@ export function purgedMeanwhile(): AppError {
  */
 export function spanOf(
   { after = 0, before = Infinity, last = false, limit = -1, asOf }: HistoryRange,
-  row: KeyRow | undefined,
+  row: Pick<KeyRow, 'version' | 'date_created'> | undefined,
 ): Span {
   const current = row ? Number(row.version) : 0;
   if (asOf && row?.date_created !== asOf.dateCreated) throw purgedMeanwhile();
@@ -73,7 +73,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** How long the entries are that one short read reads; one entry may be longer. */
-const readBytes = 256 * 1024;
+export const readBytes = 256 * 1024;
 
 /** How long the entry of a version is, in bytes. */
 export interface SizedVersion {

@@ -11,6 +11,7 @@ import { revisionFromRow, revisionLayouts, type RevisionRow } from '../../record
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
+import { createHistoryBatches } from './history-batches.js';
 import { prepared, type SqlSession } from '../session.js';
 
 // Each entry comes with the creation date of its key in the same snapshot: the key may have been purged and added again.
@@ -27,11 +28,12 @@ const maxAttempts = 5;
 
 /** Reads histories in short reads. `findRow` returns the verified row of a key. */
 export function createHistory(
-  { all }: SqlSession,
+  session: SqlSession,
   signer: RowSigner,
   findRow: (keyHash: string) => Promise<SignedRow<KeyRow> | undefined>,
   slices: TimeSlices,
 ) {
+  const { all } = session;
   const table = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
 
   /** Undefined entries when one is missing, damaged, or of another key under the same hash. */
@@ -84,12 +86,15 @@ export function createHistory(
     throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 });
   }
 
+  /** @throws {AppError} NOT_FOUND as `spanOf` does. */
+  async function historyOf(keyHash: string, range: HistoryRange = {}, reads?: ReadBudget): Promise<KeyRevision[]> {
+    const rows = await read(keyHash, (row) => spanOf(range, row), reads);
+    return mapInSlices(slices, rows, revisionFromRow, reads);
+  }
+
   return {
-    /** @throws {AppError} NOT_FOUND as `spanOf` does. */
-    async historyOf(keyHash: string, range: HistoryRange = {}, reads?: ReadBudget): Promise<KeyRevision[]> {
-      const rows = await read(keyHash, (row) => spanOf(range, row), reads);
-      return mapInSlices(slices, rows, revisionFromRow, reads);
-    },
+    historyOf,
+    historiesOf: createHistoryBatches({ session, isAuthentic: table.isAuthentic, slices, historyOf }),
     async definitionAt(keyHash: string, version: number): Promise<Definition | undefined> {
       const [row] = await read(keyHash, (key) => {
         const exists = version >= 1 && version <= Number(key?.version ?? 0n);

@@ -3,6 +3,7 @@ import type { KeyFilter, KeyOrder, KeyQuery } from '../../../keys/key-query.js';
 import { unixSeconds } from '../../../lib/int64.js';
 import { term, termsOf } from '../../records/key.js';
 import { isBindableText, type Dialect } from '../dialect.js';
+import type { WideQuery } from '../session.js';
 
 export interface KeyQueryStatement {
   readonly sql: string;
@@ -19,8 +20,7 @@ const orderColumns: Record<KeyOrder, string | undefined> = {
 export const maxSortedRows = 5000;
 
 /** Collects the parameters of a statement. Cursors may contain NUL, which is replaced by the next character in their order. */
-function createParameters() {
-  const parameters: (string | bigint)[] = [];
+function createParameters(parameters: (string | bigint)[] = []) {
   const add = (value: string | bigint) => {
     parameters.push(typeof value === 'string' ? value.replaceAll('\0', '\u0001') : value);
     return `$${parameters.length}`;
@@ -49,7 +49,12 @@ export function termCountStatement({ filter, orderBy }: KeyQuery): KeyQueryState
  * our own column names are put together. If too many keys have a term for them to be sorted, `isCommon` reads all keys in
  * order instead.
  */
-export function pageStatement(dialect: Dialect, query: KeyQuery, isCommon = false): KeyQueryStatement {
+export function pageStatement(
+  dialect: Dialect,
+  query: KeyQuery,
+  isCommon = false,
+  given: (string | bigint)[] = [],
+): KeyQueryStatement {
   const column = orderColumns[query.orderBy];
   const direction = query.descending ? 'DESC' : 'ASC';
   const bounds = [
@@ -57,7 +62,7 @@ export function pageStatement(dialect: Dialect, query: KeyQuery, isCommon = fals
     { position: query.before, operator: query.descending ? '>' : '<' },
   ] as const;
   const isBounded = (operator: '<' | '>') => bounds.some((bound) => bound.position && bound.operator === operator);
-  const { from, hash, conditions, add, parameters } = where(dialect, query.filter, query.now, {
+  const { from, hash, conditions, add, parameters } = where(dialect, query.filter, query.now, given, {
     column,
     isCommon,
     isBoundedBelow: isBounded('>'),
@@ -79,6 +84,31 @@ export function pageStatement(dialect: Dialect, query: KeyQuery, isCommon = fals
   };
 }
 
+/** The pages of several organisations in one statement, one after another. */
+export function orgPagesStatement(dialect: Dialect, query: KeyQuery, orgIDs: readonly string[]): KeyQueryStatement {
+  const parameters: (string | bigint)[] = [];
+  const pages = orgIDs.map((orgID) => {
+    const { sql } = pageStatement(dialect, { ...query, filter: { ...query.filter, orgID } }, false, parameters);
+    return `SELECT place, size FROM (${sql}) AS page`;
+  });
+  return { sql: pages.join(' UNION ALL '), parameters };
+}
+
+/** Counts the keys of each of these organisations. Organisations without keys have no row. */
+export function orgCountsStatement(
+  dialect: Dialect,
+  filter: KeyFilter,
+  now: Date,
+  orgIDs: readonly string[],
+): WideQuery {
+  const { from, owner, conditions, parameters } = where(dialect, { ...filter, orgID: undefined }, now);
+  const isOfOrg = `${owner} ${dialect.inList(`$${parameters.length + 1}`, 'text')}`;
+  return {
+    sql: `SELECT ${owner} AS org_id, count(*) AS count FROM ${from} WHERE ${[...conditions, isOfOrg].join(' AND ')} GROUP BY ${owner}`,
+    parameters: [...parameters, orgIDs],
+  };
+}
+
 export function countStatement(dialect: Dialect, filter: KeyFilter, now: Date): KeyQueryStatement {
   const { from, conditions, parameters } = where(dialect, filter, now);
   return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };
@@ -92,8 +122,14 @@ interface Order {
   readonly isBoundedAbove: boolean;
 }
 
-function where({ isInTime, withoutIndex }: Dialect, filter: KeyFilter, now: Date, order?: Order) {
-  const { parameters, add } = createParameters();
+function where(
+  { isInTime, withoutIndex }: Dialect,
+  filter: KeyFilter,
+  now: Date,
+  given: (string | bigint)[] = [],
+  order?: Order,
+) {
+  const { parameters, add } = createParameters(given);
   const conditions: string[] = [isInTime];
   const texts = [filter.orgID, filter.aliasPrefix, filter.tag, filter.policy, filter.apiID];
   if (!texts.every((text) => isBindableText(text ?? ''))) conditions.push('false');
@@ -134,7 +170,7 @@ function where({ isInTime, withoutIndex }: Dialect, filter: KeyFilter, now: Date
   if (filter.state === 'EXPIRED') {
     conditions.push(`k.is_inactive = 0 AND k.expires >= 1 AND k.expires <= ${add(unixSeconds(now))}`);
   }
-  return { from, hash, conditions, add, parameters };
+  return { from, hash, owner: `${first}.org_id`, conditions, add, parameters };
 }
 
 /** Whether a key matches the query: the same conditions as those of the SQL, for a key that was read. */

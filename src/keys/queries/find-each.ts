@@ -1,0 +1,30 @@
+import { AppError } from '../../lib/errors.js';
+import type { StoredKey } from '../key.js';
+import type { KeyStore } from '../ports.js';
+import type { ReadBudget } from '../read-budget.js';
+
+/**
+ * Finds the key of each of these hashes with one query. If a key fails its integrity check, they are read one by one, so that
+ * only the result of that key is the error.
+ */
+export async function findEach(
+  store: Pick<KeyStore, 'find' | 'findMany'>,
+  keyHashes: readonly string[],
+  reads?: ReadBudget,
+  orgID?: string,
+): Promise<(StoredKey | Error | undefined)[]> {
+  const findOne = async (keyHash: string) => store.find(keyHash, orgID).catch(asError);
+  if (keyHashes.length === 1) return Promise.all(keyHashes.map(findOne));
+  try {
+    const keys = await store.findMany([...new Set(keyHashes)], reads, orgID);
+    const found = new Map(keys.map((key) => [key.keyHash, key]));
+    return keyHashes.map((keyHash) => found.get(keyHash));
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'INTERNAL') throw error;
+    return Promise.all(keyHashes.map(findOne));
+  }
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('The key cannot be read.', { cause: thrown });
+}

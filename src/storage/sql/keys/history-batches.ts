@@ -1,0 +1,125 @@
+import type { HistoryRequest } from '../../../keys/key-query.js';
+import type { KeyRevision } from '../../../keys/key.js';
+import type { KeyStore } from '../../../keys/ports.js';
+import { revisionFromRow, type RevisionRow } from '../../records/revision.js';
+import type { SignedRow } from '../../records/signed.js';
+import type { TimeSlices } from '../../time-slices.js';
+import { prepared, type SqlSession } from '../session.js';
+import { isUnbroken, readBytes, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
+
+interface HistoryBatchesDeps {
+  readonly session: SqlSession;
+  readonly isAuthentic: (row: SignedRow<RevisionRow>) => boolean;
+  readonly slices: TimeSlices;
+  /** Reads one history, and finds out why it cannot be read. */
+  readonly historyOf: KeyStore['historyOf'];
+}
+
+/** A request, the span of its entries, and their sizes. */
+interface PlannedRead {
+  readonly request: HistoryRequest;
+  readonly span: Span;
+  bytes: number;
+}
+
+type Placed<Row> = Row & { readonly place: bigint };
+type HistoryRow = SignedRow<RevisionRow> & { readonly key_created: string };
+
+/**
+ * Reads the histories of many keys, with one statement for the sizes and one for the entries. A history that is larger than
+ * one short read, or not as expected (damaged, or purged meanwhile), is read by itself.
+ */
+export function createHistoryBatches({
+  session: { all, dialect },
+  isAuthentic,
+  slices,
+  historyOf,
+}: HistoryBatchesDeps): KeyStore['historiesOf'] {
+  const spans = dialect.historySpans('$1');
+  // SQLite reads a CROSS JOIN from left to right: it looks entries up by the spans.
+  const sizes = prepared(
+    `SELECT w.place, a.version_after AS version,
+       CAST(octet_length(a.definition) + octet_length(a.changes) AS bigint) AS size
+     FROM ${spans} AS w CROSS JOIN audit a
+     WHERE a.key_hash = w.hash AND a.version_after BETWEEN w.first AND w.newest`,
+  );
+  // Each entry comes with the creation date of its key in the same snapshot, as for one history.
+  const entries = prepared(
+    `SELECT w.place, a.*, k.date_created AS key_created
+     FROM ${spans} AS w CROSS JOIN keys k CROSS JOIN audit a
+     WHERE k.key_hash = w.hash AND a.key_hash = w.hash AND a.version_after BETWEEN w.first AND w.newest
+     ORDER BY w.place, a.version_after`,
+  );
+
+  async function rowsOf<Row>(statement: typeof sizes, reads: readonly PlannedRead[]): Promise<Map<PlannedRead, Row[]>> {
+    const given = reads.map(({ request: { key }, span }) => [key.keyHash, span.first, span.newest]);
+    const rows = new Map(reads.map((read): [PlannedRead, Row[]] => [read, []]));
+    for (const row of await all<Placed<Row>>(statement, [JSON.stringify(given)])) {
+      const read = reads[Number(row.place)];
+      if (read) rows.get(read)?.push(row);
+    }
+    return rows;
+  }
+
+  return async (requests, budget) => {
+    const planned = requests.map((request): PlannedRead => ({ request, span: spanOfRequest(request), bytes: 0 }));
+    const results = new Map<PlannedRead, KeyRevision[] | Error>();
+    const pending = planned.filter(({ span }) => span.newest >= span.first);
+    for (const [read, found] of await rowsOf<SizedVersion>(sizes, pending)) read.bytes = sizeOf(found);
+    for (const batch of batchesOf(pending.filter(({ bytes }) => bytes > 0 && bytes <= readBytes))) {
+      budget?.requireTime();
+      const affordable = batch.filter((read) => {
+        const error = errorOf(() => budget?.take('history entries', countOf(read), read.bytes));
+        if (error) results.set(read, error);
+        return !error;
+      });
+      for (const [read, rows] of await rowsOf<HistoryRow>(entries, affordable)) {
+        // Verified in a time slice: the signature of an entry covers its definition.
+        await slices.next();
+        const { key } = read.request;
+        const isOfKey = rows.every(({ key_created }) => key_created === key.dateCreated);
+        if (isOfKey && isUnbroken(rows, read.span, isAuthentic)) results.set(read, rows.map(revisionFromRow));
+      }
+    }
+    for (const read of pending.filter((one) => !results.has(one))) {
+      const { key, range } = read.request;
+      results.set(read, await historyOf(key.keyHash, { ...range, asOf: key }, budget).catch(asError));
+    }
+    return planned.map((read) => results.get(read) ?? []);
+  };
+}
+
+function spanOfRequest({ key, range }: HistoryRequest): Span {
+  const row = { version: BigInt(key.version), date_created: key.dateCreated };
+  return spanOf({ ...range, asOf: key }, row);
+}
+
+const countOf = ({ span }: PlannedRead) => span.newest - span.first + 1;
+
+/** Groups of reads that are small enough for one short read. */
+function* batchesOf(reads: readonly PlannedRead[]): Iterable<readonly PlannedRead[]> {
+  let batch: PlannedRead[] = [];
+  let bytes = 0;
+  for (const read of reads) {
+    if (batch.length > 0 && bytes + read.bytes > readBytes) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(read);
+    bytes += read.bytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function errorOf(work: () => void): Error | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return asError(error);
+  }
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('The history cannot be read.', { cause: thrown });
+}

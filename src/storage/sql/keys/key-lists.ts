@@ -1,0 +1,117 @@
+import { AppError } from '../../../lib/errors.js';
+import type { StoredKey } from '../../../keys/key.js';
+import type { KeyPage, KeyQuery, UnreadableKey } from '../../../keys/key-query.js';
+import type { KeyStore } from '../../../keys/ports.js';
+import type { ReadBudget } from '../../../keys/read-budget.js';
+import type { KeyRow } from '../../records/key.js';
+import { integrityError, type SignedRow } from '../../records/signed.js';
+import { mapInSlices, type TimeSlices } from '../../time-slices.js';
+import { isBindableText, type Dialect } from '../dialect.js';
+import type { WideReader } from '../session.js';
+import {
+  countStatement,
+  matchesFilter,
+  maxSortedRows,
+  orgCountsStatement,
+  orgPagesStatement,
+  pageStatement,
+  termCountStatement,
+  type KeyQueryStatement,
+} from './key-query.js';
+
+interface KeyListsDeps {
+  readonly dialect: Dialect;
+  readonly reader: WideReader;
+  readonly slices: TimeSlices;
+  /** The key of a row. Throws INTERNAL when the row fails its integrity check. */
+  readonly keyOf: (row: SignedRow<KeyRow>) => StoredKey;
+  /** Counts rows. For an engine whose page statement depends on the number of keys that have a term. */
+  readonly countRows?: (statement: KeyQueryStatement, reads: ReadBudget | undefined) => Promise<number>;
+}
+
+type KeyLists = Pick<KeyStore, 'list' | 'listOfOrgs' | 'count' | 'countOfOrgs'>;
+
+/** Lists and counts keys. */
+export function createKeyLists({ dialect, reader, slices, keyOf, countRows }: KeyListsDeps): KeyLists {
+  /** The key of a row; or its error, so that a damaged row fails alone. */
+  function listed(row: SignedRow<KeyRow>): StoredKey | AppError {
+    try {
+      return keyOf(row);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'INTERNAL') return error;
+      throw error;
+    }
+  }
+
+  async function readRows(statement: KeyQueryStatement, query: KeyQuery, reads: ReadBudget | undefined) {
+    const mayCut = query.maxBytes !== undefined;
+    const maxBytes = query.maxBytes ?? reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER;
+    const { rows, found } = await reader.keys<SignedRow<KeyRow>>(statement, { maxBytes, mayCut }, reads);
+    if (!mayCut) reads?.take('keys', found.count, found.bytes);
+    return { rows, isCut: rows.length < found.count };
+  }
+
+  async function pageOf(
+    rows: readonly SignedRow<KeyRow>[],
+    query: KeyQuery,
+    isCut: boolean,
+    reads: ReadBudget | undefined,
+  ): Promise<KeyPage> {
+    const items = await mapInSlices(slices, rows, (row) => ({ row, item: listed(row) }), reads);
+    const unreadable = items.flatMap(({ row, item }, index): UnreadableKey[] =>
+      item instanceof AppError ? [{ index, position: positionOf(row, query), error: item }] : [],
+    );
+    const keys = items.flatMap(({ item }) => (item instanceof AppError ? [] : [item]));
+    // A damaged index finds authentic rows that are not of the query, such as another organisation's.
+    if (!keys.every((key) => matchesFilter(query, key))) throw integrityError('An index of the keys');
+    return { keys, isCut, ...(unreadable.length > 0 && { unreadable }) };
+  }
+
+  async function list(query: KeyQuery, reads?: ReadBudget): Promise<KeyPage> {
+    const sorted = termCountStatement(query);
+    const isCommon =
+      sorted !== undefined && countRows !== undefined && (await countRows(sorted, reads)) > maxSortedRows;
+    const { rows, isCut } = await readRows(pageStatement(dialect, query, isCommon), query, reads);
+    return pageOf(rows, query, isCut, reads);
+  }
+
+  return {
+    list,
+    async listOfOrgs(orgIDs, query, reads) {
+      // How the keys of a term are read depends on their number in each organisation.
+      if (orgIDs.length === 1 || query.maxBytes !== undefined || termCountStatement(query)) {
+        return Promise.all(orgIDs.map((orgID) => list({ ...query, filter: { ...query.filter, orgID } }, reads)));
+      }
+      const distinct = [...new Set(orgIDs)].filter(isBindableText);
+      const { rows } =
+        distinct.length === 0
+          ? { rows: [] }
+          : await readRows(orgPagesStatement(dialect, query, distinct), query, reads);
+      const pages = new Map<string, KeyPage>();
+      for (const orgID of distinct) {
+        const ofOrg = rows.filter(({ org_id }) => org_id === orgID);
+        pages.set(orgID, await pageOf(ofOrg, { ...query, filter: { ...query.filter, orgID } }, false, reads));
+      }
+      return orgIDs.map((orgID) => pages.get(orgID) ?? { keys: [], isCut: false });
+    },
+    async count(filter, now, reads) {
+      const [row] = await reader.many<{ count: bigint }>(countStatement(dialect, filter, now), reads);
+      return Number(row?.count ?? 0n);
+    },
+    async countOfOrgs(orgIDs, filter, now, reads) {
+      const bindable = orgIDs.filter(isBindableText);
+      const rows = await reader.many<{ org_id: string; count: bigint }>(
+        orgCountsStatement(dialect, filter, now, bindable),
+        reads,
+      );
+      const counts = new Map(rows.map(({ org_id, count }) => [org_id, Number(count)]));
+      return orgIDs.map((orgID) => counts.get(orgID) ?? 0);
+    },
+  };
+}
+
+/** Where the query has found a row. */
+function positionOf(row: KeyRow, { orderBy }: KeyQuery) {
+  const values = { KEY_HASH: '', ALIAS: row.alias, LAST_UPDATED: row.last_updated };
+  return { value: values[orderBy], keyHash: row.key_hash };
+}
