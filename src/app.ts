@@ -8,7 +8,7 @@ import type { Config, ConfigSecrets } from './config/config.js';
 import { graphiqlAssets } from './graphql/graphiql/assets.js';
 import { redirectBrowsers } from './graphql/graphiql/redirect-browsers.js';
 import type { Execute } from './graphql/executor/executor.js';
-import { createSubscriptionRegistry } from './graphql/operation/subscription-registry.js';
+import { createSubscriptionRegistry, maxSubscriptions } from './graphql/operation/subscription-registry.js';
 import { readTrustedDocuments } from './graphql/plugins/use-trusted-documents.js';
 import { createGraphQLServer } from './graphql/server.js';
 import { addDefaultHeaders, logRequests, maskErrors } from './http/middlewares.js';
@@ -111,7 +111,10 @@ export async function createApp(
   const health = createHealth(() => services.whyNotReady(), log);
   telemetry.meter?.registerGauge('ready', async () => ((await health.isReady()) ? 1 : 0));
 
-  const streams = createSubscriptionRegistry(telemetry);
+  const streams = createSubscriptionRegistry(telemetry, {
+    ...maxSubscriptions,
+    ofCredential: config.maxSubscriptions,
+  });
   const graphql = createGraphQLServer({
     keys,
     revalidate,
@@ -122,6 +125,7 @@ export async function createApp(
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     execute: overrides.execute,
     fastPath: overrides.fastPath,
+    maximum: config.graphqlLimits,
     streams,
     watch: telemetry,
   });

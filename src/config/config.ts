@@ -57,6 +57,14 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
     introspection: data.KEYFRONT_INTROSPECTION,
     trustedDocumentsFile: data.KEYFRONT_TRUSTED_DOCUMENTS,
     onlyTrustedDocuments: data.KEYFRONT_ONLY_TRUSTED_DOCUMENTS,
+    graphqlLimits: {
+      depth: data.KEYFRONT_GRAPHQL_MAX_DEPTH,
+      aliases: data.KEYFRONT_GRAPHQL_MAX_ALIASES,
+      directives: data.KEYFRONT_GRAPHQL_MAX_DIRECTIVES,
+      mutations: data.KEYFRONT_GRAPHQL_MAX_MUTATIONS,
+      cost: data.KEYFRONT_GRAPHQL_MAX_COST,
+    },
+    maxSubscriptions: data.KEYFRONT_MAX_SUBSCRIPTIONS,
     trustedProxies: data.KEYFRONT_TRUSTED_PROXIES,
     oidc:
       issuer !== undefined && audience !== undefined

@@ -91,6 +91,26 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_ONLY_TRUSTED_DOCUMENTS: onOff
       .prefault('off')
       .describe('on or off. Whether every other GraphQL document is rejected.'),
+    KEYFRONT_GRAPHQL_MAX_DEPTH: integer(1, 100)
+      .prefault('10')
+      .describe('Maximum depth of the fields of a GraphQL operation, from 1 to 100.'),
+    KEYFRONT_GRAPHQL_MAX_ALIASES: integer(0, 1000)
+      .prefault('15')
+      .describe(
+        'Maximum number of aliases in it, from 0 to 1000. Aliases of `_entities`, by which routers merge requests, do not count.',
+      ),
+    KEYFRONT_GRAPHQL_MAX_DIRECTIVES: integer(0, 1000)
+      .prefault('5')
+      .describe('Maximum number of directives in it, from 0 to 1000.'),
+    KEYFRONT_GRAPHQL_MAX_MUTATIONS: integer(1, 100)
+      .prefault('5')
+      .describe('Maximum number of mutations in it, from 1 to 100.'),
+    KEYFRONT_GRAPHQL_MAX_COST: integer(1, 1_000_000)
+      .prefault('50000')
+      .describe('Maximum cost of it, from 1 to 1000000: 1 per field, multiplied by the sizes of the pages around it.'),
+    KEYFRONT_MAX_SUBSCRIPTIONS: integer(1, 1000)
+      .prefault('100')
+      .describe('Maximum number of open subscriptions of one credential in each process, from 1 to 1000.'),
     KEYFRONT_TRUSTED_PROXIES: integer(0, 10)
       .prefault('0')
       .describe(

@@ -10,7 +10,9 @@ import type { Context, ServerContext } from './context.js';
 import type { Execute } from './executor/executor.js';
 import type { OperationCache, PreparedOperation } from './operation/operation-cache.js';
 import { startDeadline } from './plugins/use-deadline.js';
+import type { OperationLimits } from './operation/limits.js';
 import { issuesOf } from './plugins/use-limits.js';
+import { isCostRequested } from './plugins/use-cost.js';
 import type { OperationTelemetry } from './plugins/use-telemetry.js';
 import { maskResult } from './plugins/use-masked-errors.js';
 import { paramsOfBody } from './plugins/use-request-parser.js';
@@ -35,13 +37,24 @@ interface FastPathDeps {
   readonly telemetry: OperationTelemetry;
   readonly nextSlice: Context['nextSlice'];
   readonly deadlineMs: number;
+  readonly maximum: OperationLimits;
   readonly log: Logger;
 }
 
 /** Creates the fast path. */
 export function createFastPath(deps: FastPathDeps): FastPath {
-  const { operations, trustedDocuments, isAdmitted, createContext, execute, telemetry, nextSlice, deadlineMs, log } =
-    deps;
+  const {
+    operations,
+    trustedDocuments,
+    isAdmitted,
+    createContext,
+    execute,
+    telemetry,
+    nextSlice,
+    deadlineMs,
+    maximum,
+    log,
+  } = deps;
 
   async function run(
     request: RequestContext,
@@ -82,7 +95,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     const { text, operationName, variableValues } = params;
     const prepared = operations.find(text, operationName);
     if (!prepared?.isValid || prepared.operation.operation === OperationTypeNode.SUBSCRIPTION) return undefined;
-    if (issuesOf(servedSchema, prepared, variableValues).length > 0) return undefined;
+    if (issuesOf(servedSchema, prepared, variableValues, maximum).length > 0) return undefined;
     const coercedVariableValues = prepared.compiled.coerceVariables(variableValues);
     if (!coercedVariableValues) return undefined;
     const holder = await request.principal().catch(() => undefined);
@@ -116,6 +129,7 @@ async function readParams(
   try {
     const body = await paramsOfBody(request, nextSlice);
     const text = trustedTextOf(trustedDocuments, body);
+    if (isCostRequested(body)) return undefined;
     const { operationName, variables, extensions } = body as Readonly<Record<string, unknown>>;
     const isName = operationName === undefined || operationName === null || typeof operationName === 'string';
     if (typeof text !== 'string' || !isName || ![variables ?? {}, extensions ?? {}].every(isObject)) return undefined;

@@ -109,7 +109,8 @@ export function calculateComplexity(
     return {
       depth: (isIntrospection ? 0 : 1) + inner.depth,
       introspection: (isIntrospection && isList ? 1 : 0) + inner.introspection,
-      aliases: (node.alias ? 1 : 0) + inner.aliases,
+      // Routers merge requests for entities as aliases of `_entities`, whose cost limits them.
+      aliases: (node.alias && node.name.value !== '_entities' ? 1 : 0) + inner.aliases,
       directives: inner.directives,
       rootFields: 1,
       cost: isList ? 0 : cost,

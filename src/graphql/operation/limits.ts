@@ -2,22 +2,31 @@ import { GraphQLError, parse } from 'graphql';
 import { AppError, type Issue } from '../../lib/errors.js';
 import { operationError } from '../errors.js';
 
-/** The limits of one operation, for every client. */
+/** The limits of one operation that settings can change. */
+export interface OperationLimits {
+  readonly depth: number;
+  readonly aliases: number;
+  readonly directives: number;
+  readonly mutations: number;
+  readonly cost: number;
+}
+
+/** The limits of one operation, for every client; the defaults of those that settings can change. */
 export const limits = {
   /** Three times our longest operation. Long values belong in variables. */
   characters: 15_000,
   /** Three times our longest operation. Each level has at least one token, so this limits the recursion of the parser. */
   tokens: 1000,
-  /** Our deepest path is orgKeys.edges.node.history.edges.node.changes.path; a router may start further out. */
-  depth: 10,
   /** The standard introspection query lists arguments in fields in types. Another list repeats types. */
   introspection: 3,
+  /** Our deepest path is orgKeys.edges.node.history.edges.node.changes.path; a router may start further out. */
+  depth: 10,
   aliases: 15,
   directives: 5,
   mutations: 5,
   /** A page of 100 whole keys costs 8,000; a bulk change of 200 with all fields of each, 35,000. */
   cost: 50_000,
-} as const;
+} as const satisfies OperationLimits & Record<string, number>;
 
 /**
  * Parses a document.

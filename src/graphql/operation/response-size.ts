@@ -23,19 +23,20 @@ export async function limitResponseSize(
   requestID: string,
   nextSlice: NextSlice,
 ): Promise<Stringified> {
-  const { data, errors } = result;
+  const { data, errors, extensions } = result;
   const shownErrors = errors?.map((error) => error.toJSON());
   if (isCertainlyWithin({ data, errors: shownErrors }, responseLimitBytes)) return result;
-  const bytesAround = Buffer.byteLength(withData('', shownErrors));
+  const bytesAround = Buffer.byteLength(withData('', shownErrors, extensions));
   const text = data && (await stringifyWithin(data, responseLimitBytes - bytesAround, nextSlice));
-  if (text) return { ...result, stringify: (shown) => withData(text, shown.errors) };
+  if (text) return { ...result, stringify: (shown) => withData(text, shown.errors, extensions) };
   if (!data && bytesAround <= responseLimitBytes) return result;
   const kept = errors?.slice(0, maxErrors).map(withoutIssues) ?? [];
   return 'data' in result ? { data: null, errors: [tooLarge(requestID), ...kept] } : { errors: kept };
 }
 
-function withData(text: string, errors: readonly object[] | undefined): string {
-  return errors ? `{"errors":${JSON.stringify(errors)},"data":${text}}` : `{"data":${text}}`;
+function withData(text: string, errors: readonly object[] | undefined, extensions: object | undefined): string {
+  const before = errors ? `"errors":${JSON.stringify(errors)},` : '';
+  return `{${before}"data":${text}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`;
 }
 
 function tooLarge(requestID: string): GraphQLError {

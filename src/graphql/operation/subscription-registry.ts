@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 
-/** Maximum numbers of open subscriptions. Each holds a connection and up to a page of changes in memory. */
+/** Maximum numbers of open subscriptions, by default. Each holds a connection and up to a page of changes in memory. */
 export const maxSubscriptions = { ofProcess: 1_000, ofCredential: 100 } as const;
 
 /** Counts the open subscriptions of a process, and ends them. */

@@ -432,3 +432,69 @@ describe('the error of the limits', () => {
     expect(refusalOf(await send('B'))).toContain('lists of introspection');
   });
 });
+
+describe('the settings of the limits', () => {
+  it('change every limit', async () => {
+    const own = await startApp({
+      KEYFRONT_GRAPHQL_MAX_DEPTH: '2',
+      KEYFRONT_GRAPHQL_MAX_ALIASES: '0',
+      KEYFRONT_GRAPHQL_MAX_DIRECTIVES: '0',
+      KEYFRONT_GRAPHQL_MAX_MUTATIONS: '1',
+      KEYFRONT_GRAPHQL_MAX_COST: '30',
+    });
+    const refused = async (query: string) => refusalOf(await own.graphql(query)).replace(/^The operation /, '');
+    expect(await refused('{ a { a { a } } }')).toBe('nests fields 3 deep; the maximum is 2.');
+    expect(await refused('{ x: __typename }')).toBe('has 1 aliases; the maximum is 0.');
+    expect(await refused('{ __typename @include(if: true) }')).toBe('has 1 directives; the maximum is 0.');
+    expect(await refused('mutation { a b }')).toBe('has 2 mutations; the maximum is 1.');
+    expect(await refused('{ orgKeys(first: 30) { totalCount } }')).toMatch(/^costs 31 .*; the maximum is 30\.$/);
+    await own.close();
+  });
+
+  it('permit more than the defaults', async () => {
+    const own = await startApp({ KEYFRONT_GRAPHQL_MAX_ALIASES: '40', KEYFRONT_GRAPHQL_MAX_DEPTH: '12' });
+    expect(passes(await own.graphql(`{ ${times(40, (index) => `x${index}: __typename`)} }`))).toBe(true);
+    expect(passes(await own.graphql(`{ ${nested(12)} }`))).toBe(true);
+    await own.close();
+  });
+
+  it('do not count aliases of _entities, by which routers merge their requests', async () => {
+    const field = (index: number) =>
+      `e${index}: _entities(representations: [{ __typename: "OrgKey", keyID: "k1" }]) { ... on OrgKey { orgID } }`;
+    const answer = await t.graphql(`{ ${times(20, field)} }`);
+    expect(errorsOf(answer)).toEqual([]);
+    expect(Object.values(answer.body['data'] as object)).toEqual(Array(20).fill([{ orgID: 'globex' }]));
+  });
+});
+
+describe('extensions.cost', () => {
+  const ask = (query: string, extensions?: object, variables = {}): Promise<Answer> =>
+    t.send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
+      body: JSON.stringify({ query, variables, extensions }),
+    });
+  const query = 'query ($n: Int) { orgKeys(first: $n) { edges { node { keyID } } } }';
+
+  it('states the cost of an operation and what remains, if the request asks for it', async () => {
+    for (let repeated = 0; repeated < 2; repeated += 1) {
+      const answer = await ask(query, { cost: true }, { n: 7 });
+      expect(answer.body['extensions']).toEqual({ cost: { requested: 28, maximum: 50_000, remaining: 49_972 } });
+      expect((await ask(query, undefined, { n: 7 })).body).not.toHaveProperty('extensions');
+      expect((await ask(query, { cost: 'yes' }, { n: 7 })).body).not.toHaveProperty('extensions');
+    }
+  });
+
+  it('accompanies errors and large responses', async () => {
+    const failed = await ask('{ orgKey { keyID } }', { cost: true });
+    expect([errorsOf(failed).length, failed.body['extensions']]).toEqual([
+      1,
+      { cost: { requested: 2, maximum: 50_000, remaining: 49_998 } },
+    ]);
+    const large = await ask(
+      `{ orgKeys(first: 100) { edges { node { definition { metaData tags accessRights { label apiName versions } } keyID } } } }`,
+      { cost: true },
+    );
+    expect(large.body['extensions']).toEqual({ cost: expect.objectContaining({ maximum: 50_000 }) as unknown });
+  });
+});

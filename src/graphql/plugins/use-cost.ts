@@ -1,0 +1,43 @@
+import type { DocumentNode, GraphQLSchema } from 'graphql';
+import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { isAsyncIterable } from 'graphql-yoga';
+import { calculateComplexity } from '../operation/complexity.js';
+import type { OperationLimits } from '../operation/limits.js';
+import type { OperationCache } from '../operation/operation-cache.js';
+
+/** The cost of an operation, in `extensions.cost` of its response. */
+interface OperationCost {
+  readonly requested: number;
+  readonly maximum: number;
+  /** What the operation could cost in addition. */
+  readonly remaining: number;
+}
+
+/** Whether a request wants its cost, by `"extensions": {"cost": true}`. */
+export function isCostRequested({ extensions }: Pick<GraphQLParams, 'extensions'>): boolean {
+  return extensions?.['cost'] === true;
+}
+
+/** Adds the cost of an operation to its response if the request wants it. */
+export function useCost(operations: OperationCache, { cost: maximum }: Pick<OperationLimits, 'cost'>): Plugin {
+  return {
+    onExecute({ args }) {
+      const { contextValue, schema, document, operationName, variableValues } = args as unknown as {
+        readonly contextValue: { readonly params: GraphQLParams };
+        readonly schema: GraphQLSchema;
+        readonly document: DocumentNode;
+        readonly operationName?: string;
+        readonly variableValues?: Readonly<Record<string, unknown>>;
+      };
+      const prepared = isCostRequested(contextValue.params) && operations.prepare(document, operationName);
+      if (!prepared) return;
+      const { cost: requested } = calculateComplexity(schema, document, prepared.operation, variableValues ?? {});
+      const cost: OperationCost = { requested, maximum, remaining: maximum - requested };
+      return {
+        onExecuteDone: ({ result, setResult }) => {
+          if (!isAsyncIterable(result)) setResult({ ...result, extensions: { ...result.extensions, cost } });
+        },
+      };
+    },
+  };
+}
