@@ -1,26 +1,86 @@
 import DataLoader from 'dataloader';
+import { stringifyJSON } from '../lib/json.js';
+import type { HistoryRequest, KeyFilter, KeyPage } from '../keys/key-query.js';
 import type { CallContext } from '../keys/ports.js';
+import type { PageRequest } from '../keys/queries/read-keys.js';
 import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { QuotaSummary } from '../keys/quota/quota-summary.js';
 import type { KeyService } from '../keys/key-service.js';
-import type { StoredKey } from '../keys/key.js';
+import type { KeyRevision, StoredKey } from '../keys/key.js';
 
-/** Batches the reads of one request: items that are requested one by one are read together. */
+/** Batches the reads of one request: items that are requested one by one are read together, at most 100 at once. */
 export interface Loaders {
   /** Keys by hash; undefined for a key that does not exist or is not visible to the caller. */
   readonly orgKeys: DataLoader<string, StoredKey | undefined>;
   /** Live quotas of keys whose counters are external. */
   readonly quotas: DataLoader<StoredKey, QuotaFigures>;
+  /** Ranges of the histories of keys. */
+  readonly histories: DataLoader<HistoryRequest, KeyRevision[]>;
   /** Quota summaries by the identifier of an organisation that the caller can see. */
   readonly quotaSummaries: DataLoader<string, QuotaSummary>;
+  /** Pages of the keys of an organisation that the caller can see. */
+  readonly pagesOfOrgs: DataLoader<OfOrg<PageRequest>, KeyPage>;
+  /** Numbers of keys of an organisation that the caller can see. */
+  readonly countsOfOrgs: DataLoader<OfOrg<KeyFilter>, number>;
 }
+
+/** A request for one organisation. */
+interface OfOrg<Request> {
+  readonly orgID: string;
+  readonly request: Request;
+}
+
+/** The maximum number of items of one statement. */
+const maxBatchSize = 100;
 
 /** Creates the loaders of one request. They do not cache: a mutation may run between two reads. */
 export function createLoaders(keys: KeyService, caller: () => CallContext): Loaders {
-  const options = { cache: false };
+  const options = { cache: false, maxBatchSize };
   return {
     orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),
     quotas: new DataLoader((storedKeys) => keys.quotasOf(storedKeys), options),
+    histories: new DataLoader((requests) => keys.histories(requests, caller().reads), options),
     quotaSummaries: new DataLoader((orgIDs) => keys.summariseQuotas(orgIDs, caller().reads), options),
+    pagesOfOrgs: new DataLoader(
+      inGroups((orgIDs, query: PageRequest) => keys.orgKeysOfEach(caller(), orgIDs, query)),
+      options,
+    ),
+    countsOfOrgs: new DataLoader(
+      inGroups((orgIDs, filter: KeyFilter) => keys.countOrgKeysOfEach(caller(), orgIDs, filter)),
+      options,
+    ),
   };
+}
+
+/** Reads the organisations of each distinct request together. A request that fails does not fail the others. */
+function inGroups<Request, Result>(read: (orgIDs: readonly string[], request: Request) => Promise<readonly Result[]>) {
+  return async (items: readonly OfOrg<Request>[]): Promise<(Result | Error)[]> => {
+    const groups = new Map<string, OfOrg<Request>[]>();
+    for (const item of items) {
+      const name = stringifyJSON(item.request);
+      groups.set(name, [...(groups.get(name) ?? []), item]);
+    }
+    const results = new Map<OfOrg<Request>, Result | Error>();
+    const readGroup = async ([first, ...others]: readonly OfOrg<Request>[]) => {
+      if (!first) return;
+      const group = [first, ...others];
+      const found = await read(
+        group.map(({ orgID }) => orgID),
+        first.request,
+      ).catch(asError);
+      for (const [index, item] of group.entries())
+        results.set(item, found instanceof Error ? found : resultAt(found, index));
+    };
+    await Promise.all([...groups.values()].map(readGroup));
+    return items.map((item) => results.get(item) ?? new Error('An item has no result.'));
+  };
+}
+
+function resultAt<Result>(results: readonly Result[], index: number): Result | Error {
+  const result = results[index];
+  return result === undefined ? new Error('An item has no result.') : result;
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('The items cannot be read.', { cause: thrown });
 }

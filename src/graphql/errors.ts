@@ -1,11 +1,12 @@
 import { GraphQLError, type ExecutionResult, type GraphQLErrorExtensions } from 'graphql';
 import { statuses } from '../http/error-response.js';
-import { AppError, errorCodes, pathText } from '../lib/errors.js';
+import { AppError, toErrorCode } from '../lib/errors.js';
+import { definitionPathText } from './path-text.js';
 import { withoutStackTraces } from '../lib/stack-traces.js';
 
 /** The error for the audit log that stands for an error of graphql-js. */
 export function toAppError(error: unknown): AppError {
-  const code = errorCodes.find((known) => known === maskError(error).extensions['code']);
+  const code = toErrorCode(maskError(error).extensions['code']);
   return new AppError(code ?? 'INTERNAL', 'The operation was rejected.', { cause: error });
 }
 
@@ -22,9 +23,16 @@ export function requestError(error: AppError, status = statuses[error.code]): Gr
   return fromAppError(error, undefined, { http: { status, headers: headersOf(error) } });
 }
 
-/** The error of an operation that is rejected as a whole. For clients of application/json the HTTP status is 200. */
-export function operationError(error: AppError): GraphQLError {
-  const graphqlError = requestError(error);
+/**
+ * The error of an operation that is rejected as a whole. For clients of application/json the HTTP status is 200: gateways
+ * such as Apollo's replace the body of any other status by an error of their own. `rejected` are the errors that it replaces.
+ */
+export function operationError(error: AppError, rejected: readonly GraphQLError[] = []): GraphQLError {
+  const nodes = rejected.flatMap((one) => one.nodes ?? []);
+  const located = nodes.length > 0 ? new GraphQLError(error.message, { nodes }) : undefined;
+  const graphqlError = fromAppError(error, located, {
+    http: { status: statuses[error.code], headers: headersOf(error) },
+  });
   Object.assign(graphqlError.extensions['http'] as object, { spec: true });
   return graphqlError;
 }
@@ -44,12 +52,14 @@ function translateError(error: unknown): GraphQLError {
   const cause = originalErrorOf(error);
   if (cause instanceof AppError && cause.code !== 'INTERNAL') {
     // An error without a path is of the request; Yoga has wrapped it.
-    return error instanceof GraphQLError && error.path ? fromAppError(cause, error) : requestError(cause);
+    if (error instanceof GraphQLError && error.path) return fromAppError(cause, error);
+    return cause.code === 'RATE_LIMITED' ? operationError(cause) : requestError(cause);
   }
   // Yoga sets `unexpected` for a thrown value that is not an Error.
   const isValue =
     !(error instanceof Error) || (cause instanceof GraphQLError && cause.extensions['unexpected'] === true);
   if (cause instanceof GraphQLError && error instanceof GraphQLError && !isValue) {
+    if (isUnknownID.test(cause.message)) return fromAppError(unknownID(), error);
     return new PublicGraphQLError(`${variablePrefix(cause, error)}${removeQuotedValues(cause.message)}`, {
       ...locationOf(error),
       extensions: { ...cause.extensions, code: 'INVALID' },
@@ -62,6 +72,15 @@ function translateError(error: unknown): GraphQLError {
   });
 }
 
+/** The messages of the relay plugin for an `id` of `Query.node`. */
+const isUnknownID = /^Invalid global ID: |(has not been implemented|does not support loading by id)$/s;
+
+function unknownID(): AppError {
+  return new AppError('INVALID', 'The id is not a global identifier of this API.', {
+    issues: [{ path: ['id'], code: 'MALFORMED_ARGUMENT', message: 'must be a global identifier of this API' }],
+  });
+}
+
 /** The prefix with the variable that a scalar rejected, which only the outer error names. */
 function variablePrefix(cause: GraphQLError, error: GraphQLError): string {
   const name = cause === error ? undefined : /^Variable "(\$\w+)" got invalid value/.exec(error.message)?.[1];
@@ -69,7 +88,7 @@ function variablePrefix(cause: GraphQLError, error: GraphQLError): string {
 }
 
 function fromAppError(error: AppError, located?: GraphQLError, extensions: GraphQLErrorExtensions = {}): GraphQLError {
-  const issues = error.issues.map(({ path, code, message }) => ({ path: pathText(path), code, message }));
+  const issues = error.issues.map(({ path, code, message }) => ({ path: definitionPathText(path), code, message }));
   return new PublicGraphQLError(error.message, {
     ...(located && locationOf(located)),
     extensions: {
@@ -107,10 +126,6 @@ function removeQuotedValues(message: string): string {
     .replace(/(Expected value of type "[^"]+")(, found| but got:) .*$/s, '$1.')
     .replace(/ with value .*, received .*$/s, '.')
     .replace(/^(Unexpected parameter) ".*"( in the request body\.)/s, '$1$2')
-    .replace(
-      /^(Invalid global ID: ).*|^.* (has not been implemented|does not support loading by id)$/s,
-      'The id is not a global identifier of this API.',
-    )
     .replace(/^Value .* does not exist in/s, 'The value does not exist in')
     .replace(/^Enum "([^"]+)" cannot represent.*$/s, 'Enum "$1" cannot represent the value.');
 }

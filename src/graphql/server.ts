@@ -11,13 +11,15 @@ import type { Telemetry } from '../telemetry/ports.js';
 import { auditRejectedOperation } from './audit.js';
 import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs } from './operation/deadline.js';
-import { toAppError, operationError, requestError } from './errors.js';
+import { toAppError, operationError } from './errors.js';
 import { createFastPath } from './fast-path.js';
 import { describeValidationFailure } from './plugins/use-validation-errors.js';
 import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
 import { exactFloats } from './schema/literals.js';
 import { createExecutor, type Execute } from './executor/executor.js';
 import { createOperationCache } from './operation/operation-cache.js';
+import { limits, type OperationLimits } from './operation/limits.js';
+import { useCost } from './plugins/use-cost.js';
 import { useDeadline } from './plugins/use-deadline.js';
 import { useExecutor } from './plugins/use-executor.js';
 import { useLimits } from './plugins/use-limits.js';
@@ -48,6 +50,8 @@ interface GraphQLServerDeps extends Pick<Authenticator, 'revalidate'>, Pick<Cont
   readonly execute?: Execute | undefined;
   /** Counts and ends subscriptions. Default: a registry of this server. */
   readonly streams?: SubscriptionRegistry | undefined;
+  /** Limits of one operation. Default: `limits`. */
+  readonly maximum?: OperationLimits | undefined;
   readonly watch?: Telemetry | undefined;
 }
 
@@ -67,7 +71,12 @@ export function createGraphQLServer({
   nextSlice,
   ...options
 }: GraphQLServerDeps): GraphQLServer {
-  const { deadlineMs = defaultDeadlineMs, streams = createSubscriptionRegistry(), introspection } = options;
+  const {
+    deadlineMs = defaultDeadlineMs,
+    streams = createSubscriptionRegistry(),
+    introspection,
+    maximum = limits,
+  } = options;
   const operations = createOperationCache(servedSchema);
   const { execute = createExecutor((...of) => operations.prepare(...of)?.compiled) } = options;
   const telemetry = createOperationTelemetry(options.watch ?? {});
@@ -90,6 +99,7 @@ export function createGraphQLServer({
     execute,
     telemetry,
     deadlineMs,
+    maximum,
     nextSlice,
     log,
   });
@@ -124,7 +134,8 @@ export function createGraphQLServer({
       // Before plugins that look up a document or that compare an operation with the schema.
       useIntrospectionPolicy(introspection),
       ...useTrustedDocuments(options.trustedDocuments),
-      useLimits(operations),
+      useLimits(operations, maximum),
+      useCost(operations, maximum),
       useUnconditionalSubscriptions,
       useExactFloats,
       useDeadline(deadlineMs),
@@ -193,10 +204,8 @@ function useValidationErrors(
         rejection ?? toAppError(result.errors[0]),
       );
       if (!rejection) return;
-      // For clients of application/json, a rejected operation has the status 200, unless it was not examined.
-      event.setResult({
-        errors: [rejection.code === 'RATE_LIMITED' ? requestError(rejection) : operationError(rejection)],
-      });
+      // For clients of application/json, a rejected operation has the status 200.
+      event.setResult({ errors: [operationError(rejection, rejection.code === 'INVALID' ? result.errors : [])] });
     },
   };
 }

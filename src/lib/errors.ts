@@ -1,18 +1,23 @@
-/** The error codes of the APIs. Each API has one table with a row for every code. */
-export const errorCodes = [
-  'UNAUTHENTICATED',
-  'FORBIDDEN',
-  'INVALID',
-  'NOT_FOUND',
-  'CONFLICT',
-  'TOO_LARGE',
-  'RATE_LIMITED',
-  'UNAVAILABLE',
-  'INTERNAL',
-] as const;
+/** The error codes of the APIs and their meanings. Each API has one table with a row for every code. */
+export const errorCodes = {
+  UNAUTHENTICATED: 'The request has no valid credential of the required kind.',
+  FORBIDDEN: 'The credential is bound to another organisation.',
+  INVALID: 'The request is not valid; `issues` lists each problem with its path.',
+  NOT_FOUND: 'The key does not exist, or the credential cannot access it.',
+  CONFLICT: 'The key has changed since the expected version, or already exists.',
+  TOO_LARGE: 'The request or the response exceeds its maximum size.',
+  RATE_LIMITED: 'Too many invalid credentials, or too many subscriptions of one credential. Retry later.',
+  UNAVAILABLE: 'The service is busy or cannot reach its storage. Retry later.',
+  INTERNAL: 'An internal error. The log has its cause.',
+} as const;
 
 /** One of {@link errorCodes}. */
-export type ErrorCode = (typeof errorCodes)[number];
+export type ErrorCode = keyof typeof errorCodes;
+
+/** Returns the text as an error code; undefined if it is none. */
+export function toErrorCode(text: unknown): ErrorCode | undefined {
+  return typeof text === 'string' && Object.hasOwn(errorCodes, text) ? (text as ErrorCode) : undefined;
+}
 
 /** The position of a value in a request: member names and list indexes, outermost first. */
 export type Path = readonly (string | number)[];

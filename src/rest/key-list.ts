@@ -11,7 +11,7 @@ export const listLimitBytes = 2 * 1024 * 1024;
 const sliceBytes = 256 * 1024;
 
 /** Stringifies the items that are within the limit, at least one, as `render` returns them. */
-export async function stringifyWithin<Item>(
+export async function stringifyItemsWithin<Item>(
   items: readonly Item[],
   render: (item: Item) => object,
   limitBytes = listLimitBytes,

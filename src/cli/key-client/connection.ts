@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { AppError, errorCodes, type Issue } from '../../lib/errors.js';
+import { AppError, toErrorCode, type Issue } from '../../lib/errors.js';
 import { fetchText, type FetchedText, type FetchLimits } from '../../lib/fetch-text.js';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { isLoopback } from '../../lib/loopback.js';
@@ -76,7 +76,7 @@ export function createConnection(io: IO, options: OptionValues, url: string, kin
 /** Creates the `AppError` of an error response of REST, or of an error of GraphQL. */
 export function toAppError(response: unknown): AppError {
   const { code, message, issues } = Object(response) as Record<string, unknown>;
-  const knownCode = errorCodes.find((candidate) => candidate === code) ?? 'INTERNAL';
+  const knownCode = toErrorCode(code) ?? 'INTERNAL';
   const text = typeof message === 'string' ? message : 'The service rejected the request without a reason.';
   return new AppError(knownCode, text, { issues: Array.isArray(issues) ? issues.flatMap(toIssues) : [] });
 }

@@ -7,13 +7,18 @@ import { callerOf, type Context } from '../context.js';
 export interface Entity {
   /** The names of its key fields; each alone identifies an entity. */
   readonly keys: readonly string[];
-  /** Finds the entity of a representation, which is client input: a router forwards it. */
+  /**
+   * Finds the entity of a representation, which is client input: a router forwards it. Paths of issues begin in the
+   * representation.
+   *
+   * @throws {AppError} INVALID for a malformed key field; FORBIDDEN for an organisation that the credential cannot access.
+   */
   readonly find: (representation: object, context: Context) => Promise<object | null>;
 }
 
 /**
- * The entities by type name. Each representation is validated like an argument and authorized alone. An entity that is
- * unknown, deleted or of another organisation is null.
+ * The entities by type name. Each representation is validated like an argument and authorized alone. A key that is unknown,
+ * deleted or of another organisation is null. Every organisation exists, so for another one the error states the reason.
  */
 export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
   [
@@ -32,7 +37,10 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
       find: (representation, context) =>
         new Promise((resolve) => {
           const orgID = keyFieldOf(representation, 'id');
-          resolve(canSee(callerOf(context, 'service'), orgID) ? { orgID } : null);
+          if (!canSee(callerOf(context, 'service'), orgID)) {
+            throw new AppError('FORBIDDEN', 'The credential is bound to another organisation.');
+          }
+          resolve({ orgID });
         }),
     },
   ],
@@ -51,12 +59,18 @@ function decodeID(globalID: string): { typename: string; id: string } {
   try {
     return decodeGlobalID(globalID);
   } catch {
-    throw new AppError('INVALID', 'The id is not a global identifier of this API.');
+    throw invalidKeyField('id', 'must be a global identifier of this API');
   }
 }
 
 function keyFieldOf(representation: object, key: string): string {
   const value = new Map<string, unknown>(Object.entries(representation)).get(key);
   if (typeof value === 'string' && value.isWellFormed() && value !== '') return value;
-  throw new AppError('INVALID', `A representation needs its key field \`${key}\` as a non-empty string.`);
+  throw invalidKeyField(key, 'must be a non-empty string');
+}
+
+function invalidKeyField(key: string, message: string): AppError {
+  return new AppError('INVALID', 'The representation is not valid.', {
+    issues: [{ path: [key], code: 'MALFORMED_ARGUMENT', message }],
+  });
 }

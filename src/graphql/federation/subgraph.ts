@@ -9,12 +9,10 @@ import {
   isObjectType,
   type GraphQLFieldConfig,
 } from 'graphql';
-import { AppError } from '../../lib/errors.js';
+import { AppError, type Path } from '../../lib/errors.js';
 import type { Context } from '../context.js';
 import { entities } from './entities.js';
 import { printSubgraph } from './print-subgraph.js';
-
-const maxRepresentations = 100;
 
 /** The API schema with the root fields for federation routers: `_service` and `_entities`. */
 export function createSubgraph(api: GraphQLSchema): GraphQLSchema {
@@ -71,47 +69,43 @@ function entitiesField(api: GraphQLSchema): RootField {
   });
   const anyScalar = new GraphQLScalarType({ name: '_Any' });
   return {
-    description: `Resolves entities by their keys, for federation routers. An item is null if the entity does not exist or is not visible to the credential. At most ${maxRepresentations} representations. Requires a service credential.`,
+    description:
+      'Resolves entities by their keys, for federation routers. A key that does not exist or is not visible to the credential is null. An item that fails is null, with its error: INVALID for a malformed representation, FORBIDDEN for an organisation that the credential cannot access, INTERNAL for a damaged key. The cost of the operation limits the number of representations. Requires a service credential.',
     type: new GraphQLNonNull(new GraphQLList(anyEntity)),
     args: {
       representations: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(anyScalar))) },
     },
     extensions: { credential: 'service' },
     resolve: (_source, { representations }: { representations: readonly unknown[] }, context) =>
-      entitiesOf(representations).map(async ({ name, entity, representation }) => {
-        const resolved = await entity.find(representation, context);
+      representations.map(async (representation, index) => {
+        const path = ['representations', index];
+        const { name, entity } = entityOf(representation, path);
+        const resolved = await entity.find(representation as object, context).catch(withPath(path));
         if (resolved) typeNames.set(resolved, name);
         return resolved;
       }),
   };
 }
 
-/**
- * The entities of the representations.
- *
- * @throws {AppError} INVALID when there are too many, or one has a type that is not an entity.
- */
-function entitiesOf(representations: readonly unknown[]) {
-  if (representations.length > maxRepresentations) {
-    const message = `must have at most ${maxRepresentations} items`;
-    throw new AppError('INVALID', `\`representations\` ${message}.`, {
-      issues: [{ path: ['representations'], code: 'TOO_MANY', message }],
-    });
+/** @throws {AppError} INVALID when the type of the representation is not an entity. */
+function entityOf(representation: unknown, path: Path) {
+  if (typeof representation === 'object' && representation !== null && '__typename' in representation) {
+    const name = representation.__typename;
+    const entity = typeof name === 'string' ? entities.get(name) : undefined;
+    if (typeof name === 'string' && entity) return { name, entity };
   }
-  return representations.map((representation, index) => {
-    if (typeof representation === 'object' && representation !== null && '__typename' in representation) {
-      const name = representation.__typename;
-      const entity = typeof name === 'string' ? entities.get(name) : undefined;
-      if (typeof name === 'string' && entity) return { name, entity, representation };
-    }
-    throw new AppError('INVALID', 'The `__typename` of a representation must be an entity of this subgraph.', {
-      issues: [
-        {
-          path: ['representations', index, '__typename'],
-          code: 'MALFORMED_ARGUMENT',
-          message: 'must be an entity of this subgraph',
-        },
-      ],
-    });
+  throw new AppError('INVALID', 'The representation is not valid.', {
+    issues: [
+      { path: [...path, '__typename'], code: 'MALFORMED_ARGUMENT', message: 'must be an entity of this subgraph' },
+    ],
   });
+}
+
+/** Throws the error again, with this path before those of its issues. */
+function withPath(path: Path) {
+  return (error: unknown): never => {
+    if (!(error instanceof AppError) || error.issues.length === 0) throw error;
+    const issues = error.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
+    throw new AppError(error.code, error.message, { issues, cause: error });
+  };
 }

@@ -1,7 +1,8 @@
 import { bulkLimit } from '../../keys/commands/bulk-update.js';
+import type { KeyFilter } from '../../keys/key-query.js';
 import { AppError } from '../../lib/errors.js';
 import { builder } from '../schema/builder.js';
-import { decodeCursor } from '../schema/cursor.js';
+import { cursorsOf } from '../schema/cursor.js';
 import type { PageSizes } from '../schema/pagination.js';
 import { OrgKeyFilter } from '../types/org-key-filter.js';
 
@@ -22,7 +23,9 @@ export const bulkArgs = builder.args((t) => ({
   first: t.int({
     description: `Number of keys to change, at least 1; values above ${bulkLimit} are capped. If neither \`first\` nor \`after\` is given, at most ${bulkLimit} keys may match.`,
   }),
-  after: t.string({ description: 'Changes only keys after this cursor: the `endCursor` of the previous call.' }),
+  after: t.string({
+    description: 'Changes only keys after this cursor: the `endCursor` of the previous call with the same `filter`.',
+  }),
 }));
 
 /**
@@ -30,7 +33,10 @@ export const bulkArgs = builder.args((t) => ({
  *
  * @throws {AppError} INVALID when `first` is below 1 or `after` is not a cursor of this list.
  */
-export function toBulkPage({ first, after }: { first?: number | null | undefined; after?: string | null | undefined }) {
+export function toBulkPage(
+  { first, after }: { first?: number | null | undefined; after?: string | null | undefined },
+  filter: KeyFilter,
+) {
   if (typeof first !== 'number' && typeof after !== 'string') return undefined;
   if (typeof first === 'number' && first < 1) {
     throw new AppError('INVALID', 'The page is not valid.', {
@@ -39,6 +45,7 @@ export function toBulkPage({ first, after }: { first?: number | null | undefined
   }
   return {
     first: first ?? bulkLimit,
-    afterHash: typeof after === 'string' ? decodeCursor(after, 'KEY_HASH', 'after').keyHash : undefined,
+    afterHash:
+      typeof after === 'string' ? cursorsOf({ filter, orderBy: 'KEY_HASH' }).decode(after, 'after').keyHash : undefined,
   };
 }

@@ -6,7 +6,7 @@ builder.subscriptionField('orgKeyChanged', (t) =>
   t.field({
     type: OrgKeyChangedEvent,
     description:
-      'Streams changes of keys as they take effect, each once and in order. Consumption of a quota is not a change. A purge removes a key with its history, which later subscriptions do not receive. Requires a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED above 100 open subscriptions per credential and process.',
+      'Streams changes of keys as they take effect, each once and in order. Consumption of a quota is not a change. A purge removes a key with its history, which later subscriptions do not receive. Requires a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED above the maximum number of open subscriptions of the credential, by default 100 per process.',
     extensions: { credential: 'service' },
     args: {
       orgID: t.arg.string({

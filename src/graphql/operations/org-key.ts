@@ -24,5 +24,8 @@ builder.queryField('orgKey', (t) =>
 function referenceOf(keyID: string | number | null | undefined, keyHash: string | null | undefined) {
   if (keyID !== null && keyID !== undefined && typeof keyHash !== 'string') return { keyID: String(keyID) };
   if (typeof keyHash === 'string' && (keyID === null || keyID === undefined)) return { keyHash };
-  throw new AppError('INVALID', 'Specify exactly one of `keyID` and `keyHash`.');
+  const message = 'Specify exactly one of `keyID` and `keyHash`.';
+  throw new AppError('INVALID', message, {
+    issues: [{ path: ['keyID'], code: 'MALFORMED_ARGUMENT', message: 'must be given exactly if `keyHash` is not' }],
+  });
 }

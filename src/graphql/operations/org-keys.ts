@@ -1,6 +1,6 @@
 import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
-import { readOrgKeyPage, orgKeysArgs, OrgKeyConnection, OrgKeyEdge } from '../types/org-key-connection.js';
+import { readVisibleKeys, orgKeysArgs, OrgKeyConnection, OrgKeyEdge } from '../types/org-key-connection.js';
 import { OrgKey } from '../types/org-key.js';
 
 builder.queryField('orgKeys', (t) =>
@@ -12,7 +12,7 @@ builder.queryField('orgKeys', (t) =>
         'Lists keys, paginated. Requires a service credential; one that is bound to an organisation lists only its keys. Null if an error is returned. Errors: INVALID if a page size or a cursor is not valid.',
       extensions: { credential: 'service' },
       args: orgKeysArgs,
-      resolve: (_, args, context, info) => readOrgKeyPage(callerOf(context, 'service'), args, context, info),
+      resolve: (_, args, context, info) => readVisibleKeys(callerOf(context, 'service'), args, context, info),
     },
     OrgKeyConnection,
     OrgKeyEdge,

@@ -19,7 +19,7 @@ builder.mutationField('resetOrgQuotas', (t) =>
         resetQuota: true,
         isDryRun: dryRun,
         reason: reason ?? undefined,
-        page: toBulkPage(page),
+        page: toBulkPage(page, toKeyFilter(filter)),
       }),
   }),
 );

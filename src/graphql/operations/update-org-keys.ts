@@ -28,7 +28,7 @@ builder.mutationField('updateOrgKeys', (t) =>
         resetQuota: resetQuota ?? false,
         isDryRun: dryRun,
         reason: reason ?? undefined,
-        page: toBulkPage(page),
+        page: toBulkPage(page, toKeyFilter(filter)),
       }),
   }),
 );

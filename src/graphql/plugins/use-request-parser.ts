@@ -1,6 +1,7 @@
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { preferredType } from '../../http/content-negotiation.js';
 import { AppError } from '../../lib/errors.js';
+import { noCredential } from '../../credentials/credential.js';
 import { isUnsupportedMediaType, readBody, requireJSON } from '../../http/body.js';
 import type { RequestContext, RequestHeaders } from '../../http/request-context.js';
 import { parseJSON } from '../../lib/json.js';
@@ -81,6 +82,8 @@ const preflighted = ['authorization', 'x-svc-authorization', 'apollo-require-pre
  */
 function requirePreflighted(headers: RequestHeaders): void {
   if (preflighted.some((name) => headers.get(name) !== null)) return;
+  // A subscription, which gateways send by GET. Clients that authenticate again after UNAUTHENTICATED have to see it.
+  if (headers.get('accept')?.includes('text/event-stream') === true) throw noCredential();
   throw requestError(
     new AppError(
       'INVALID',

@@ -1,6 +1,6 @@
 import type { DocumentNode, ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { errorCodes, type ErrorCode } from '../../lib/errors.js';
+import { toErrorCode, type ErrorCode } from '../../lib/errors.js';
 import type { RequestRecord, Telemetry } from '../../telemetry/ports.js';
 import type { ServerContext } from '../context.js';
 import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
@@ -51,7 +51,7 @@ export function useTelemetry(telemetry: OperationTelemetry, operations: Operatio
 
 /** One code for a response with several errors: the first that concerns the operator, else the first. */
 function verdictOf(errors: readonly GraphQLError[]): ErrorCode {
-  const codes = errors.map(({ extensions }) => errorCodes.find((code) => code === extensions['code']) ?? 'INTERNAL');
+  const codes = errors.map(({ extensions }) => toErrorCode(extensions['code']) ?? 'INTERNAL');
   return serious.find((code) => codes.includes(code)) ?? codes[0] ?? 'INTERNAL';
 }
 

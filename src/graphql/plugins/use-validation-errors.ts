@@ -10,12 +10,13 @@ import {
 } from 'graphql';
 import type { z } from 'zod';
 import { requirePrincipal, type AuthContext } from '../../credentials/credential.js';
-import { AppError, pathText, type Issue } from '../../lib/errors.js';
+import { AppError, type Issue } from '../../lib/errors.js';
 import type { Variant } from '../../keys/definition/schema.js';
 import { inputs, definitionIssues } from '../../keys/definition/parse.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
 import { unwrapSchema, memberOf, shapeOf, traitsOf } from '../../keys/definition/introspection.js';
+import { definitionPathText } from '../path-text.js';
 import { inputIssues } from '../schema/input-issues.js';
 import { valueOfLiteral } from '../schema/literals.js';
 import { rootFieldsOf, type RequestedOperation, type RootFields } from '../operation/root-fields.js';
@@ -115,7 +116,7 @@ function invalidArguments(all: readonly Issue[]): AppError {
   const [first] = issues;
   const message =
     first && issues.length === 1
-      ? `\`${pathText(first.path)}\` ${first.message}.`
+      ? `\`${definitionPathText(first.path)}\` ${first.message}.`
       : `${issues.length}${all.length > maxIssues ? ' and more' : ''} values of arguments are not valid.`;
   return new AppError('INVALID', message, { issues });
 }

@@ -21,8 +21,8 @@ declare module 'graphql' {
 interface OurTypes {
   Context: Context;
   DefaultFieldNullability: false;
-  DefaultNodeNullability: false;
-  DefaultEdgesNullability: false;
+  DefaultNodeNullability: true;
+  DefaultEdgesNullability: { list: true; items: true };
   Scalars: {
     Int64: { Input: bigint; Output: bigint };
     DateTime: { Input: string; Output: string };
@@ -49,24 +49,27 @@ export const builder = new SchemaBuilder<OurTypes>({
       args: { id: { description: 'The value of an `id` field.' } },
     },
     nodesQueryOptions: false,
-    nodeFieldOptions: { nullable: false, description: 'The item.' },
-    edgesFieldOptions: { nullable: false, description: 'The items of the page, each with its cursor.' },
+    nodeFieldOptions: { nullable: true, description: 'The item. Null with an error if it cannot be read.' },
+    edgesFieldOptions: {
+      nullable: { list: true, items: true },
+      description: 'The items of the page, each with its cursor. Null if an error is returned.',
+    },
     cursorFieldOptions: {
       description:
-        'Cursor of the item, for `after` and `before`. Opaque; valid for lists in the same order.',
+        'Cursor of the item, for `after` and `before`. Opaque; valid for the same list with the same filter and order.',
     },
     pageInfoFieldOptions: { description: 'Pagination information of the page.' },
-    hasNextPageFieldOptions: { description: 'Whether more items follow the page. When paging backwards with `before`, true without a check.' },
-    hasPreviousPageFieldOptions: { description: 'Whether more items precede the page. When paging forwards with `after`, true without a check.' },
+    hasNextPageFieldOptions: { description: 'Whether more items follow the page. In a list of keys, true without a check when paging backwards with `before`.' },
+    hasPreviousPageFieldOptions: { description: 'Whether more items precede the page. In a list of keys, true without a check when paging forwards with `after`.' },
     startCursorFieldOptions: {
       description: 'Cursor of the first item, for `before`. Null if the page is empty.',
     },
     endCursorFieldOptions: { description: 'Cursor of the last item, for `after`. Null if the page is empty.' },
     firstArgOptions: { description: pageSizeDescription('first') },
     lastArgOptions: { description: pageSizeDescription('last') },
-    afterArgOptions: { description: 'Returns only items after this cursor of the same list in the same order.' },
+    afterArgOptions: { description: 'Returns only items after this cursor of the same list with the same filter and order.' },
     beforeArgOptions: {
-      description: 'Returns only items before this cursor of the same list in the same order.',
+      description: 'Returns only items before this cursor of the same list with the same filter and order.',
     },
     defaultConnectionTypeOptions: { description: 'A page of a list.' },
     defaultEdgeTypeOptions: { description: 'An item of a list and its cursor.' },

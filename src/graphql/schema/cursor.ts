@@ -1,33 +1,44 @@
+import { createHash } from 'node:crypto';
 import { AppError } from '../../lib/errors.js';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { integerOf, isInt64 } from '../../lib/int64.js';
-import type { StoredKey } from '../../keys/key.js';
-import type { KeyOrder, KeyPosition } from '../../keys/key-query.js';
-
-/** Encodes the position of a key in a list. Opaque to clients; valid for lists in the same order. */
-export function encodeCursor(key: StoredKey, orderBy: KeyOrder): string {
-  return Buffer.from(stringifyJSON([orderBy, orderValueOf(key, orderBy), key.keyHash]), 'utf8').toString('base64url');
-}
+import type { KeyPosition, KeyQuery } from '../../keys/key-query.js';
 
 /** The name of an argument that takes a cursor. */
 type CursorArgument = 'after' | 'before';
 
-/**
- * Decodes a cursor of a list of keys.
- *
- * @throws {AppError} INVALID when it is not a cursor, or one of another order.
- */
-export function decodeCursor(cursor: string, orderBy: KeyOrder, argument: CursorArgument): KeyPosition {
-  let decoded: unknown;
+/** The cursors of one list of keys. Opaque to clients, and valid for lists with the same filter and order. */
+interface ListCursors {
+  readonly encode: (position: KeyPosition) => string;
+  /** @throws {AppError} INVALID when it is not a cursor of this list. */
+  readonly decode: (cursor: string, argument: CursorArgument) => KeyPosition;
+}
+
+/** The cursors of the list with this filter and order. */
+export function cursorsOf({ filter, orderBy }: Pick<KeyQuery, 'filter' | 'orderBy'>): ListCursors {
+  const conditions = Object.entries(filter).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  // Short: it detects mistakes, and is no proof.
+  const list = createHash('sha256').update(stringifyJSON([orderBy, conditions])).digest('base64url').slice(0, 8);
+  return {
+    encode: ({ value, keyHash }) => Buffer.from(stringifyJSON([list, value, keyHash]), 'utf8').toString('base64url'),
+    decode: (cursor, argument) => {
+      const [ofList, value, keyHash] = partsOf(cursor);
+      const position = orderBy === 'LAST_UPDATED' ? int64Of(value) : typeof value === 'string' ? value : undefined;
+      if (ofList !== list || typeof keyHash !== 'string' || position === undefined) {
+        throw invalidCursorError(argument, 'must be a cursor of this list with the same filter and order');
+      }
+      return { value: position, keyHash };
+    },
+  };
+}
+
+function partsOf(cursor: string): readonly unknown[] {
   try {
-    decoded = parseJSON(Buffer.from(cursor, 'base64url').toString('utf8'));
+    const decoded: unknown = parseJSON(Buffer.from(cursor, 'base64url').toString('utf8'));
+    return Array.isArray(decoded) ? (decoded as unknown[]) : [];
   } catch {
-    throw invalidCursorError(argument);
+    return [];
   }
-  const [order, value, keyHash] = Array.isArray(decoded) ? (decoded as unknown[]) : [];
-  const position = orderBy === 'LAST_UPDATED' ? int64Of(value) : typeof value === 'string' ? value : undefined;
-  if (order !== orderBy || typeof keyHash !== 'string' || position === undefined) throw invalidCursorError(argument);
-  return { value: position, keyHash };
 }
 
 /**
@@ -36,13 +47,8 @@ export function decodeCursor(cursor: string, orderBy: KeyOrder, argument: Cursor
  * @throws {AppError} INVALID when it is not a cursor of a history.
  */
 export function decodeVersionCursor(cursor: string, argument: CursorArgument): number {
-  if (!/^\d{1,10}$/.test(cursor)) throw invalidCursorError(argument);
+  if (!/^\d{1,10}$/.test(cursor)) throw invalidCursorError(argument, 'must be a cursor of a history');
   return Number(cursor);
-}
-
-function orderValueOf({ definition, lastUpdated }: StoredKey, orderBy: KeyOrder): string | bigint {
-  if (orderBy === 'ALIAS') return definition.alias ?? '';
-  return orderBy === 'LAST_UPDATED' ? lastUpdated : '';
 }
 
 function int64Of(value: unknown): bigint | undefined {
@@ -50,10 +56,8 @@ function int64Of(value: unknown): bigint | undefined {
   return integer !== undefined && isInt64(integer) ? integer : undefined;
 }
 
-function invalidCursorError(argument: CursorArgument): AppError {
-  return new AppError('INVALID', 'The cursor does not belong to this list and order.', {
-    issues: [
-      { path: [argument], code: 'MALFORMED_ARGUMENT', message: 'must be a cursor of this list in the same order' },
-    ],
+function invalidCursorError(argument: CursorArgument, message: string): AppError {
+  return new AppError('INVALID', 'The cursor does not belong to this list.', {
+    issues: [{ path: [argument], code: 'MALFORMED_ARGUMENT', message }],
   });
 }

@@ -14,20 +14,58 @@ export interface PageSizes {
 /** The page sizes of every connection. */
 export const pageSizes = { defaultSize: 20, maxSize: 100 } as const satisfies PageSizes;
 
+/** An item of a page, or the error in its place. */
+export interface ConnectionItem<Node> {
+  readonly cursor: string;
+  readonly node: Node | Error;
+}
+
+/** The edges of a page as resolvers return them. An error as `node` is thrown when the field is resolved. */
+type Edge<Node> = ConnectionItem<Node> & { readonly node: Node };
+
+/** A page that was read: its items, and optionally flags that are more exact than what the number of items shows. */
+export interface ReadPage<Node> {
+  readonly items: readonly ConnectionItem<Node>[];
+  readonly flags?: (shown: readonly ConnectionItem<Node>[]) => PageFlags;
+}
+
+/** Whether there are items around a page. */
+interface PageFlags {
+  readonly hasPreviousPage: boolean;
+  readonly hasNextPage: boolean;
+}
+
 /**
- * Reads a page of a list. Every connection uses it, so that each has a maximum size. An empty page has no cursors.
+ * Reads a page of a list. Every connection uses it, so that each has a maximum size. An empty page has no cursors. `read`
+ * returns up to `limit` items, one more than the page; for `inverted` the last ones, in reverse order.
  *
  * @throws {AppError} INVALID for `first` together with `last`, or a negative size.
  */
-export async function readConnectionPage<Item>(
+export async function readConnectionPage<Node>(
   args: DefaultConnectionArguments,
-  toCursor: (item: Item) => string,
-  read: (range: ResolveCursorConnectionArgs) => Promise<Item[]>,
+  read: (range: ResolveCursorConnectionArgs) => Promise<ReadPage<Node>>,
 ) {
   const issues = validatePageSize(args);
   if (issues.length > 0) throw new AppError('INVALID', 'The page is not valid.', { issues });
-  const page = await resolveCursorConnection<Promise<Item[]>>({ args, ...pageSizes, toCursor }, read);
-  return page.edges.length > 0 ? page : { ...page, pageInfo: { ...page.pageInfo, startCursor: null, endCursor: null } };
+  let flags: ReadPage<Node>['flags'];
+  const { edges: found, pageInfo } = await resolveCursorConnection<Promise<ConnectionItem<Node>[]>>(
+    { args, ...pageSizes, toCursor: ({ cursor }) => cursor },
+    async (range) => {
+      const page = await read(range);
+      ({ flags } = page);
+      return [...page.items];
+    },
+  );
+  const items = found.map(({ node }) => node);
+  return {
+    edges: items as unknown as Edge<Node>[],
+    pageInfo: {
+      ...pageInfo,
+      startCursor: items.at(0)?.cursor ?? null,
+      endCursor: items.at(-1)?.cursor ?? null,
+      ...flags?.(items),
+    },
+  };
 }
 
 function validatePageSize({ first, last }: DefaultConnectionArguments): Issue[] {

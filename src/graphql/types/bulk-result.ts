@@ -1,14 +1,16 @@
 import type { BulkItem as DomainItem, BulkResult as DomainResult } from '../../keys/commands/bulk-update.js';
+import { positionOf } from '../../keys/key-query.js';
 import { builder } from '../schema/builder.js';
-import { encodeCursor } from '../schema/cursor.js';
-import { KeyIssue } from './issue.js';
+import { cursorsOf } from '../schema/cursor.js';
+import { KeyErrorCode, KeyIssue } from './issue.js';
 import { OrgKeyUpdatePreview } from './org-key-update.js';
 import { OrgKey } from './org-key.js';
 
 const KeyBulkError = builder.objectRef<NonNullable<DomainItem['error']>>('KeyBulkError').implement({
   description: 'Why the change of one key failed. After UNAVAILABLE or INTERNAL, read the key before you retry.',
   fields: (t) => ({
-    code: t.exposeString('code', {
+    code: t.expose('code', {
+      type: KeyErrorCode,
       description:
         'Error code, as for a change of that key alone: INVALID, NOT_FOUND, CONFLICT, UNAVAILABLE or INTERNAL.',
     }),
@@ -61,9 +63,9 @@ export const KeyBulkResult = builder.objectRef<DomainResult>('KeyBulkResult').im
     endCursor: t.string({
       nullable: true,
       description: 'Cursor of the last key, for `after`. Null if no key matches.',
-      resolve: ({ items }) => {
+      resolve: ({ items, filter }) => {
         const last = items.at(-1);
-        return last && encodeCursor(last.key, 'KEY_HASH');
+        return last && cursorsOf({ filter, orderBy: 'KEY_HASH' }).encode(positionOf(last.key, 'KEY_HASH'));
       },
     }),
   }),

@@ -1,5 +1,5 @@
-import { pathText } from '../../lib/errors.js';
 import { changeKinds, type ChangeKind, type FieldChange as DomainChange } from '../../keys/key.js';
+import { definitionPathText } from '../path-text.js';
 import { builder } from '../schema/builder.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
 
@@ -13,8 +13,8 @@ export const KeyFieldChange = builder.objectRef<DomainChange>('KeyFieldChange').
   fields: (t) => ({
     path: t.string({
       description:
-        'Path of the field in the definition. An access right is identified by its label, in brackets and quotes unless it consists of letters, digits, `_` and `-`. Example: accessRights.invoices.limit.rate.',
-      resolve: ({ path }) => pathText(path),
+        'Path of the field in the definition, as in `KeyIssue.path`. An access right is selected by its label. Example: accessRights["invoices"].limit.rate.',
+      resolve: ({ path }) => definitionPathText(path),
     }),
     kind: t.expose('kind', { type: KeyChangeKind, description: 'How the field differs.' }),
     before: t.field({

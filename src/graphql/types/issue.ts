@@ -1,19 +1,34 @@
-import { pathText, type Issue } from '../../lib/errors.js';
-import { warningCodes, type WarningCode } from '../../keys/definition/issue-codes.js';
+import { errorCodes, type ErrorCode, type Issue } from '../../lib/errors.js';
+import { issueCodes, warningCodes, type IssueCode, type WarningCode } from '../../keys/definition/issue-codes.js';
 import type { Warning as DomainWarning } from '../../keys/definition/warnings.js';
+import { definitionPathText } from '../path-text.js';
 import { builder } from '../schema/builder.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
+
+const KeyIssueCode = builder.enumType('KeyIssueCode', {
+  description: 'The kind of a problem, also in `extensions.issues` of an error.',
+  values: enumValuesOf<IssueCode>(issueCodes),
+});
+
+/** The code of an error, also in `extensions.code`. */
+export const KeyErrorCode = builder.enumType('KeyErrorCode', {
+  description: 'The code of an error, also in `extensions.code`.',
+  values: enumValuesOf<ErrorCode>(errorCodes),
+});
 
 export const KeyIssue = builder.objectRef<Issue>('KeyIssue').implement({
   description: 'A problem with one value.',
   fields: (t) => ({
     path: t.string({
-      description: 'Path of the value in the definition. Example: accessRights[2].limit.quotaMax.',
-      resolve: ({ path }) => pathText(path),
-    }),
-    code: t.exposeString('code', {
       description:
-        'The kind of the problem, for programs: one of the codes in schema/README.md, such as OUT_OF_RANGE. New values may be added.',
+        'Path of the value: names separated by dots; in brackets the index of a list item, the label of an access right of a stored key, or an unusual name. Example: accessRights[2].limit.quotaMax.',
+      resolve: ({ path }) => definitionPathText(path),
+    }),
+    code: t.field({
+      type: KeyIssueCode,
+      description: 'The kind of the problem, for programs. New values may be added.',
+      // The domain uses no other codes, as a test verifies.
+      resolve: ({ code }) => code as IssueCode,
     }),
     message: t.exposeString('message', {
       description:
@@ -32,7 +47,7 @@ export const KeyWarning = builder.objectRef<DomainWarning>('KeyWarning').impleme
   fields: (t) => ({
     path: t.string({
       description: 'Path of the field in the definition. Example: accessRights[2].limit.quotaMax.',
-      resolve: ({ path }) => pathText(path),
+      resolve: ({ path }) => definitionPathText(path),
     }),
     code: t.expose('code', {
       type: KeyWarningCode,

@@ -1,19 +1,27 @@
 import type { InputShapeFromFields } from '@pothos/core';
-import type { ConnectionShape, DefaultConnectionArguments } from '@pothos/plugin-relay';
+import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import { Kind, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
 import type { StoredKey } from '../../keys/key.js';
-import { defaultOrder, type KeyQuery } from '../../keys/key-query.js';
+import {
+  defaultOrder,
+  positionOf,
+  type KeyFilter,
+  type KeyOrder,
+  type KeyPage,
+  type KeyPosition,
+} from '../../keys/key-query.js';
 import type { CallContext } from '../../keys/ports.js';
-import { callerOf, type Context } from '../context.js';
-import { builder, type SchemaTypes } from '../schema/builder.js';
-import { encodeCursor, decodeCursor } from '../schema/cursor.js';
-import { readConnectionPage } from '../schema/pagination.js';
+import type { PageRequest } from '../../keys/queries/read-keys.js';
+import type { Context } from '../context.js';
+import { builder } from '../schema/builder.js';
+import { cursorsOf } from '../schema/cursor.js';
+import { readConnectionPage, type ConnectionItem } from '../schema/pagination.js';
 import { toKeyFilter, KeyOrderType, OrgKeyFilter } from './org-key-filter.js';
 import { OrgKey } from './org-key.js';
 import { Organization } from './organization.js';
 
 /** A page of keys. `count` counts all matching keys, and is called only if `totalCount` is selected. */
-type OrgKeyPage = ConnectionShape<SchemaTypes, StoredKey, false> & { readonly count: () => Promise<number> };
+type OrgKeyPage = Awaited<ReturnType<typeof readConnectionPage<StoredKey>>> & { readonly count: () => Promise<number> };
 
 /** An edge of a list of keys. */
 export const OrgKeyEdge = builder.edgeObject({
@@ -29,8 +37,9 @@ export const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<
     description: 'A page of keys.',
     fields: (t) => ({
       totalCount: t.int({
+        nullable: true,
         description:
-          'Total number of matching keys on all pages. Counted only if selected; the time grows with the number of matching keys.',
+          'Total number of matching keys on all pages. Counted only if selected; the time grows with the number of matching keys. Null if they cannot be counted, such as within the time limit.',
         resolve: ({ count }) => count(),
       }),
     }),
@@ -62,32 +71,63 @@ function isCountOnly({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
   return fieldNodes.every(({ selectionSet }) => countsOnly(selectionSet));
 }
 
+/** What a list of keys is read from. */
+interface KeySource {
+  /** The organisation whose keys are listed; undefined for all. */
+  readonly orgID: string | undefined;
+  readonly page: (query: PageRequest) => Promise<KeyPage>;
+  readonly count: (filter: KeyFilter) => Promise<number>;
+}
+
+/** Reads a page of keys. A key that cannot be read has an error as `node`, and its cursor. */
+async function readOrgKeyPage(source: KeySource, args: OrgKeysArgs, info: GraphQLResolveInfo): Promise<OrgKeyPage> {
+  const filter = toKeyFilter(args.filter);
+  const orderBy = args.orderBy ?? defaultOrder(filter);
+  const cursors = cursorsOf({
+    filter: source.orgID === undefined ? filter : { ...filter, orgID: source.orgID },
+    orderBy,
+  });
+  const page = await readConnectionPage<StoredKey>(args, async ({ before, after, limit, inverted }) => {
+    const query: PageRequest = {
+      filter,
+      orderBy,
+      // The last keys of an order are the first of the reverse order.
+      descending: (args.descending ?? false) !== inverted,
+      limit,
+      ...(after !== undefined && { [inverted ? 'before' : 'after']: cursors.decode(after, 'after') }),
+      ...(before !== undefined && { [inverted ? 'after' : 'before']: cursors.decode(before, 'before') }),
+    };
+    return { items: isCountOnly(info) ? [] : itemsOf(await source.page(query), orderBy, cursors.encode) };
+  });
+  return { ...page, count: () => source.count(filter) };
+}
+
+/** The items of a page in its order. */
+function itemsOf(
+  { keys, unreadable = [] }: KeyPage,
+  orderBy: KeyOrder,
+  encode: (position: KeyPosition) => string,
+): ConnectionItem<StoredKey>[] {
+  const items = keys.map((key): ConnectionItem<StoredKey> => ({ cursor: encode(positionOf(key, orderBy)), node: key }));
+  for (const { index, position, error } of unreadable) {
+    items.splice(index, 0, { cursor: encode(position), node: error });
+  }
+  return items;
+}
+
 /** Reads a page of the keys that the caller can see. */
-export async function readOrgKeyPage(
+export function readVisibleKeys(
   caller: CallContext,
   args: OrgKeysArgs,
   { keys }: Context,
   info: GraphQLResolveInfo,
 ): Promise<OrgKeyPage> {
-  const filter = toKeyFilter(args.filter);
-  const orderBy = args.orderBy ?? defaultOrder(filter);
-  const page = await readConnectionPage<StoredKey>(
-    args,
-    (key) => encodeCursor(key, orderBy),
-    async ({ before, after, limit, inverted }) => {
-      const query: Omit<KeyQuery, 'now'> = {
-        filter,
-        orderBy,
-        // The last keys of an order are the first of the reverse order.
-        descending: (args.descending ?? false) !== inverted,
-        limit,
-        ...(after !== undefined && { [inverted ? 'before' : 'after']: decodeCursor(after, orderBy, 'after') }),
-        ...(before !== undefined && { [inverted ? 'after' : 'before']: decodeCursor(before, orderBy, 'before') }),
-      };
-      return isCountOnly(info) ? [] : [...(await keys.orgKeys(caller, query)).keys];
-    },
-  );
-  return { ...page, count: () => keys.countOrgKeys(caller, filter) };
+  const source: KeySource = {
+    orgID: undefined,
+    page: (query) => keys.listOrgKeys(caller, query),
+    count: (filter) => keys.countOrgKeys(caller, filter),
+  };
+  return readOrgKeyPage(source, args, info);
 }
 
 builder.objectField(Organization, 'orgKeys', (t) =>
@@ -96,11 +136,18 @@ builder.objectField(Organization, 'orgKeys', (t) =>
       type: OrgKey,
       nullable: true,
       description:
-        'Lists the keys of the organisation, paginated as in `Query.orgKeys`; an empty page if it has none. Null if the credential cannot see the organisation; null with an error if they cannot be read.',
+        'Lists the keys of the organisation, paginated as in `Query.orgKeys`; an empty page if it has none. Null with an error if they cannot be read.',
       args: orgKeysArgs,
-      // The caller sees the keys of this organisation only, as one that is bound to it.
-      resolve: ({ orgID }, args, context, info) =>
-        readOrgKeyPage({ ...callerOf(context, 'service'), orgID }, args, context, info),
+      resolve: ({ orgID }, args, { loaders }, info) =>
+        readOrgKeyPage(
+          {
+            orgID,
+            page: (request) => loaders.pagesOfOrgs.load({ orgID, request }),
+            count: (request) => loaders.countsOfOrgs.load({ orgID, request }),
+          },
+          args,
+          info,
+        ),
     },
     OrgKeyConnection,
     OrgKeyEdge,

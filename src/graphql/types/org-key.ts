@@ -1,7 +1,9 @@
+import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
+import type { HistoryRequest } from '../../keys/key-query.js';
 import { keyStates, type KeyRevision, type KeyState, type StoredKey } from '../../keys/key.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
-import { callerOf } from '../context.js';
+import { callerOf, type Context } from '../context.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
 import { KeyHistoryEntry } from './history-entry.js';
 import { KeyDefinition } from './key-definition.js';
@@ -71,7 +73,9 @@ builder.node(OrgKey, {
     }),
     definition: t.field({
       type: KeyDefinition,
-      description: 'The definition in normal form. Secrets are returned as set or not set.',
+      nullable: true,
+      description:
+        'The definition in normal form. Secrets are returned as set or not set. Null with an error if it cannot be read.',
       resolve: viewOfStored,
     }),
     quota: t.field({
@@ -84,17 +88,10 @@ builder.node(OrgKey, {
     history: t.connection(
       {
         type: KeyHistoryEntry,
+        nullable: true,
         description:
-          'The changes of the key up to its `version`, oldest first: `last: 5` returns the five newest. Errors: NOT_FOUND if the key was purged during the request.',
-        resolve: (key, args, { keys, reads }) =>
-          readConnectionPage<KeyRevision>(
-            args,
-            ({ versionAfter }) => String(versionAfter),
-            async ({ before, after, limit, inverted }) =>
-              inverted
-                ? (await keys.history(key, { ...range(before, after), last: true, limit }, reads)).reverse()
-                : keys.history(key, { ...range(before, after), limit }, reads),
-          ),
+          'The changes of the key up to its `version`, oldest first: `last: 5` returns the five newest. Null with an error if they cannot be read. Errors: NOT_FOUND if the key was purged during the request.',
+        resolve: readHistoryPage,
       },
       { name: 'KeyHistoryEntryConnection', description: 'A page of the history of a key.' },
       { name: 'KeyHistoryEntryEdge', description: 'A change of a key and its cursor.' },
@@ -102,7 +99,27 @@ builder.node(OrgKey, {
   }),
 });
 
-function range(before: string | undefined, after: string | undefined) {
+/** Reads a page of the history of a key. Each version up to that of the key has one entry, so the flags are exact. */
+function readHistoryPage(key: StoredKey, args: DefaultConnectionArguments, { loaders }: Context) {
+  return readConnectionPage<KeyRevision>(args, async ({ before, after, limit, inverted }) => {
+    const range = rangeOf(before, after);
+    const found = await loaders.histories.load({ key, range: { ...range, limit, ...(inverted && { last: true }) } });
+    const entries = inverted ? found.toReversed() : found;
+    return {
+      items: entries.map((entry) => ({ cursor: String(entry.versionAfter), node: entry })),
+      flags: (shown) => {
+        // An empty page is between two versions.
+        const below = inverted ? Math.min((range.before ?? Infinity) - 1, key.version) : (range.after ?? 0);
+        return {
+          hasPreviousPage: Number(shown.at(0)?.cursor ?? below + 1) > 1,
+          hasNextPage: Number(shown.at(-1)?.cursor ?? below) < key.version,
+        };
+      },
+    };
+  });
+}
+
+function rangeOf(before: string | undefined, after: string | undefined): HistoryRequest['range'] {
   return {
     ...(before !== undefined && { before: decodeVersionCursor(before, 'before') }),
     ...(after !== undefined && { after: decodeVersionCursor(after, 'after') }),

@@ -34,8 +34,7 @@ export const Organization = builder.objectRef<Organisation>('Organization').impl
     quotaSummary: t.field({
       type: OrganizationQuota,
       nullable: true,
-      description:
-        'Sums of the quotas of its keys. Reads all of them. Null if the credential cannot see the organisation; null with an error if they cannot be read.',
+      description: 'Sums of the quotas of its keys. Reads all of them. Null with an error if they cannot be read.',
       resolve: ({ orgID }, _, { loaders }) => loaders.quotaSummaries.load(orgID),
     }),
   }),

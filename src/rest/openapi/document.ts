@@ -178,7 +178,7 @@ const errorSchema = {
   properties: {
     status: { const: 'error' },
     message: { type: 'string', description: 'Describes the error, for people.' },
-    code: { type: 'string', enum: errorCodes, description: 'The error code, for programs.' },
+    code: { type: 'string', enum: Object.keys(errorCodes), description: 'The error code, for programs.' },
     issues: {
       type: 'array',
       items: refTo('Issue'),

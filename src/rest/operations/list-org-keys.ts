@@ -4,7 +4,7 @@ import { defaultOrder, type KeyFilter } from '../../keys/key-query.js';
 import { nearest } from '../../lib/nearest.js';
 import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import { jsonListResponse, type HTTPResponse } from '../../http/response.js';
-import { cursorFor, listLimitBytes, stringifyWithin, positionFromCursor } from '../key-list.js';
+import { cursorFor, listLimitBytes, stringifyItemsWithin, positionFromCursor } from '../key-list.js';
 import { renderKey, withQuotas } from '../key-response.js';
 import type { JSONSchema } from '../openapi/json-schema.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -121,7 +121,7 @@ async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse>
     ...(after !== undefined && { after: positionFromCursor(after, orderBy) }),
   });
   const found = page.keys.slice(0, limit);
-  const members = await stringifyWithin(await withQuotas(keys, found), (shown) => renderKey(keys, shown));
+  const members = await stringifyItemsWithin(await withQuotas(keys, found), (shown) => renderKey(keys, shown));
   const last = found[members.length - 1];
   const hasMore = page.isCut || members.length < page.keys.length;
   return jsonListResponse('keys', members, hasMore && last ? { next: cursorFor(last, orderBy) } : {});

@@ -144,13 +144,17 @@ describe('invalid credentials in one request', () => {
 describe('too many invalid credentials in GraphQL', () => {
   const previewing = '{ previewKey(input: {}) { keyID } }';
 
-  it.each(['application/json', 'application/graphql-response+json'])(
-    'rejects the whole request with 429 for a client of %s',
-    async (accept) => {
+  // Apollo's gateway replaces the body of any response other than 200 by INTERNAL_SERVER_ERROR.
+  it.each([
+    ['application/json', 200],
+    ['application/graphql-response+json', 429],
+  ])(
+    'rejects the whole request as RATE_LIMITED for a client of %s, with the status %i',
+    async (accept, expectedStatus) => {
       await exhaust('192.0.2.1');
       for (const query of [previewing, '{ __typename }', '{ previewKey(input: {nonsense: 1}) { keyID } }']) {
         const { status, retryAfter, body } = await graphql('192.0.2.1', query, { authorization: wrong() }, accept);
-        expect([status, retryAfter]).toStrictEqual([429, '60']);
+        expect([status, retryAfter]).toStrictEqual([expectedStatus, '60']);
         expect(body).toStrictEqual({
           errors: [
             {
@@ -209,14 +213,14 @@ describe('the client address of failed attempts', () => {
   it('takes the address of the socket on a real server', async () => {
     const server = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
     const post = async (path: string, body: object) => {
-      const headers = { ...json, authorization: wrong() };
+      const headers = { ...json, accept: 'application/graphql-response+json', authorization: wrong() };
       return (await fetch(`${server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status;
     };
     // Refused by GraphQL after the credentials were looked at, so that they are looked at twice.
     const incomplete = { query: 'query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }' };
     for (let count = 0; count < 5; count += 1) {
       expect(await post('/api/keys/preview', {})).toBe(401);
-      expect(await post('/graphql', incomplete)).toBe(200);
+      expect(await post('/graphql', incomplete)).toBe(401);
     }
     expect([await post('/api/keys/preview', {}), await post('/graphql', incomplete)]).toStrictEqual([429, 429]);
     expect((await preview('127.0.0.1', wrong())).status).toBe(429);

@@ -17,9 +17,9 @@ async function pagesOf(selection: string) {
   const service = createKeyService(t.app.services.ports);
   const { graphql } = plant(t, {
     keys: {
-      orgKeys: (...given) => {
+      listOrgKeys: (...given) => {
         pages += 1;
-        return service.orgKeys(...given);
+        return service.listOrgKeys(...given);
       },
     },
   });

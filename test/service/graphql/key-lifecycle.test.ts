@@ -551,7 +551,7 @@ describe('a stale change', () => {
     expect(codeOf(response)).toBe('CONFLICT');
     expect(errorsOf(response)[0]?.message).toBe('The key has version 3 by now, not 1.');
     expect(issuesOf(response)).toStrictEqual([
-      'accessRights.gone CHANGED_SINCE',
+      'accessRights["gone"] CHANGED_SINCE',
       'accessRights["in voices"].limit.rate CHANGED_SINCE',
       'alias CHANGED_SINCE',
       'hmacString CHANGED_SINCE',

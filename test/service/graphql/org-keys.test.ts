@@ -263,6 +263,33 @@ describe('orgKeys', () => {
     }
   });
 
+  it('rejects a cursor of another filter, and of the list of another organisation', async () => {
+    const inOrg = async (keyID: string, after: string | null) =>
+      t.graphql(
+        `query ($keyID: ID, $after: String) { orgKey(keyID: $keyID) { organization { orgKeys(first: 1, after: $after) {
+          pageInfo { endCursor } } } } }`,
+        { keyID, after },
+      );
+    const cursorIn = (answer: Answer) => /"endCursor":"([^"]+)"/.exec(answer.text)?.[1] ?? '';
+    const ofAcme = cursorIn(await inOrg('acme-0', null));
+    const page = await inOrg('acme-0', ofAcme);
+    expect([codeOf(page), cursorIn(page)]).toStrictEqual([undefined, expect.stringMatching(/./)]);
+    const { endCursor } = (await list({ filter: { tag: 'paid' }, first: 1 })).pageInfo;
+    const rejected = [
+      await t.graphql(listing(), { filter: { tag: 'eu' }, after: endCursor }),
+      await t.graphql(listing(), { after: endCursor }),
+      await t.graphql(listing(), { filter: { orgID: 'globex' }, after: ofAcme }),
+      await inOrg('globex-0', ofAcme),
+    ];
+    for (const response of rejected) {
+      expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['after MALFORMED_ARGUMENT']]);
+    }
+    // The order of the conditions, and null for an absent one, make no difference.
+    const same = { filter: { orgID: null, state: 'ACTIVE', tag: 'paid' }, first: 1 };
+    const cursor = (await list(same)).pageInfo.endCursor;
+    expect(await list({ filter: { tag: 'paid', state: 'ACTIVE' }, after: cursor })).toBeDefined();
+  });
+
   const encoded = (value: string) => Buffer.from(value).toString('base64url');
   it.each([
     '',
@@ -281,7 +308,12 @@ describe('orgKeys', () => {
     encoded('["LAST_UPDATED",1,2]'),
     encoded('["__proto__",1,"x"]'),
     encoded('["LAST_UPDATED",1,"x"'),
-  ])('rejects %j as a cursor, and names the argument', async (cursor) => {
+  ])('rejects %j as a cursor, and names the argument', async (malformed) => {
+    const { startCursor } = (await list({ orderBy: 'LAST_UPDATED', first: 1 })).pageInfo;
+    const [ofList] = JSON.parse(Buffer.from(startCursor ?? '', 'base64url').toString()) as [string];
+    const cursor = malformed.startsWith('W')
+      ? encoded(Buffer.from(malformed, 'base64url').toString().replace('LAST_UPDATED', ofList))
+      : malformed;
     const after = await t.graphql(listing(), { orderBy: 'LAST_UPDATED', after: cursor });
     expect([codeOf(after), issuesOf(after)]).toStrictEqual(['INVALID', ['after MALFORMED_ARGUMENT']]);
     const before = await t.graphql(listing(), { orderBy: 'LAST_UPDATED', last: 1, before: cursor });
@@ -511,8 +543,8 @@ describe('a credential that is bound to an organisation', () => {
     expect((await list({}, 'totalCount', boundHeaders())).totalCount).toBe(many.length / 2 - 1);
   });
 
-  it('cannot page from the cursor of a key of another organisation', async () => {
-    const { edges } = await list({ filter: { orgID: 'globex' }, first: 1 });
+  it('cannot page to keys of another organisation from a cursor of a list of all keys', async () => {
+    const { edges } = await list({ first: 1 });
     const page = await list({ after: edges[0]?.cursor }, '', boundHeaders());
     expect(idsOf(page).every((id) => id.startsWith('acme-'))).toBe(true);
   });

@@ -1,7 +1,7 @@
 import { getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
-import { codeOf, issuesOf } from '../../support/answers.js';
+import { codeOf, dataOf, issuesOf } from '../../support/answers.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 const page = '(first: $first, last: $last) { edges { cursor } }';
@@ -79,5 +79,25 @@ describe('a connection', () => {
       const fromBoth = await ask(name, size, size);
       expect(issuesOf(fromBoth)).toEqual(['first OUT_OF_RANGE', 'last MALFORMED_ARGUMENT', 'last OUT_OF_RANGE']);
     }
+  });
+
+  it.each([
+    ['first: 1', [false, true]],
+    ['first: 1, after: "0"', [false, true]],
+    ['first: 1, after: "1"', [true, true]],
+    ['first: 100, after: "1"', [true, false]],
+    ['last: 1', [true, false]],
+    ['last: 1, before: "999"', [true, false]],
+    ['last: 2, before: "3"', [false, true]],
+    ['last: 2, before: "1"', [false, true]],
+    ['first: 2, after: "999"', [true, false]],
+    ['first: 0', [false, true]],
+    ['last: 0', [true, false]],
+  ])('states exactly whether there are entries around history(%s)', async (args, flags) => {
+    const answer = await t.graphql(
+      `{ orgKey(keyID: "k0") { history(${args}) { pageInfo { hasPreviousPage hasNextPage } } } }`,
+    );
+    const { history } = dataOf<{ history: { pageInfo: Record<string, boolean> } }>(answer);
+    expect([history.pageInfo['hasPreviousPage'], history.pageInfo['hasNextPage']]).toEqual(flags);
   });
 });

@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dataOf, errorsOf } from '../../support/answers.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { tamper } from '../../support/tamper.js';
+
+let folder: string;
+let t: TestApp;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keyfront-damaged-'));
+  t = await startApp({ KEYFRONT_DATA: folder });
+  const keys = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ key_id: name, org_id: 'acme', alias: name }));
+  await t.importKeys(...keys, { key_id: 'other', org_id: 'globex', alias: 'other' });
+});
+afterEach(async () => {
+  await t.close();
+  await rm(folder, { recursive: true });
+});
+
+const damage = (statement: string) => tamper(join(folder, 'keyfront.db'), statement);
+const damageKey = () =>
+  damage("UPDATE keys SET definition = replace(definition, '}', ',\"rate\":9}') WHERE alias = 'c'");
+const failures = (answer: Answer) =>
+  errorsOf(answer).map(({ message, path, extensions: { code } }) => [path?.join('.'), code, message]);
+const internal = (path: string) => [path, 'INTERNAL', 'Internal error.'];
+
+interface List {
+  readonly totalCount: number;
+  readonly edges: readonly { readonly cursor: string; readonly node: { readonly keyID: string } | null }[];
+  readonly pageInfo: { readonly endCursor: string; readonly hasNextPage: boolean };
+}
+
+const list = (args: string) =>
+  t.graphql(`{ orgKeys(orderBy: ALIAS, ${args}) {
+    totalCount edges { cursor node { keyID } } pageInfo { endCursor hasNextPage } } }`);
+const namesIn = (answer: Answer) =>
+  (answer.body['data'] as { orgKeys: List }).orgKeys.edges.map(({ node }) => node?.keyID ?? null);
+
+describe('a key that fails its integrity check', () => {
+  it('is null in its page, with its error, its cursor and its place', async () => {
+    damageKey();
+    const answer = await list('filter: { orgID: "acme" }');
+    expect(failures(answer)).toEqual([internal('orgKeys.edges.2.node')]);
+    expect(namesIn(answer)).toEqual(['a', 'b', null, 'd', 'e']);
+    expect((answer.body['data'] as { orgKeys: List }).orgKeys.totalCount).toBe(5);
+    const backwards = await list('filter: { orgID: "acme" }, last: 4');
+    expect([failures(backwards), namesIn(backwards)]).toEqual([
+      [internal('orgKeys.edges.1.node')],
+      ['b', null, 'd', 'e'],
+    ]);
+  });
+
+  it('does not stop paging, in either direction, one key at a time', async () => {
+    damageKey();
+    const forward: (string | null)[] = [];
+    for (let after = 'null', more = true; more;) {
+      const answer = await list(`first: 1, after: ${after}`);
+      forward.push(...namesIn(answer));
+      const { pageInfo } = (answer.body['data'] as { orgKeys: List }).orgKeys;
+      [after, more] = [JSON.stringify(pageInfo.endCursor), pageInfo.hasNextPage];
+    }
+    expect(forward).toEqual(['a', 'b', null, 'd', 'e', 'other']);
+  });
+
+  it('fails alone among the keys of several organisations, and among entities', async () => {
+    damageKey();
+    const organizations = await t.graphql(
+      `{ _entities(representations: [{ __typename: "Organization", id: "acme" }, { __typename: "Organization", id: "globex" }]) {
+        ... on Organization { id orgKeys(orderBy: ALIAS) { edges { node { keyID } } } } } }`,
+    );
+    expect(failures(organizations)).toEqual([internal('_entities.0.orgKeys.edges.2.node')]);
+    expect(organizations.text).toContain('{"node":{"keyID":"other"}}');
+    const representations = ['a', 'b', 'c', 'd', 'nothing'].map((keyID) => ({ __typename: 'OrgKey', keyID }));
+    const keys = await t.graphql(
+      'query ($r: [_Any!]!) { _entities(representations: $r) { ... on OrgKey { orgID version } } }',
+      { r: representations },
+    );
+    expect(failures(keys)).toEqual([internal('_entities.2')]);
+    const found = { orgID: 'acme', version: 1 };
+    expect(dataOf<unknown[]>({ ...keys, body: { data: keys.body['data'] } })).toEqual([
+      found,
+      found,
+      null,
+      found,
+      null,
+    ]);
+  });
+
+  it('fails a page of REST and a bulk change as a whole, which have no place for its error', async () => {
+    damageKey();
+    const page = await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': t.service } });
+    expect([page.status, page.body['code']]).toEqual([500, 'INTERNAL']);
+    const bulk = await t.graphql('mutation { resetOrgQuotas(filter: { orgID: "acme" }) { items { error { code } } } }');
+    expect(failures(bulk)).toEqual([internal('resetOrgQuotas')]);
+  });
+});
+
+describe('a history that fails its integrity check', () => {
+  it('is null beside the other fields of its key, and beside other histories', async () => {
+    await t.update('b', { alias: 'b' });
+    damage("UPDATE audit SET reason = 'forged' WHERE id = (SELECT max(id) FROM audit)");
+    const answer = await t.graphql(
+      '{ orgKeys(filter: { orgID: "acme" }, orderBy: ALIAS, first: 3) { edges { node { version history(last: 1) { edges { node { version } } } } } } }',
+    );
+    expect(failures(answer)).toEqual([internal('orgKeys.edges.1.node.history')]);
+    const history = { edges: [{ node: { version: 1 } }] };
+    expect(dataOf({ ...answer, body: { data: answer.body['data'] } })).toEqual({
+      edges: [
+        { node: { version: 1, history } },
+        { node: { version: 2, history: null } },
+        { node: { version: 1, history } },
+      ],
+    });
+  });
+
+  it('is null with the error of its arguments, and the key has its other fields', async () => {
+    const answer = await t.graphql('{ orgKey(keyID: "a") { version history(first: -1) { edges { cursor } } } }');
+    expect(errorsOf(answer).map(({ path, extensions }) => [path, extensions.code])).toEqual([
+      [['orgKey', 'history'], 'INVALID'],
+    ]);
+    expect(answer.body['data']).toEqual({ orgKey: { version: 1, history: null } });
+  });
+});
