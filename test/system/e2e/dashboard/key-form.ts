@@ -52,7 +52,7 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
   const read = async () => {
     const { data, errors } = await client.send(OrgKeyDocument, { keyID, first: 1 });
     const { orgKey } = data;
-    if (!orgKey) throw errors[0] ?? new KeyfrontError('NOT_FOUND', 'There is no such key.');
+    if (!orgKey?.definition) throw errors[0] ?? new KeyfrontError('NOT_FOUND', 'There is no such key.');
     return { version: orgKey.version, fields: editable(orgKey.definition) };
   };
 
