@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { bundlesFolder } from './support/bundles.js';
+import { injectMutant } from './mutants/plugin.js';
 import { LongestFirst } from './support/longest-first.js';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -19,11 +20,14 @@ const bundledFiles = {
   },
 };
 
+/** The name of a mutant to run the tests against: see `npm run test:mutants`. */
+const mutant = process.env['MUTANT'];
+
 /** What suites of services and processes start once for a run. */
 const globalSetup = ['test/support/bundles.ts', 'test/support/postgres-setup.ts'];
 
 export default defineConfig({
-  plugins: [bundledFiles],
+  plugins: [bundledFiles, ...(mutant === undefined ? [] : [injectMutant(mutant)])],
   // Node takes the CommonJS build of graphql, and so does Pothos. Left alone, Vite would give our files the other build,
   // and graphql refuses types that were made by another copy of itself.
   resolve: {

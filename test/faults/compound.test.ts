@@ -2,18 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seed } from '../support/generated.js';
 import { compound } from './compound.js';
 import { compileDisk, hasDisk, unlessDisk } from './disk/library.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { makeWorkspace, type Workspace } from './kit/workspace.js';
-import { plant } from './plants/plant.js';
 
 let main: string;
 let workspace: Workspace;
 let library: string;
 beforeAll(async () => {
   if (!hasDisk) return;
-  main = await builtMain();
+  main = await buildMain();
   workspace = await makeWorkspace('compound');
   library = compileDisk(workspace.folder);
 }, 120_000);
@@ -34,8 +33,8 @@ describe.skipIf(!hasDisk)(`repeated kills (FUZZ_SEED=${seed})${unlessDisk}`, () 
     'lose changes in a mutant that responds before the commit, which this suite detects',
     { timeout: 600_000 },
     async () => {
-      const planted = plant('answers-before-commit');
-      const { findings } = await compound({ main, workspace, library, seed, runs: 5, plant: planted });
+      const mutant = await buildMain('storage/acknowledges-before-commit');
+      const { findings } = await compound({ main, workspace, library, seed, runs: 5, mutant });
       expect(findings.map(({ kind }) => kind)).toContain('lost');
     },
   );

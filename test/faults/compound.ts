@@ -21,14 +21,14 @@ export interface CompoundRun {
   readonly library: string;
   readonly seed: number;
   readonly runs: number;
-  readonly plant?: string;
+  readonly mutant?: string;
 }
 
 /** Starts and short commands make some dozens to hundreds of calls; one that makes fewer is not killed. */
 const mostCalls = { start: 60, rotation: 250 };
 
 export async function compound(run: CompoundRun): Promise<Report> {
-  const { main, workspace, library, seed, runs, plant } = run;
+  const { main, workspace, library, seed, runs, mutant } = run;
   const report = startReport('kill -9 during what follows kill -9', seed);
   let kills = 0;
 
@@ -38,7 +38,7 @@ export async function compound(run: CompoundRun): Promise<Report> {
     /** Kills a process before one of its first calls to the disk, where it comes to that. */
     const killIn = async (data: string, calls: number, ...args: string[]) => {
       const env = diskEnv(library, data, { fault: { what: 'KILL', at: 1 + random.below(calls) } });
-      const running = launch({ main, data, args, plant, env });
+      const running = launch({ main, data, args, mutant, env });
       // A start that gets through serves, and is killed then.
       if ((await running.listening) !== undefined) running.kill('SIGKILL');
       if ((await running.exited).signal === 'SIGKILL') kills += 1;
@@ -48,7 +48,7 @@ export async function compound(run: CompoundRun): Promise<Report> {
     const folder = await workspace.fresh(`compound-${number}`);
     const ledger: Entry[] = [];
     for (const life of [1, 2]) {
-      const service = launch({ main, data: folder.data, plant });
+      const service = launch({ main, data: folder.data, mutant });
       const load = { port: await portOf(service), folder, seed: seed + number, name: `x${life}`, ledger };
       const writing = startWriting(load);
       while (countOf(ledger, 'ok') < life * 30) await wait(5);
@@ -65,9 +65,9 @@ export async function compound(run: CompoundRun): Promise<Report> {
     report.addFindings(await ringFindings(folder.data), where);
     report.addFindings(await inspect(folder.data, ledger), where);
     report.addLedger(ledger, where);
-    if (plant !== undefined) continue;
+    if (mutant !== undefined) continue;
     report.addCase();
-    if (report.found() > 0 && plant === undefined) await workspace.keep(ledger);
+    if (report.found() > 0 && mutant === undefined) await workspace.keep(ledger);
   }
   return report.end({ kills });
 }

@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failDisk } from './disk-faults.js';
 import { compileDisk, hasDisk, unlessDisk } from './disk/library.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { makeWorkspace, type Workspace } from './kit/workspace.js';
-import { plant } from './plants/plant.js';
 
 let main: string;
 let workspace: Workspace;
 let library: string;
 beforeAll(async () => {
   if (!hasDisk) return;
-  main = await builtMain();
+  main = await buildMain();
   workspace = await makeWorkspace('disk');
   library = compileDisk(workspace.folder);
 }, 120_000);
@@ -30,8 +29,8 @@ describe.skipIf(!hasDisk)(`a disk that fails at a write, a sync or a truncation$
   );
 
   it('loses changes in a mutant that ignores disk errors, which this suite detects', { timeout: 600_000 }, async () => {
-    const planted = plant('takes-errors-for-success');
-    const { findings } = await failDisk({ main, workspace, library, points: 4, plant: planted });
+    const mutant = await buildMain('storage/ignores-disk-errors');
+    const { findings } = await failDisk({ main, workspace, library, points: 4, mutant });
     expect(findings.map(({ kind }) => kind)).toContain('lost');
   });
 });

@@ -30,7 +30,7 @@ export interface DiskFaultRun {
   readonly library: string;
   /** How many places at most are tried for each way of failing; besides, four times as many syncs fail once. */
   readonly points: number;
-  readonly plant?: string;
+  readonly mutant?: string;
 }
 
 /** Runs side by side: they mostly wait for processes to start. */
@@ -54,7 +54,7 @@ export async function failDisk(run: DiskFaultRun): Promise<Report> {
   let failedSyncs = 0;
   const work = async () => {
     for (let fault = cases.shift(); fault; fault = cases.shift()) {
-      if (run.plant !== undefined && report.found() > 0) return;
+      if (run.mutant !== undefined && report.found() > 0) return;
       const where = `${fault.what} at call ${fault.at}, ${fault.forever ? 'and ever after' : 'once'}`;
       const life = await liveOnce(run, fault, `${fault.what}-${fault.at}-${fault.forever ? 'forever' : 'once'}`);
       report.addCase();
@@ -94,11 +94,11 @@ const bursts: readonly (readonly Operation[])[] = [
 ];
 
 async function liveOnce(run: DiskFaultRun, fault: Fault, name: string): Promise<Life> {
-  const { main, workspace, library, plant } = run;
+  const { main, workspace, library, mutant } = run;
   const folder = await workspace.fresh(name);
   const reportFile = join(workspace.folder, `${name}.report`);
   const env = diskEnv(library, folder.data, { fault, report: reportFile });
-  const service = launch({ main, data: folder.data, plant, env });
+  const service = launch({ main, data: folder.data, mutant, env });
   const failures = async () => (existsSync(reportFile) ? await readFile(reportFile, 'utf8') : '');
   const hasFailedSync = async () => fault.what !== 'COUNT' && failedSync.test(await failures());
 
@@ -111,7 +111,7 @@ async function liveOnce(run: DiskFaultRun, fault: Fault, name: string): Promise<
     findings.push(...(await stopFindings(service, await hasFailedSync())));
   }
   findings.push(...(await inspect(folder.data, ledger)));
-  if (findings.length > 0 && plant === undefined) await workspace.keep(ledger);
+  if (findings.length > 0 && mutant === undefined) await workspace.keep(ledger);
   else await rm(folder.data, { recursive: true });
   return { ledger, findings, hasServed: port !== undefined, failures: await failures() };
 }

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runs, seed } from '../support/generated.js';
-import { build, type Build } from '../support/process.js';
+import { buildMain } from '../support/build.mjs';
 import { fuzz, startService, type Plant, type Service } from './fuzz.js';
 
 /* FUZZ_RUNS=100000 is the full run, some minutes long; FUZZ_SEED brings a run back. */
 
-let built: Build | undefined;
+let main: string | undefined;
 let service: Service | undefined;
 
 beforeAll(async () => {
-  built = await build();
-  service = await startService(built.main);
+  main = await buildMain();
+  service = await startService(main);
 }, 120_000);
 
 afterAll(async () => {

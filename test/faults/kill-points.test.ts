@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileDisk, hasDisk, unlessDisk } from './disk/library.js';
 import { killAtEachCall } from './kill-points.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { makeWorkspace, type Workspace } from './kit/workspace.js';
-import { plant } from './plants/plant.js';
 import { backupVictims, victims, type Victim } from './victims.js';
 
 let main: string;
@@ -13,7 +12,7 @@ let workspace: Workspace;
 let library: string;
 beforeAll(async () => {
   if (!hasDisk) return;
-  main = await builtMain();
+  main = await buildMain();
   workspace = await makeWorkspace('points');
   library = compileDisk(workspace.folder);
 }, 120_000);
@@ -48,8 +47,8 @@ describe.skipIf(!hasDisk)(`kill -9 at each call to the disk${unlessDisk}`, () =>
     const victim = victims['keys import'];
     // A key takes some ten calls of the disk where each of its statements is brought there by itself.
     const points = [1_000, 1_002, 1_004, 1_006, 1_008, 1_010];
-    const run = { main, workspace, library, name: 'planted import', victim, points };
-    const { findings } = await killAtEachCall({ ...run, plant: plant('no-transaction') });
+    const run = { main, workspace, library, name: 'import without a transaction', victim, points };
+    const { findings } = await killAtEachCall({ ...run, mutant: await buildMain('storage/runs-without-transaction') });
     expect(findings.map(({ what }) => what).join('\n')).toMatch(
       /index of tags, policies and APIs does not match|fails the integrity check/,
     );

@@ -18,7 +18,7 @@ export interface KillPointRun {
   readonly victim: Victim;
   /** The calls at which it is killed: these, or at most so many evenly spread over all. */
   readonly points: number | readonly number[];
-  readonly plant?: string;
+  readonly mutant?: string;
 }
 
 const atOnce = 2;
@@ -36,7 +36,7 @@ export async function killAtEachCall(run: KillPointRun): Promise<Report> {
       const found = await run.victim.judge(scene);
       report.addCase();
       report.addFindings(found, `${run.name}, killed before call ${at}`);
-      if (found.length > 0 && run.plant === undefined) await run.workspace.keep([]);
+      if (found.length > 0 && run.mutant === undefined) await run.workspace.keep([]);
       else await rm(scene.folder, { recursive: true });
     }
   };
@@ -59,11 +59,11 @@ async function sceneFor({ main, workspace, victim }: KillPointRun, name: string)
 }
 
 /** Runs the command until it is killed or done; a service that comes to serve is asked to stop. Returns its calls. */
-async function runKilled({ library, plant, victim }: KillPointRun, scene: Scene, at: number): Promise<number> {
+async function runKilled({ library, mutant, victim }: KillPointRun, scene: Scene, at: number): Promise<number> {
   const counted = join(scene.folder, 'report');
   const env = diskEnv(library, scene.folder, { fault: { what: 'KILL', at }, report: counted });
   const args = victim.args(scene);
-  const running = launch({ main: scene.main, data: join(scene.folder, 'data'), args, plant, env });
+  const running = launch({ main: scene.main, data: join(scene.folder, 'data'), args, mutant, env });
   if ((await running.listening) !== undefined) running.kill('SIGTERM');
   const patience = setTimeout(() => void killNow(running), 60_000);
   const { code, signal } = await running.exited;

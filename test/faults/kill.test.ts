@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seed } from '../support/generated.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { makeWorkspace, type Workspace } from './kit/workspace.js';
 import { killUnderLoad } from './kill.js';
-import { plant } from './plants/plant.js';
 
 let main: string;
 let workspace: Workspace;
 beforeAll(async () => {
-  [main, workspace] = await Promise.all([builtMain(), makeWorkspace('kill')]);
+  [main, workspace] = await Promise.all([buildMain(), makeWorkspace('kill')]);
 }, 120_000);
 afterAll(async () => workspace.remove());
 
@@ -24,18 +23,15 @@ describe(`kill -9 at random times, under load and during starts (FUZZ_SEED=${see
   });
 
   it.each([
-    ['a change that is acknowledged before its commit', plant('answers-before-commit'), ['lost']],
-    ['a change without a transaction', plant('no-transaction'), ['half', 'invented']],
-    ['a change that is retried after its success', plant('does-again'), ['invented']],
-    ['a bulk change that skips the history of 3 of 10 keys', plant('bulk-forgets-history'), ['half', 'lost']],
-    ['a reset that the next consumption repeats', plant('resets-at-consumption'), ['lost']],
-    [
-      'an expected version that is compared only before the transaction',
-      plant('checks-version-early'),
-      ['wrong answer'],
-    ],
-  ])('detects a mutant: %s', { timeout: 600_000 }, async (_, planted, kinds) => {
-    const { findings } = await killUnderLoad({ main, workspace, seed, cycles: 20, plant: planted });
+    ['a change that is acknowledged before its commit', 'storage/acknowledges-before-commit', ['lost']],
+    ['a change without a transaction', 'storage/runs-without-transaction', ['half', 'invented']],
+    ['a change that is retried after its success', 'storage/commits-again-after-success', ['invented']],
+    ['a bulk change that skips the history of 3 of 10 keys', 'storage/bulk-update-skips-history', ['half', 'lost']],
+    ['a reset that the next consumption repeats', 'keys/consumption-repeats-reset', ['lost']],
+    ['an expected version that is compared only before the transaction', 'keys/checks-version-early', ['wrong answer']],
+  ])('detects a mutant: %s', { timeout: 600_000 }, async (_, name, kinds) => {
+    const mutant = await buildMain(name);
+    const { findings } = await killUnderLoad({ main, workspace, seed, cycles: 20, mutant });
     // Where nothing is undone as a whole, which of the kinds it is depends on the moments of the kills.
     expect(findings.filter(({ kind }) => kinds.includes(kind))).not.toEqual([]);
   });

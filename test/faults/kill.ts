@@ -21,11 +21,11 @@ export interface KillRun {
   readonly workspace: Workspace;
   readonly seed: number;
   readonly cycles: number;
-  readonly plant?: string;
+  readonly mutant?: string;
 }
 
 /** Ends early where something is found. */
-export async function killUnderLoad({ main, workspace, seed, cycles, plant }: KillRun): Promise<Report> {
+export async function killUnderLoad({ main, workspace, seed, cycles, mutant }: KillRun): Promise<Report> {
   const report = startReport('kill -9 under load and during starts', seed);
   let duringStart = 0;
   for (let first = 0; first < cycles && report.found() === 0; first += killsPerFolder) {
@@ -38,13 +38,13 @@ export async function killUnderLoad({ main, workspace, seed, cycles, plant }: Ki
     const look = async () => {
       const found = [...(await inspect(folder.data, ledger)), ...(await inspectSecrets(folder.data))];
       report.addFindings(found, where);
-      if (found.length > 0 && plant === undefined) await workspace.keep(ledger);
+      if (found.length > 0 && mutant === undefined) await workspace.keep(ledger);
     };
     let startMs = 500;
     for (let cycle = first; cycle < Math.min(first + killsPerFolder, cycles) && report.found() === 0; cycle += 1) {
       report.addCase();
       const began = performance.now();
-      const service = launch({ main, data: folder.data, plant });
+      const service = launch({ main, data: folder.data, mutant });
       if (random.below(5) === 0) {
         duringStart += 1;
         await wait(random.below(startMs));
@@ -63,7 +63,7 @@ export async function killUnderLoad({ main, workspace, seed, cycles, plant }: Ki
       await Promise.all(writings.map(({ over }) => over));
     }
     if (report.found() === 0) {
-      const service = launch({ main, data: folder.data, plant });
+      const service = launch({ main, data: folder.data, mutant });
       await resetAndCount({ port: await portOf(service), folder, name: `f${first}`, ledger });
       await killNow(service);
     }

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { postgres } from '../support/engines.js';
 import { seed } from '../support/generated.js';
 import { freshDatabase, testPostgres } from '../support/postgres.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { makeWorkspace } from './kit/workspace.js';
@@ -10,16 +10,23 @@ import { killMoving } from './moving.js';
 
 let main: string;
 beforeAll(async () => {
-  main = await builtMain();
+  main = await buildMain();
 }, 120_000);
 
 describe.skipIf(postgres.isMissing)(`migrate-store to ${postgres.name}, killed at any time and run again`, () => {
-  const run = async (kills: number, plant?: string) => {
+  const run = async (kills: number, tampering?: string) => {
     const server = await testPostgres();
     const workspace = await makeWorkspace('moving');
     try {
       const database = () => freshDatabase(server);
-      return await killMoving({ main, workspace, seed, kills, database, ...(plant !== undefined && { plant }) });
+      return await killMoving({
+        main,
+        workspace,
+        seed,
+        kills,
+        database,
+        ...(tampering !== undefined && { tampering }),
+      });
     } finally {
       await workspace.remove();
     }

@@ -26,13 +26,13 @@ export interface MovingRun {
   /** Gives an empty database. */
   readonly database: () => Promise<{ readonly url: string; readonly drop: () => Promise<void> }>;
   /** Done to the database at the end, before it is looked at: what the harness must find. */
-  readonly plant?: string;
+  readonly tampering?: string;
 }
 
 /** Several ranges of what is moved at a time. */
 const keys = 650;
 
-export async function killMoving({ main, workspace, seed, kills, database, plant }: MovingRun): Promise<Report> {
+export async function killMoving({ main, workspace, seed, kills, database, tampering }: MovingRun): Promise<Report> {
   const report = startReport('kill -9 of migrate-store', seed);
   const template = join(workspace.folder, 'moved');
   await makeSource(template, workspace.folder);
@@ -77,7 +77,7 @@ export async function killMoving({ main, workspace, seed, kills, database, plant
     if (again.code !== 0 || !words.test(again.said) || !isMarked(data)) {
       report.addFindings([{ kind: 'wrong answer', what: `the next attempt: ${again.code}, ${again.said}` }], where);
     }
-    if (plant !== undefined) await query(url, plant);
+    if (tampering !== undefined) await query(url, tampering);
     report.addFindings(await differences(data, url), where);
     await drop();
   }

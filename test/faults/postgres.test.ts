@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seed } from '../support/generated.js';
 import { freshDatabase, unlessMissing } from '../support/postgres.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { makeWorkspace, type Workspace } from './kit/workspace.js';
-import { plant } from './plants/plant.js';
 import { killAroundPostgres, startOwnServer } from './postgres.js';
 
 const own = await startOwnServer();
 let main: string;
 let workspace: Workspace;
 beforeAll(async () => {
-  [main, workspace] = await Promise.all([builtMain(), makeWorkspace('postgres')]);
+  [main, workspace] = await Promise.all([buildMain(), makeWorkspace('postgres')]);
 }, 120_000);
 afterAll(async () => {
   await workspace.remove();
@@ -22,9 +21,9 @@ afterAll(async () => {
 const name = `D-16 kill -9 of one of two services, of PostgreSQL, and of connections alone${unlessMissing(own.server)}`;
 
 describe.skipIf('missing' in own.server)(`${name} (FUZZ_SEED=${seed})`, () => {
-  const around = async (cycles: number, planted?: string) => {
+  const around = async (cycles: number, mutant?: string) => {
     const { url } = await freshDatabase(own.server);
-    return killAroundPostgres({ main, workspace, seed, cycles, own, url, ...(planted && { plant: planted }) });
+    return killAroundPostgres({ main, workspace, seed, cycles, own, url, ...(mutant && { mutant }) });
   };
 
   it('loses no acknowledged change, adds none and leaves none partly written', { timeout: 7_200_000 }, async () => {
@@ -36,7 +35,7 @@ describe.skipIf('missing' in own.server)(`${name} (FUZZ_SEED=${seed})`, () => {
   });
 
   it('detects a mutant that responds before the commit', { timeout: 600_000 }, async () => {
-    const { findings } = await around(12, plant('answers-before-postgres'));
+    const { findings } = await around(12, await buildMain('storage/postgres-acknowledges-before-write'));
     expect(findings.map((finding) => finding.kind)).toContain('lost');
   });
 });

@@ -78,26 +78,26 @@ export interface PostgresRun {
   readonly own: OwnServer;
   /** Of an empty database on it. */
   readonly url: string;
-  readonly plant?: string;
+  readonly mutant?: string;
 }
 
 const faults = ['service', 'server', 'connections'] as const;
 
 /** Ends early where something is found. */
 export async function killAroundPostgres(given: PostgresRun): Promise<Report> {
-  const { main, workspace, seed, cycles, own, url, plant } = given;
+  const { main, workspace, seed, cycles, own, url, mutant } = given;
   const report = startReport('kill -9 of a service, or of PostgreSQL, with two services on it', seed);
   const random = createRandom(seed);
   const ledger: Entry[] = [];
   const counts = { service: 0, server: 0, connections: 0 };
   const env = { KEYFRONT_DATABASE_URL: url };
   const folder = await prepare(
-    join(workspace.folder, `postgres-${plant === undefined ? 'sound' : 'planted'}`),
+    join(workspace.folder, `postgres-${mutant === undefined ? 'sound' : 'mutant'}`),
     workspace,
     env,
   );
   const services: Process[] = [];
-  const start = () => launch({ main, data: folder.data, plant, env });
+  const start = () => launch({ main, data: folder.data, mutant, env });
   try {
     services.push(start(), start());
     for (let cycle = 0; cycle < cycles && report.found() === 0; cycle += 1) {
@@ -124,7 +124,7 @@ export async function killAroundPostgres(given: PostgresRun): Promise<Report> {
       await wait(250 + random.below(250));
       await Promise.all(writing.map((one) => one.stop()));
       report.addFindings(await look(folder.data, env, url, ledger), `FUZZ_SEED=${seed} POSTGRES_CYCLES=${cycle + 1}`);
-      if (report.found() > 0 && plant === undefined) await workspace.keep(ledger);
+      if (report.found() > 0 && mutant === undefined) await workspace.keep(ledger);
     }
   } finally {
     await Promise.all(services.map(killNow));

@@ -7,12 +7,11 @@ import { seed } from '../support/generated.js';
 import { createDisk } from './disk/disk.js';
 import { compileDisk, hasDisk, unlessDisk } from './disk/library.js';
 import { readRecording } from './disk/recording.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import type { Entry } from './kit/ledger.js';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { makeWorkspace, type Workspace } from './kit/workspace.js';
-import { plant } from './plants/plant.js';
 import { losePower, recordLives, type Recording } from './power.js';
 
 /** Images are opened by the thousand: in memory, where this machine has such a folder. */
@@ -31,7 +30,7 @@ let quick: Workspace;
 let library: string;
 beforeAll(async () => {
   if (!hasDisk) return;
-  main = await builtMain();
+  main = await buildMain();
   workspace = await makeWorkspace('power');
   quick = await makeWorkspace('power', quickFolder());
   library = compileDisk(workspace.folder);
@@ -75,10 +74,11 @@ describe.skipIf(!hasDisk)(`a power loss at any time (FUZZ_SEED=${seed})${unlessD
   );
 
   it.each([
-    ['commits without a disk sync', plant('does-not-wait-for-the-disk')],
-    ['changes that are acknowledged before their commit', plant('answers-before-commit')],
-  ])('D-03 loses changes with %s, which this suite detects', { timeout: 600_000 }, async (name, planted) => {
-    const recording = await recordLives({ main, workspace, library, seed, name, lives: 1, plant: planted });
+    ['commits without a disk sync', 'storage/commits-without-sync'],
+    ['changes that are acknowledged before their commit', 'storage/acknowledges-before-commit'],
+  ])('D-03 loses changes with %s, which this suite detects', { timeout: 600_000 }, async (name, mutantName) => {
+    const mutant = await buildMain(mutantName);
+    const recording = await recordLives({ main, workspace, library, seed, name, lives: 1, mutant });
     const report = await losePower({ recording, workspace, seed, images: 100, parent: quick.folder, endEarly: true });
     expect(report.findings.map(({ kind }) => kind)).toContain('lost');
     // The seed and the recording bring the very same findings back.

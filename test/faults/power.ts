@@ -36,7 +36,7 @@ export interface RecordingRun {
   readonly name: string;
   /** How many; the first ends cleanly, each other with a kill. */
   readonly lives: number;
-  readonly plant?: string;
+  readonly mutant?: string;
 }
 
 /** Changes acknowledged in each life of the service. Some hundred make SQLite move its log into the database once. */
@@ -50,13 +50,13 @@ export async function recordLives({
   seed,
   name,
   lives,
-  plant,
+  mutant,
 }: RecordingRun): Promise<Recording> {
   const file = join(workspace.folder, `${name}.recording`);
   const data = join(workspace.folder, name);
   await mkdir(data, { mode: 0o700 });
-  const start = (args: string[], planted?: string) =>
-    launch({ main, data, args, plant: planted, env: diskEnv(library, data, { record: file }) });
+  const start = (args: string[], mutant?: string) =>
+    launch({ main, data, args, mutant, env: diskEnv(library, data, { record: file }) });
   const command = async (...args: string[]) => {
     const running = start(args);
     const { code } = await running.exited;
@@ -70,7 +70,7 @@ export async function recordLives({
   const ledger: Entry[] = [];
   let rest: Recording['rest'];
   for (let life = 1; life <= lives; life += 1) {
-    const service = start([], plant);
+    const service = start([], mutant);
     const port = await portOf(service);
     const writing = startWriting({ port, folder, seed: seed + life, name: `l${life}`, ledger });
     while (countOf(ledger, 'ok') < life * changesPerLife) await wait(20);
@@ -93,7 +93,7 @@ export interface ImageRun {
   readonly images: number;
   /** Where images are put; a folder in memory is best. */
   readonly parent: string;
-  /** End at the first image in which something is found, as where a bug is planted. */
+  /** End at the first image in which something is found, as where a bug is mutant. */
   readonly endEarly?: boolean;
 }
 

@@ -6,10 +6,9 @@ import { postgres } from '../support/engines.js';
 import { seed } from '../support/generated.js';
 import { freshDatabase, testPostgres } from '../support/postgres.js';
 import { hasOwnRedis, ownRedis, unlessNoOwn } from '../support/redis.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { print, type Report } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
-import { plant } from './plants/plant.js';
 import { killAroundRedis } from './redis.js';
 
 const server = await testPostgres();
@@ -19,15 +18,21 @@ describe.skipIf(postgres.isMissing || !hasOwnRedis)(`${name} (FUZZ_SEED=${seed})
   let main: string;
   let folder: string;
   beforeAll(async () => {
-    [main, folder] = await Promise.all([builtMain(), mkdtemp(join(tmpdir(), 'keyfront-redis-faults-'))]);
+    [main, folder] = await Promise.all([buildMain(), mkdtemp(join(tmpdir(), 'keyfront-redis-faults-'))]);
   }, 120_000);
   afterAll(async () => rm(folder, { recursive: true, force: true }));
 
-  async function around(cycles: number, planted?: string): Promise<Report> {
+  async function around(cycles: number, mutantName?: string): Promise<Report> {
     const [redis, database] = await Promise.all([ownRedis('--appendfsync', 'everysec'), freshDatabase(server)]);
     try {
-      const place = { folder: join(folder, planted ?? 'sound'), redis, url: database.url };
-      return await killAroundRedis({ main, seed, cycles, ...place, ...(planted && { plant: plant(planted) }) });
+      const place = { folder: join(folder, mutantName?.replace('/', '-') ?? 'sound'), redis, url: database.url };
+      return await killAroundRedis({
+        main,
+        seed,
+        cycles,
+        ...place,
+        ...(mutantName && { mutant: await buildMain(mutantName) }),
+      });
     } finally {
       await redis.remove();
       await database.drop();
@@ -48,10 +53,10 @@ describe.skipIf(postgres.isMissing || !hasOwnRedis)(`${name} (FUZZ_SEED=${seed})
   );
 
   it.concurrent.each([
-    ['a reset that is applied twice', 'resets-again', 'lost'],
-    ['a reset that is acknowledged and lost', 'forgets-resets', 'invented'],
-  ])('detects a mutant: %s', { timeout: 600_000 }, async (_, planted, kind) => {
-    const { findings } = await around(3, planted);
+    ['a reset that is applied twice', 'storage/redis-repeats-resets', 'lost'],
+    ['a reset that is acknowledged and lost', 'storage/redis-forgets-resets', 'invented'],
+  ])('detects a mutant: %s', { timeout: 600_000 }, async (_, mutant, kind) => {
+    const { findings } = await around(3, mutant);
     expect(findings.map((finding) => finding.kind)).toContain(kind);
   });
 });

@@ -26,7 +26,7 @@ export interface RedisRun {
   readonly redis: OwnRedis;
   /** Of an empty database. */
   readonly url: string;
-  readonly plant?: string;
+  readonly mutant?: string;
 }
 
 /** What a writer knows of its counter. */
@@ -45,7 +45,7 @@ const faults = ['service', 'redis', 'pause'] as const;
 /** What is carried out is looked at again after five seconds, and forgotten then. */
 const settledWithinMs = 20_000;
 
-export async function killAroundRedis({ main, folder, seed, cycles, redis, url, plant }: RedisRun): Promise<Report> {
+export async function killAroundRedis({ main, folder, seed, cycles, redis, url, mutant }: RedisRun): Promise<Report> {
   const report = startReport('kill -9 of a service, or of Redis, and pauses of it, with counters in Redis', seed);
   const random = createRandom(seed);
   const counts = { service: 0, redis: 0, pause: 0, appliedResets: 0, openResets: 0, refused: 0 };
@@ -104,7 +104,7 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
   }
 
   const services: Process[] = [];
-  const start = () => launch({ main, data, plant, env });
+  const start = () => launch({ main, data, mutant, env });
   try {
     services.push(start(), start());
     for (let cycle = 0; cycle < cycles; cycle += 1) {

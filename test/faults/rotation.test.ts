@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seed } from '../support/generated.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { makeWorkspace, type Workspace } from './kit/workspace.js';
-import { plant } from './plants/plant.js';
 import { rotateUnderKills } from './rotation.js';
 
 let main: string;
 let workspace: Workspace;
 beforeAll(async () => {
-  [main, workspace] = await Promise.all([builtMain(), makeWorkspace('rotation')]);
+  [main, workspace] = await Promise.all([buildMain(), makeWorkspace('rotation')]);
 }, 120_000);
 afterAll(async () => workspace.remove());
 
@@ -28,7 +27,13 @@ describe(`a rotation of the key ring that is killed while clients write (FUZZ_SE
   );
 
   it('loses secrets in a mutant that skips keys, which this suite detects', { timeout: 600_000 }, async () => {
-    const { findings } = await rotateUnderKills({ main, workspace, seed, kills: 1, plant: plant('rotates-nothing') });
+    const { findings } = await rotateUnderKills({
+      main,
+      workspace,
+      seed,
+      kills: 1,
+      mutant: await buildMain('storage/rotation-skips-keys'),
+    });
     expect(findings.map(({ what }) => what).join('\n')).toMatch(/cannot be decrypted|does not open|cannot be read/);
   });
 });

@@ -23,7 +23,7 @@ export interface RotationRun {
   readonly seed: number;
   readonly kills: number;
   /** Planted in the rotation and the pruning, not in the service. */
-  readonly plant?: string;
+  readonly mutant?: string;
 }
 
 /** Longer than a command takes to begin on a machine that is not busy. */
@@ -34,7 +34,7 @@ const serviceKillEvery = 3;
 /** What it takes to seal some of them. */
 const workMs = 400;
 
-export async function rotateUnderKills({ main, workspace, seed, kills, plant }: RotationRun): Promise<Report> {
+export async function rotateUnderKills({ main, workspace, seed, kills, mutant }: RotationRun): Promise<Report> {
   const report = startReport('kill -9 during a rotation under load', seed);
   const random = createRandom(seed);
   const where = `FUZZ_SEED=${seed} ROTATION_KILLS=${kills}`;
@@ -42,7 +42,7 @@ export async function rotateUnderKills({ main, workspace, seed, kills, plant }: 
   const { data } = folder;
   await importMore(workspace, data);
   const ledger: Entry[] = [];
-  const command = (...args: string[]) => launch({ main, data, args, plant });
+  const command = (...args: string[]) => launch({ main, data, args, mutant });
 
   const serve = async (number: number) => {
     const service = launch({ main, data });
@@ -98,7 +98,7 @@ export async function rotateUnderKills({ main, workspace, seed, kills, plant }: 
   report.addFindings(await pruned(data, command), where);
   report.addFindings([...(await inspect(data, ledger)), ...(await secretsFindings(data))], where);
   report.addLedger(ledger, where);
-  if (report.found() > 0 && plant === undefined) await workspace.keep(ledger);
+  if (report.found() > 0 && mutant === undefined) await workspace.keep(ledger);
   return report.end({ keysInRing, drafts });
 }
 

@@ -1,14 +1,15 @@
 // Serves for long at half of what the machine can do, and watches what must not grow: memory, handles, the write-ahead log.
-// Run `npm run build` first; then `node test/faults/soak.mjs [MINUTES [PLANT]]` (60). It prints a sample every half a minute,
-// the slopes at the end, and ends with exit code 1 where one is too steep: with `1 leaks`, a bug planted to see that it does.
+// Run `npm run build` first; then `node test/faults/soak.mjs [MINUTES [MUTANT]]` (60). It prints a sample every half a minute,
+// the slopes at the end, and ends with exit code 1 where one is too steep: with `1 process/leaks`, an injected bug that it must detect.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildMain } from '../support/build.mjs';
 
 const minutes = Number(process.argv[2] ?? 60);
-const plant = process.argv[3];
+const mutant = process.argv[3];
 const [writers, keys] = [8, 200];
 const sampleEveryMs = Math.min(30_000, minutes * 3_000);
 /** What starts up and fills its caches grows for a while; it is left out of the slopes. */
@@ -22,7 +23,7 @@ const largestLogMiB = 64;
 const folder = mkdtempSync(join(tmpdir(), 'keyfront-soak-'));
 const data = join(folder, 'data');
 const env = { PATH: process.env.PATH, KEYFRONT_DATA: data, PORT: '0', LOG_LEVEL: 'warn' };
-const main = new URL('../../dist/main.js', import.meta.url).pathname;
+const main = mutant ? await buildMain(mutant) : new URL('../../dist/main.js', import.meta.url).pathname;
 const keyfront = (...args) =>
   execFileSync(process.execPath, [main, ...args], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -43,9 +44,7 @@ writeFileSync(
   `process.stdin.on('data', () => { globalThis.gc(); process.stderr.write('heap ' + process.memoryUsage().heapUsed + '\\n'); });
    process.stdin.unref();`,
 );
-const modules = [probe, ...(plant ? [new URL(`./plants/${plant}.mjs`, import.meta.url).pathname] : [])];
-const imports = modules.flatMap((module) => ['--import', module]);
-const child = spawn(process.execPath, ['--expose-gc', ...imports, main], { env, stdio: 'pipe' });
+const child = spawn(process.execPath, ['--expose-gc', '--import', probe, main], { env, stdio: 'pipe' });
 const port = await new Promise((resolve, reject) => {
   let out = '';
   child.stdout.on('data', (chunk) => {

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seed } from '../support/generated.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { makeWorkspace, type Workspace } from './kit/workspace.js';
-import { plant } from './plants/plant.js';
 import { stopUnderLoad } from './stops.js';
 
 let main: string;
 let workspace: Workspace;
 beforeAll(async () => {
-  [main, workspace] = await Promise.all([builtMain(), makeWorkspace('stops')]);
+  [main, workspace] = await Promise.all([buildMain(), makeWorkspace('stops')]);
 }, 120_000);
 afterAll(async () => workspace.remove());
 
@@ -30,8 +29,8 @@ describe(`SIGTERM under load (FUZZ_SEED=${seed})`, () => {
     'leaves requests without a response in a mutant that stops at once, which this suite detects',
     { timeout: 600_000 },
     async () => {
-      const planted = plant('stops-at-once');
-      const { findings } = await stopUnderLoad({ main, workspace, seed, stops: 20, plant: planted });
+      const mutant = await buildMain('process/stops-at-once');
+      const { findings } = await stopUnderLoad({ main, workspace, seed, stops: 20, mutant });
       expect(findings.map(({ what }) => what).join('\n')).toMatch(/never answered/);
     },
   );

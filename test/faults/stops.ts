@@ -25,13 +25,13 @@ export interface StopRun {
   readonly workspace: Workspace;
   readonly seed: number;
   readonly stops: number;
-  readonly plant?: string;
+  readonly mutant?: string;
   /** How the service is started; without a command it serves. */
   readonly args?: readonly string[];
 }
 
 /** Ends early where something is found. */
-export async function stopUnderLoad({ main, workspace, seed, stops, plant, args = [] }: StopRun): Promise<Report> {
+export async function stopUnderLoad({ main, workspace, seed, stops, mutant, args = [] }: StopRun): Promise<Report> {
   const report = startReport('SIGTERM under load', seed);
   let turnedAway = 0;
   let slowestMs = 0;
@@ -42,7 +42,7 @@ export async function stopUnderLoad({ main, workspace, seed, stops, plant, args 
     const ledger: Entry[] = [];
     for (let stop = first; stop < Math.min(first + stopsPerFolder, stops) && report.found() === 0; stop += 1) {
       report.addCase();
-      const service = launch({ main, data: folder.data, plant, args });
+      const service = launch({ main, data: folder.data, mutant, args });
       const port = await portOf(service);
       const entries: Entry[] = [];
       const writing = startWriting({ port, folder, seed: seed + stop, name: `s${stop}`, ledger: entries, writers });
@@ -63,7 +63,7 @@ export async function stopUnderLoad({ main, workspace, seed, stops, plant, args 
       report.addFindings(await inspect(folder.data, ledger), where);
     }
     report.addLedger(ledger, where);
-    if (report.found() > 0 && plant === undefined) await workspace.keep(ledger);
+    if (report.found() > 0 && mutant === undefined) await workspace.keep(ledger);
   }
   return report.end({ turnedAway, slowestMs });
 }

@@ -1,17 +1,16 @@
 import { beforeAll, describe, it } from 'vitest';
 import { engines, sqlite } from '../support/engines.js';
 import { seed } from '../support/generated.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { sizeOf } from './kit/sizes.js';
-import { plant } from './plants/plant.js';
 import { killSenders, type WebhookRun } from './webhooks.js';
 
 let main: string;
 beforeAll(async () => {
-  main = await builtMain();
+  main = await buildMain();
 }, 120_000);
 
-const around = async (engine: (typeof engines)[number], given: Pick<WebhookRun, 'kills' | 'plant' | 'patienceMs'>) => {
+const around = async (engine: (typeof engines)[number], given: Pick<WebhookRun, 'kills' | 'mutant' | 'patienceMs'>) => {
   const place = await engine.make();
   try {
     return await killSenders({ main, place, seed, ...given });
@@ -35,8 +34,8 @@ describe.concurrent(`kill -9 of a service that sends webhooks, under load (FUZZ_
   }
 
   it('detects a mutant that takes rejections for success', { timeout: 600_000 }, async ({ expect: expectHere }) => {
-    const planted = { kills: 1, plant: plant('takes-refusals-for-success'), patienceMs: 8_000 };
-    const { findings } = await around(sqlite, planted);
+    const mutant = { kills: 1, mutant: await buildMain('webhooks/accepts-rejections'), patienceMs: 8_000 };
+    const { findings } = await around(sqlite, mutant);
     expectHere(findings.filter((finding) => finding.startsWith('lost'))).not.toEqual([]);
   });
 });

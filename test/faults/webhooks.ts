@@ -19,7 +19,7 @@ export interface WebhookRun {
   readonly place: EnginePlace;
   readonly seed: number;
   readonly kills: number;
-  readonly plant?: string;
+  readonly mutant?: string;
   /** How long it is waited while nothing comes. */
   readonly patienceMs?: number;
 }
@@ -38,12 +38,12 @@ export interface WebhookReport {
 const keyIDs = Array.from({ length: 8 }, (_, index) => `key-${index}`);
 
 export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
-  const { main, place, seed, kills, plant, patienceMs = 45_000 } = given;
+  const { main, place, seed, kills, mutant, patienceMs = 45_000 } = given;
   const began = performance.now();
   const random = createRandom(seed);
   const receiver = await startReceiver();
   const services: Process[] = [];
-  const start = () => launch({ main, data: place.folder, plant, env: place.env });
+  const start = () => launch({ main, data: place.folder, mutant, env: place.env });
   try {
     const service = await prepare(place);
     const secret = await outputOf(place, 'webhooks', 'add', '--url', receiver.url);

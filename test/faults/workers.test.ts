@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seed } from '../support/generated.js';
-import { builtMain } from './kit/build.js';
+import { buildMain } from '../support/build.mjs';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { makeWorkspace, type Workspace } from './kit/workspace.js';
-import { plant } from './plants/plant.js';
 import { stopUnderLoad } from './stops.js';
 import { killWorkers } from './workers.js';
 
 let main: string;
 let workspace: Workspace;
 beforeAll(async () => {
-  [main, workspace] = await Promise.all([builtMain(), makeWorkspace('workers')]);
+  [main, workspace] = await Promise.all([buildMain(), makeWorkspace('workers')]);
 }, 120_000);
 afterAll(async () => workspace.remove());
 
@@ -28,8 +27,8 @@ describe(`a service of two workers (FUZZ_SEED=${seed})`, () => {
   );
 
   it('detects a mutant that responds before the commit', { timeout: 600_000 }, async () => {
-    const planted = plant('answers-before-commit');
-    const { findings } = await killWorkers({ main, workspace, seed, services: 5, plant: planted });
+    const mutant = await buildMain('storage/acknowledges-before-commit');
+    const { findings } = await killWorkers({ main, workspace, seed, services: 5, mutant });
     expect(findings.map(({ kind }) => kind)).toContain('lost');
   });
 

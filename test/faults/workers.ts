@@ -25,17 +25,17 @@ export interface WorkerRun {
   readonly workspace: Workspace;
   readonly seed: number;
   readonly services: number;
-  readonly plant?: string;
+  readonly mutant?: string;
 }
 
-export async function killWorkers({ main, workspace, seed, services, plant }: WorkerRun): Promise<Report> {
+export async function killWorkers({ main, workspace, seed, services, mutant }: WorkerRun): Promise<Report> {
   const report = startReport('kill -9 of a worker under load', seed);
   for (let count = 0; count < services && report.found() === 0; count += 1) {
     const random = createRandom(seed + count);
     const folder = await workspace.fresh(`worker-${count}`);
     const ledger: Entry[] = [];
     const where = `FUZZ_SEED=${seed + count}`;
-    const service = launch({ main, data: folder.data, plant, args: ['serve', '--workers', '2'] });
+    const service = launch({ main, data: folder.data, mutant, args: ['serve', '--workers', '2'] });
     const port = await portOf(service);
     const writing = startWriting({ port, folder, seed: seed + count, name: `w${count}`, ledger });
     await writing.begun;

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blocksOf, type Block } from '../support/documents.js';
-import { build, start, type Build, type Running } from '../support/process.js';
+import { buildMain } from '../support/build.mjs';
+import { start, type Running } from '../support/process.js';
 
 const root = new URL('../..', import.meta.url).pathname;
 const documents = ['README.md', 'schema/README.md', 'OPERATING.md', 'CONTRIBUTING.md', 'SECURITY.md'].filter((name) =>
@@ -13,9 +14,9 @@ const documents = ['README.md', 'schema/README.md', 'OPERATING.md', 'CONTRIBUTIN
 );
 const textOf = (name: string) => readFileSync(join(root, name), 'utf8');
 
-let built: Build;
+let main: string;
 beforeAll(async () => {
-  built = await build();
+  main = await buildMain();
 });
 
 /** One service with the sample keys, and a folder to work in where `keyfront` is this checkout's. */
@@ -23,13 +24,13 @@ async function createPlace() {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-documents-'));
   const bin = join(folder, 'bin');
   await mkdir(bin);
-  const keyfront = `exec '${process.execPath}' '${built.main}' "$@"`;
+  const keyfront = `exec '${process.execPath}' '${main}' "$@"`;
   const npx = `[ "$1" = keyfront ] || { echo "only keyfront is there" >&2; exit 127; }\nshift\n${keyfront}`;
   for (const [name, script] of Object.entries({ keyfront, npx })) {
     await writeFile(join(bin, name), `#!/usr/bin/env bash\n${script}\n`);
     await chmod(join(bin, name), 0o755);
   }
-  const service = await start(built.main, join(folder, 'data'), ['serve', '--sample']);
+  const service = await start(main, join(folder, 'data'), ['serve', '--sample']);
   const [management = '', secret = ''] = /kf_mgt_\w+|kf_svc_\w+/g[Symbol.match](service.stdout()) ?? [];
   const env = {
     PATH: `${bin}${delimiter}${process.env['PATH']}`,

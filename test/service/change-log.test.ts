@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { issueCredential } from '../../src/credentials/issue.js';
 import { createToken } from '../../src/credentials/token.js';
-import { knock, knockFresh } from './auth/knock.js';
-import { doors, type Door } from './auth/matrix-rows.js';
+import { sendTo, sendToFreshKey } from './auth/endpoint-request.js';
+import { endpoints, type Endpoint } from './auth/matrix-rows.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { ask } from '../support/answers.js';
 
@@ -45,10 +45,10 @@ async function during(work: () => Promise<unknown>): Promise<Line[]> {
 const service = () => ({ 'x-svc-authorization': t.service });
 const headersOf = (headers: Record<string, string>) => Object.entries(headers);
 const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
-const operationOf = ({ name }: Door) => name.split(' ')[1];
+const operationOf = ({ name }: Endpoint) => name.split(' ')[1];
 const reads = ['_entities', 'previewKey', 'orgKey', 'orgKeys', 'node', 'previewOrgKeyUpdate', 'orgKeyChanged'];
-const writing = doors.filter((door) => !reads.includes(operationOf(door) ?? ''));
-const named = (some: readonly Door[]) => some.map((door) => [door.name, door] as const);
+const writing = endpoints.filter((endpoint) => !reads.includes(operationOf(endpoint) ?? ''));
+const named = (some: readonly Endpoint[]) => some.map((endpoint) => [endpoint.name, endpoint] as const);
 
 describe('the audit log line of an attempt to change a key', () => {
   beforeAll(start);
@@ -58,54 +58,57 @@ describe('the audit log line of an attempt to change a key', () => {
     expect(writing.map(({ name }) => name)).toHaveLength(13);
   });
 
-  it.each(named(writing))('contains principal, operation, key hash and outcome of an accepted %s', async (_, door) => {
-    const operation = operationOf(door);
-    const answer = await knockFresh(t, door, headersOf(service()));
-    const made = changes().filter(({ requestID }) => requestID === answer.headers.get('x-request-id'));
-    const credential = (await t.app.services.credentials.list()).find(({ kind }) => kind === 'service');
-    const isTraffic = operation === 'consumeOrgQuota';
-    expect(made).toStrictEqual([
-      {
-        level: isTraffic ? 'debug' : 'info',
-        time: expect.any(String),
-        event: 'change',
-        // A change of many is one of each; a reset of many is an update of each that resets.
-        operation: operation === 'resetOrgQuotas' ? 'updateOrgKeys' : operation,
-        verdict: 'accepted',
-        actor: { id: credential?.id, label: 'test service' },
-        ...(!isTraffic && { org: 'acme' }),
-        keyHash: hashOf(answer.keyID),
-        ...(!isTraffic && { version: expect.any(Number) }),
-        requestID: answer.headers.get('x-request-id'),
-        msg: 'change',
-      },
-    ]);
-    const { store } = t.app.services;
-    if (!isTraffic) expect(made[0]?.version).toBe((await store.find(hashOf(answer.keyID)))?.version);
-  });
+  it.each(named(writing))(
+    'contains principal, operation, key hash and outcome of an accepted %s',
+    async (_, endpoint) => {
+      const operation = operationOf(endpoint);
+      const answer = await sendToFreshKey(t, endpoint, headersOf(service()));
+      const made = changes().filter(({ requestID }) => requestID === answer.headers.get('x-request-id'));
+      const credential = (await t.app.services.credentials.list()).find(({ kind }) => kind === 'service');
+      const isTraffic = operation === 'consumeOrgQuota';
+      expect(made).toStrictEqual([
+        {
+          level: isTraffic ? 'debug' : 'info',
+          time: expect.any(String),
+          event: 'change',
+          // A change of many is one of each; a reset of many is an update of each that resets.
+          operation: operation === 'resetOrgQuotas' ? 'updateOrgKeys' : operation,
+          verdict: 'accepted',
+          actor: { id: credential?.id, label: 'test service' },
+          ...(!isTraffic && { org: 'acme' }),
+          keyHash: hashOf(answer.keyID),
+          ...(!isTraffic && { version: expect.any(Number) }),
+          requestID: answer.headers.get('x-request-id'),
+          msg: 'change',
+        },
+      ]);
+      const { store } = t.app.services;
+      if (!isTraffic) expect(made[0]?.version).toBe((await store.find(hashOf(answer.keyID)))?.version);
+    },
+  );
 
-  it.each(named(writing))('is written for %s without a valid credential', async (_, door) => {
+  it.each(named(writing))('is written for %s without a valid credential', async (_, endpoint) => {
     for (const headers of [
       {},
       { 'x-svc-authorization': createToken('service') },
       { 'x-svc-authorization': t.management },
     ]) {
-      const found = await during(() => knock(t, door, headersOf(headers)));
-      expect(found).toMatchObject([{ operation: operationOf(door), verdict: 'rejected', code: 'UNAUTHENTICATED' }]);
+      const found = await during(() => sendTo(t, endpoint, headersOf(headers)));
+      expect(found).toMatchObject([{ operation: operationOf(endpoint), verdict: 'rejected', code: 'UNAUTHENTICATED' }]);
       expect(found[0]).not.toHaveProperty('actor');
     }
   });
 
   it.each(named(writing.filter(({ foreign }) => foreign !== 'nothing')))(
     'contains the organisation of the caller and not that of the key, for %s in another organisation',
-    async (_, door) => {
+    async (_, endpoint) => {
       const { id, secret } = await t.issue('service', { orgID: 'globex' });
-      const found = await during(() => knock(t, door, headersOf({ 'x-svc-authorization': secret })));
+      const found = await during(() => sendTo(t, endpoint, headersOf({ 'x-svc-authorization': secret })));
       expect(found).toMatchObject([
         {
-          operation: operationOf(door),
+          operation: operationOf(endpoint),
           verdict: 'rejected',
-          code: door.foreign,
+          code: endpoint.foreign,
           actor: { id, label: 'test service', org: 'globex' },
           keyHash: hashOf('k1'),
         },
@@ -114,10 +117,14 @@ describe('the audit log line of an attempt to change a key', () => {
     },
   );
 
-  it.each(named(doors.filter((door) => !writing.includes(door))))('is not written for %s', async (_, door) => {
-    const about = { authorization: `Bearer ${t.management}`, ...service() };
-    for (const headers of [about, {}]) expect(await during(() => knock(t, door, headersOf(headers)))).toStrictEqual([]);
-  });
+  it.each(named(endpoints.filter((endpoint) => !writing.includes(endpoint))))(
+    'is not written for %s',
+    async (_, endpoint) => {
+      const about = { authorization: `Bearer ${t.management}`, ...service() };
+      for (const headers of [about, {}])
+        expect(await during(() => sendTo(t, endpoint, headersOf(headers)))).toStrictEqual([]);
+    },
+  );
 
   it('is not written for a dry run', async () => {
     const dryRun = 'mutation { updateOrgKeys(filter: {}, patch: {}) { dryRun } }';

@@ -1,76 +1,11 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
-import ts from 'typescript';
-import { bundle } from '../../src/bundle.mjs';
+import { join } from 'node:path';
 
 const root = new URL('../..', import.meta.url).pathname;
-
-export interface Build {
-  readonly main: string;
-}
-
-const parent = join(root, 'node_modules', '.cache');
-const dayMs = 86_400_000;
-
-/**
- * Returns a build of the project as it stands, below `node_modules` so that it finds its packages. All suites share it:
- * it is made anew when the source is another, and those of other days are removed. A suite must not change it.
- */
-export async function build(): Promise<Build> {
-  const digest = createHash('sha256');
-  const sources = (await readdir(join(root, 'src'), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-  for (const path of [...sources, join(root, 'package-lock.json'), join(root, 'tsconfig.json')].toSorted()) {
-    digest.update(`${path}\0`).update(await readFile(path));
-  }
-  const folder = join(parent, `keyfront-build-${digest.digest('hex').slice(0, 24)}`);
-  if (!existsSync(folder)) {
-    const made = await compile();
-    // Another suite may have been faster.
-    await rename(made, folder).catch(() => rm(made, { recursive: true }));
-    await removeOld();
-  }
-  return { main: join(folder, 'main.js') };
-}
-
-async function removeOld(): Promise<void> {
-  for (const name of await readdir(parent)) {
-    if (!/^keyfront-(build|faults)-/.test(name)) continue;
-    const path = join(parent, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found && Date.now() - found.mtimeMs > dayMs) await rm(path, { recursive: true, force: true });
-  }
-}
-
-/** Types are not checked, which takes most of the time and is done elsewhere; what is written is the same. */
-async function compile(): Promise<string> {
-  await mkdir(parent, { recursive: true });
-  const modules = await mkdtemp(join(parent, 'keyfront-modules-'));
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as {
-    config: object;
-  };
-  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  // Of a single text the compiler does not know that it is a module.
-  const compilerOptions = { ...options, module: ts.ModuleKind.ESNext };
-  for (const fileName of fileNames) {
-    const { outputText } = ts.transpileModule(await readFile(fileName, 'utf8'), { compilerOptions, fileName });
-    const target = join(modules, relative(join(root, 'src'), fileName)).replace(/\.ts$/, '.js');
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, outputText);
-  }
-  const folder = await mkdtemp(join(parent, 'keyfront-e2e-'));
-  await bundle(modules, folder);
-  await rm(modules, { recursive: true });
-  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-  return folder;
-}
 
 export interface Running {
   readonly pid: number;

@@ -5,23 +5,23 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build as bundleForBrowsers } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { build, type Build } from '../support/process.js';
+import { buildMain } from '../support/build.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const run = promisify(execFile);
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 
-let built: Build;
+let main: string;
 let place: string;
 /** What is packed: the project with its build, without packages. */
 let project: string;
 /** An empty project, into which npm installs the packed server and the packed client. */
 let fresh: string;
 beforeAll(async () => {
-  built = await build();
+  main = await buildMain();
   place = await mkdtemp(join(tmpdir(), 'keyfront-package-'));
   project = join(place, 'project');
-  await cp(join(built.main, '..'), join(project, 'dist'), { recursive: true });
+  await cp(join(main, '..'), join(project, 'dist'), { recursive: true });
   await rm(join(project, 'dist', 'package.json'));
   const client = ['-p', join(root, 'src', 'client', 'tsconfig.json'), '--outDir', join(project, 'dist', 'client')];
   await run(process.execPath, [compiler, ...client]);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { build, type Build } from '../support/process.js';
+import { buildMain } from '../support/build.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const run = promisify(execFile);
@@ -141,12 +141,12 @@ describe('the packages that run in production', () => {
 });
 
 describe('the packed package', () => {
-  let built: Build;
+  let main: string;
   let folder: string;
   beforeAll(async () => {
-    built = await build();
+    main = await buildMain();
     folder = await mkdtemp(join(tmpdir(), 'keyfront-pack-'));
-    await cp(join(built.main, '..'), join(folder, 'dist'), { recursive: true });
+    await cp(join(main, '..'), join(folder, 'dist'), { recursive: true });
     await rm(join(folder, 'dist', 'package.json'));
     await compile('-p', join(root, 'src', 'client', 'tsconfig.json'), '--outDir', join(folder, 'dist', 'client'));
     await cp(join(root, 'schema'), join(folder, 'schema'), { recursive: true });

@@ -8,8 +8,8 @@ export interface Launch {
   readonly data: string;
   /** A command; without one it serves. */
   readonly args?: readonly string[];
-  /** A module that Node loads first, to plant a bug. */
-  readonly plant?: string | undefined;
+  /** The command line with an injected bug, to start instead; see `buildMain`. */
+  readonly mutant?: string | undefined;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -30,8 +30,8 @@ export interface Process {
 }
 
 /** Starts the command line as a process of its own and does not wait for it. */
-export function launch({ main, data, args = [], plant, env = {} }: Launch): Process {
-  const child = spawn(process.execPath, [...(plant === undefined ? [] : ['--import', plant]), main, ...args], {
+export function launch({ main, data, args = [], mutant, env = {} }: Launch): Process {
+  const child = spawn(process.execPath, [mutant ?? main, ...args], {
     cwd: tmpdir(),
     env: { PATH: process.env['PATH'], PORT: '0', LOG_LEVEL: 'warn', KEYFRONT_DATA: data, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

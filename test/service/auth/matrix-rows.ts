@@ -6,20 +6,20 @@ import type { RouteDefinition } from '../../../src/rest/route.js';
 import { routes } from '../../../src/rest/routes.js';
 import { credentialKinds, type CredentialKind } from '../../../src/credentials/credential.js';
 
-/** What a caller of another organisation is answered: an error's code, or that there is nothing, or what all see. */
+/** The response to a caller of another organisation: an error code, nothing, or what all callers receive. */
 type Foreign = 'NOT_FOUND' | 'FORBIDDEN' | 'nothing' | 'the same';
 
 interface Row {
   /** A root field with its arguments and fields, or the body of a route. `KEY` and `NODE` stand for a key of acme's. */
   readonly call?: string;
-  /** What the key must be for the call to succeed. */
+  /** The state of the key in which the call succeeds. */
   readonly key?: 'absent' | 'deleted';
   readonly foreign: Foreign;
-  /** Where the schema does not name one kind itself. */
+  /** If the schema does not state one kind itself. */
   readonly credential?: CredentialKind | 'any';
 }
 
-/** One line for each root field: a minimal valid call, and what it answers to another organisation. */
+/** One line for each root field: a minimal valid call, and its response to another organisation. */
 const rootFields: Readonly<Record<string, Row>> = {
   previewKey: { call: 'previewKey(input: {orgID: "acme"}) { keyID }', foreign: 'FORBIDDEN' },
   node: { call: 'node(id: "NODE") { id }', foreign: 'nothing' },
@@ -64,7 +64,7 @@ const restRoutes: Readonly<Record<string, Row>> = {
   consumeOrgQuota: { foreign: 'NOT_FOUND' },
 };
 
-/** The status of a GET of a path that is no operation, without a valid credential and with one. */
+/** The status of a GET of a path that is no operation, without and with a valid credential. */
 export interface PathRow {
   readonly development: readonly [without: number, having: number];
   readonly production: readonly [without: number, having: number];
@@ -73,7 +73,7 @@ export interface PathRow {
 const open: PathRow = { development: [200, 200], production: [200, 200] };
 const pages: PathRow = { development: [200, 200], production: [404, 404] };
 
-/** One line for each of these paths. Credentials open one of them only, and either kind does. */
+/** One line for each of these paths. Only one of them requires a credential, of either kind. */
 export const pathRows: Readonly<Record<string, PathRow>> = {
   '/health': open,
   '/ready': open,
@@ -87,20 +87,20 @@ export const pathRows: Readonly<Record<string, PathRow>> = {
   '/docs/favicon-32x32.png': pages,
 };
 
-/** The paths that are served beside the operations, as the code names them. */
+/** The other paths that are served, from the code. */
 export const otherPaths: readonly string[] = [...healthPaths, '/', documentPath, ...docsAssets.keys()];
 
-/** An operation of either face, and the request that asks for it. */
-export interface Door {
+/** An operation of either API with a minimal valid request. */
+export interface Endpoint {
   readonly name: string;
   readonly isREST: boolean;
-  /** The kinds of credential that open it. */
+  /** The kinds of credential that it accepts. */
   readonly kinds: readonly CredentialKind[];
   readonly key: Row['key'];
   readonly foreign: Foreign;
   readonly method: string;
   readonly target: (keyID: string) => string;
-  /** Empty where there is none. */
+  /** Empty if it has none. */
   readonly body: (keyID: string, node: string) => string;
 }
 
@@ -117,7 +117,7 @@ const fields = roots.flatMap(([operation, type]) =>
     .map((field) => ({ operation, field })),
 );
 
-/** What has a row and does not exist, or exists and has none, or does not say which credential opens it. */
+/** Rows without an operation, operations without a row, and rows that do not state their credential. */
 export const gaps: readonly string[] = [
   ...fields.flatMap(({ field: { name, extensions } }) => {
     const row = rootFields[name];
@@ -133,15 +133,15 @@ export const gaps: readonly string[] = [
   ),
 ];
 
-/** Every door that there is a row for. */
-export const doors: readonly Door[] = [
+/** Every endpoint that has a row. */
+export const endpoints: readonly Endpoint[] = [
   ...fields.flatMap(({ operation, field: { name, extensions } }) => {
     const row = rootFields[name];
-    return row ? [graphqlDoor(operation, name, row, kindsOf(row, extensions.credential))] : [];
+    return row ? [graphqlEndpoint(operation, name, row, kindsOf(row, extensions.credential))] : [];
   }),
   ...routes.flatMap((route) => {
     const row = restRoutes[route.operation];
-    return row ? [restDoor(route, row)] : [];
+    return row ? [restEndpoint(route, row)] : [];
   }),
 ];
 
@@ -150,7 +150,7 @@ function kindsOf({ credential: named }: Row, declared: unknown): readonly Creden
   return credentialKinds.filter((kind) => kind === (named ?? declared));
 }
 
-function graphqlDoor(operation: string, name: string, row: Row, kinds: readonly CredentialKind[]): Door {
+function graphqlEndpoint(operation: string, name: string, row: Row, kinds: readonly CredentialKind[]): Endpoint {
   return {
     name: `GraphQL ${name}`,
     isREST: false,
@@ -166,7 +166,7 @@ function graphqlDoor(operation: string, name: string, row: Row, kinds: readonly 
   };
 }
 
-function restDoor({ operation, method, path, credential }: RouteDefinition, row: Row): Door {
+function restEndpoint({ operation, method, path, credential }: RouteDefinition, row: Row): Endpoint {
   return {
     name: `REST ${operation}`,
     isREST: true,

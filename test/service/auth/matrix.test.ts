@@ -7,8 +7,8 @@ import { startApp, type Answer, type TestApp } from '../../support/app.js';
 import { codeOf } from '../../support/answers.js';
 import { raw } from '../../support/process.js';
 import { stateOf } from '../../support/state.js';
-import { knock, knockFresh, type Headers } from './knock.js';
-import { doors, gaps, otherPaths, pathRows, type Door } from './matrix-rows.js';
+import { sendTo, sendToFreshKey, type Headers } from './endpoint-request.js';
+import { endpoints, gaps, otherPaths, pathRows, type Endpoint } from './matrix-rows.js';
 
 let t: TestApp;
 let server: RunningServer;
@@ -27,7 +27,7 @@ const value = (kind: CredentialKind, token: string) => (kind === 'management' ? 
 const other = (kind: CredentialKind): CredentialKind => (kind === 'management' ? 'service' : 'management');
 const valid = (kind: CredentialKind) => [names[kind], value(kind, t[kind])] as const;
 
-/** What opens nothing, made for a door of the given kind. */
+/** Headers without a valid credential, for an endpoint that requires the given kind. */
 const bad: Record<string, (kind: CredentialKind) => Headers | Promise<Headers>> = {
   'no header': () => [],
   'an empty header': (kind) => [[names[kind], '']],
@@ -84,32 +84,32 @@ const bad: Record<string, (kind: CredentialKind) => Headers | Promise<Headers>> 
   'a token in a cookie': (kind) => [['cookie', `token=${t[kind]}; authorization=${t[kind]}`]],
 };
 
-const send = (door: Door, headers: Headers, query = '') => knock(t, door, headers, { query });
-const sendFresh = (door: Door, headers: Headers, query = '') => knockFresh(t, door, headers, query);
+const send = (endpoint: Endpoint, headers: Headers, query = '') => sendTo(t, endpoint, headers, { query });
+const sendFresh = (endpoint: Endpoint, headers: Headers, query = '') => sendToFreshKey(t, endpoint, headers, query);
 const opened = ({ status, body }: Answer) => status === 200 && !('errors' in body);
 const withoutRequestID = (text: string) => text.replace(/"request_?ID":"[^"]*"/i, '"request":""');
 
 describe('the authorization matrix', () => {
   it('A-01 has a row for every root field and every route, which names the required credential', () => {
     expect(gaps).toEqual([]);
-    expect(doors.length).toBeGreaterThan(20);
+    expect(endpoints.length).toBeGreaterThan(20);
   });
 });
 
-describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, door) => {
+describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('%s', (_name, endpoint) => {
   // Where any kind opens it, a good one of the other kind beside a bad one opens it too.
-  const isOpenToAll = door.kinds.length > 1;
+  const isOpenToAll = endpoint.kinds.length > 1;
   const cases = Object.entries(bad).filter(([what]) => !isOpenToAll || !/other kind/.test(what));
 
-  describe.each(door.kinds)('with a %s credential as the requirement', (kind) => {
+  describe.each(endpoint.kinds)('with a %s credential as the requirement', (kind) => {
     it.each(cases)('A-01 rejects %s with the one message', async (_what, make) => {
       const before = await stateOf(t, 'k1');
-      const answer = await send(door, await make(kind));
-      const bare = await send(door, []);
+      const answer = await send(endpoint, await make(kind));
+      const bare = await send(endpoint, []);
       expect(withoutRequestID(answer.text)).toBe(withoutRequestID(bare.text));
       expect(answer.status).toBe(bare.status);
       expect([...answer.headers.keys()]).toStrictEqual([...bare.headers.keys()]);
-      expectRefusal(door, answer);
+      expectRefusal(endpoint, answer);
       expect(await stateOf(t, 'k1')).toStrictEqual(before);
     });
 
@@ -125,10 +125,10 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
         // The limit of failed attempts must not apply here.
         t.clock.now = new Date(t.clock.now.getTime() + 61_000);
         const answer = await overNetwork(
-          door,
+          endpoint,
           values.map((text) => [name, text] as const),
         );
-        if (door.isREST) expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+        if (endpoint.isREST) expect(answer).toMatch(/^HTTP\/1\.1 401 /);
         expect(answer).toContain('A valid credential is required.');
         expect(answer).toContain('"UNAUTHENTICATED"');
       }
@@ -137,9 +137,9 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
 
     it('A-12 rejects a token in the query string, which no log line contains', async () => {
       for (const name of ['access_token', names[kind]]) {
-        expectRefusal(door, await send(door, [], `?${name}=${t[kind]}`));
-        const beside = await sendFresh(door, [valid(kind)], `?${name}=${t[kind]}`);
-        if (door.isREST) expect([beside.status, codeOf(beside)]).toStrictEqual([400, 'INVALID']);
+        expectRefusal(endpoint, await send(endpoint, [], `?${name}=${t[kind]}`));
+        const beside = await sendFresh(endpoint, [valid(kind)], `?${name}=${t[kind]}`);
+        if (endpoint.isREST) expect([beside.status, codeOf(beside)]).toStrictEqual([400, 'INVALID']);
         else expect(opened(beside)).toBe(true);
       }
       expect(t.logs()).not.toContain(t[kind]);
@@ -154,7 +154,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
         [[names[other(kind)], value(other(kind), t[kind])]],
       ];
       for (const more of others) {
-        const answer = await sendFresh(door, [valid(kind), ...more]);
+        const answer = await sendFresh(endpoint, [valid(kind), ...more]);
         expect(`${opened(answer)} ${answer.text}`).toMatch(/^true /);
       }
     });
@@ -162,7 +162,7 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
     it('accepts white space around the header value, and any case of the scheme', async () => {
       const spellings = [`  ${value(kind, t[kind])}\t`];
       if (kind === 'management') spellings.push(`bearer ${t[kind]}`, `BEARER ${t[kind]}`, `BeArEr ${t[kind]}`);
-      for (const text of spellings) expect(opened(await sendFresh(door, [[names[kind], text]]))).toBe(true);
+      for (const text of spellings) expect(opened(await sendFresh(endpoint, [[names[kind], text]]))).toBe(true);
     });
 
     it('accepts a credential until the time of its expiry, and rejects it at that time', async () => {
@@ -170,29 +170,30 @@ describe.each(doors.map((door) => [door.name, door] as const))('%s', (_name, doo
       const { secret } = await t.issue(kind, { expires });
       const headers: Headers = [[names[kind], value(kind, secret)]];
       t.clock.now = new Date(expires.getTime() - 1);
-      expect(opened(await sendFresh(door, headers))).toBe(true);
+      expect(opened(await sendFresh(endpoint, headers))).toBe(true);
       t.clock.now = expires;
-      expectRefusal(door, await sendFresh(door, headers));
+      expectRefusal(endpoint, await sendFresh(endpoint, headers));
     });
 
     it('A-11 rejects a credential as soon as it is revoked', async () => {
       const { id, secret } = await t.issue(kind);
       const headers: Headers = [[names[kind], value(kind, secret)]];
-      expect(opened(await sendFresh(door, headers))).toBe(true);
+      expect(opened(await sendFresh(endpoint, headers))).toBe(true);
       await t.app.services.credentials.revoke(id, t.clock.now);
-      expectRefusal(door, await sendFresh(door, headers));
+      expectRefusal(endpoint, await sendFresh(endpoint, headers));
     });
 
-    it(`accepts a credential bound to its organisation, and returns for one bound to another ${door.foreign}`, async () => {
+    it(`accepts a credential bound to its organisation, and returns for one bound to another ${endpoint.foreign}`, async () => {
       const bound = async (orgID: string): Promise<Headers> => [
         [names[kind], value(kind, (await t.issue(kind, { orgID })).secret)],
       ];
-      const own = await sendFresh(door, await bound('acme'));
-      expect(`${opened(own)} ${isNothing(door, own)} ${own.text}`).toMatch(/^true false /);
-      const foreign = await sendFresh(door, await bound('globex'));
-      if (door.foreign === 'nothing') expect(`${opened(foreign)} ${isNothing(door, foreign)}`).toBe('true true');
-      else if (door.foreign === 'the same') expect(foreign.text).toBe(own.text);
-      else expect(codeOf(foreign)).toBe(door.foreign);
+      const own = await sendFresh(endpoint, await bound('acme'));
+      expect(`${opened(own)} ${isNothing(endpoint, own)} ${own.text}`).toMatch(/^true false /);
+      const foreign = await sendFresh(endpoint, await bound('globex'));
+      if (endpoint.foreign === 'nothing')
+        expect(`${opened(foreign)} ${isNothing(endpoint, foreign)}`).toBe('true true');
+      else if (endpoint.foreign === 'the same') expect(foreign.text).toBe(own.text);
+      else expect(codeOf(foreign)).toBe(endpoint.foreign);
     });
   });
 });
@@ -248,7 +249,7 @@ describe('the paths beside the operations', () => {
 });
 
 /** Whether an answer shows nothing: null, or a list without items. */
-function isNothing({ isREST }: Door, { body }: Answer): boolean {
+function isNothing({ isREST }: Endpoint, { body }: Answer): boolean {
   const found = isREST ? body : Object.values(body['data'] as object)[0];
   if (typeof found !== 'object' || found === null) return true;
   if (Array.isArray(found)) return found.every((item) => item === null);
@@ -256,7 +257,7 @@ function isNothing({ isREST }: Door, { body }: Answer): boolean {
   return (edges ?? items ?? listed)?.length === 0;
 }
 
-function expectRefusal({ isREST, kinds }: Door, answer: Answer): void {
+function expectRefusal({ isREST, kinds }: Endpoint, answer: Answer): void {
   if (isREST) {
     expect(answer.status).toBe(401);
     const challenge = kinds.includes('service')
@@ -277,7 +278,7 @@ function expectRefusal({ isREST, kinds }: Door, answer: Answer): void {
   expect(Object.values(answer.body['data'] ?? {}).every((shown) => shown === null)).toBe(true);
 }
 
-async function overNetwork({ method, target, body }: Door, headers: Headers): Promise<string> {
+async function overNetwork({ method, target, body }: Endpoint, headers: Headers): Promise<string> {
   const text = body('k1', '');
   const lines = [
     `${method} ${target('k1')} HTTP/1.1`,
@@ -310,7 +311,7 @@ describe('a request with both kinds of credential', () => {
 describe('the log of authentication', () => {
   it('contains no credential, valid or not', async () => {
     expect(t.logs()).toContain('"event":"authentication"');
-    for (const door of doors) await sendFresh(door, door.kinds.map(valid));
+    for (const endpoint of endpoints) await sendFresh(endpoint, endpoint.kinds.map(valid));
     for (const secret of [t.management, t.service, 'kf_mgt_', 'kf_svc_']) expect(t.logs()).not.toContain(secret);
   });
 });

@@ -8,16 +8,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOutputWriter } from '../../../src/cli/output/stdout.js';
 import { OutputClosedError, type IO } from '../../../src/cli/io.js';
 import { run } from '../../../src/cli/main.js';
-import { build, type Build } from '../../support/process.js';
+import { buildMain } from '../../support/build.mjs';
 import { startApp } from '../../support/app.js';
 
-let built: Build;
+let main: string;
 let folder: string;
 let data: string;
 const count = 3_000;
 
 beforeAll(async () => {
-  built = await build();
+  main = await buildMain();
   folder = await mkdtemp(join(tmpdir(), 'keyfront-output-'));
   data = join(folder, 'data');
   const t = await startApp({ KEYFRONT_DATA: data });
@@ -102,7 +102,7 @@ describe('results', () => {
 /** Runs the real command line with its standard output at hand. */
 async function keyfront(args: readonly string[], reader: (child: ReturnType<typeof spawn>) => void) {
   const env = { PATH: process.env['PATH'], KEYFRONT_DATA: data };
-  const child = spawn(process.execPath, [built.main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
   reader(child);
@@ -144,7 +144,7 @@ describe('the real process', () => {
   });
 
   it('reports an export that a full disk has cut off', async () => {
-    const child = spawn('/bin/sh', ['-c', '"$0" "$1" keys export > /dev/full', process.execPath, built.main], {
+    const child = spawn('/bin/sh', ['-c', '"$0" "$1" keys export > /dev/full', process.execPath, main], {
       env: { PATH: process.env['PATH'], KEYFRONT_DATA: data },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

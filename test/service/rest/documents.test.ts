@@ -53,7 +53,7 @@ describe('the OpenAPI document at /openapi.json', () => {
 
   it('is rejected after too many failed attempts like every other request', async () => {
     const own = await startApp({ NODE_ENV: 'production' });
-    const knock = async () =>
+    const send = async () =>
       (
         await own.app.fetch(
           new Request('http://keyfront.test/openapi.json', { headers: { 'x-svc-authorization': 'nonsense' } }),
@@ -61,7 +61,7 @@ describe('the OpenAPI document at /openapi.json', () => {
         )
       ).status;
     const statuses: number[] = [];
-    for (let attempt = 0; attempt < 11; attempt += 1) statuses.push(await knock());
+    for (let attempt = 0; attempt < 11; attempt += 1) statuses.push(await send());
     await own.close();
     expect(statuses).toEqual([...Array<number>(10).fill(401), 429]);
   });

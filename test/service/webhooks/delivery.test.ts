@@ -153,6 +153,22 @@ describeEngines('webhooks', (engine) => {
     expect(receiver.received.length).toBeLessThan(40 + 8);
   });
 
+  it('are sent again after a restart if the process was killed before it recorded their result', async () => {
+    await hookTo(t, receiver.url);
+    receiver.behaviour = () => {
+      // From now on the process writes nothing more, as after a kill.
+      t.app.services.webhooks.recordResults = () => Promise.resolve(true);
+      return 200;
+    };
+    await key('a');
+    await receiver.until((taken) => taken.length === 1);
+    await t.close();
+    receiver.behaviour = () => 200;
+    t = await startApp(place.env, { dispatcherOptions: quick });
+    await until(() => receiver.received.length === 2);
+    expect(receiver.taken()).toHaveLength(1);
+  });
+
   it('become dead letters after the maximum number of attempts, and can be replayed', async () => {
     const { id } = await hookTo(t, receiver.url);
     receiver.behaviour = ({ data }) => (data.version_after === 2 ? 400 : 200);

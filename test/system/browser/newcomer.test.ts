@@ -2,16 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { build, start, type Build } from '../../support/process.js';
+import { buildMain } from '../../support/build.mjs';
+import { start } from '../../support/process.js';
 import { startBrowser, whyNoBrowser } from './chromium.js';
 import { openGraphiQL } from './graphiql-page.js';
 
 const title = whyNoBrowser === undefined ? 'A newcomer' : `A newcomer: left out, for ${whyNoBrowser}`;
 
 describe.skipIf(whyNoBrowser !== undefined)(title, () => {
-  let built: Build;
+  let main: string;
   beforeAll(async () => {
-    built = await build();
+    main = await buildMain();
   }, 120_000);
 
   it('leads from `npm start -- --sample` to a first update in GraphiQL with the printed instructions', async () => {
@@ -23,7 +24,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
       steps.push(`${String(Math.round(performance.now() - since)).padStart(6)} ms  ${step}`);
       since = performance.now();
     };
-    const service = await start(built.main, join(folder, 'data'), ['--sample']);
+    const service = await start(main, join(folder, 'data'), ['--sample']);
     try {
       lap('the service listens');
       const [secret = ''] = /kf_svc_\w{38}/.exec(service.stdout()) ?? [];

@@ -4,17 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { build, start, type Build, type Running } from '../../support/process.js';
+import { buildMain } from '../../support/build.mjs';
+import { start, type Running } from '../../support/process.js';
 
 const run = promisify(execFile);
 
-let built: Build;
+let main: string;
 let folder: string;
 let one: Running;
 beforeAll(async () => {
-  built = await build();
+  main = await buildMain();
   folder = await mkdtemp(join(tmpdir(), 'keyfront-e2e-credentials-'));
-  one = await start(built.main, join(folder, 'data'));
+  one = await start(main, join(folder, 'data'));
 }, 120_000);
 afterAll(async () => {
   one.signal('SIGKILL');
@@ -24,7 +25,7 @@ afterAll(async () => {
 
 /** The command line as another process, on the same data folder. */
 const keyfront = (...args: string[]) =>
-  run(process.execPath, [built.main, ...args], {
+  run(process.execPath, [main, ...args], {
     env: { PATH: process.env['PATH'], KEYFRONT_DATA: join(folder, 'data') },
   });
 
@@ -41,7 +42,7 @@ async function statusOf(secret: string): Promise<number> {
 async function killAndRestart(): Promise<void> {
   one.signal('SIGKILL');
   expect(await one.exited).toStrictEqual({ code: null, signal: 'SIGKILL' });
-  one = await start(built.main, join(folder, 'data'));
+  one = await start(main, join(folder, 'data'));
 }
 
 describe('a credential while a service runs', () => {
@@ -79,6 +80,6 @@ describe('a credential while a service runs', () => {
     const [used = ''] = stdout.split('\n').flatMap((row) => (row.startsWith(id) ? row.split(/ {2,}/).slice(7, 8) : []));
     expect(Date.parse(used)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(used)).toBeLessThanOrEqual(Date.now());
-    one = await start(built.main, join(folder, 'data'));
+    one = await start(main, join(folder, 'data'));
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, OrgKeyChangedDocument, type OrgKeyChangedSubscription } from '../../../src/client/client.js';
-import { builtMain } from '../../faults/kit/build.js';
+import { buildMain } from '../../support/build.mjs';
 import { killNow, launch, portOf, type Process } from '../../faults/kit/service.js';
 import { openStream } from '../../support/event-stream.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -12,7 +12,7 @@ const beginning = Buffer.from('0.0.').toString('base64url');
 
 let main: string;
 beforeAll(async () => {
-  main = await builtMain();
+  main = await buildMain();
 }, 120_000);
 
 /** Processes of the real thing on one place, and a client that follows one port after another. */

@@ -5,20 +5,21 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { nodeOptions } from '../../../src/config/node-options.js';
-import { build, start, startCommand, type Build, type Running } from '../../support/process.js';
+import { buildMain } from '../../support/build.mjs';
+import { start, startCommand, type Running } from '../../support/process.js';
 
 const root = new URL('../../..', import.meta.url).pathname;
 
 /** A folder with the scripts of package.json and the build, in which `keyfront` is installed as npm installs it. */
 let place: string;
-let built: Build;
+let main: string;
 const running: Running[] = [];
 const pids: number[] = [];
 beforeAll(async () => {
-  built = await build();
+  main = await buildMain();
   place = await mkdtemp(join(tmpdir(), 'keyfront-launch-'));
   await copyFile(join(root, 'package.json'), join(place, 'package.json'));
-  await symlink(dirname(built.main), join(place, 'dist'));
+  await symlink(dirname(main), join(place, 'dist'));
   await mkdir(join(place, 'node_modules', '.bin'), { recursive: true });
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { bin: { keyfront: string } };
   await chmod(join(place, bin.keyfront), 0o755);
@@ -118,12 +119,12 @@ describe('the command keyfront', () => {
 
 describe('Node without its hardening options', () => {
   it('logs a warning in production', async () => {
-    const one = await started(process.execPath, [built.main, 'serve'], { NODE_ENV: 'production' });
+    const one = await started(process.execPath, [main, 'serve'], { NODE_ENV: 'production' });
     await one.said('"missing":["--max-semi-space-size=32","--disable-proto=delete"');
   });
 
   it('logs no warning with them', async () => {
-    const one = await start(built.main, join(place, 'hardened'), [], { NODE_ENV: 'production' });
+    const one = await start(main, join(place, 'hardened'), [], { NODE_ENV: 'production' });
     running.push(one);
     expect(one.stderr()).not.toContain('hardening options');
   });

@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { answerOf, build, raw, start, type Build, type Running } from '../../support/process.js';
+import { buildMain } from '../../support/build.mjs';
+import { answerOf, raw, start, type Running } from '../../support/process.js';
 
-let built: Build;
+let main: string;
 beforeAll(async () => {
-  built = await build();
+  main = await buildMain();
 }, 120_000);
 
 const kill = async (one: Running) => {
@@ -24,7 +25,7 @@ function sharedProcess(args: string[] = []): () => Running {
   let one: Running;
   beforeAll(async () => {
     own = await mkdtemp(join(tmpdir(), 'keyfront-e2e-'));
-    one = await start(built.main, join(own, 'data'), args);
+    one = await start(main, join(own, 'data'), args);
   });
   afterAll(async () => {
     await kill(one);
@@ -45,7 +46,7 @@ afterEach(async () => {
 });
 
 async function started(args: string[] = [], env: Record<string, string> = {}): Promise<Running> {
-  const one = await start(built.main, join(folder, 'data'), args, env);
+  const one = await start(main, join(folder, 'data'), args, env);
   running.push(one);
   return one;
 }
@@ -157,10 +158,10 @@ describe('a later start', () => {
   it('prints the credentials that were not shown, after a start that failed at its port with a message', async () => {
     const { port } = await started();
     const other = join(folder, 'other');
-    await expect(start(built.main, other, [], { PORT: String(port) })).rejects.toThrow(
+    await expect(start(main, other, [], { PORT: String(port) })).rejects.toThrow(
       `Cannot listen on 127.0.0.1:${port}: the port is in use. Stop the process that uses it, or set PORT to another port.\n`,
     );
-    const second = await start(built.main, other);
+    const second = await start(main, other);
     running.push(second);
     expect(tokensIn(second.stdout()).management).not.toBe('');
   });

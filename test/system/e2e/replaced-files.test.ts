@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp } from '../../support/app.js';
 import { makeCommandLine } from '../../support/cli.js';
-import { build, start, type Build, type Running } from '../../support/process.js';
+import { buildMain } from '../../support/build.mjs';
+import { start, type Running } from '../../support/process.js';
 
-let built: Build;
+let main: string;
 let folder: string;
 let running: Running | undefined;
 beforeAll(async () => {
-  built = await build();
+  main = await buildMain();
 }, 120_000);
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keyfront-replaced-'));
@@ -63,7 +64,7 @@ describe.each([
   ['two workers', ['--workers', '2']],
 ])('D-05 a service of %s', (_, options) => {
   const started = async () => {
-    running = await start(built.main, join(folder, 'data'), ['serve', '--sample', ...options]);
+    running = await start(main, join(folder, 'data'), ['serve', '--sample', ...options]);
     return running;
   };
 

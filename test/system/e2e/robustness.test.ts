@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { IO } from '../../../src/cli/io.js';
 import { run } from '../../../src/cli/main.js';
-import { answerOf, build, start, type Build, type Running } from '../../support/process.js';
+import { buildMain } from '../../support/build.mjs';
+import { answerOf, start, type Running } from '../../support/process.js';
 
-let built: Build;
+let main: string;
 beforeAll(async () => {
-  built = await build();
+  main = await buildMain();
 }, 120_000);
 
 let folder: string;
@@ -28,7 +29,7 @@ afterEach(async () => {
 });
 
 async function started(env: Record<string, string> = {}, args: string[] = []): Promise<Running> {
-  const one = await start(built.main, join(folder, 'data'), args, env);
+  const one = await start(main, join(folder, 'data'), args, env);
   running.push(one);
   return one;
 }
@@ -101,7 +102,7 @@ describe('the memory of the process', () => {
     production.signal('SIGUSR1');
     expect((await fetch(`${production.url}/health`)).status).toBe(200);
     expect(production.stderr()).not.toMatch(/debugger/i);
-    const development = await start(built.main, join(folder, 'other'));
+    const development = await start(main, join(folder, 'other'));
     running.push(development);
     development.signal('SIGUSR1');
     await development.said('Debugger listening');
@@ -136,7 +137,7 @@ describe('the memory of the process', () => {
   });
 
   it('is not exposed by an option in the environment either', async () => {
-    const refused = start(built.main, join(folder, 'data'), [], {
+    const refused = start(main, join(folder, 'data'), [], {
       NODE_ENV: 'production',
       NODE_OPTIONS: '--inspect=0',
     });
@@ -148,7 +149,7 @@ describe('serving beyond loopback', () => {
   it('T-01 uses plain HTTP in production only, with a warning in the log', async () => {
     const one = await started({ NODE_ENV: 'production', HOST: '0.0.0.0' });
     await one.said('serving plain HTTP on a non-loopback address');
-    await expect(start(built.main, join(folder, 'other'), [], { HOST: '0.0.0.0' })).rejects.toThrow(/loopback only/);
+    await expect(start(main, join(folder, 'other'), [], { HOST: '0.0.0.0' })).rejects.toThrow(/loopback only/);
   });
 
   it('logs no warning on loopback', async () => {

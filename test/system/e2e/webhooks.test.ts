@@ -2,23 +2,24 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { run } from '../../../src/cli/main.js';
 import { describeEngines, type EnginePlace } from '../../support/engines.js';
-import { build, start, type Build, type Running } from '../../support/process.js';
+import { buildMain } from '../../support/build.mjs';
+import { start, type Running } from '../../support/process.js';
 import { startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
 import { writeFile } from 'node:fs/promises';
 
 describeEngines('serve --workers 2 with webhooks', (engine) => {
-  let built: Build;
+  let main: string;
   let place: EnginePlace;
   let receiver: Receiver;
   let service: Running;
   let open: () => void;
   beforeAll(async () => {
-    built = await build();
+    main = await buildMain();
   }, 120_000);
   beforeEach(async () => {
     place = await engine.make();
     receiver = await startReceiver();
-    service = await start(built.main, place.folder, ['serve', '--workers', '2'], place.env);
+    service = await start(main, place.folder, ['serve', '--workers', '2'], place.env);
     const opened = new Promise<void>((resolve) => (open = resolve));
     // Every request is held here until the command has returned.
     receiver.behaviour = async () => {

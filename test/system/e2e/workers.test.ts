@@ -8,13 +8,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeCommandLine } from '../../support/cli.js';
 import { postgres } from '../../support/engines.js';
-import { build, start, type Build, type Running } from '../../support/process.js';
+import { buildMain } from '../../support/build.mjs';
+import { start, type Running } from '../../support/process.js';
 
-let built: Build;
+let main: string;
 let folder: string;
 const running: Running[] = [];
 beforeAll(async () => {
-  built = await build();
+  main = await buildMain();
   folder = await mkdtemp(join(tmpdir(), 'keyfront-workers-'));
 }, 120_000);
 afterEach(async () => {
@@ -28,7 +29,7 @@ afterAll(async () => {
 });
 
 async function started(name: string, args: readonly string[] = [], env: Record<string, string> = {}): Promise<Running> {
-  const one = await start(built.main, join(folder, name), ['serve', '--workers', '2', ...args], env);
+  const one = await start(main, join(folder, name), ['serve', '--workers', '2', ...args], env);
   running.push(one);
   return one;
 }

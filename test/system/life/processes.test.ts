@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
-import { builtMain } from '../../faults/kit/build.js';
+import { buildMain } from '../../support/build.mjs';
 import { killNow, launch, portOf, type Process } from '../../faults/kit/service.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
 import { postgres, type EnginePlace } from '../../support/engines.js';
@@ -58,7 +58,7 @@ describe.skipIf(postgres.isMissing)(`two processes on ${postgres.name}, of which
   let place: EnginePlace;
   let local: TestApp;
   beforeAll(async () => {
-    main = await builtMain();
+    main = await buildMain();
     place = await postgres.make();
     local = await startApp(place.env);
   }, 120_000);

@@ -5,11 +5,12 @@ import { createServer as createSocketServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { build, start, type Build, type Running } from '../../support/process.js';
+import { buildMain } from '../../support/build.mjs';
+import { start, type Running } from '../../support/process.js';
 
-let built: Build;
+let main: string;
 beforeAll(async () => {
-  built = await build();
+  main = await buildMain();
 }, 120_000);
 
 let folder: string;
@@ -25,7 +26,7 @@ afterEach(async () => {
 });
 
 async function started(env: Record<string, string>): Promise<Running> {
-  running = await start(built.main, join(folder, 'data'), [], env);
+  running = await start(main, join(folder, 'data'), [], env);
   return running;
 }
 
@@ -75,7 +76,7 @@ describe('metrics of a process', () => {
     const one = await started({});
     expect(metricsURL(one)).toBe('');
     const { port } = new URL(one.url);
-    const twice = start(built.main, join(folder, 'other'), [], { KEYFRONT_METRICS_PORT: port });
+    const twice = start(main, join(folder, 'other'), [], { KEYFRONT_METRICS_PORT: port });
     await expect(twice).rejects.toThrow(
       `Cannot listen on 127.0.0.1:${port}: the port is in use. Stop the process that uses it, or set KEYFRONT_METRICS_PORT to another port.`,
     );
