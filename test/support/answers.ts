@@ -12,7 +12,7 @@ interface Issue {
 interface GraphQLError {
   readonly message: string;
   readonly path?: (string | number)[];
-  readonly extensions: { readonly code: string; readonly issues?: readonly Issue[] };
+  readonly extensions: { readonly code: string; readonly issues?: readonly Issue[]; readonly requestID?: string };
 }
 
 /** Returns the errors of a GraphQL response. */
