@@ -160,7 +160,8 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
   'REST consumeOrgQuota': { NOT_FOUND: notFound },
 };
 
-const codesIn = (text: string) => errorCodes.filter((code) => new RegExp(`\\b${code}\\b`).test(text));
+const codesIn = (text: string) =>
+  (Object.keys(errorCodes) as ErrorCode[]).filter((code) => new RegExp(`\\b${code}\\b`).test(text));
 
 interface Documented {
   readonly code: ErrorCode;
