@@ -141,9 +141,9 @@ describe('queries through a gateway', () => {
     });
   });
 
-  it('returns nothing of another organisation to a bound credential, but all fields of other subgraphs', async () => {
+  it('returns nothing of another organisation to a bound credential, the reason, and all fields of other subgraphs', async () => {
     const { secret } = await t.issue('service', { orgID: 'globex' });
-    const { data } = await gateway.ask(
+    const { data, errors } = await gateway.ask(
       '{ users { edges { node { name orgKey { keyID } organization { plan orgKeys { totalCount } } } } } }',
       {},
       { 'x-svc-authorization': secret },
@@ -158,6 +158,7 @@ describe('queries through a gateway', () => {
       ['Ada', { plan: 'ENTERPRISE', orgKeys: null }],
       ['Grace', { plan: 'FREE', orgKeys: { totalCount: 1 } }],
     ]);
+    expect(new Set(errors.map(({ extensions }) => extensions?.['code']))).toEqual(new Set(['FORBIDDEN']));
   });
 
   it('keeps 64-bit integers exact in responses, variables and strings', async () => {
@@ -222,6 +223,19 @@ describe('mutations and errors through a gateway', () => {
     const anonymous = await gateway.ask('{ organization(name: "Globex") { name orgKeys { totalCount } } }');
     expect(anonymous.data).toEqual({ organization: { name: 'Globex', orgKeys: null } });
     expect(anonymous.errors.map(({ extensions }) => extensions?.['code'])).toEqual(['UNAUTHENTICATED']);
+  });
+
+  it('forwards RATE_LIMITED after too many invalid credentials, without the address of the subgraph', async () => {
+    const wrong = () => ({ 'x-svc-authorization': `kf_svc_${'x'.repeat(43)}` });
+    const query = '{ organization(name: "Globex") { name orgKeys { totalCount } } }';
+    for (let count = 0; count < 10; count += 1) await gateway.ask(query, {}, wrong());
+    const limited = await gateway.ask(query, {}, wrong());
+    expect(limited.data).toEqual({ organization: { name: 'Globex', orgKeys: null } });
+    expect(limited.errors.map(({ extensions }) => extensions)).toMatchObject([
+      { code: 'RATE_LIMITED', retryAfterSeconds: 60, serviceName: 'keyfront' },
+    ]);
+    expect(JSON.stringify(limited)).not.toContain(keyfront.url);
+    expect((await gateway.ask(query, {}, headers)).errors).toEqual([]);
   });
 });
 
