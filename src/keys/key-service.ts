@@ -107,6 +107,6 @@ export function createKeyService(ports: Ports) {
   };
 }
 
-function acceptedChange({ key: { keyHash, orgID, version } }: KeyChange) {
-  return { keyHash, orgID, version };
+function acceptedChange({ key: { keyHash, orgID, version }, isChanged }: KeyChange) {
+  return { keyHash, orgID, version, isChanged };
 }

@@ -31,6 +31,8 @@ export interface AuditEvent {
 export interface AcceptedAttempt {
   readonly orgID?: string;
   readonly version?: number;
+  /** False if the attempt left the key as it was. */
+  readonly isChanged?: boolean;
   /** Whether the attempt is part of gateway traffic, and so frequent. */
   readonly isTraffic?: boolean;
 }
@@ -95,13 +97,14 @@ export interface KeyStore {
   countOfOrgs(orgIDs: readonly string[], filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number[]>;
   /**
    * Reads, changes and writes a key in one transaction, and returns what was written. `change` is pure and synchronous,
-   * because it may be called again; if it throws, nothing is written. `orgID` as for `find`.
+   * because it may be called again. If it throws, or returns undefined to leave the key as it is, nothing is written.
+   * `orgID` as for `find`.
    */
   update(
     keyHash: string,
-    change: (stored: StoredKey | undefined) => KeyTransition,
+    change: (stored: StoredKey | undefined) => KeyTransition | undefined,
     orgID?: string,
-  ): Promise<KeyTransition>;
+  ): Promise<KeyTransition | undefined>;
   /** Adds new keys in one transaction. Existing keys stay unchanged. Returns for each key whether it was added. */
   add(keys: readonly KeyTransition[]): Promise<boolean[]>;
   /** Seals the secrets of a key again, without a new version or history entry. */

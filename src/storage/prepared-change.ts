@@ -21,7 +21,7 @@ interface PreparedChangeDeps {
   readonly slices: TimeSlices;
 }
 
-type ApplyChange = (stored: StoredKey | undefined) => KeyTransition;
+type ApplyChange = (stored: StoredKey | undefined) => KeyTransition | undefined;
 
 /** From this length on, a definition takes milliseconds to parse, to compare, to write and to sign. */
 const largeCharacters = 16 * 1024;
@@ -30,27 +30,37 @@ const largeCharacters = 16 * 1024;
 export const isLarge = (row: KeyRow | undefined): row is KeyRow =>
   row !== undefined && row.definition.length > largeCharacters;
 
-/** Applies changes to rows: at once, or in time slices between which other requests are served. */
+/**
+ * Applies changes to rows: at once, or in time slices between which other requests are served. Both return undefined if the
+ * change leaves the key as it is.
+ */
 export function createPreparation({ signedKey, signedEntry, slices }: PreparedChangeDeps) {
   /** Each step takes milliseconds when the definition is large. */
-  function* steps(before: SignedRow<KeyRow> | undefined, apply: ApplyChange): Generator<undefined, PreparedChange> {
+  function* steps(
+    before: SignedRow<KeyRow> | undefined,
+    apply: ApplyChange,
+  ): Generator<undefined, PreparedChange | undefined> {
     const stored = before && keyFromRow(before);
     yield;
     const change = apply(stored);
+    if (!change) return undefined;
     yield;
     const { row, entry } = writtenRows(change, before);
     yield;
     return { before, stored, change, row: signedKey(row), entry: signedEntry(entry) };
   }
 
-  function prepare(before: SignedRow<KeyRow> | undefined, apply: ApplyChange): PreparedChange {
+  function prepare(before: SignedRow<KeyRow> | undefined, apply: ApplyChange): PreparedChange | undefined {
     const work = steps(before, apply);
     let step = work.next();
     while (!step.done) step = work.next();
     return step.value;
   }
 
-  async function prepareInSlices(before: SignedRow<KeyRow> | undefined, apply: ApplyChange): Promise<PreparedChange> {
+  async function prepareInSlices(
+    before: SignedRow<KeyRow> | undefined,
+    apply: ApplyChange,
+  ): Promise<PreparedChange | undefined> {
     const work = steps(before, apply);
     for (;;) {
       const slice = slices.next();

@@ -23,6 +23,7 @@ export function createAuditLog(log: Logger): AuditLog {
         ...('orgID' in outcome && { org: short(outcome.orgID) }),
         keyHash,
         ...('version' in outcome && { version: outcome.version }),
+        ...('isChanged' in outcome && !outcome.isChanged && { unchanged: true }),
         requestID: short(requestID),
       },
       'change',

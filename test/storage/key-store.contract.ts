@@ -161,7 +161,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
           nextVersion(found, { definition: { ...found?.definition, tags: [`tag ${n}`] } }),
         ),
       );
-      const versions = (await Promise.all(changes)).map(({ next }) => next.version);
+      const versions = (await Promise.all(changes)).map((one) => one?.next.version);
       expect(new Set(versions)).toStrictEqual(new Set([2, 3, 4, 5, 6, 7]));
       expect(await store.historyOf(key.keyHash)).toHaveLength(7);
       const tags = (await store.find(key.keyHash))?.definition.tags ?? [];
@@ -171,6 +171,39 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         }),
       );
       expect(found.flat()).toStrictEqual(tags);
+    });
+
+    it.each([
+      ['small', {}],
+      ['large', { metaData: { notes: 'x'.repeat(20_000) } }],
+    ])('writes nothing if the change of a %s key returns undefined', async (name, definition) => {
+      const key = storedKey(name, { definition });
+      await store.add([added(key)]);
+      expect(await store.update(key.keyHash, () => undefined)).toBeUndefined();
+      expect(await store.update(hashOf('absent'), () => undefined)).toBeUndefined();
+      await reopen();
+      expect(plain(await store.find(key.keyHash))).toStrictEqual(key);
+      expect(await store.find(hashOf('absent'))).toBeUndefined();
+      expect(await store.historyOf(key.keyHash)).toHaveLength(1);
+      for await (const { isHistoryIntact } of store.verifyIntegrity()) expect(isHistoryIntact).toBe(true);
+    });
+
+    it('shows a change that returns undefined the changes requested before it, and writes only those', async () => {
+      const key = storedKey('noop', { definition: { tags: ['old'] } });
+      await store.add([added(key)]);
+      const seen: unknown[] = [];
+      const done = await Promise.all([
+        store.update(key.keyHash, (found) => nextVersion(found, { definition: { tags: ['new'] } })),
+        store.update(key.keyHash, (found) => {
+          seen.push(found?.definition.tags);
+          return undefined;
+        }),
+        store.update(key.keyHash, (found) => nextVersion(found)),
+      ]);
+      expect(done.map((one) => one?.next.version)).toStrictEqual([2, undefined, 3]);
+      expect(seen.at(-1)).toStrictEqual(['new']);
+      expect((await store.historyOf(key.keyHash)).map((entry) => entry.versionAfter)).toStrictEqual([1, 2, 3]);
+      expect(await store.count({ tag: 'new' }, new Date(0))).toBe(1);
     });
 
     it('finds nothing for the hash of no key', async () => {
@@ -303,7 +336,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         return nextVersion(found, next);
       });
       expect(handed).toStrictEqual([full]);
-      expect(plain(change.next)).toStrictEqual({ ...full, ...next });
+      expect(plain(change?.next)).toStrictEqual({ ...full, ...next });
       await reopen();
       expect(plain(await store.find(full.keyHash))).toStrictEqual({ ...full, ...next });
     });
@@ -668,10 +701,10 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const versions = await Promise.all(
         Array.from({ length: 40 }, async (_, index) => {
           const one = stores[index % 2] ?? store;
-          return (await one.update(hashOf(1), (found) => nextVersion(found))).next.version;
+          return (await one.update(hashOf(1), (found) => nextVersion(found)))?.next.version;
         }),
       );
-      expect(versions.sort((a, b) => a - b)).toStrictEqual(Array.from({ length: 40 }, (_, index) => index + 2));
+      expect(versions.sort((a = 0, b = 0) => a - b)).toStrictEqual(Array.from({ length: 40 }, (_, index) => index + 2));
       const audit = await store.historyOf(hashOf(1));
       expect(audit.map(({ versionAfter }) => versionAfter)).toStrictEqual(
         Array.from({ length: 41 }, (_, index) => index + 1),

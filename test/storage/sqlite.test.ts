@@ -182,7 +182,7 @@ describe('a SQLite file that another process has locked', () => {
     });
     expect(await store.find(hashOf(2))).toBeUndefined();
     expect(await store.historyOf(hashOf(1))).toHaveLength(1);
-    expect((await store.update(hashOf(1), (found) => nextVersion(found))).next.version).toBe(2);
+    expect((await store.update(hashOf(1), (found) => nextVersion(found)))?.next.version).toBe(2);
     database.close();
   });
 
@@ -211,7 +211,7 @@ describe('a SQLite file that another process has locked', () => {
     setTimeout(() => {
       other.exec('ROLLBACK');
     }, 10);
-    expect((await store.update(hashOf(1), (found) => nextVersion(found))).next.version).toBe(2);
+    expect((await store.update(hashOf(1), (found) => nextVersion(found)))?.next.version).toBe(2);
     other.close();
     database.close();
   });

@@ -36,8 +36,11 @@ export async function withLocalKeys<T>(io: IO, command: string, work: (keys: Key
         return keys.keyIDOf(key);
       },
       read: async (keyID) => {
-        const { keyHash, version, orgID, definition } = await keys.requireOrgKey(caller, keyID);
-        return { keyHash, version, definition: { ...definition, orgID } };
+        const found = await keys.requireOrgKey(caller, keyID);
+        const { keyHash, version, orgID, definition } = found;
+        const [quota] = await keys.quotasOf([found]);
+        if (!quota) throw keyNotFound();
+        return { keyHash, version, definition: { ...definition, orgID }, quota };
       },
       previewUpdate: async (keyID, definition, options) =>
         toResult(

@@ -15,17 +15,24 @@ export interface UpdateOptions extends ChangeOptions {
   readonly resetQuota: boolean;
 }
 
+/** The live quota of a key. */
+export type LiveQuota = Pick<QuotaFigures, 'used' | 'remaining' | 'renewsAt'>;
+
 /** A key as it was read. The definition contains no secrets and no fields that the service sets. */
 export interface ReadKey {
   readonly keyHash: string;
   readonly version: number;
   readonly definition: object;
+  /** The live quota, which traffic changes. The definition has the values of its last update or reset. */
+  readonly quota: LiveQuota;
 }
 
 /** The result of a change or of its preview. */
 export interface KeyChangeResult {
   readonly keyHash: string;
   readonly version: number;
+  /** False if the key has this definition already, and keeps its version. */
+  readonly isChanged: boolean;
   readonly changes: readonly FieldChange[];
   /** Undefined if the live quota cannot be read. */
   readonly quotaEffect: { readonly before: QuotaFigures; readonly after: QuotaFigures } | undefined;
@@ -59,7 +66,7 @@ export interface ListedKey {
   readonly expires: bigint | undefined;
   /** Unix seconds. */
   readonly lastUpdated: bigint;
-  readonly quota: Pick<QuotaFigures, 'used' | 'remaining' | 'renewsAt'>;
+  readonly quota: LiveQuota;
 }
 
 /** A page of a list of keys. */

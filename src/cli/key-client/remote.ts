@@ -12,8 +12,8 @@ import { keyNotFound } from './local.js';
 import { parsePath } from '../input/path.js';
 
 const change = '{ path kind before after }';
-const quota = '{ max used remaining renewsAt }';
-const effect = `changes ${change} quotaEffect { before ${quota} after ${quota} } quotaReset warnings { path code message }`;
+const figures = '{ max used remaining renewsAt }';
+const effect = `changed changes ${change} quotaEffect { before ${figures} after ${figures} } quotaReset warnings { path code message }`;
 
 /** The GraphQL documents, by method of `KeyClient`. */
 export const documents = {
@@ -49,14 +49,17 @@ const FieldChange = z
     ...(before !== null && before !== undefined && { before }),
     ...(after !== null && after !== undefined && { after }),
   }));
-const ChangeResult = z.object({
-  keyHash: z.string(),
-  version: z.number(),
-  changes: z.array(FieldChange),
-  quotaEffect: nullable(z.object({ before: Quota, after: Quota })),
-  quotaReset: nullable(z.enum(keysOf(resetStatuses))),
-  warnings: z.array(z.object({ path: Path, code: z.string(), message: z.string() })),
-});
+const ChangeResult = z
+  .object({
+    keyHash: z.string(),
+    version: z.number(),
+    changed: z.boolean(),
+    changes: z.array(FieldChange),
+    quotaEffect: nullable(z.object({ before: Quota, after: Quota })),
+    quotaReset: nullable(z.enum(keysOf(resetStatuses))),
+    warnings: z.array(z.object({ path: Path, code: z.string(), message: z.string() })),
+  })
+  .transform(({ changed: isChanged, ...rest }) => ({ isChanged, ...rest }));
 const HistoryEntry = z.object({
   version: z.number(),
   at: z.string(),
@@ -68,7 +71,20 @@ const HistoryEntry = z.object({
   quotaUsedBeforeReset: nullable(Int64),
   changes: z.array(FieldChange),
 });
-const KeyResponse = z.object({ key_hash: z.string(), version: z.number(), data: z.object({}).loose() });
+const LiveQuota = z
+  .object({ used: Int64, remaining: Int64, renews_at: Int64.optional() })
+  // REST shows an unlimited quota as -1.
+  .transform(({ used, remaining, renews_at: renewsAt }) => ({
+    used,
+    remaining: remaining < 0n ? undefined : remaining,
+    renewsAt,
+  }));
+const KeyResponse = z.object({
+  key_hash: z.string(),
+  version: z.number(),
+  data: z.object({}).loose(),
+  quota: LiveQuota,
+});
 
 const ListedKey = z
   .object({
@@ -82,9 +98,9 @@ const ListedKey = z
       expires: Int64.optional(),
       last_updated: Int64,
     }),
-    quota: z.object({ used: Int64, remaining: Int64, renews_at: Int64.optional() }),
+    quota: LiveQuota,
   })
-  .transform(({ key_hash: keyHash, version, state, data, quota: { used, remaining, renews_at: renewsAt } }) => ({
+  .transform(({ key_hash: keyHash, version, state, data, quota }) => ({
     keyHash,
     version,
     state,
@@ -93,8 +109,7 @@ const ListedKey = z
     tags: data.tags ?? [],
     expires: data.expires,
     lastUpdated: data.last_updated,
-    // REST shows an unlimited quota as -1.
-    quota: { used, remaining: remaining < 0n ? undefined : remaining, renewsAt },
+    quota,
   }));
 const KeyListResponse = z.object({ keys: z.array(ListedKey), next: z.string().optional() });
 
@@ -142,9 +157,9 @@ export function createRemoteKeys(send: SendRequest): KeyClient {
   async function read(keyID: string): ReturnType<KeyClient['read']> {
     const response = await send(`/svc/org/keys/${encodeURIComponent(keyID)}`);
     if (response['status'] === 'error') throw toAppError(response);
-    const { key_hash: keyHash, version, data } = KeyResponse.parse(response);
+    const { key_hash: keyHash, version, data, quota } = KeyResponse.parse(response);
     const { date_created: created, last_updated: updated, ...definition } = data;
-    return { keyHash, version, definition: definitionFromWire(definition) as object };
+    return { keyHash, version, definition: definitionFromWire(definition) as object, quota };
   }
 
   /**

@@ -5,7 +5,7 @@ import type { JSONValue } from '../../lib/json.js';
 import { printable } from '../../lib/text.js';
 import { issuesToWire, partToWire } from '../../wire/field-names.js';
 import type { IO } from '../io.js';
-import type { KeyChangeResult } from '../key-client/port.js';
+import type { KeyChangeResult, LiveQuota } from '../key-client/port.js';
 import { formatProblems, type OutputFormat, type Problem } from './format.js';
 import { toJSONLine } from './json.js';
 
@@ -42,6 +42,16 @@ export function formatChanges({ paint }: OutputFormat, changes: readonly FieldCh
 
 const secretChanges: Readonly<Record<string, string>> = { SET: 'set', CHANGED: 'changed', CLEARED: 'cleared' };
 
+/** The fields that a reset writes into the definition. */
+const resetFields: ReadonlySet<unknown> = new Set(['quotaRemaining', 'quotaRenews']);
+
+/** Omits the removal of fields that a reset has written: a definition in a file that lacks them is not outdated by a reset. */
+export function withoutResetFields(result: KeyChangeResult): KeyChangeResult {
+  const changes = result.changes.filter(({ path, kind }) => !(kind === 'REMOVED' && resetFields.has(path[0])));
+  const rest = { ...result, changes };
+  return { ...rest, isChanged: !hasNoEffect(rest) };
+}
+
 /** Whether the change has no effect except for the version. */
 export function hasNoEffect({ changes, quotaEffect }: KeyChangeResult): boolean {
   const [before, after] = [quotaEffect?.before, quotaEffect?.after].map(
@@ -52,10 +62,11 @@ export function hasNoEffect({ changes, quotaEffect }: KeyChangeResult): boolean 
 
 /** Converts the result of a change to JSON. `body` is the definition as the caller wrote it. */
 export function changeResultToJSON(result: KeyChangeResult, body: JSONValue): object {
-  const { keyHash, version, changes, quotaEffect, quotaReset } = result;
+  const { keyHash, version, isChanged, changes, quotaEffect, quotaReset } = result;
   return {
     key_hash: keyHash,
     version,
+    changed: isChanged,
     changes: changes.map(changeToJSON),
     quota: quotaEffect ? { before: quotaToJSON(quotaEffect.before), after: quotaToJSON(quotaEffect.after) } : null,
     ...(quotaReset === 'PENDING' && { quota_reset: 'pending' }),
@@ -90,7 +101,9 @@ export function printChange(io: IO, format: OutputFormat, { action, result, body
     io.stdout(`${toJSONLine({ action, ...changeResultToJSON(result, body) })}\n`);
     return;
   }
-  const summary = format.paint.green(summaries[action](result.version));
+  const summary = result.isChanged
+    ? format.paint.green(summaries[action](result.version))
+    : `No changes (version ${result.version}).`;
   io.stdout(`${formatChangeResult(format, result, body)}${summary}\n`);
 }
 
@@ -117,10 +130,19 @@ function quotaToJSON({ max, used, remaining, renewsAt }: QuotaFigures): object {
   };
 }
 
+/** Formats the live quota of a key: `1,880 used, 8,120 remaining`. */
+export function formatLiveQuota({ used, remaining, renewsAt }: LiveQuota): string {
+  const rest = remaining === undefined ? 'unlimited' : `${remaining.toLocaleString('en')} remaining`;
+  return `${used.toLocaleString('en')} used, ${rest}${formatRenewal(renewsAt)}`;
+}
+
+function formatRenewal(renewsAt: bigint | undefined): string {
+  return renewsAt === undefined ? '' : `, renews at ${formatUnixTime(renewsAt)}`;
+}
+
 function formatQuota({ max, used, renewsAt }: QuotaFigures): string {
   const format = (count: bigint) => count.toLocaleString('en');
-  const renewal = renewsAt === undefined ? '' : `, renews at ${formatUnixTime(renewsAt)}`;
-  return `${format(used)} used of ${max === undefined ? 'unlimited' : format(max)}${renewal}`;
+  return `${format(used)} used of ${max === undefined ? 'unlimited' : format(max)}${formatRenewal(renewsAt)}`;
 }
 
 function formatUnixTime(seconds: bigint): string {

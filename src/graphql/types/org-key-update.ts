@@ -68,9 +68,14 @@ export const OrgKeyUpdatePreview = builder.objectRef<KeyChange>('OrgKeyUpdatePre
 
 function effectFields(t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, KeyChange>) {
   return {
+    changed: t.exposeBoolean('isChanged', {
+      description:
+        'Whether anything changes. False if the key has this definition already and no reset was requested: then its version, history and `lastUpdated` stay, and no event is sent.',
+    }),
     changes: t.field({
       type: [KeyFieldChange],
-      description: 'The fields that differ; empty if none do. Secrets are listed without their values.',
+      description:
+        'The fields that differ; empty if none do, for example after a reset alone. Secrets are listed without their values.',
       resolve: ({ changes }) => [...changes],
     }),
     quotaEffect: t.field({

@@ -4,6 +4,7 @@ import type { KeyDefinition } from '../definition/schema.js';
 import { warningsOf, type Warning } from '../definition/warnings.js';
 import type { FieldChange, Operation, StoredKey } from '../key.js';
 import { diffDefinitions, revisionOf } from '../key-diff.js';
+import { requireKey } from '../authorization.js';
 import type { CallContext, KeyTransition, Ports } from '../ports.js';
 import type { CounterSnapshot, ResetStatus } from '../quota/quota-manager.js';
 import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
@@ -32,6 +33,8 @@ export interface ChangeCommand<Before extends StoredKey | undefined> extends Key
 /** The result of a change or of its preview. */
 export interface KeyChange {
   readonly key: StoredKey;
+  /** False if the key has this definition already: it keeps its version and history. */
+  readonly isChanged: boolean;
   readonly changes: readonly FieldChange[];
   readonly warnings: readonly Warning[];
   /** The live quota before and after; undefined if the external counter was unreachable. */
@@ -49,7 +52,8 @@ export function createChangeExecutor(ports: Ports) {
   const explainConflict = createConflictExplainer(ports);
 
   /**
-   * Executes the command. The change is durable when the promise resolves.
+   * Executes the command. The change is durable when the promise resolves. A command that would change nothing and resets
+   * nothing leaves the key as it is, with its version and without a history entry.
    *
    * @throws {AppError} NOT_FOUND, CONFLICT or UNAVAILABLE.
    */
@@ -62,10 +66,12 @@ export function createChangeExecutor(ports: Ports) {
     const counter = await readCounter(keyHash);
     const isQuotaKnown = counter !== undefined;
     const at = now();
-    let before: StoredKey | undefined;
-    const apply = (stored: StoredKey | undefined): KeyTransition => {
+    // A property, because the store may apply the change several times.
+    const applied: { before?: StoredKey | undefined } = {};
+    const apply = (stored: StoredKey | undefined): KeyTransition | undefined => {
       const authorized = command.authorize(withCounter(stored, counter));
-      before = authorized;
+      const before: StoredKey | undefined = authorized;
+      applied.before = before;
       if (before) assertExpectedVersion(before, expectedVersion);
       const next = command.apply(authorized, at);
       caller.deadline?.markCommitting();
@@ -77,12 +83,16 @@ export function createChangeExecutor(ports: Ports) {
         requestID: caller.requestID,
         quotaUsedBeforeReset: isReset && isQuotaKnown ? before?.quota.used : undefined,
       });
+      if (before && isUnchanged(before, next, revision.changes, isReset)) return undefined;
       return { next, revision, quotaChange: before && quotas.pendingChange(before, next, at, isReset) };
     };
     try {
       // A new key must not take the identifier of another organisation's key, so creation is not limited to one.
       const scope = operation === 'create' ? undefined : caller.orgID;
-      const { next, revision, quotaChange } = await store.update(keyHash, apply, scope);
+      const written = await store.update(keyHash, apply, scope);
+      const { before } = applied;
+      if (!written) return unchangedResult(at, requireKey(caller, before), input, isQuotaKnown);
+      const { next, revision, quotaChange } = written;
       const status = quotaChange ? await quotas.applyPending(keyHash) : 'APPLIED';
       return {
         ...resultOf(at, before, next, revision.changes, input, isQuotaKnown),
@@ -100,7 +110,10 @@ export function createChangeExecutor(ports: Ports) {
     const at = now();
     const after = command.apply(before, at);
     const isQuotaKnown = counter !== undefined;
-    return resultOf(at, before, after, diffDefinitions(before, after), command.input, isQuotaKnown);
+    const changes = diffDefinitions(before, after);
+    return isUnchanged(before, after, changes, command.isReset ?? false)
+      ? unchangedResult(at, before, command.input, isQuotaKnown)
+      : resultOf(at, before, after, changes, command.input, isQuotaKnown);
   }
 
   /** Checks the version of a key that was read, before expensive work. */
@@ -136,6 +149,15 @@ function withCounter(stored: StoredKey | undefined, counter: CounterSnapshot | u
   return quota === stored.quota ? stored : { ...stored, quota };
 }
 
+/** Whether a change leaves a key as it is. The order of access rights and of members of free-form JSON does not count. */
+function isUnchanged(before: StoredKey, after: StoredKey, changes: readonly FieldChange[], isReset: boolean): boolean {
+  return changes.length === 0 && !isReset && before.deleted === after.deleted;
+}
+
+function unchangedResult(at: Date, key: StoredKey, input: KeyDefinition | undefined, isQuotaKnown: boolean): KeyChange {
+  return { ...resultOf(at, key, key, [], input, isQuotaKnown), isChanged: false };
+}
+
 function resultOf(
   at: Date,
   before: StoredKey | undefined,
@@ -146,6 +168,7 @@ function resultOf(
 ): KeyChange {
   return {
     key: after,
+    isChanged: true,
     changes,
     warnings: input ? warningsOf(input, at) : [],
     quotaEffect:

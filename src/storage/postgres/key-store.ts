@@ -66,13 +66,17 @@ export function createKeyStore(
     signedEntry: revisions.signed,
     slices,
   });
-  const writeCommandOf = ({ stored, change: changed, row, entry }: PreparedChange): WriteCommand<KeyTransition> => ({
-    next: row,
-    entry,
-    quotaChange: changed.quotaChange && signedRowOf(changed.quotaChange),
-    result: changed,
-    terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(changed.next) },
-  });
+  const writeCommandOf = (ready: PreparedChange | undefined): WriteCommand<KeyTransition | undefined> => {
+    if (!ready) return { result: undefined };
+    const { stored, change: changed, row, entry } = ready;
+    return {
+      next: row,
+      entry,
+      quotaChange: changed.quotaChange && signedRowOf(changed.quotaChange),
+      result: changed,
+      terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(changed.next) },
+    };
+  };
 
   async function findRow(keyHash: string, orgID?: string): Promise<SignedRow<KeyRow> | undefined> {
     const found = await run((connection) => rows.lookUp(connection, [keyHash], orgID));
@@ -147,7 +151,9 @@ export function createKeyStore(
       for (const [index, added] of keys.entries()) {
         const { keyHash } = added.next;
         if (found.get(keyHash)?.read() !== undefined || writes.has(keyHash)) continue;
-        const { row, entry } = prepare(undefined, () => added);
+        const ready = prepare(undefined, () => added);
+        if (!ready) continue;
+        const { row, entry } = ready;
         const addedTerms = [...termsOf(added.next)];
         const one = { before: undefined, row, entries: [entry], quotaChanges: [], addedTerms, droppedTerms: [] };
         writes.set(keyHash, { index, write: one });

@@ -103,7 +103,7 @@ export function withChangeNotifications<Store extends Pick<KeyStore, 'update' | 
     ...store,
     update: async (...change) => {
       const done = await store.update(...change);
-      onChange();
+      if (done) onChange();
       return done;
     },
     add: async (keys) => {

@@ -124,28 +124,29 @@ export function createKeyStore(
   /** Writes a change, or returns the row to prepare it from: for a large one, unless `prepared` was made from the row. */
   function updateOne(
     keyHash: string,
-    apply: (stored: StoredKey | undefined) => KeyTransition,
+    apply: (stored: StoredKey | undefined) => KeyTransition | undefined,
     orgID: string | undefined,
     prepared: PreparedChange | undefined,
     mayPrepare: boolean,
-  ): { readonly change: KeyTransition } | { readonly from: SignedRow<KeyRow> } {
+  ): { readonly change: KeyTransition | undefined } | { readonly from: SignedRow<KeyRow> } {
     const row = find(keyHash, orgID);
     const isPrepared = row && prepared?.before && !isOther(row, prepared.before);
     if (isLarge(row) && !isPrepared && mayPrepare) return { from: row };
     const ready = isPrepared ? prepared : prepare(row, apply);
-    put(ready);
-    return { change: ready.change };
+    if (ready) put(ready);
+    return { change: ready?.change };
   }
   async function updateKey(
     keyHash: string,
-    apply: (stored: StoredKey | undefined) => KeyTransition,
+    apply: (stored: StoredKey | undefined) => KeyTransition | undefined,
     orgID?: string,
-  ): Promise<KeyTransition> {
+  ): Promise<KeyTransition | undefined> {
     let prepared: PreparedChange | undefined;
     for (let attempts = 0; ; attempts += 1) {
       const done = await write(() => updateOne(keyHash, apply, orgID, prepared, attempts < maxPreparations));
       if ('change' in done) return done.change;
       prepared = await prepareInSlices(done.from, apply);
+      if (!prepared) return undefined;
     }
   }
   function resealOne(keyHash: string, change: (stored: StoredKey) => StoredKey): void {
@@ -156,8 +157,9 @@ export function createKeyStore(
   }
   function addOne(change: KeyTransition): boolean {
     if (find(change.next.keyHash)) return false;
-    put(prepare(undefined, () => change));
-    return true;
+    const prepared = prepare(undefined, () => change);
+    if (prepared) put(prepared);
+    return prepared !== undefined;
   }
   function counted({ sql, parameters }: KeyQueryStatement): number {
     return Number(database.prepare<[object], { count: bigint }>(sql).get(parametersOf(parameters))?.count ?? 0n);

@@ -36,7 +36,7 @@ const rootFields: Readonly<Record<string, Row>> = {
   restoreOrgKey: { call: 'restoreOrgKey(keyID: "KEY") { status }', key: 'deleted', foreign: 'NOT_FOUND' },
   revertOrgKey: { call: 'revertOrgKey(keyID: "KEY", toVersion: 1) { status }', foreign: 'NOT_FOUND' },
   updateOrgKeys: {
-    call: 'updateOrgKeys(filter: {aliasPrefix: "KEY"}, patch: {}, dryRun: false) { items { orgKey { keyHash } } }',
+    call: 'updateOrgKeys(filter: {aliasPrefix: "KEY"}, patch: {rate: 2}, dryRun: false) { items { orgKey { keyHash } } }',
     foreign: 'nothing',
   },
   resetOrgQuotas: {

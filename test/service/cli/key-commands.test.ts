@@ -57,11 +57,43 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
 
   it('get prints a definition that put accepts, exactly and without secrets', async () => {
     const got = await keyfront(['get', keyID]);
-    expect(got).toMatchObject({ code: 0, said: `Version 1 of ${hash}, without secrets.\n` });
+    expect(got.code).toBe(0);
+    expect(got.said).toMatch(
+      new RegExp(
+        `^Version 1 of ${hash}, without secrets\\.\nLive quota: 8,120 used, 1,880 remaining, renews at 20.*Z\\.\n$`,
+      ),
+    );
     expect(parseJSON(got.out)).toStrictEqual(plain);
     const same = await keyfront(['diff', keyID, await c.file('again.json', got.out)]);
     expect(same.code).toBe(0);
-    expect(reply(same)).toMatchObject({ same: true, changes: [], version: 2, key_hash: hash });
+    expect(reply(same)).toMatchObject({ same: true, changed: false, changes: [], version: 1, key_hash: hash });
+  });
+
+  it('put changes nothing if the key has the definition already', async () => {
+    const file = await definition(plain);
+    const done = await keyfront(['put', keyID, file]);
+    expect(done.code).toBe(0);
+    expect(reply(done)).toMatchObject({ action: 'modified', changed: false, version: 1, changes: [] });
+    expect((await keyfront(['put', keyID, file, '--text'])).out).toBe('No changes (version 1).\n');
+    expect(await keyfront(['put', keyID, file, '--expected-version', '2'])).toMatchObject({ code: 1 });
+    expect((await keyfront(['history', keyID])).out.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('diff ignores the fields that a reset has stored and the file lacks', async () => {
+    const { quota_remaining: _, ...sent } = plain;
+    const file = await definition(sent);
+    expect((await keyfront(['put', keyID, file, '--reset-quota'])).code).toBe(0);
+    const same = await keyfront(['diff', keyID, file]);
+    expect(same.code).toBe(0);
+    expect(reply(same)).toMatchObject({ same: true, changed: false, changes: [] });
+    expect((await keyfront(['diff', keyID, file, '--text'])).out).toBe('No differences.\n');
+    const other = await keyfront(['diff', keyID, await definition({ ...sent, quota_remaining: 5, rate: 101 })]);
+    expect(other.code).toBe(1);
+    expect(
+      reply(other)
+        .changes.map(({ path }) => path)
+        .toSorted(),
+    ).toStrictEqual(['quota_remaining', 'rate']);
   });
 
   it('diff prints the changes of an update in the names of REST, exits with 1, and changes nothing', async () => {

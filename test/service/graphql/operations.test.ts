@@ -188,9 +188,9 @@ describe('updateOrgKey', () => {
   });
 
   it('updates if expectedVersion is the current version or null', async () => {
-    const first = await t.graphql(update, { keyID: 'k1', input: {}, expectedVersion: 1 });
+    const first = await t.graphql(update, { keyID: 'k1', input: { alias: 'one' }, expectedVersion: 1 });
     expect(dataOf(first)['updateOrgKey']).toMatchObject({ version: 2 });
-    const second = await t.graphql(update, { keyID: 'k1', input: {}, expectedVersion: null });
+    const second = await t.graphql(update, { keyID: 'k1', input: { alias: 'two' }, expectedVersion: null });
     expect(dataOf(second)['updateOrgKey']).toMatchObject({ version: 3 });
   });
 

@@ -32,7 +32,9 @@ const changeOf = (result: StreamedResult | undefined) => result?.data?.orgKeyCha
 const codesOf = (results: readonly (StreamedResult | undefined)[]) =>
   results.flatMap((result) => result?.errors?.map(({ extensions }) => extensions['code']) ?? []);
 const hashOf = (keyID: string) => s.t.app.services.ports.hashKeyID(keyID);
-const change = async (keyID: string, definition: object = {}) =>
+let changes = 0;
+/** By default, a definition that differs from each before. */
+const change = async (keyID: string, definition: object = { alias: `change ${(changes += 1)}` }) =>
   expect((await s.t.update(keyID, definition)).status).toBe(200);
 const named = (result: StreamedResult | undefined) => {
   const found = changeOf(result);

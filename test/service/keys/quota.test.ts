@@ -242,7 +242,7 @@ describe('an update of a key with a quota', () => {
   });
 
   it('is independent of traffic: the version counts changes of the definition only', async () => {
-    await Promise.all([consume(1), update({ quota_max: 10, quota_renewal_rate: 60 }), consume(1)]);
+    await Promise.all([consume(1), update({ quota_max: 11, quota_renewal_rate: 60 }), consume(1)]);
     const { key } = await stateOf(t, 'k1');
     expect([key?.version, key?.quota.used]).toStrictEqual([2, 2n]);
   });

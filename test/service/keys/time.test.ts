@@ -160,7 +160,7 @@ describe('a clock that goes back', () => {
     ]) {
       at(unix(moment));
       const answer = await t.graphql(
-        'mutation { updateOrgKey(keyID: "k1", input: {}) { definition { lastUpdated } } }',
+        `mutation { updateOrgKey(keyID: "k1", input: { alias: "${moment}" }) { definition { lastUpdated } } }`,
       );
       expect(codeOf(answer)).toBeUndefined();
       const after = Number(dataOf<{ definition: { lastUpdated: string } }>(answer).definition.lastUpdated);

@@ -54,7 +54,7 @@ describe('updateOrgKey', () => {
 
   it('increments the version', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-    for (const version of [2, 3, 4]) expect((await updated({})).version).toBe(version);
+    for (const version of [2, 3, 4]) expect((await updated({ rate: version })).version).toBe(version);
     expect(
       (await stateOf(t, 'k1')).audit.map(({ versionBefore, versionAfter }) => [versionBefore, versionAfter]),
     ).toStrictEqual([
@@ -69,7 +69,7 @@ describe('updateOrgKey', () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', date_created: '2020-05-06T07:08:09.5+02:00' });
     const before = await stored();
     t.clock.now = new Date('2027-01-01T00:00:00Z');
-    const after = await updated({ date_created: '2021-01-01T00:00:00Z' });
+    const after = await updated({ alias: 'a', date_created: '2021-01-01T00:00:00Z' });
     expect(after.dateCreated).toBe('2020-05-06T05:08:09.5Z');
     expect(after.keyHash).toBe(before.keyHash);
     expect(after.sealedKeyID).toStrictEqual(before.sealedKeyID);
@@ -82,8 +82,11 @@ describe('updateOrgKey', () => {
       { path: 'date_created', code: 'SERVER_OWNED' },
       { path: 'last_updated', code: 'SERVER_OWNED' },
     ]);
-    expect((await stored()).lastUpdated).toBe(seconds() + 1n);
-    expect((await stored()).definition).toStrictEqual({});
+    expect(await stored()).toMatchObject({ lastUpdated: seconds(), definition: {} });
+    expect((await stored()).dateCreated).not.toContain('2021');
+    const changed = await updated({ alias: 'a', date_created: '2021-01-01T00:00:00Z', last_updated: '17' });
+    expect(changed.lastUpdated).toBe(seconds() + 1n);
+    expect(changed.definition).toStrictEqual({ alias: 'a' });
   });
 });
 
@@ -91,22 +94,24 @@ describe('lastUpdated', () => {
   it('is the time of the update', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     t.clock.now = new Date('2026-06-01T00:00:00.999Z');
-    expect((await updated({})).lastUpdated).toBe(1780272000n);
+    expect((await updated({ alias: 'a' })).lastUpdated).toBe(1780272000n);
   });
 
   it('increases with each update within one second', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const start = seconds();
-    for (const step of [1n, 2n, 3n]) expect((await updated({})).lastUpdated).toBe(start + step);
+    for (const step of [1n, 2n, 3n]) {
+      expect((await updated({ quota_max: Number(step) })).lastUpdated).toBe(start + step);
+    }
   });
 
   it('C-05 increases when the clock goes back, and follows the clock again afterwards', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const start = seconds();
     t.clock.now = new Date(t.clock.now.getTime() - 86_400_000);
-    expect((await updated({})).lastUpdated).toBe(start + 1n);
+    expect((await updated({ alias: 'a' })).lastUpdated).toBe(start + 1n);
     t.clock.now = new Date(t.clock.now.getTime() + 86_410_000);
-    expect((await updated({})).lastUpdated).toBe(start + 10n);
+    expect((await updated({ alias: 'b' })).lastUpdated).toBe(start + 10n);
   });
 
   it('increases from the latest time that an import accepts', async () => {
@@ -114,7 +119,7 @@ describe('lastUpdated', () => {
     await expect(t.importKeys(line('9223372036854775808'))).rejects.toThrow('last_updated');
     await expect(t.importKeys(line('9223372036854775807'))).rejects.toThrow('last_updated');
     await t.importKeys(line('9000000000000000000'));
-    expect((await updated({})).lastUpdated).toBe(9000000000000000001n);
+    expect((await updated({ alias: 'a' })).lastUpdated).toBe(9000000000000000001n);
   });
 });
 

@@ -139,7 +139,10 @@ describe('PUT /svc/org/keys/{keyID}', () => {
 
 describe('the parameter reset_quota', () => {
   it('R-03 is off by default, also with an empty query', async () => {
-    for (const query of ['', '?']) expect((await put(`/svc/org/keys/k1${query}`)).status).toBe(200);
+    for (const query of ['', '?']) {
+      const body = JSON.stringify({ alias: `with "${query}"`, quota_max: 100, quota_renewal_rate: 60 });
+      expect((await put(`/svc/org/keys/k1${query}`, { body })).status).toBe(200);
+    }
     const { key, audit } = await stateOf(t, 'k1');
     expect(key?.quota.used).toBe(70n);
     expect(audit.map(({ quotaUsedBeforeReset }) => quotaUsedBeforeReset)).toStrictEqual([
@@ -224,15 +227,16 @@ describe('the parameter reset_quota', () => {
 describe('the header If-Match of an update', () => {
   it('accepts the current version, any version, and no header', async () => {
     for (const [index, tag] of ['"1"', '*', ' "3" ', ' * '].entries()) {
-      const { status, headers } = await put('/svc/org/keys/k1', { headers: { 'if-match': tag } });
+      const body = JSON.stringify({ alias: `after ${index}` });
+      const { status, headers } = await put('/svc/org/keys/k1', { body, headers: { 'if-match': tag } });
       expect(status).toBe(200);
       expect(headers.get('etag')).toBe(`"${index + 2}"`);
     }
   });
 
   it('matches the entity tag of a response in the next update', async () => {
-    const first = await t.update('k1', {});
-    const second = await t.update('k1', {}, '', { 'if-match': first.headers.get('etag') ?? '' });
+    const first = await t.update('k1', { alias: 'one' });
+    const second = await t.update('k1', { alias: 'two' }, '', { 'if-match': first.headers.get('etag') ?? '' });
     expect(second.headers.get('etag')).toBe('"3"');
   });
 

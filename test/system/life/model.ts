@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from '../../../src/keys/key.js';
 import type { KeyOrder } from '../../../src/keys/key-query.js';
 
@@ -68,6 +69,12 @@ export function createModel(hashOf: (keyID: string) => string) {
     return view(key.keyID);
   }
 
+  /** A key that has the definition already stays as it is. */
+  function replace(key: Key, operation: Operation, definition: Definition) {
+    if (isDeepStrictEqual(key.definition, definition)) return view(key.keyID);
+    return put(key, operation, { definition, ...carried(key, definition) });
+  }
+
   /** The counter now, a period that has ended counted as renewed. */
   function counter({ definition, used, renews }: Key): { used: number; renews: number | undefined } {
     const rate = definition.quotaRenewalRate ?? 0;
@@ -135,7 +142,7 @@ export function createModel(hashOf: (keyID: string) => string) {
       const key = live(keyID);
       if (!key) return 'NOT_FOUND';
       if (stale(key, expected)) return 'CONFLICT';
-      if (!isReset) return put(key, 'update', { definition: sent, ...carried(key, sent) });
+      if (!isReset) return replace(key, 'update', sent);
       const rate = sent.quotaRenewalRate ?? 0;
       const renews = rate > 0 ? clock.now + rate : key.renews;
       const definition = {
@@ -168,7 +175,7 @@ export function createModel(hashOf: (keyID: string) => string) {
       const key = live(keyID);
       const definition = key?.history.find(({ version }) => version === toVersion)?.definition;
       if (!key || !definition) return 'NOT_FOUND';
-      return put(key, 'revert', { definition, ...carried(key, definition) });
+      return replace(key, 'revert', definition);
     },
     purge(now: number) {
       for (const { keyID, deleted } of [...keys.values()]) {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate as tick } from 'node:timers/promises';
 import type { App } from '../../../src/app.js';
+import { revisionOf } from '../../../src/keys/key-diff.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 
 /** Puts a fault as they are made in the place of a part of the store. Called whenever the folder is opened. */
@@ -20,7 +21,9 @@ export const concurrencyPlants = {
   'a lost update: read, wait, write': ({ services: { store } }) => {
     const update = store.update.bind(store);
     store.update = async (hash, change) => {
-      const { next, revision } = change(await store.find(hash));
+      const changed = change(await store.find(hash));
+      if (!changed) return undefined;
+      const { next, revision } = changed;
       await tick();
       return update(hash, (found) => {
         const version = (found?.version ?? 0) + 1;
@@ -45,9 +48,9 @@ export const concurrencyPlants = {
       let wanted: Awaited<ReturnType<typeof update>> | undefined;
       await update(hash, (found) => {
         wanted = change(found);
-        return found ? { ...wanted, next: { ...wanted.next, quota: found.quota } } : wanted;
+        return found && wanted ? { ...wanted, next: { ...wanted.next, quota: found.quota } } : wanted;
       });
-      if (!wanted) throw new Error('The store did not ask for the change.');
+      if (!wanted) return undefined;
       const { next, revision } = wanted;
       await tick();
       if (revision.quotaUsedBeforeReset === undefined) return wanted;
@@ -71,6 +74,7 @@ export const lifePlants = {
     const update = store.update.bind(store);
     store.update = async (hash, apply) => {
       const changed = await update(hash, apply);
+      if (!changed) return undefined;
       const database = openDatabase(join(folder, 'keyfront.db'));
       const { versionAfter } = changed.revision;
       database.prepare('DELETE FROM audit WHERE key_hash = ? AND version_after = ?').run(hash, versionAfter);
@@ -82,15 +86,30 @@ export const lifePlants = {
     const update = store.update.bind(store);
     store.update = (hash, apply) =>
       update(hash, (found) => {
-        const { next, revision } = apply(found);
+        const changed = apply(found);
+        if (!changed) return undefined;
+        const { next, revision } = changed;
         return { next: revision.operation === 'restore' ? { ...next, version: next.version - 1 } : next, revision };
+      });
+  },
+  'an update that changes nothing and makes a version': ({ services: { store } }) => {
+    const update = store.update.bind(store);
+    const actor = { credentialID: 'cred_1', label: 'a mutant' };
+    store.update = async (hash, apply) =>
+      (await update(hash, apply)) ??
+      update(hash, (found) => {
+        const next = found && { ...found, version: found.version + 1, lastUpdated: found.lastUpdated + 1n };
+        const facts = { at: new Date(0), operation: 'update', actor, reason: undefined, requestID: '' } as const;
+        return next && { next, revision: revisionOf(found, next, { ...facts, quotaUsedBeforeReset: undefined }) };
       });
   },
   'a timestamp that follows the clock back': ({ services: { store, now } }) => {
     const update = store.update.bind(store);
     store.update = (hash, apply) =>
       update(hash, (found) => {
-        const { next, revision } = apply(found);
+        const changed = apply(found);
+        if (!changed) return undefined;
+        const { next, revision } = changed;
         return { next: { ...next, lastUpdated: BigInt(Math.floor(now().getTime() / 1000)) }, revision };
       });
   },
@@ -108,7 +127,9 @@ export const lifePlants = {
         if (!found || !stored) return apply(found);
         for (const version of [found.version, found.version - 1, found.version + 1]) {
           try {
-            const { next, revision } = apply({ ...found, version });
+            const changed = apply({ ...found, version });
+            if (!changed) return undefined;
+            const { next, revision } = changed;
             const after = found.version + 1;
             return {
               next: { ...next, version: after },

@@ -5,12 +5,13 @@ import { keyVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { cannotAccess, keyLocation, keyOptions } from '../../key-client/options.js';
 import { runKeyCommand } from '../../key-client/run-key-command.js';
+import { formatLiveQuota } from '../../output/diff.js';
 import { toIndentedJSON } from '../../output/json.js';
 
 export const getCommand: CLICommand = {
   name: 'get',
   summary: 'Print the definition of a key, without secrets',
-  description: `\`put\` accepts the output. ${keyLocation}`,
+  description: `\`put\` accepts the output. The version and the live quota are printed to standard error. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
   options: keyOptions,
   exitCodes: { 1: 'there is no such key', 2: cannotAccess },
@@ -22,9 +23,11 @@ export const getCommand: CLICommand = {
 
 async function get(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   return runKeyCommand({ io, command: 'get', options, args }, async ({ keys, keyID }) => {
-    const { definition, version, keyHash } = await keys.read(keyID);
+    const { definition, version, keyHash, quota } = await keys.read(keyID);
     io.stdout(`${toIndentedJSON(definitionToWire(definition))}\n`);
-    io.stderr(`Version ${version} of ${printable(keyHash)}, without secrets.\n`);
+    io.stderr(
+      `Version ${version} of ${printable(keyHash)}, without secrets.\nLive quota: ${formatLiveQuota(quota)}.\n`,
+    );
     return 0;
   });
 }

@@ -19,7 +19,7 @@ import { printChange } from '../../output/diff.js';
 export const putCommand: CLICommand = {
   name: 'put',
   summary: 'Replace the definition of a key',
-  description: `Secrets that the new definition omits stay unchanged. ${definitionFile}`,
+  description: `Secrets that the new definition omits stay unchanged. A definition that the key has already makes no new version. ${definitionFile}`,
   arguments: ['[KEY_ID]', 'FILE'],
   options: {
     'reset-quota': resetQuotaOption,

@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { fullUpdate } from '../../support/definitions.js';
+import { stateOf } from '../../support/state.js';
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+});
+afterEach(async () => t.close());
+
+const definition = {
+  alias: 'Billing',
+  tags: ['a', 'b'],
+  quota_max: 10,
+  quota_renewal_rate: 60,
+  meta_data: { plan: { seats: 3, names: ['x', null] }, big: 9007199254740993n },
+  access_rights: { invoices: { api_id: 'invoices' }, reports: { api_id: 'reports' } },
+};
+const update = `mutation ($input: UpdateKeyInput!, $reset: Boolean, $version: Int) {
+  updateOrgKey(keyID: "k1", input: $input, resetQuota: $reset, expectedVersion: $version) {
+    action status version changed quotaReset changes { path } warnings { code } orgKey { version } } }`;
+
+async function created(): Promise<void> {
+  await t.importKeys({ key_id: 'k1', org_id: 'acme', ...definition });
+}
+
+/** Later, so that a change would have another date. */
+function wait(): void {
+  t.clock.now = new Date(t.clock.now.getTime() + 5_000);
+}
+
+const updateOf = ({ body }: Answer) => (body['data'] as { updateOrgKey: Record<string, unknown> }).updateOrgKey;
+
+describe('an update with the stored definition', () => {
+  it('keeps version, date, history and ETag, and returns the response of the contract', async () => {
+    await created();
+    const before = await stateOf(t, 'k1');
+    wait();
+    const answer = await t.update('k1', definition);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toStrictEqual({
+      action: 'modified',
+      key: 'k1',
+      key_hash: before.key?.keyHash,
+      status: 'ok',
+    });
+    expect(answer.headers.get('etag')).toBe('"1"');
+    expect(await stateOf(t, 'k1')).toStrictEqual(before);
+  });
+
+  it('has `changed: false` in GraphQL, and the warnings of its input', async () => {
+    await created();
+    const input = { alias: 'Billing', applyPolicyID: 'gold' };
+    expect(updateOf(await t.graphql(update, { input }))).toMatchObject({ changed: true, version: 2 });
+    expect(updateOf(await t.graphql(update, { input }))).toStrictEqual({
+      action: 'modified',
+      status: 'ok',
+      version: 2,
+      changed: false,
+      quotaReset: null,
+      changes: [],
+      warnings: [{ code: 'DEPRECATED_FIELD' }],
+      orgKey: { version: 2 },
+    });
+  });
+
+  it.each([
+    [
+      'the order of members',
+      { ...definition, meta_data: { big: definition.meta_data.big, plan: definition.meta_data.plan } },
+    ],
+    ['null for an absent field', { ...definition, rate: null }],
+    ['spaces and repetitions that normalisation removes', { ...definition, tags: [' a', 'b ', 'a'] }],
+    ['its own organisation', { ...definition, org_id: 'acme' }],
+    ['dates that the service sets', { ...definition, date_created: '2020-01-01T00:00:00Z', last_updated: '1' }],
+    [
+      'the order of access rights',
+      { ...definition, access_rights: { reports: { api_id: 'reports' }, invoices: { api_id: 'invoices' } } },
+    ],
+  ])('is recognised with %s', async (_, body) => {
+    await created();
+    const before = await stateOf(t, 'k1');
+    expect((await t.update('k1', body)).status).toBe(200);
+    expect(await stateOf(t, 'k1')).toStrictEqual(before);
+  });
+
+  it.each([
+    ['another order of tags', { ...definition, tags: ['b', 'a'] }],
+    ['an absent field', { ...definition, quota_max: undefined }],
+    [
+      'another value in free-form JSON',
+      { ...definition, meta_data: { ...definition.meta_data, big: 9007199254740992n } },
+    ],
+    ['a secret', { ...definition, hmac_string: 'secret' }],
+  ])('is a change with %s', async (_, body) => {
+    await created();
+    expect((await t.update('k1', body)).headers.get('etag')).toBe('"2"');
+    expect((await t.update('k1', body)).headers.get('etag')).toBe('"2"');
+  });
+
+  it('recognises the stored secrets of all fields except passwords, which are hashed again', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const etags = async (body: object) => [
+      (await t.update('k1', body)).headers.get('etag'),
+      (await t.update('k1', body)).headers.get('etag'),
+    ];
+    expect(await etags(fullUpdate)).toStrictEqual(['"2"', '"2"']);
+    expect(await etags({ basic_auth_data: { password: 'correct horse' } })).toStrictEqual(['"3"', '"4"']);
+  });
+
+  it('still resets the quota, with a version and a history entry each time', async () => {
+    await created();
+    for (const version of [2, 3]) {
+      const answer = await t.graphql(update, { input: { alias: 'x', quotaMax: 10 }, reset: true });
+      expect(updateOf(answer)).toMatchObject({ version, changed: true, quotaReset: 'APPLIED' });
+    }
+    expect((await stateOf(t, 'k1')).audit).toHaveLength(3);
+  });
+
+  it('is rejected if the key does not have the expected version', async () => {
+    await created();
+    expect((await t.update('k1', definition, '', { 'if-match': '"7"' })).status).toBe(412);
+    const answer = await t.update('k1', definition, '', { 'if-match': '"1"' });
+    expect([answer.status, answer.headers.get('etag')]).toStrictEqual([200, '"1"']);
+  });
+
+  it('is predicted by a dry run', async () => {
+    await created();
+    const preview = (input: object) =>
+      t.graphql(
+        'query ($input: UpdateKeyInput!) { previewOrgKeyUpdate(keyID: "k1", input: $input) { changed version } }',
+        {
+          input,
+        },
+      );
+    await t.update('k1', { alias: 'x' });
+    expect((await preview({ alias: 'x' })).body).toEqual({
+      data: { previewOrgKeyUpdate: { changed: false, version: 2 } },
+    });
+    expect((await preview({ alias: 'y' })).body).toEqual({
+      data: { previewOrgKeyUpdate: { changed: true, version: 3 } },
+    });
+  });
+
+  it('leaves the keys of a bulk update that have the patch already, and says so for each', async () => {
+    await t.importKeys({ key_id: 'a', org_id: 'acme', tags: ['x'] }, { key_id: 'b', org_id: 'acme', tags: ['y'] });
+    const run = (dryRun: boolean) =>
+      t.graphql(
+        `mutation ($dryRun: Boolean!) { updateOrgKeys(filter: {}, patch: { tags: ["x"] }, dryRun: $dryRun) {
+          items { orgKey { keyID } change { changed version } } } }`,
+        { dryRun },
+      );
+    const itemsOf = ({ body }: Answer) =>
+      (
+        body['data'] as { updateOrgKeys: { items: { orgKey: { keyID: string }; change: unknown }[] } }
+      ).updateOrgKeys.items
+        .map(({ orgKey, change }) => [orgKey.keyID, change] as const)
+        .sort(([one], [other]) => (one < other ? -1 : 1));
+    const expected = [
+      ['a', { changed: false, version: 1 }],
+      ['b', { changed: true, version: 2 }],
+    ];
+    expect(itemsOf(await run(true))).toEqual(expected);
+    expect(itemsOf(await run(false))).toEqual(expected);
+    expect((await stateOf(t, 'a')).audit).toHaveLength(1);
+    expect((await stateOf(t, 'b')).audit).toHaveLength(2);
+  });
+
+  it('is accepted in the audit log, which marks it as unchanged', async () => {
+    await created();
+    await t.update('k1', definition);
+    await t.update('k1', { alias: 'other' });
+    const lines = t
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes('"event":"change"'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map(({ verdict, version, unchanged }) => ({ verdict, version, unchanged }))).toEqual([
+      { verdict: 'accepted', version: 1, unchanged: true },
+      { verdict: 'accepted', version: 2, unchanged: undefined },
+    ]);
+  });
+});
+
+it('leaves a key that is reverted to the definition that it has', async () => {
+  await created();
+  await t.update('k1', { alias: 'other' });
+  await t.update('k1', definition);
+  const before = await stateOf(t, 'k1');
+  const revert = (toVersion: number) =>
+    t.graphql('mutation ($toVersion: Int!) { revertOrgKey(keyID: "k1", toVersion: $toVersion) { changed version } }', {
+      toVersion,
+    });
+  for (const version of [1, 3]) {
+    expect((await revert(version)).body).toEqual({ data: { revertOrgKey: { changed: false, version: 3 } } });
+  }
+  expect(await stateOf(t, 'k1')).toStrictEqual(before);
+  expect((await revert(2)).body).toEqual({ data: { revertOrgKey: { changed: true, version: 4 } } });
+});
