@@ -28,11 +28,10 @@ const globalSetup = ['test/support/bundles.ts', 'test/support/postgres-setup.ts'
 
 export default defineConfig({
   plugins: [bundledFiles, ...(mutant === undefined ? [] : [injectMutant(mutant)])],
-  // Node takes the CommonJS build of graphql, and so does Pothos. Left alone, Vite would give our files the other build,
-  // and graphql refuses types that were made by another copy of itself.
+  // Packages as Node resolves them: graphql rejects types of another build of itself, such as that for `development`.
+  ssr: { resolve: { conditions: ['node', 'module-sync'] } },
   resolve: {
     alias: [
-      { find: /^graphql$/, replacement: 'graphql/index.js' },
       // What the package exports, without a build before the tests.
       { find: /^keyfront\/client$/, replacement: new URL('../src/client/client.ts', import.meta.url).pathname },
     ],

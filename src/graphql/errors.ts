@@ -83,7 +83,7 @@ function unknownID(): AppError {
 
 /** The prefix with the variable that a scalar rejected, which only the outer error names. */
 function variablePrefix(cause: GraphQLError, error: GraphQLError): string {
-  const name = cause === error ? undefined : /^Variable "(\$\w+)" got invalid value/.exec(error.message)?.[1];
+  const name = cause === error ? undefined : /^Variable "(\$\w+)" has invalid value/.exec(error.message)?.[1];
   return name === undefined ? '' : `Variable "${name}": `;
 }
 
@@ -121,9 +121,13 @@ function removeQuotedValues(message: string): string {
   // The token is quoted without escapes: it ends at the last quotation mark.
   if (message.startsWith('Syntax Error')) return message.replace(/".*"/s, '"…"');
   return message
-    .replace(/(got invalid value) .*( at "[^"]*")?; .*$/s, '$1.')
     .replace(/(cannot represent [^:]*): .*$/s, '$1.')
-    .replace(/(Expected value of type "[^"]+")(, found| but got:) .*$/s, '$1.')
+    .replace(/( not to include unknown field "\w+"\. Did you mean [^?]+\?) Found: .*$/s, '$1')
+    .replace(/( not to include unknown field)(?! "\w+"[,.]).*$/s, '$1.')
+    .replace(
+      /(Expected value of type "[^"]+"( to [^"]+("\w+")?| not to [^"]+"\w+")?)(, found:|, but | but got:) .*$/s,
+      '$1.',
+    )
     .replace(/ with value .*, received .*$/s, '.')
     .replace(/^(Unexpected parameter) ".*"( in the request body\.)/s, '$1$2')
     .replace(/^Value .* does not exist in/s, 'The value does not exist in')

@@ -30,7 +30,6 @@ import { createLoaders } from './dataloaders.js';
 import { servedSchema } from './schema/served.js';
 import { createSubscriptionRegistry, type SubscriptionRegistry } from './operation/subscription-registry.js';
 import { useStreamStatus } from './plugins/use-stream-status.js';
-import { useUnconditionalSubscriptions } from './plugins/use-subscription-conditions.js';
 import { useSubscriptions } from './plugins/use-subscriptions.js';
 import { useTrustedDocuments, type TrustedDocuments } from './plugins/use-trusted-documents.js';
 
@@ -136,7 +135,6 @@ export function createGraphQLServer({
       ...useTrustedDocuments(options.trustedDocuments),
       useLimits(operations, maximum),
       useCost(operations, maximum),
-      useUnconditionalSubscriptions,
       useExactFloats,
       useDeadline(deadlineMs),
       useValidationErrors(audit, nextSlice),

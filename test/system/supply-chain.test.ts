@@ -25,7 +25,8 @@ interface Package {
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
-  readonly overrides: Readonly<Record<string, string>>;
+  /** The versions of dependencies of packages: `$name` is the version that the project has itself. */
+  readonly overrides: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly allowScripts: Readonly<Record<string, boolean>>;
   readonly scripts: Readonly<Record<string, string>>;
 }
@@ -62,8 +63,13 @@ describe('the lockfile', () => {
 
   it('matches package.json, which names every version exactly', () => {
     const asked = { ...manifest.dependencies, ...manifest.devDependencies };
-    for (const [name, version] of Object.entries({ ...asked, ...manifest.overrides })) {
+    for (const [name, version] of Object.entries(asked)) {
       expect(`${name} ${version}`).toMatch(/ (npm:[\w-]+@)?\d+\.\d+\.\d+(-beta\.\d+)?$/);
+    }
+    for (const overridden of Object.values(manifest.overrides)) {
+      for (const [name, version] of Object.entries(overridden)) {
+        expect([name, version, Object.hasOwn(asked, name)]).toEqual([name, `$${name}`, true]);
+      }
     }
     for (const [name, version] of Object.entries(asked)) {
       expect(`${name} ${lockfile.packages[`node_modules/${name}`]?.version}`).toBe(`${name} ${version}`);

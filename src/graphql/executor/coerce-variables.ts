@@ -1,55 +1,59 @@
 import {
+  coerceInputLiteral,
+  coerceInputValue,
   isInputObjectType,
   isInputType,
   isListType,
   isNonNullType,
+  isRequiredInputField,
   typeFromAST,
-  valueFromAST,
+  type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
-  type GraphQLList,
-  type GraphQLNonNull,
   type GraphQLSchema,
   type VariableDefinitionNode,
+  type VariableValues,
 } from 'graphql';
 import { isIterableObject } from './guards.js';
 
 /** Coerces the variables of an operation; undefined when one of them is not valid. */
-export type CoerceVariables = (values: Readonly<Record<string, unknown>>) => Record<string, unknown> | undefined;
+export type CoerceVariables = (values: Readonly<Record<string, unknown>>) => VariableValues | undefined;
 
 /** Coerces an input value; undefined when it is not valid. */
 type Coerce = (value: unknown) => unknown;
 
 /**
- * Coerces variables as graphql-js does, but keeps the order of the members of an input object, and does not report why a
- * value is not valid: preparing those reports takes most of graphql-js's time. For a request with invalid variables,
- * `getVariableValues` of graphql-js creates the errors.
+ * Coerces variables as graphql-js does, but keeps the order of the members of an input object and copies only what
+ * changes. Does not report why a value is not valid: for a request with invalid variables, `getVariableValues` of
+ * graphql-js creates the errors.
  */
 export function compileVariables(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[] = [],
 ): CoerceVariables {
-  const variables = definitions.map(({ variable, type: typeNode, defaultValue }) => {
+  const variables = definitions.flatMap(({ variable, type: typeNode, defaultValue: literal }) => {
     const type = typeFromAST(schema, typeNode);
-    if (!isInputType(type)) return { name: variable.name.value, coerce: reject, isRequired: true };
-    const readDefault = defaultValue && (() => valueFromAST(defaultValue, type));
-    return { name: variable.name.value, coerce: coercerOf(type), readDefault, isRequired: isNonNullType(type) };
+    const name = variable.name.value;
+    return isInputType(type)
+      ? { signature: { name, type, default: literal && { literal } }, coerce: coercerOf(type), literal }
+      : [];
   });
+  if (variables.length < definitions.length) return () => undefined;
   return (input) => {
-    const values = Object.create(null) as Record<string, unknown>;
-    for (const { name, coerce, readDefault, isRequired } of variables) {
-      if (Object.hasOwn(input, name)) {
-        const value = coerce(input[name]);
-        if (value === undefined) return undefined;
-        values[name] = value;
-      } else if (readDefault) values[name] = readDefault();
-      else if (isRequired) return undefined;
+    const sources = Object.create(null) as Record<string, VariableValues['sources'][string]>;
+    const coerced = Object.create(null) as Record<string, unknown>;
+    for (const { signature, coerce, literal } of variables) {
+      const { name, type } = signature;
+      const value = Object.hasOwn(input, name) ? input[name] : undefined;
+      sources[name] = value === undefined ? { signature } : { signature, value };
+      if (value === undefined && !literal && !isNonNullType(type)) continue;
+      const result = value === undefined && literal ? coerceInputLiteral(literal, type) : coerce(value);
+      if (result === undefined) return undefined;
+      coerced[name] = result;
     }
-    return { ...values };
+    return { sources, coerced };
   };
 }
-
-const reject: Coerce = () => undefined;
 
 const coercers = new WeakMap<GraphQLInputType, Coerce>();
 
@@ -66,11 +70,11 @@ function coercerOf(type: GraphQLInputType): Coerce {
 
 function createCoercer(type: GraphQLInputType): Coerce {
   if (isNonNullType(type)) {
-    const coerce = coercerOf((type as GraphQLNonNull<GraphQLInputType>).ofType);
+    const coerce = coercerOf(type.ofType);
     return (value) => (value == null ? undefined : coerce(value));
   }
   const coerce = isListType(type)
-    ? coercerOfList(coercerOf((type as GraphQLList<GraphQLInputType>).ofType))
+    ? coercerOfList(coercerOf(type.ofType))
     : isInputObjectType(type)
       ? coercerOfObject(type)
       : coercerOfLeaf(type);
@@ -97,21 +101,21 @@ function coercerOfList(coerce: Coerce): Coerce {
 }
 
 function coercerOfObject(type: GraphQLInputObjectType): Coerce {
-  const fields = Object.values(type.getFields()).map(({ name, type: fieldType, defaultValue }) => ({
-    name,
-    coerce: coercerOf(fieldType),
-    defaultValue,
-    isRequired: isNonNullType(fieldType) && defaultValue === undefined,
+  const fields = Object.values(type.getFields()).map((field) => ({
+    name: field.name,
+    coerce: coercerOf(field.type),
+    isRequired: isRequiredInputField(field),
+    readDefault: defaultOf(field),
   }));
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     const original = value as Readonly<Record<string, unknown>>;
     let record = original as Record<string, unknown>;
     let knownCount = 0;
-    for (const { name, coerce, defaultValue, isRequired } of fields) {
+    for (const { name, coerce, isRequired, readDefault } of fields) {
       const member = original[name];
       if (member === undefined && isRequired) return undefined;
-      const coerced = member === undefined ? defaultValue : coerce(member);
+      const coerced = member === undefined ? readDefault() : coerce(member);
       if (member !== undefined) {
         if (coerced === undefined) return undefined;
         knownCount += 1;
@@ -127,10 +131,21 @@ function coercerOfObject(type: GraphQLInputObjectType): Coerce {
   };
 }
 
-function coercerOfLeaf(type: { readonly parseValue: Coerce }): Coerce {
+/** Reads the default value of a field, which is coerced when it is first needed: its type may contain itself. */
+function defaultOf({ type, default: input, defaultValue }: GraphQLInputField): () => unknown {
+  let coerced = defaultValue;
+  return () => {
+    if (coerced === undefined && input) {
+      coerced = input.literal ? coerceInputLiteral(input.literal, type) : coerceInputValue(input.value, type);
+    }
+    return coerced;
+  };
+}
+
+function coercerOfLeaf(type: { readonly coerceInputValue: Coerce }): Coerce {
   return (value) => {
     try {
-      return type.parseValue(value);
+      return type.coerceInputValue(value);
     } catch {
       return undefined;
     }

@@ -22,10 +22,9 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
+  type VariableValues,
 } from 'graphql';
 import { compileVariables, type CoerceVariables } from './coerce-variables.js';
-
-type VariableValues = Readonly<Record<string, unknown>>;
 
 /** The part of an execution that is the same every time. Selections are compiled when they are first executed. */
 export interface CompiledOperation {
@@ -102,7 +101,7 @@ function addConditions({ selections }: SelectionSetNode, conditions: Set<string>
  */
 export function collectFields(compiled: CompiledOperation, variables: VariableValues): readonly CompiledField[] {
   const { operation, rootType, rootFields } = compiled;
-  const values = compiled.conditions.map((name) => String(variables[name])).join();
+  const values = compiled.conditions.map((name) => String(variables.coerced[name])).join();
   const cached = rootFields.get(values);
   if (cached) return cached;
   if (!rootType) {

@@ -11,7 +11,6 @@ import {
   type GraphQLAbstractType,
   type GraphQLLeafType,
   type GraphQLList,
-  type GraphQLNonNull,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
@@ -20,7 +19,7 @@ import {
 // The messages are graphql-js's, which does not export the function that formats their values.
 import { inspect } from 'graphql/jsutils/inspect.js';
 import { collectSubfields, type CompiledField } from './compile.js';
-import { buildResolveInfo, handleFieldError, type ExecutionContext } from './execution-context.js';
+import { buildResolveInfo, handleFieldError, throwIfFinished, type ExecutionContext } from './execution-context.js';
 import { isIterableObject, isPromise } from './guards.js';
 
 /** Turns what a resolver returned into the value of the response, or a promise of it. Throws or rejects on failure. */
@@ -46,14 +45,12 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
   function completerOf(type: GraphQLOutputType): CompleteValue {
     const cached = completers.get(type);
     if (cached) return cached;
-    const created = isNonNullType(type)
-      ? completerOfNonNull(type as GraphQLNonNull<GraphQLOutputType>)
-      : completerOfNullable(type);
+    const created = isNonNullType(type) ? completerOfNonNull(type) : completerOfNullable(type);
     completers.set(type, created);
     return created;
   }
 
-  function completerOfNonNull({ ofType }: GraphQLNonNull<GraphQLOutputType>): CompleteValue {
+  function completerOfNonNull({ ofType }: { readonly ofType: GraphQLOutputType }): CompleteValue {
     const complete = completerOf(ofType);
     return (context, field, path, value, info) => {
       const completed = complete(context, field, path, value, info);
@@ -87,30 +84,38 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
       }
       const items = type && Array.isArray(value) ? serializePlainItems(type, value as unknown[]) : undefined;
       if (items) return items;
-      const pending: Promise<unknown>[] = [];
-      const completeItem = (item: unknown, key: number) => {
+      let isComplete = true;
+      const completeItem = (item: unknown, key: number): unknown => {
         const itemPath = { prev: path, key, typename: undefined };
+        const handleError = (error: unknown) => handleFieldError(context, field, ofType, itemPath, error);
         try {
-          const completedItem = isPromise(item)
-            ? item.then((resolved) => complete(context, field, itemPath, resolved, info))
-            : complete(context, field, itemPath, item, info);
+          if (isPromise(item)) {
+            isComplete = false;
+            return whenResolved(
+              context,
+              item,
+              (resolved) => complete(context, field, itemPath, resolved, info),
+              handleError,
+            );
+          }
+          const completedItem = complete(context, field, itemPath, item, info);
           if (!isPromise(completedItem)) return completedItem;
-          const handled = completedItem.then(undefined, (error: unknown) =>
-            handleFieldError(context, field, ofType, itemPath, error),
-          );
-          pending.push(handled);
-          return handled;
+          isComplete = false;
+          return completedItem.then(undefined, handleError);
         } catch (error) {
-          return handleFieldError(context, field, ofType, itemPath, error);
+          return handleError(error);
         }
       };
+      const iterator = value[Symbol.iterator]();
+      const completed: unknown[] = [];
       try {
-        const completed: unknown[] = [];
-        for (const item of value) completed.push(completeItem(item, completed.length));
-        return pending.length > 0 ? Promise.all(completed) : completed;
+        for (let next = iterator.next(); !next.done; next = iterator.next()) {
+          completed.push(completeItem(next.value, completed.length));
+        }
+        return isComplete ? completed : Promise.all(completed);
       } catch (error) {
         // The other items are not awaited any more, and an unhandled rejection ends the process.
-        void Promise.allSettled([...pending, ...(Array.isArray(value) ? (value as unknown[]) : [])]);
+        void Promise.allSettled([...completed, ...remaining(iterator)]);
         throw error;
       }
     };
@@ -123,25 +128,64 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
       const complete = (name: unknown) =>
         completerOf(ensureValidRuntimeType(type, name, value, info))(context, field, path, value, info);
       const name = resolveType(value, context.contextValue, info, type);
-      return isPromise(name) ? name.then(complete) : complete(name);
+      if (!isPromise(name)) return complete(name);
+      return name.then((resolved) => {
+        throwIfFinished(context);
+        return complete(resolved);
+      });
     };
   }
 
   function completerOfObject(type: GraphQLObjectType): CompleteValue {
     return (context, field, path, value, info) => {
-      const fields = collectSubfields(context.compiled, context.variableValues, field, type);
-      if (!type.isTypeOf) return executeFields(context, fields, value, path);
-      const execute = (isOfType: unknown) => {
-        if (isOfType) return executeFields(context, fields, value, path);
+      const execute = () => {
+        const fields = collectSubfields(context.compiled, context.variableValues, field, type);
+        return executeFields(context, fields, value, path);
+      };
+      if (!type.isTypeOf) return execute();
+      const executeIf = (isOfType: unknown) => {
+        if (isOfType) return execute();
         const message = `Expected value of type "${type.name}" but got: ${inspect(value)}.`;
         throw new GraphQLError(message, { nodes: field.nodes });
       };
       const isOfType = type.isTypeOf(value, context.contextValue, info ?? buildResolveInfo(context, field, path));
-      return isPromise(isOfType) ? isOfType.then(execute) : execute(isOfType);
+      if (!isPromise(isOfType)) return executeIf(isOfType);
+      return isOfType.then((resolved) => {
+        throwIfFinished(context);
+        return executeIf(resolved);
+      });
     };
   }
 
   return completerOf;
+}
+
+/** Completes the value that a promise resolves to. */
+export async function whenResolved(
+  context: ExecutionContext,
+  promise: PromiseLike<unknown>,
+  complete: (value: unknown) => unknown,
+  handleError: (error: unknown) => null,
+): Promise<unknown> {
+  try {
+    const value = await promise;
+    throwIfFinished(context);
+    const completed = complete(value);
+    return isPromise(completed) ? await completed : completed;
+  } catch (error) {
+    return handleError(error);
+  }
+}
+
+/** The items that an iterator has left, up to the one that it fails to return. */
+function remaining(iterator: Iterator<unknown>): unknown[] {
+  const items: unknown[] = [];
+  try {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) items.push(next.value);
+  } catch {
+    // The error of the item before is reported.
+  }
+  return items;
 }
 
 /** Serializes a primitive value; undefined for null, for an object such as an error or a promise, and on failure. */
@@ -149,7 +193,7 @@ export function serializePlain(type: GraphQLLeafType, value: unknown): unknown {
   if (typeof value === 'string' && type === GraphQLString) return value;
   if (typeof value === 'object' || typeof value === 'function' || value === undefined) return undefined;
   try {
-    return type.serialize(value) ?? undefined;
+    return type.coerceOutputValue(value) ?? undefined;
   } catch {
     return undefined;
   }
@@ -171,14 +215,14 @@ function completerOfLeaf(type: GraphQLLeafType): CompleteValue {
     const serialized = serialize(type, value);
     if (serialized != null) return serialized;
     throw new Error(
-      `Expected \`${inspect(type)}.serialize(${inspect(value)})\` to return non-nullable value, returned: ${inspect(serialized)}`,
+      `Expected \`${inspect(type)}.coerceOutputValue(${inspect(value)})\` to return non-nullable value, returned: ${inspect(serialized)}`,
     );
   };
 }
 
 function serialize(type: GraphQLLeafType, value: unknown): unknown {
   try {
-    return type.serialize(value);
+    return type.coerceOutputValue(value);
   } catch (error) {
     // A scalar throws a GraphQLError for values that clients send, which they may read. This value is ours.
     throw error instanceof GraphQLError ? new Error(error.message, { cause: error }) : error;
@@ -205,13 +249,10 @@ function ensureValidRuntimeType(
     const advice = `Either the "${type.name}" type should provide a "resolveType" function or each possible type should provide an "isTypeOf" function.`;
     throw new GraphQLError(`${requirement}. ${advice}`, { nodes });
   }
-  if (isObjectType(name)) {
-    throw new GraphQLError(
-      'Support for returning GraphQLObjectType from resolveType was removed in graphql-js@16.0.0 please return type name instead.',
-    );
-  }
   if (typeof name !== 'string') {
-    throw new GraphQLError(`${requirement} with value ${inspect(value)}, received "${inspect(name)}".`);
+    throw new GraphQLError(
+      `${requirement} with value ${inspect(value)}, received "${inspect(name)}", which is not a valid Object type name.`,
+    );
   }
   const runtimeType = schema.getType(name);
   if (!runtimeType) {

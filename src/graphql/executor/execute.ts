@@ -10,7 +10,7 @@ import {
 import { templateOf } from '../../keys/definition/object-shapes.js';
 import type { Deadline } from '../operation/deadline.js';
 import { collectFields, hasDefaultResolver, type CompiledField } from './compile.js';
-import { createCompleters, serializePlain } from './complete-value.js';
+import { createCompleters, serializePlain, whenResolved } from './complete-value.js';
 import {
   buildResolveInfo,
   createCollectedErrors,
@@ -28,8 +28,10 @@ const completerOf = createCompleters(executeFields);
  * Executes an operation with coerced variables, as graphql-js does. When the deadline expires, no further resolver is
  * called, and the error of the deadline is thrown instead of a result.
  */
-export function executeOperation(input: Omit<ExecutionContext, 'errors'>): ExecutionResult | Promise<ExecutionResult> {
-  const context: ExecutionContext = { ...input, errors: createCollectedErrors() };
+export function executeOperation(
+  input: Omit<ExecutionContext, 'errors' | 'isFinished'>,
+): ExecutionResult | Promise<ExecutionResult> {
+  const context: ExecutionContext = { ...input, errors: createCollectedErrors(), isFinished: false };
   const { compiled, deadline, errors } = context;
   const buildResponse = (data: Data | null): ExecutionResult =>
     errors.all.length === 0 ? { data } : { errors: errors.all, data };
@@ -39,17 +41,21 @@ export function executeOperation(input: Omit<ExecutionContext, 'errors'>): Execu
     errors.add(error as GraphQLError, undefined);
     return buildResponse(null);
   };
+  const finish = (result: ExecutionResult) => {
+    context.isFinished = true;
+    return result;
+  };
   try {
     const fields = collectFields(compiled, context.variableValues);
     const data =
       compiled.operation.operation === OperationTypeNode.MUTATION
         ? executeFieldsSerially(context, fields)
         : executeFields(context, fields, context.rootValue, undefined);
-    if (!isPromise(data)) return buildResponse(data);
-    const response = data.then(buildResponse, buildFailedResponse);
+    if (!isPromise(data)) return finish(buildResponse(data));
+    const response = data.then(buildResponse, buildFailedResponse).then(finish);
     return deadline ? untilExpired(deadline, response) : response;
   } catch (error) {
-    return buildFailedResponse(error);
+    return finish(buildFailedResponse(error));
   }
 }
 
@@ -83,11 +89,9 @@ function executeFields(
       if (isPromise(value)) isComplete = false;
     }
   } catch (error) {
-    if (isComplete) throw error;
-    // The other fields are awaited: they may fail as well, and an unhandled rejection ends the process.
-    return awaitProperties(data).finally(() => {
-      throw error;
-    });
+    // The other fields are not awaited any more, and an unhandled rejection ends the process.
+    if (!isComplete) void Promise.allSettled(Object.values(data));
+    throw error;
   }
   return isComplete ? data : awaitProperties(data);
 }
@@ -136,6 +140,7 @@ function executeField(
   const { definition, parentType, responseName } = field;
   const path = { prev: parent, key: responseName, typename: parentType.name };
   const completeValue = completerOf(definition.type);
+  const handleError = (error: unknown) => handleFieldError(context, field, definition.type, path, error);
   try {
     const args =
       definition.args.length > 0 ? getArgumentValues(definition, field.nodes[0], context.variableValues) : {};
@@ -151,14 +156,18 @@ function executeField(
         value = (value as (...given: unknown[]) => unknown).call(source, args, context.contextValue, info);
       }
     }
-    const completed = isPromise(value)
-      ? value.then((resolved) => completeValue(context, field, path, resolved, info))
-      : completeValue(context, field, path, value, info);
-    return isPromise(completed)
-      ? completed.then(undefined, (error: unknown) => handleFieldError(context, field, definition.type, path, error))
-      : completed;
+    if (isPromise(value)) {
+      return whenResolved(
+        context,
+        value,
+        (resolved) => completeValue(context, field, path, resolved, info),
+        handleError,
+      );
+    }
+    const completed = completeValue(context, field, path, value, info);
+    return isPromise(completed) ? completed.then(undefined, handleError) : completed;
   } catch (error) {
-    return handleFieldError(context, field, definition.type, path, error);
+    return handleError(error);
   }
 }
 

@@ -5,7 +5,9 @@ import {
   type GraphQLError,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
+  type GraphQLResolveInfoHelpers,
   type ResponsePath,
+  type VariableValues,
 } from 'graphql';
 import { withoutStackTraces } from '../../lib/stack-traces.js';
 import type { Deadline } from '../operation/deadline.js';
@@ -16,10 +18,16 @@ export interface ExecutionContext {
   readonly compiled: CompiledOperation;
   readonly rootValue: unknown;
   readonly contextValue: unknown;
-  /** Coerced. */
-  readonly variableValues: Record<string, unknown>;
+  readonly variableValues: VariableValues;
   readonly deadline: Deadline | undefined;
   readonly errors: CollectedErrors;
+  /** Set with the result. Promises below a value that is null already may be pending; they call no further resolver. */
+  isFinished: boolean;
+}
+
+/** Ends the work on a promise that the result did not wait for. The error is not part of the result. */
+export function throwIfFinished({ isFinished }: ExecutionContext): void {
+  if (isFinished) throw new Error('The execution is finished.');
 }
 
 /** The errors of one execution, in the order in which they occurred. */
@@ -45,7 +53,13 @@ export function createCollectedErrors(): CollectedErrors {
   };
 }
 
-/** The fourth argument of a resolver. */
+/** Nothing waits for what a resolver tracks, but an unhandled rejection would end the process. */
+const asyncHelpers: GraphQLResolveInfoHelpers = {
+  promiseAll: (values) => Promise.all(values),
+  track: (values) => void Promise.allSettled(values),
+};
+
+/** The fourth argument of a resolver. It has no signal: resolvers have a deadline. */
 export function buildResolveInfo(
   { compiled, rootValue, variableValues }: ExecutionContext,
   field: CompiledField,
@@ -62,6 +76,8 @@ export function buildResolveInfo(
     rootValue,
     operation: compiled.operation,
     variableValues,
+    getAbortSignal: () => undefined,
+    getAsyncHelpers: () => asyncHelpers,
   };
 }
 

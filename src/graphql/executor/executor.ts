@@ -5,6 +5,7 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
+  type VariableValues,
 } from 'graphql';
 import { hasMoreValues } from '../../lib/value-count.js';
 import type { Deadline } from '../operation/deadline.js';
@@ -16,7 +17,7 @@ export interface ExecuteArgs extends ExecutionArgs {
   /** Ends the execution. The result then rejects with its error. */
   readonly deadline?: Deadline | undefined;
   /** `variableValues` as `CompiledOperation.coerceVariables` returned them. */
-  readonly coercedVariableValues?: Record<string, unknown> | undefined;
+  readonly coercedVariableValues?: VariableValues | undefined;
 }
 
 /** Executes an operation as graphql-js's `execute` does. */

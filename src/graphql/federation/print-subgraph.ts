@@ -56,7 +56,9 @@ function toSubgraphType(type: ObjectTypeDefinitionNode): ObjectTypeDefinitionNod
 }
 
 /** A subgraph that knows the organisation of a key may return it, or provide it. */
-function asShareable<Node extends { readonly directives?: readonly ConstDirectiveNode[] }>(field: Node): Node {
+function asShareable<Node extends { readonly directives?: readonly ConstDirectiveNode[] | undefined }>(
+  field: Node,
+): Node {
   return { ...field, directives: [...(field.directives ?? []), directive('shareable')] };
 }
 

@@ -39,7 +39,7 @@ export const parseWithin: typeof parse = (source, options) => {
   try {
     return parse(source, { ...options, maxTokens: limits.tokens });
   } catch (error) {
-    const tooMany = `Syntax Error: Document contains more that ${limits.tokens} tokens. Parsing aborted.`;
+    const tooMany = `Syntax Error: Document contains more than ${limits.tokens} tokens. Parsing aborted.`;
     if (error instanceof GraphQLError && error.message === tooMany) {
       rejectAbove(above('TOO_MANY', limits.tokens + 1, limits.tokens, () => 'has too many tokens'));
     }

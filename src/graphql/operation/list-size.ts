@@ -25,7 +25,9 @@ export function estimateListSize(field: GraphQLField<unknown, unknown>, node: Fi
     const argument = field.args.find((candidate) => candidate.name === name);
     const value = node.arguments?.find((candidate) => candidate.name.value === name)?.value;
     const given = value && plainValue(value, variables);
-    return given === undefined ? argument?.defaultValue : given;
+    if (given !== undefined) return given;
+    const literal = argument?.default?.literal;
+    return literal ? plainValue(literal, variables) : argument?.defaultValue;
   };
   if (field.args.some(({ name }) => name === 'first')) {
     const { defaultSize, maxSize } = field.extensions.pageSizes ?? pageSizes;

@@ -1,9 +1,9 @@
 import {
   createSourceEventStream,
+  validateSubscriptionArgs,
   type ExecutionArgs,
   type ExecutionResult,
   type GraphQLError,
-  type SubscriptionArgs,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { preferredType } from '../../http/content-negotiation.js';
@@ -31,7 +31,7 @@ interface SubscriptionDeps {
  * gives the reason, unless the client closed it; and after an event that failed, because its cursor is lost.
  */
 export function useSubscriptions({ streams, execute, log, deadlineMs }: SubscriptionDeps): Plugin<Context> {
-  async function subscribe(args: SubscriptionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
+  async function subscribe(args: ExecutionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
     const context = args.contextValue as Context;
     const { headers, signal } = context.requestContext;
     if (preferredType(headers.get('accept'), ['text/event-stream']) === undefined) {
@@ -47,10 +47,9 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
       if (gone.aborted) own.end();
       return own.signal;
     };
-    const source = await within(
-      deadlineMs,
-      createSourceEventStream({ ...args, contextValue: { ...context, openStream } }),
-    ).catch((error: unknown) => ({ errors: [error as GraphQLError] }));
+    const source = await within(deadlineMs, createSource({ ...args, contextValue: { ...context, openStream } })).catch(
+      (error: unknown) => ({ errors: [error as GraphQLError] }),
+    );
     if (!isStream(source)) {
       stream?.end();
       return { errors: (source.errors ?? []).map(toRequestError) };
@@ -112,6 +111,12 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
   return {
     onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe as Parameters<typeof setSubscribeFn>[0]),
   };
+}
+
+/** The events of a subscription, or the errors because of which it does not start. */
+function createSource(args: ExecutionArgs) {
+  const validated = validateSubscriptionArgs(args);
+  return 'schema' in validated ? createSourceEventStream(validated) : { errors: validated };
 }
 
 /** Ends the stream when its credential is no longer valid. */

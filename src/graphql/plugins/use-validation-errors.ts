@@ -1,5 +1,6 @@
 import {
   getNamedType,
+  isRequiredArgument,
   Kind,
   TypeInfo,
   visit,
@@ -83,10 +84,11 @@ function argumentsIn(
   const found: Argument[] = [];
   const types = new TypeInfo(schema);
   const Field = (node: FieldNode) => {
-    for (const { name, type, defaultValue } of types.getFieldDef()?.args ?? []) {
-      const given = node.arguments?.find((argument) => argument.name.value === name);
+    for (const argument of types.getFieldDef()?.args ?? []) {
+      const { name, type } = argument;
+      const given = node.arguments?.find((candidate) => candidate.name.value === name);
       const value = given && valueOfLiteral(given.value, variables);
-      if (value !== undefined || defaultValue === undefined) found.push({ name, type, value });
+      if (value !== undefined || isRequiredArgument(argument)) found.push({ name, type, value });
     }
   };
   for (const node of document.definitions) {

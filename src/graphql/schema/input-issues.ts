@@ -3,6 +3,7 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
+  isRequiredInputField,
   type GraphQLEnumType,
   type GraphQLInputObjectType,
   type GraphQLInputType,
@@ -47,9 +48,10 @@ function* objectIssues(type: GraphQLInputObjectType, value: unknown, path: Path)
     if (!Object.hasOwn(fields, name)) yield issue([...path, name], 'UNKNOWN_FIELD', 'is not a field of this input');
   }
   const members = new Map<string, unknown>(Object.entries(value));
-  for (const { name, type: fieldType, defaultValue } of Object.values(fields)) {
+  for (const field of Object.values(fields)) {
+    const { name, type: fieldType } = field;
     const member = members.get(name);
-    if (member !== undefined || defaultValue === undefined) yield* inputIssues(fieldType, member, [...path, name]);
+    if (member !== undefined || isRequiredInputField(field)) yield* inputIssues(fieldType, member, [...path, name]);
   }
   const isOne = members.size === 1 && ![...members.values()].includes(null);
   if (type.isOneOf && !isOne) yield issue(path, 'MALFORMED_ARGUMENT', 'must have exactly one field that is not null');
@@ -57,7 +59,7 @@ function* objectIssues(type: GraphQLInputObjectType, value: unknown, path: Path)
 
 function isRejected(type: GraphQLScalarType | GraphQLEnumType, value: unknown): boolean {
   try {
-    type.parseValue(value);
+    type.coerceInputValue(value);
     return false;
   } catch {
     return true;

@@ -21,9 +21,9 @@ function parseInt64(value: unknown): bigint {
 
 /**
  * graphql-js converts a number beyond 2^53-1 to a string after it was rounded, which identifies another key. Pothos builds
- * every schema with this ID type, so its `parseValue` is replaced in place.
+ * every schema with this ID type, so its `coerceInputValue` is replaced in place.
  */
-GraphQLID.parseValue = (value) => {
+GraphQLID.coerceInputValue = (value) => {
   if (typeof value === 'string' || Number.isSafeInteger(value)) return String(value);
   const message = isNumeric(value) ? 'ID cannot represent a number beyond 2^53-1 exactly' : 'ID cannot represent value';
   throw new GraphQLError(`${message}; send the identifier as a string.`);

@@ -57,7 +57,7 @@ describe.each(['open', 'credential'])('A subscription, introspection being %s,',
   ])('is rejected with 400 and INVALID for %s on its root field', async (_what, query) => {
     const response = await follow('text/event-stream', service(), query);
     expect([response.status, codeOf(response)]).toEqual([400, 'INVALID']);
-    expect(response.text).toContain('must not have @skip or @include');
+    expect(response.text).toContain('must not use `@skip` or `@include` directives in the top level selection');
   });
 
   it.each([

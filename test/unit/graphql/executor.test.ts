@@ -172,6 +172,8 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
       const trouble = { seed: from, isTame: true };
       const [expected, actual] = [await outcomeOf(yoga, args, trouble), await outcomeOf(run, args, trouble)];
       if (expected.data === undefined) return;
+      // Yoga's executor rejects default values of variables that graphql-js 17 accepts, such as `null` in an input object.
+      if (text(expected.errors).includes('Argument \\"')) return;
       expect(text(actual.data)).toBe(text(expected.data));
       expect(actual.errors.length > 0).toBe(expected.errors.length > 0);
       seen.answers += 1;
@@ -201,7 +203,9 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
     [
       'omits a default argument',
       () => {
-        const twin = buildTroubleSchema(sdl.replace('text: String', 'text: String = "surprise"'));
+        const twin = buildTroubleSchema(
+          sdl.replace('float: Float text: String', 'float: Float text: String = "surprise"'),
+        );
         return createOwn(twin);
       },
     ],
@@ -329,7 +333,7 @@ describe('Compiled operations', () => {
     ['a mutation in a schema without mutations', 'mutation { a }'],
     ['an event of a subscription', 'subscription { a }', { rootValue: { a: 'event' } }],
     ['an event of a subscription that fails', 'subscription { a }', { rootValue: { a: new Error('event') } }],
-    ['a directive that graphql-js does not execute', '{ ... @defer { a } }'],
+    ['a directive that graphql-js does not execute', '{ ... @hint { a } }'],
   ])('return what graphql-js returns for %s', (_, query, args = {}) => {
     const { run } = createCounted();
     const document = parse(query);
@@ -345,7 +349,7 @@ describe('Compiled operations', () => {
     const { data, errors } = run(query, { variableValues: { if: null } });
     expect(data).toBeNull();
     expect(errors?.map(({ message }) => message)).toEqual([
-      'Argument "if" of non-null type "Boolean!" must not be null.',
+      'Argument "@include(if:)" has invalid value: Expected variable "$if" provided to non-null type "Boolean!" not to be null.',
     ]);
   });
 

@@ -1,9 +1,11 @@
 import {
   buildSchema,
+  coerceInputLiteral,
   getNullableType,
   GraphQLError,
   isAbstractType,
   isEnumType,
+  isInputObjectType,
   isInterfaceType,
   isListType,
   isObjectType,
@@ -22,7 +24,7 @@ import { createRandom } from '../../support/generated.js';
  */
 
 export const sdl = `
-  directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
+  directive @hint(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
 
   scalar Moody
   scalar Anything
@@ -93,11 +95,19 @@ export function buildTroubleSchema(text = sdl): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (type.name.startsWith('__')) continue;
     if (isScalarType(type) && ['Moody', 'Anything'].includes(type.name)) {
-      type.serialize = type.name === 'Moody' ? serializeMoody : (value) => value;
-      type.parseValue = type.name === 'Moody' ? parseMoody : (value) => value;
+      // Yoga's executor calls the older names.
+      type.serialize = type.coerceOutputValue = type.name === 'Moody' ? serializeMoody : (value) => value;
+      type.parseValue = type.coerceInputValue = type.name === 'Moody' ? parseMoody : (value) => value;
     }
     if (isEnumType(type)) {
       for (const value of type.getValues()) value.value = value.name === 'RED' ? 0 : { of: value.name };
+    }
+    if (isInputObjectType(type)) {
+      for (const field of Object.values(type.getFields())) {
+        const literal = field.default?.literal;
+        // Yoga's executor reads the older property only.
+        if (literal) field.defaultValue = coerceInputLiteral(literal, field.type);
+      }
     }
     if (type.name === 'Stone' && isObjectType(type)) type.isTypeOf = isStone;
     if (type.name === 'Pear' && isObjectType(type)) type.isTypeOf = (value) => kindOf(value) === 'Pear';
@@ -147,7 +157,13 @@ function note(trouble: Trouble, source: unknown, args: unknown, info: GraphQLRes
     fragments: Object.keys(fragments),
     isRoot: root === rootValue,
     operation: operation.loc?.start,
-    variableValues: inOrder(variableValues),
+    variableValues: inOrder(variableValues.coerced),
+    sources: Object.entries(variableValues.sources).map(([name, { signature, value }]) => [
+      name,
+      String(signature.type),
+      signature.default?.literal?.loc?.start,
+      inOrder(value),
+    ]),
   };
   trouble.calls.push(text(called));
 }

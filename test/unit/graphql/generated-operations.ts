@@ -122,8 +122,8 @@ export function generateOperation(
   }
 
   function argsOf(args: readonly GraphQLArgument[]): string {
-    const given = args.flatMap(({ name, type, defaultValue }) => {
-      const hasDefault = defaultValue !== undefined;
+    const given = args.flatMap(({ name, type, default: literal, defaultValue }) => {
+      const hasDefault = literal !== undefined || defaultValue !== undefined;
       if ((!isNonNullType(type) || hasDefault) && chance(2)) return [];
       return `${name}: ${chance(2) ? declare(name, type, hasDefault) : literalOf(valueOf(name, type, 3, declare), type)}`;
     });

@@ -73,15 +73,17 @@ export function createValues({ below, pick }: Random, hints: Hints) {
       const { name, type: fieldType } = pick(fields);
       return { [name]: valueOf(name, fieldType, 0) };
     }
-    const members = fields.flatMap(({ name, type: fieldType, defaultValue }) => {
-      const isRequired = isNonNullType(fieldType) && defaultValue === undefined;
+    const members = fields.flatMap((field) => {
+      const { name, type: fieldType } = field;
+      const hasDefault = field.default !== undefined || field.defaultValue !== undefined;
+      const isRequired = isNonNullType(fieldType) && !hasDefault;
       if (!isRequired && (depth === 0 || below(fields.length) >= 4)) return [];
       const isVariable = declare && chance(6);
       return [
         [
           name,
           isVariable
-            ? new Variable(declare(name, fieldType, defaultValue !== undefined))
+            ? new Variable(declare(name, fieldType, hasDefault))
             : valueOf(name, fieldType, Math.max(depth - 1, 0), declare),
         ] as const,
       ];

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { graphql, GraphQLError, parse } from 'graphql';
+// Apollo's packages load this build of graphql 16.
+import { graphql, GraphQLError, parse } from 'graphql/index.js';
 
 /**
  * The graph of a company that knows its organisations and people, and nothing of keys but the hash of the one that each

@@ -1,6 +1,7 @@
 import { composeServices } from '@apollo/composition';
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
-import { getOperationAST, parse, validate } from 'graphql';
+// Apollo's packages load this build of graphql 16.
+import { getOperationAST, parse, validate } from 'graphql/index.js';
 import { companySDL } from './company.mjs';
 
 /** Composes the company's subgraph with ours, as a company's schema registry would. */
