@@ -59,7 +59,11 @@ const asyncHelpers: GraphQLResolveInfoHelpers = {
   track: (values) => void Promise.allSettled(values),
 };
 
-/** The fourth argument of a resolver. It has no signal: resolvers have a deadline. */
+const getAsyncHelpers = () => asyncHelpers;
+/** Resolvers have a deadline instead. */
+const getAbortSignal = () => undefined;
+
+/** The fourth argument of a resolver. */
 export function buildResolveInfo(
   { compiled, rootValue, variableValues }: ExecutionContext,
   field: CompiledField,
@@ -76,8 +80,8 @@ export function buildResolveInfo(
     rootValue,
     operation: compiled.operation,
     variableValues,
-    getAbortSignal: () => undefined,
-    getAsyncHelpers: () => asyncHelpers,
+    getAbortSignal,
+    getAsyncHelpers,
   };
 }
 
